@@ -40,7 +40,7 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --work N           do N steps of work at most (default 4000000)
   --warm MS          explore in the background for so long before the first mask (not timed)
   --sweep MIB        read so much memory before each mask (not timed), as a model does between two masks
-  --arms LIST        compare regimes of this crate, separated by commas: none, warmMS (warmed up for so many milliseconds; on given
+  --arms LIST        compare regimes of this crate, separated by commas: none, warmMS (warmed up for MS milliseconds; on given
                      documents only) and files, each on given documents, on documents held out and on random ones. Mask
                      files that are missing are written first, with all valid instances and with half of them, into DIR/all
                      and DIR/half, and then mapped by a process that has not written them

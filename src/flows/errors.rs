@@ -78,7 +78,7 @@ pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
     at(
         format!("/apis/{api}/outcomes/{outcome}"),
         Diagnostic::new("flow/unanswered", "no plan can be finished whatever the APIs answer")
-            .found(format!("nothing leads on to the end after `{api}()={outcome}`"))
+            .found(format!("no plan that ends has `{api}()={outcome}`"))
             .allowed("for each outcome of an API that must come, steps that its data allow")
             .help(
                 "add an alternative (`either`) or an optional step for that answer, or leave the outcome out",

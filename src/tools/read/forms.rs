@@ -17,7 +17,7 @@ const LISTS: [&str; 7] =
 /// A value that may hold tools, with its pointer and the label of its tools.
 type Part<'d> = (&'d Value, String, Option<&'d str>);
 
-/// The member with the tools of an object that is there for nothing else, for which it need not be looked at as a whole.
+/// The member with the tools of an object that has nothing else: its items are read one by one, not the object as a whole.
 pub(super) fn list(members: &[Member]) -> Option<&'static str> {
     const TELLING: [&str; 10] = [
         "openapi",
