@@ -199,7 +199,8 @@ impl MaskFile {
         self.file.whole(Section::About).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
     }
 
-    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file, or the archive in which it lies, has it.
+    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file has it, or the archive in which it lies and
+    /// that is [mapped](MaskArchive::map).
     pub fn token_index(&self) -> Option<&[u8]> {
         self.file.whole(Section::TokenIndex).filter(|index| !index.is_empty())
     }

@@ -567,6 +567,58 @@ GrammataStatus grammata_archive_get(const GrammataArchive *archive,
 void grammata_archive_free(GrammataArchive *archive);
 
 /**
+ * What masks need of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` of another process. The same vocabulary
+ * has the same bytes, some 35 a token.
+ */
+GrammataStatus grammata_compiler_token_index(const GrammataCompiler *compiler,
+                                             char *buffer,
+                                             size_t capacity,
+                                             size_t *length,
+                                             GrammataError **error);
+
+/**
+ * Takes what masks need of the vocabulary from a token index in place of computing it, in a fifth to a ninth of the time. Nothing is
+ * done where it is there already. The bytes can do no harm, but masks are by them: they are to come from where the vocabulary comes
+ * from.
+ */
+GrammataStatus grammata_compiler_prepare_from(const GrammataCompiler *compiler,
+                                              const char *index,
+                                              size_t length,
+                                              GrammataError **error);
+
+/**
+ * The token index of a mask file: `*length` bytes, which belong to the handle. NULL if it has none, and for NULL. An archive has its own.
+ */
+const char *grammata_mask_file_token_index(const GrammataMaskFile *file,
+                                           size_t *length);
+
+/**
+ * The same mask file with a token index, or without one if `length` is 0.
+ */
+GrammataStatus grammata_mask_file_with_token_index(const GrammataMaskFile *file,
+                                                   const char *index,
+                                                   size_t length,
+                                                   GrammataMaskFile **out,
+                                                   GrammataError **error);
+
+/**
+ * Puts a token index into an archive in the making, once for all of its files; those that files have are left out.
+ */
+GrammataStatus grammata_archive_builder_set_token_index(const GrammataArchiveBuilder *builder,
+                                                        const char *index,
+                                                        size_t length,
+                                                        GrammataError **error);
+
+/**
+ * The token index of an archive; `*length` is 0 if it has none.
+ */
+GrammataStatus grammata_archive_token_index(const GrammataArchive *archive,
+                                            char *buffer,
+                                            size_t capacity,
+                                            size_t *length,
+                                            GrammataError **error);
+
+/**
  * Makes a cache.
  *
  * Options: `max_bytes` (of grammars, tables and masks in memory; 268,435,456 unless it is given), and `folder`, made where it is

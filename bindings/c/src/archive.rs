@@ -8,13 +8,25 @@ use crate::raw::Call;
 use crate::vocabulary::{self, GrammataVocabulary};
 use engine::mask_file::{ArchiveBuilder, MaskArchive};
 use std::ffi::c_char;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Mask files of many grammars for one vocabulary, each with a name. What they share lies in it once.
 pub struct GrammataArchive(MaskArchive);
 
 /// An archive in the making. It holds all of it in memory.
 pub struct GrammataArchiveBuilder(Mutex<ArchiveBuilder>);
+
+impl GrammataArchive {
+    pub(crate) fn archive(&self) -> &MaskArchive {
+        &self.0
+    }
+}
+
+impl GrammataArchiveBuilder {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ArchiveBuilder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Makes an archive of a vocabulary without mask files.
 ///
@@ -53,7 +65,7 @@ pub unsafe extern "C" fn grammata_archive_builder_add(
         let builder = call.handle(builder, "builder")?;
         let name = call.text(name, length, "name")?;
         let file = call.handle(file, "file")?.file();
-        Ok(builder.0.lock().unwrap_or_else(PoisonError::into_inner).add(name, file)?)
+        Ok(builder.lock().add(name, file)?)
     })
 }
 
@@ -69,7 +81,7 @@ pub unsafe extern "C" fn grammata_archive_builder_save(
     call.run(error, || {
         let builder = call.handle(builder, "builder")?;
         let path = vocabulary::path(call.string(path, "path")?)?;
-        builder.0.lock().unwrap_or_else(PoisonError::into_inner).save(path)?;
+        builder.lock().save(path)?;
         Ok(())
     })
 }

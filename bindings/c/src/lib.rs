@@ -30,6 +30,9 @@ pub mod mask_file;
 pub mod archive;
 
 #[allow(unsafe_code)]
+pub mod token_index;
+
+#[allow(unsafe_code)]
 pub mod cache;
 
 #[allow(unsafe_code)]

@@ -178,6 +178,72 @@ static void archives(void) {
     grammata_vocabulary_free(vocabulary);
 }
 
+static void token_indices(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataCompiler *compiler, *prepared;
+    GrammataGrammar *grammar, *other;
+    GrammataMaskFile *file, *with;
+    GrammataArchiveBuilder *builder;
+    GrammataArchive *archive;
+    const uint32_t tokens[] = {AB, B};
+    static char index[1 << 16], copy[1 << 16];
+    size_t length, again;
+    OK(grammata_compiler_new(vocabulary, NULL, &compiler, &error));
+    OK(grammata_compiler_token_index(compiler, NULL, 0, &length, &error));
+    CHECK(length > 32 && length < sizeof index);
+    FAILS(grammata_compiler_token_index(compiler, index, length - 1, &again, &error), TOO_SHORT, "c/buffer-too-short");
+    CHECK(again == length);
+    OK(grammata_compiler_token_index(compiler, index, sizeof index, &length, &error));
+    FAILS(grammata_compiler_token_index(NULL, index, sizeof index, &again, &error), USAGE, "c/null");
+
+    OK(grammata_compiler_new(vocabulary, NULL, &prepared, &error));
+    FAILS(grammata_compiler_prepare_from(prepared, index, length - 1, &error), GRAMMAR, "mask-file/token-index");
+    FAILS(grammata_compiler_prepare_from(prepared, NULL, 0, &error), GRAMMAR, "mask-file/token-index");
+    FAILS(grammata_compiler_prepare_from(prepared, NULL, 1, &error), USAGE, "c/null");
+    FAILS(grammata_compiler_prepare_from(NULL, index, length, &error), USAGE, "c/null");
+    OK(grammata_compiler_prepare_from(prepared, index, length, &error));
+    OK(grammata_compile_regex(compiler, "(ab)*b", 6, NULL, &grammar, &error));
+    OK(grammata_compile_regex(prepared, "(ab)*b", 6, NULL, &other, &error));
+    same(grammar, other, tokens, 2);
+    grammata_grammar_free(other);
+
+    /* in a file */
+    OK(grammata_mask_file_new(grammar, "{\"states\": 10}", &file, &error));
+    CHECK(!grammata_mask_file_token_index(file, &again) && again == 0 && !grammata_mask_file_token_index(NULL, &again));
+    OK(grammata_mask_file_with_token_index(file, index, length, &with, &error));
+    const char *inside = grammata_mask_file_token_index(with, &again);
+    CHECK(inside && again == length && memcmp(inside, index, length) == 0);
+    grammata_mask_file_free(with);
+    FAILS(grammata_mask_file_with_token_index(NULL, index, length, &with, &error), USAGE, "c/null");
+
+    /* in an archive */
+    const char *path = temporary("index.gmasks");
+    OK(grammata_archive_builder_new(vocabulary, NULL, &builder, &error));
+    OK(grammata_archive_builder_add(builder, "one", 3, file, &error));
+    OK(grammata_archive_builder_save(builder, path, &error));
+    OK(grammata_archive_open(path, NULL, &archive, &error));
+    OK(grammata_archive_token_index(archive, copy, sizeof copy, &again, &error));
+    CHECK(again == 0);
+    grammata_archive_free(archive);
+    OK(grammata_archive_builder_set_token_index(builder, index, length, &error));
+    FAILS(grammata_archive_builder_set_token_index(NULL, index, length, &error), USAGE, "c/null");
+    FAILS(grammata_archive_builder_set_token_index(builder, NULL, 1, &error), USAGE, "c/null");
+    OK(grammata_archive_builder_save(builder, path, &error));
+    OK(grammata_archive_open(path, NULL, &archive, &error));
+    OK(grammata_archive_token_index(archive, copy, sizeof copy, &again, &error));
+    CHECK(again == length && memcmp(copy, index, length) == 0);
+    FAILS(grammata_archive_token_index(NULL, copy, sizeof copy, &again, &error), USAGE, "c/null");
+    CHECK(remove(path) == 0);
+
+    grammata_archive_free(archive);
+    grammata_archive_builder_free(builder);
+    grammata_mask_file_free(file);
+    grammata_grammar_free(grammar);
+    grammata_compiler_free(compiler);
+    grammata_compiler_free(prepared);
+    grammata_vocabulary_free(vocabulary);
+}
+
 static void caches(void) {
     GrammataVocabulary *vocabulary = letters();
     GrammataCompiler *compiler;
@@ -246,6 +312,7 @@ static void caches(void) {
 int main(void) {
     mask_files();
     archives();
+    token_indices();
     caches();
     puts("mask_files hold");
     return 0;

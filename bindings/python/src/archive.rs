@@ -76,6 +76,12 @@ impl Archive {
         Ok(found.map(|file| MaskFile(Arc::new(file))))
     }
 
+    /// The token index of the vocabulary, for `Compiler.prepare_from`, or `None`. Raises GrammarError for a damaged archive.
+    fn token_index<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let index = py.detach(|| self.0.token_index()).raise(py)?;
+        Ok(index.map(|index| PyBytes::new(py, &index)))
+    }
+
     /// Sizes and counts: "bytes", mask "files", the "shared_words" that their masks are near to, and in "sections" the bytes of each
     /// section.
     fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -171,6 +177,12 @@ impl ArchiveBuilder {
             self.with(|builder| builder.add(name, &file))
         };
         py.detach(add).raise(py)
+    }
+
+    /// Puts a token index (`Compiler.token_index`) in, once for all files; those that files have are left out.
+    #[pyo3(signature = (index, /))]
+    fn set_token_index(&self, py: Python<'_>, index: Bytes) {
+        py.detach(|| self.with(|builder| builder.set_token_index(index.as_ref().to_vec())));
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

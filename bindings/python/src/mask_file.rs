@@ -118,6 +118,18 @@ impl MaskFile {
         Ok(contents)
     }
 
+    /// The token index of the vocabulary, for `Compiler.prepare_from`: that of the file itself, or `None`. An archive has its own.
+    fn token_index<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.0.token_index().map(|index| PyBytes::new(py, index))
+    }
+
+    /// The same file with a token index (`Compiler.token_index`), or without one if that is empty.
+    #[pyo3(signature = (index, /))]
+    fn with_token_index(&self, py: Python<'_>, index: Bytes) -> PyResult<MaskFile> {
+        let file = py.detach(|| self.0.with_token_index(index.as_ref())).raise(py)?;
+        Ok(MaskFile(Arc::new(file)))
+    }
+
     /// Raises GrammarError if a block, a place or a mask is not in order. Whether masks are right, `CompiledGrammar.verify_masks`
     /// finds out.
     fn check(&self, py: Python<'_>) -> PyResult<()> {

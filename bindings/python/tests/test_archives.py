@@ -115,3 +115,31 @@ def test_threads_fill_one_archive(bytewise, tmp_path):
     archive = grammata.Archive.open(tmp_path / "all.gmasks")
     assert len(archive) == 32
     assert all(bytewise.load(archive[str(number)]).matcher().forced_bytes() == b"%d" % number for number in range(32))
+
+
+def test_a_token_index_stands_for_computing_it(grammars, compiler, bytewise, tmp_path):
+    index = compiler.token_index()
+    assert index == grammata.Compiler(compiler.vocabulary).token_index()
+    builder = grammata.ArchiveBuilder(compiler.vocabulary)
+    builder.add("digits", compiler.compile_regex("[0-9]{1,40}"), states=20)
+    builder.set_token_index(index)
+    builder.save(tmp_path / "all.gmasks")
+    archive = grammata.Archive.open(tmp_path / "all.gmasks")
+    assert archive.token_index() == index and archive["digits"].token_index() is None
+    prepared = grammata.Compiler(compiler.vocabulary)
+    assert prepared.memory_usage() == 0
+    prepared.prepare_from(archive.token_index())
+    assert prepared.memory_usage() > 0
+    for pattern in PATTERNS:
+        assert prepared.compile_regex(pattern).matcher().mask() == compiler.compile_regex(pattern).matcher().mask()
+
+    file = grammata.MaskFile.from_bytes(grammars["a+"].to_bytes(states=3))
+    assert file.token_index() is None
+    own = bytewise.token_index()
+    again = grammata.MaskFile.from_bytes(file.with_token_index(own).to_bytes())
+    assert again.token_index() == own
+    assert again.with_token_index(b"").to_bytes() == file.to_bytes()
+    for bad in (index, own[:-1], own[:40] + bytes([own[40] ^ 1]) + own[41:], b""):
+        with pytest.raises(grammata.GrammarError) as caught:
+            grammata.Compiler(bytewise.vocabulary).prepare_from(bad)
+        assert caught.value.code == "mask-file/token-index"

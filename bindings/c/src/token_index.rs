@@ -1,0 +1,113 @@
+//! Token indices: what masks need of a vocabulary, for another process to begin with.
+
+use crate::archive::{GrammataArchive, GrammataArchiveBuilder};
+use crate::error::GrammataError;
+use crate::failure::GrammataStatus;
+use crate::grammar::GrammataCompiler;
+use crate::mask_file::GrammataMaskFile;
+use crate::raw::Call;
+use std::ffi::c_char;
+
+/// What masks need of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` of another process. The same vocabulary
+/// has the same bytes, some 35 a token.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compiler_token_index(
+    compiler: *const GrammataCompiler,
+    buffer: *mut c_char,
+    capacity: usize,
+    length: *mut usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let index = call.handle(compiler, "compiler")?.compiler.token_index()?;
+        call.copy(&index, buffer.cast(), capacity, length)
+    })
+}
+
+/// Takes what masks need of the vocabulary from a token index in place of computing it, in a fifth to a ninth of the time. Nothing is
+/// done where it is there already. The bytes can do no harm, but masks are by them: they are to come from where the vocabulary comes
+/// from.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compiler_prepare_from(
+    compiler: *const GrammataCompiler,
+    index: *const c_char,
+    length: usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let compiler = &call.handle(compiler, "compiler")?.compiler;
+        Ok(compiler.prepare_from(call.bytes(index, length, "index")?)?)
+    })
+}
+
+/// The token index of a mask file: `*length` bytes, which belong to the handle. NULL if it has none, and for NULL. An archive has its own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_token_index(
+    file: *const GrammataMaskFile,
+    length: *mut usize,
+) -> *const c_char {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    let index = call.any(file).and_then(|file| file.file().token_index()).unwrap_or_default();
+    match call.set(length, index.len(), "length") {
+        Ok(()) if !index.is_empty() => index.as_ptr().cast(),
+        _ => std::ptr::null(),
+    }
+}
+
+/// The same mask file with a token index, or without one if `length` is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_mask_file_with_token_index(
+    file: *const GrammataMaskFile,
+    index: *const c_char,
+    length: usize,
+    out: *mut *mut GrammataMaskFile,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let file = call.handle(file, "file")?.file();
+        let index = call.bytes(index, length, "index")?;
+        call.give(out, GrammataMaskFile::new(file.with_token_index(index)?))
+    })
+}
+
+/// Puts a token index into an archive in the making, once for all of its files; those that files have are left out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_archive_builder_set_token_index(
+    builder: *const GrammataArchiveBuilder,
+    index: *const c_char,
+    length: usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let builder = call.handle(builder, "builder")?;
+        builder.lock().set_token_index(call.bytes(index, length, "index")?.to_vec());
+        Ok(())
+    })
+}
+
+/// The token index of an archive; `*length` is 0 if it has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_archive_token_index(
+    archive: *const GrammataArchive,
+    buffer: *mut c_char,
+    capacity: usize,
+    length: *mut usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        let index = call.handle(archive, "archive")?.archive().token_index()?.unwrap_or_default();
+        call.copy(&index, buffer.cast(), capacity, length)
+    })
+}
