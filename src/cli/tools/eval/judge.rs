@@ -1,10 +1,10 @@
 //! What is wrong with an output. Nothing of the engine is used: texts are cut and read here, arguments are judged by the crate
 //! `jsonschema`.
 
-use crate::tools::ToolSet;
+use crate::tools::{CallFormat, ToolSet};
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// The first thing that is wrong.
@@ -86,8 +86,34 @@ pub(super) struct Judged {
     pub(super) arguments: Value,
 }
 
+/// Judges turns of a call format.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judge<'a> {
+    pub(super) format: &'a CallFormat,
+    pub(super) format_name: &'a str,
+}
+
+impl Judge<'_> {
+    /// The call of a turn.
+    pub(super) fn turn(&self, text: &str, set: &ToolSet) -> Result<Judged, Fault> {
+        match self.format_name {
+            "react" => react(text, set),
+            "json" => json(text, set),
+            "relation" => name(text, set),
+            _ => {
+                let turn = self.format.read(text, set).map_err(|_| Fault::Format)?;
+                let call = turn.calls.first().ok_or(Fault::Format)?;
+                if self.format_name == "endpoint" {
+                    return Ok(Judged { tool: call.tool.clone(), arguments: json!({}) });
+                }
+                validated(Value::Object(call.arguments.clone()), &call.tool, set)
+            }
+        }
+    }
+}
+
 /// The call of a turn in ReAct.
-pub(super) fn react(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
+fn react(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let body = text.strip_prefix("Thought:").ok_or(Fault::Format)?;
     let (_, action) = body.split_once("\nAction: ").ok_or(Fault::Format)?;
     let (name, input) = action.split_once("\nAction Input: ").ok_or(Fault::Format)?;
@@ -99,7 +125,7 @@ pub(super) fn react(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
 }
 
 /// A call as the JSON object that a turn is.
-pub(super) fn json(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
+fn json(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     if !text.starts_with('{') {
         return Err(Fault::Format);
     }
@@ -116,7 +142,7 @@ pub(super) fn json(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
 }
 
 /// The name of a tool alone.
-pub(super) fn name(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
+fn name(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     known(text, set)?;
     Ok(Judged { tool: text.to_owned(), arguments: Value::Object(Map::new()) })
 }
@@ -133,7 +159,7 @@ fn arguments(text: &str, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
 }
 
 /// The arguments, if their schema holds.
-pub(super) fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
+fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let Some(tool) = set.tools().iter().find(|tool| tool.name == name) else { return Err(Fault::Name) };
     let validator = jsonschema::options().should_validate_formats(true).build(&tool.arguments.value());
     let validator = validator.map_err(|_| Fault::Exception)?;

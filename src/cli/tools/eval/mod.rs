@@ -4,8 +4,10 @@ mod arithmetic;
 mod arms;
 mod ask;
 mod judge;
+mod numbers;
 mod partial;
 mod published;
+mod record;
 mod summary;
 mod tasks;
 #[cfg(test)]
@@ -21,9 +23,10 @@ use crate::decode::{PrefixCache, PromptTokenizer};
 use crate::error::{Error, Result};
 use crate::evaluation::{Journal, Table};
 use crate::tools::ToolSet;
-use arms::{Arm, Record, Runner};
+use arms::Runner;
 use ask::Asker;
-use judge::Fault;
+use judge::{Fault, Judge};
+use record::{Arm, Record};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -114,7 +117,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let mut loaded = parts.load(&arguments.model_settings)?;
     let mut model = PrefixCache::new(&mut loaded);
-    let mut runner = Runner::new(vocabulary, &format, &arguments.format, arguments.max_tokens);
+    let judge = Judge { format: &format, format_name: &arguments.format };
+    let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens);
     let mut records: Vec<(Arm, Record)> = Vec::new();
     for task in &tasks {
         let prompt = asker.prompt(task)?;

@@ -5,6 +5,8 @@
 //! that was written so far. Arguments are tried in the falling order of the logits, and the first token with which the text can
 //! still become arguments is taken; the end of the sequence adds nothing, so it always can.
 
+use crate::decode::{Feed, FinishReason, Generation, Model, OutputStatus, Rows, Timings};
+use crate::error::Result;
 use crate::vocabulary::{TokenId, Vocabulary};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -30,7 +32,7 @@ pub(super) struct Published<'v> {
     /// The bytes since the section began.
     text: Vec<u8>,
     /// A schema for which its parser has no case.
-    pub(super) is_exception: bool,
+    is_exception: bool,
 }
 
 impl<'v> Published<'v> {
@@ -60,7 +62,7 @@ impl<'v> Published<'v> {
     }
 
     /// The token that is taken: the first by its logit that the state allows. Ends the sequence where none is.
-    pub(super) fn choose(&mut self, logits: &[f32]) -> Option<u32> {
+    fn choose(&mut self, logits: &[f32]) -> Option<u32> {
         let mut order: Vec<u32> = (0..logits.len() as u32).collect();
         order.sort_by(|a, b| logits[*b as usize].total_cmp(&logits[*a as usize]));
         order.into_iter().find(|&token| self.fits(token))
@@ -107,7 +109,7 @@ impl<'v> Published<'v> {
     }
 
     /// Goes past a token.
-    pub(super) fn accept(&mut self, token: u32) {
+    fn accept(&mut self, token: u32) {
         let bytes = self.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();
         self.text.extend_from_slice(bytes);
         let name = String::from_utf8_lossy(&self.text).into_owned();
@@ -132,6 +134,55 @@ impl<'v> Published<'v> {
             }
             _ => {}
         }
+    }
+
+    /// An output, and whether the parser had no case for the schema.
+    ///
+    /// # Errors
+    /// What the model reports.
+    pub(super) fn generate(
+        mut self,
+        prompt: &[u32],
+        max_tokens: usize,
+        model: &mut dyn Model,
+    ) -> Result<(Generation, bool)> {
+        let sequence = model.open()?;
+        let mut tokens: Vec<u32> = Vec::new();
+        let mut pending = prompt.to_vec();
+        let mut finish = FinishReason::EndOfSequence;
+        let mut steps = 0;
+        let mut buffer = Vec::new();
+        let outcome = loop {
+            if tokens.len() >= max_tokens {
+                finish = FinishReason::TokenLimit { limit: max_tokens, status: OutputStatus::Unconstrained };
+                break Ok(());
+            }
+            let fed = model.feed(&[Feed { sequence, tokens: &pending, rows: Rows::Last }]);
+            let chosen = fed.and_then(|logits| Ok(self.choose(logits.row(0, &mut buffer)?)));
+            steps += 1;
+            let chosen = match chosen {
+                Ok(chosen) => chosen,
+                Err(error) => break Err(error),
+            };
+            let Some(token) = chosen.filter(|token| !self.vocabulary.is_eos(TokenId::new(*token))) else {
+                break Ok(());
+            };
+            if self.is_exception {
+                break Ok(());
+            }
+            self.accept(token);
+            tokens.push(token);
+            pending = vec![token];
+        };
+        model.close(sequence);
+        outcome?;
+        let bytes: Vec<u8> = tokens
+            .iter()
+            .flat_map(|token| self.vocabulary.bytes(TokenId::new(*token)).unwrap_or_default().to_vec())
+            .collect();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let timings = Timings { model_steps: steps, tokens: tokens.len(), ..Timings::default() };
+        Ok((Generation { text, tokens, log_probabilities: Vec::new(), finish, timings }, self.is_exception))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables and plots of a run.
 
-use super::arms::{Arm, Record};
 use super::judge::Fault;
+use super::record::{Arm, Record};
 use crate::evaluation::statistics::{Interval, quantile, sign_test, wilson};
 use crate::evaluation::{Bar, Plot, Report, Table};
 use serde_json::{Value, json};

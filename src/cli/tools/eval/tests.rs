@@ -1,7 +1,8 @@
 //! Arms on models that are functions of the text so far, a token a byte.
 
-use super::arms::{Arm, Record, Runner};
-use super::judge::Fault;
+use super::arms::Runner;
+use super::judge::{Fault, Judge};
+use super::record::{Arm, Record};
 use super::tasks::{Gold, Task};
 use crate::decode::{Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate};
 use crate::error::Result;
@@ -90,7 +91,7 @@ fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Re
     let vocabulary = VocabularyBuilder::from_tokens(bytes).special(TokenId::new(END), "<end>");
     let vocabulary = Arc::new(vocabulary.eos([TokenId::new(END)]).build().unwrap());
     let call_format = CallFormat::named(format).unwrap();
-    let mut runner = Runner::new(vocabulary, &call_format, format, 160);
+    let mut runner = Runner::new(vocabulary, Judge { format: &call_format, format_name: format }, 160);
     let mut model = Wishes { wish, sequences: Sequences::new(), rows: Vec::new() };
     let told = RefCell::new(Vec::new());
     let again = |_: &str, fault: Fault| {
