@@ -131,8 +131,8 @@ fn json(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     }
     let value: Value = serde_json::from_str(text).map_err(|_| Fault::Json)?;
     let object = value.as_object().ok_or(Fault::Format)?;
-    let (Some(name), Some(inner), 2) = (object["name"].as_str(), object.get("arguments"), object.len())
-    else {
+    let name = object.get("name").and_then(Value::as_str);
+    let (Some(name), Some(inner), 2) = (name, object.get("arguments"), object.len()) else {
         return Err(Fault::Format);
     };
     known(name, set)?;
@@ -265,7 +265,9 @@ mod tests {
         }
         assert_eq!(react("Thought: x\nAction: g\nAction Input: {}", &set), Err(Fault::Name));
         assert_eq!(react("Action: f\nAction Input: {}", &set), Err(Fault::Format));
-        assert_eq!(json("f", &set), Err(Fault::Format));
+        for turn in ["f", "{}", r#"{"a": 1}"#, r#"{"name": 1, "arguments": {}}"#, r#"{"name": "f"}"#] {
+            assert_eq!(json(turn, &set), Err(Fault::Format), "{turn}");
+        }
         assert_eq!(name("g", &set), Err(Fault::Name));
     }
 }
