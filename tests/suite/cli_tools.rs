@@ -70,4 +70,59 @@ mod with_onnx_runtime {
         assert!(prompt_tokens("<|im_end|>", "") >= plain + 3);
         assert!(prompt_tokens("", "<|im_end|>") >= plain + 3);
     }
+
+    /// What `tools eval` finds of a journal that is kept, whose model is not there.
+    fn of_kept_journal(name: &str, more: &[&str]) -> serde_json::Value {
+        let kept = std::fs::read(format!("docs/results/tools/{name}.jsonl")).unwrap();
+        let copy = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(copy.path(), &kept).unwrap();
+        let (set, tasks) = (tools_of(name), format!("examples/data/tools/{name}.jsonl"));
+        let journal = copy.path().to_str().unwrap();
+        let settings =
+            ["tools", "eval", &set, "--tasks", &tasks, "--model", ".models/smollm2", "--journal", journal];
+        let found = json(0, &settings.iter().chain(more).chain(&["--json"]).copied().collect::<Vec<_>>());
+        assert_eq!(std::fs::read(copy.path()).unwrap(), kept, "it is left as it was");
+        found
+    }
+
+    fn tools_of(name: &str) -> String {
+        format!("examples/data/tools/{name}.tools.json")
+    }
+
+    const RELATIONS: [&str; 6] = ["--format", "relation", "--level", "signature", "--max-tokens", "24"];
+
+    #[test]
+    fn a_complete_journal_is_summed_up_without_its_model() {
+        let found = of_kept_journal("relations", &RELATIONS);
+        let of = |arm: usize, name: &str| found["arms"][arm][name].clone();
+        assert_eq!(
+            (of(0, "arm"), of(0, "outputs"), of(0, "faults")["name"].clone()),
+            ("free".into(), 47.into(), 35.into())
+        );
+        assert_eq!(
+            (of(1, "arm"), of(1, "outputs"), of(1, "fault")["mean"].clone()),
+            ("full".into(), 47.into(), 0.0.into())
+        );
+    }
+
+    #[test]
+    fn a_journal_that_lacks_an_output_or_has_other_settings_is_not() {
+        let all = std::fs::read_to_string("docs/results/tools/relations.jsonl").unwrap();
+        let copy = tempfile::NamedTempFile::new().unwrap();
+        let lines: Vec<&str> = all.lines().collect();
+        std::fs::write(copy.path(), format!("{}\n", lines[..lines.len() - 1].join("\n"))).unwrap();
+        let (set, tasks) = (tools_of("relations"), "examples/data/tools/relations.jsonl");
+        let journal = copy.path().to_str().unwrap();
+        let begin =
+            ["tools", "eval", &set, "--tasks", tasks, "--model", ".models/not-there", "--journal", journal];
+        refused("evaluation/settings", &begin.iter().chain(&RELATIONS).copied().collect::<Vec<_>>());
+        let mut begin = begin;
+        begin[6] = ".models/smollm2-not-there";
+        std::fs::write(
+            copy.path(),
+            lines[..lines.len() - 1].join("\n").replacen(".models/smollm2", begin[6], 1) + "\n",
+        )
+        .unwrap();
+        refused("cli/no-model", &begin.iter().chain(&RELATIONS).copied().collect::<Vec<_>>());
+    }
 }

@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use summary::OfArm;
+use tasks::Task;
 
 /// Each task is done once by each arm, with one prompt. What a model writes is judged by a reader of its own and the crate
 /// `jsonschema`, not by the engine.
@@ -44,7 +45,7 @@ pub(super) struct Arguments {
     /// `tool` or `answer`
     #[arg(long, value_name = "PATH")]
     tasks: PathBuf,
-    /// The folder of an ONNX model, or its file
+    /// The folder of an ONNX model, or its file; of a complete journal its name alone is used
     #[arg(long, value_name = "PATH")]
     model: PathBuf,
     /// The call format: react, json, relation, toolken, endpoint, http, restgpt, python
@@ -95,17 +96,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let chosen = all.into_iter().filter(|task| is_chosen(&task.id)).collect();
     let tasks = tasks::sampled(chosen, arguments.n);
 
-    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
-    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
-    let vocabulary = Arc::new(parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?.vocabulary);
-    let level = arguments.level.map(Into::into);
-    let asker = Asker {
-        tokenizer: &tokenizer,
-        template: parts.template.as_ref(),
-        format: &format,
-        format_name: &arguments.format,
-        level,
-    };
     let level_name = arguments.level.map(|level| format!("{level:?}").to_lowercase());
     let settings = json!({
         "model": source::name_of(&arguments.model), "tasks": arguments.tasks.file_name().map(|name| name.to_string_lossy()),
@@ -115,29 +105,16 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Some(path) => Some(Journal::<Record>::open(path, &settings)?),
         None => None,
     };
-    let mut loaded = parts.load(&arguments.model_settings)?;
-    let mut model = PrefixCache::new(&mut loaded);
     let judge = Judge { format: &format, format_name: &arguments.format };
-    let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens);
-    let mut records: Vec<(Arm, Record)> = Vec::new();
-    for task in &tasks {
-        let prompt = asker.prompt(task)?;
-        for &arm in &arms {
-            let again = |text: &str, fault: Fault| asker.again(task, text, fault);
-            let mut one = || runner.run(arm, task, &prompt, &again, &mut model);
-            let record = match &mut journal {
-                Some(journal) => journal.get_or_run(&format!("{} {}", task.id, arm.name()), one)?.clone(),
-                None => one()?,
-            };
-            records.push((arm, record));
-        }
-    }
+    let outputs: Vec<(&Task, Arm)> =
+        tasks.iter().flat_map(|task| arms.iter().map(move |&arm| (task, arm))).collect();
+    let records = match journal.as_ref().and_then(|journal| kept(journal, &outputs)) {
+        Some(records) => records,
+        None => generated(arguments, judge, &outputs, journal.as_mut())?,
+    };
     let of_arms: Vec<OfArm<'_>> = arms
         .iter()
-        .map(|&arm| OfArm {
-            arm,
-            records: records.iter().filter(|(of, _)| *of == arm).map(|(_, record)| record).collect(),
-        })
+        .map(|&arm| OfArm { arm, records: records.iter().filter(|record| record.arm == arm).collect() })
         .collect();
     for path in &arguments.report {
         write_report(path, &summary::report("Calls of tools", &settings, &of_arms))?;
@@ -150,6 +127,48 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         show(&table, output)?;
     }
     Ok(Exit::Done)
+}
+
+/// The id of an output in a journal.
+fn id(task: &Task, arm: Arm) -> String {
+    format!("{} {}", task.id, arm.name())
+}
+
+/// The records of all outputs, if a journal has them.
+fn kept(journal: &Journal<Record>, outputs: &[(&Task, Arm)]) -> Option<Vec<Record>> {
+    outputs.iter().map(|&(task, arm)| journal.get(&id(task, arm)).cloned()).collect()
+}
+
+/// The records of outputs, of which the model makes those that a journal has not.
+fn generated(
+    arguments: &Arguments,
+    judge: Judge<'_>,
+    outputs: &[(&Task, Arm)],
+    mut journal: Option<&mut Journal<Record>>,
+) -> Result<Vec<Record>> {
+    let limits = arguments.set.limits.get();
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let vocabulary = Arc::new(parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?.vocabulary);
+    let asker = Asker {
+        tokenizer: &tokenizer,
+        template: parts.template.as_ref(),
+        format: judge.format,
+        format_name: judge.format_name,
+        level: arguments.level.map(Into::into),
+    };
+    let mut loaded = parts.load(&arguments.model_settings)?;
+    let mut model = PrefixCache::new(&mut loaded);
+    let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens);
+    let record = |&(task, arm): &(&Task, Arm)| {
+        let again = |text: &str, fault: Fault| asker.again(task, text, fault);
+        let mut one = || runner.run(arm, task, &asker.prompt(task)?, &again, &mut model);
+        match &mut journal {
+            Some(journal) => Ok(journal.get_or_run(&id(task, arm), one)?.clone()),
+            None => one(),
+        }
+    };
+    outputs.iter().map(record).collect()
 }
 
 fn write_report(path: &Path, report: &crate::evaluation::Report) -> Result<()> {
