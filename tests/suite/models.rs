@@ -1,7 +1,8 @@
 //! Language models, a tokenizer and a constraint for tests of decoding.
 
 use grammata::decode::{
-    Constraint, Detokenizer, Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate,
+    Constraint, Detokenizer, Feed, Logits, Model, RandomLogits, Rows, SequenceId, Sequences, check_batch,
+    check_truncate,
 };
 use grammata::plan::policy::PromptEncoder;
 use grammata::{Diagnostic, Error, ErrorKind, Result};
@@ -180,4 +181,36 @@ impl Constraint for Words {
     fn fork(&self) -> Box<dyn Constraint> {
         Box::new(self.clone())
     }
+}
+
+/// Random logits depend on the seed and the tokens before, however these were fed.
+#[test]
+fn random_logits_are_a_function_of_the_tokens() {
+    let rows = |model: &mut RandomLogits, sequence: SequenceId, tokens: &[u32], rows: Rows<'_>| {
+        let logits = model.feed(&[Feed { sequence, tokens, rows }]).unwrap();
+        let copied = (0..logits.len()).map(|row| logits.row(row, &mut Vec::new()).unwrap().to_vec());
+        copied.collect::<Vec<Vec<f32>>>()
+    };
+    let mut model = RandomLogits::new(1_000, 7);
+    let whole = model.open().unwrap();
+    let expected = rows(&mut model, whole, &[3, 1, 4, 1], Rows::All);
+    assert_eq!(expected.len(), 4);
+    for (place, row) in expected.iter().enumerate() {
+        assert!(row.len() == 1_000 && row.iter().all(|logit| (0.0..1.0).contains(logit)));
+        let mean = row.iter().sum::<f32>() / 1_000.0;
+        assert!((0.4..0.6).contains(&mean), "{mean}");
+        assert!(expected[..place].iter().all(|before| before != row), "row {place} came before");
+    }
+    let parts = model.open().unwrap();
+    assert_eq!(rows(&mut model, parts, &[3, 1, 9], Rows::At(&[1])), expected[1..2]);
+    let fork = model.fork(parts).unwrap();
+    model.truncate(fork, 2).unwrap();
+    assert_eq!(rows(&mut model, fork, &[4, 1], Rows::All), expected[2..]);
+    assert_ne!(rows(&mut model, parts, &[1], Rows::Last), expected[3..]);
+    assert_eq!(model.length(parts).unwrap(), 4);
+    model.close(parts);
+    assert!(model.length(parts).is_err() && model.truncate(fork, 5).is_err());
+    let mut other = RandomLogits::new(1_000, 8);
+    let sequence = other.open().unwrap();
+    assert_ne!(rows(&mut other, sequence, &[3, 1, 4, 1], Rows::All), expected);
 }
