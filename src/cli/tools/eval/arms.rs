@@ -297,6 +297,7 @@ fn record(
         text,
         fault,
         right,
+        lenient: None,
         tool,
         arguments,
         tokens: generation.tokens.len(),

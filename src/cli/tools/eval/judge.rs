@@ -159,7 +159,7 @@ fn arguments(text: &str, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
 }
 
 /// The arguments, if their schema holds.
-fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
+pub(super) fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let Some(tool) = set.tools().iter().find(|tool| tool.name == name) else { return Err(Fault::Name) };
     let validator = jsonschema::options().should_validate_formats(true).build(&tool.arguments.value());
     let validator = validator.map_err(|_| Fault::Exception)?;
@@ -180,7 +180,7 @@ fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
 }
 
 /// JSON in which no object has a name twice.
-struct Unique;
+pub(super) struct Unique;
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Unique, D::Error> {

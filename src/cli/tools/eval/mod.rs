@@ -4,6 +4,7 @@ mod arithmetic;
 mod arms;
 mod ask;
 mod judge;
+mod lenient;
 mod numbers;
 mod partial;
 mod published;
@@ -32,7 +33,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use summary::OfArm;
 use tasks::Task;
 
 /// Each task is done once by each arm, with one prompt. What a model writes is judged by a reader of its own and the crate
@@ -108,14 +108,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let judge = Judge { format: &format, format_name: &arguments.format };
     let outputs: Vec<(&Task, Arm)> =
         tasks.iter().flat_map(|task| arms.iter().map(move |&arm| (task, arm))).collect();
-    let records = match journal.as_ref().and_then(|journal| kept(journal, &outputs)) {
+    let mut records = match journal.as_ref().and_then(|journal| kept(journal, &outputs)) {
         Some(records) => records,
         None => generated(arguments, judge, &outputs, journal.as_mut())?,
     };
-    let of_arms: Vec<OfArm<'_>> = arms
-        .iter()
-        .map(|&arm| OfArm { arm, records: records.iter().filter(|record| record.arm == arm).collect() })
-        .collect();
+    for (record, (task, _)) in records.iter_mut().zip(&outputs) {
+        record.lenient = judge.leniently(task, record);
+    }
+    let of_arms = summary::of_arms(&arms, &records);
     for path in &arguments.report {
         write_report(path, &summary::report("Calls of tools", &settings, &of_arms))?;
     }

@@ -78,6 +78,7 @@ impl Runner<'_> {
             tool: None,
             arguments: json!(number),
             right,
+            lenient: None,
             tokens,
             model_calls: calls,
             forced_tokens: forced,

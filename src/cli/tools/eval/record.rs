@@ -1,6 +1,7 @@
 //! An arm, and what is kept of an output of it.
 
 use super::judge::Fault;
+use super::lenient::Lenient;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,6 +43,11 @@ impl Arm {
         }
     }
 
+    /// Whether no grammar and no decoder of tools takes part.
+    pub(super) fn is_unconstrained(self) -> bool {
+        matches!(self, Arm::Free | Arm::FreeRetry)
+    }
+
     /// Whether it writes turns of a format.
     pub(super) fn writes(self, format: &str) -> bool {
         match self {
@@ -66,6 +72,10 @@ pub(super) struct Record {
     pub(super) tool: Option<String>,
     pub(super) arguments: Value,
     pub(super) right: bool,
+    /// How the lenient reader finds it, for arms without a grammar. It is judged from the text whenever records are summed up, so that
+    /// journals that were written before it have it too.
+    #[serde(skip)]
+    pub(super) lenient: Option<Lenient>,
     pub(super) tokens: usize,
     /// Runs of the model, the prompt's among them.
     pub(super) model_calls: usize,

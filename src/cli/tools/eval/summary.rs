@@ -6,18 +6,67 @@ use crate::evaluation::statistics::{Interval, quantile, sign_test, wilson};
 use crate::evaluation::{Bar, Plot, Report, Table};
 use serde_json::{Value, json};
 
-/// The records of an arm, in the order of the tasks.
+/// Who judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    Strict,
+    Lenient,
+}
+
+/// The records of an arm as a reader finds them, in the order of the tasks.
 pub(super) struct OfArm<'r> {
-    pub(super) arm: Arm,
-    pub(super) records: Vec<&'r Record>,
+    arm: Arm,
+    reader: Reader,
+    records: Vec<&'r Record>,
+}
+
+/// What a reader finds of an output.
+#[derive(Clone, Copy)]
+struct Found {
+    fault: Option<Fault>,
+    right: bool,
+}
+
+impl Found {
+    fn is_wrong(self) -> bool {
+        self.fault.is_some()
+    }
+}
+
+/// The records by arm; those that a lenient reader has judged too follow once more, as it finds them.
+pub(super) fn of_arms<'r>(arms: &[Arm], records: &'r [Record]) -> Vec<OfArm<'r>> {
+    let mut made = Vec::new();
+    for &arm in arms {
+        let records: Vec<&Record> = records.iter().filter(|record| record.arm == arm).collect();
+        let has_both = !records.is_empty() && records.iter().all(|record| record.lenient.is_some());
+        made.push(OfArm { arm, reader: Reader::Strict, records: records.clone() });
+        if has_both {
+            made.push(OfArm { arm, reader: Reader::Lenient, records });
+        }
+    }
+    made
 }
 
 impl OfArm<'_> {
-    fn count(&self, is_counted: impl Fn(&Record) -> bool) -> usize {
-        self.records.iter().filter(|record| is_counted(record)).count()
+    fn label(&self) -> String {
+        match self.reader {
+            Reader::Strict => self.arm.name().to_owned(),
+            Reader::Lenient => format!("{}, lenient reader", self.arm.name()),
+        }
     }
 
-    fn rate(&self, is_counted: impl Fn(&Record) -> bool) -> Option<Interval> {
+    fn found(&self, record: &Record) -> Found {
+        match (self.reader, record.lenient) {
+            (Reader::Lenient, Some(lenient)) => Found { fault: lenient.fault, right: lenient.right },
+            _ => Found { fault: record.fault, right: record.right },
+        }
+    }
+
+    fn count(&self, is_counted: impl Fn(Found) -> bool) -> usize {
+        self.records.iter().filter(|record| is_counted(self.found(record))).count()
+    }
+
+    fn rate(&self, is_counted: impl Fn(Found) -> bool) -> Option<Interval> {
         wilson(self.count(is_counted), self.records.len())
     }
 
@@ -49,11 +98,11 @@ pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
     let rows = arms.iter().map(|of| {
         let times: Vec<f64> = of.records.iter().map(|record| record.time_ms / 1e3).collect();
         vec![
-            of.arm.name().to_owned(),
+            of.label(),
             of.records.len().to_string(),
-            percent(of.rate(|record| record.fault.is_some())),
-            percent(of.rate(|record| record.right)),
-            percent(of.rate(|record| record.fault.is_none() && !record.right)),
+            percent(of.rate(Found::is_wrong)),
+            percent(of.rate(|found| found.right)),
+            percent(of.rate(|found| !found.is_wrong() && !found.right)),
             format!("{:.1}", of.mean(|record| record.tokens as f64)),
             format!("{:.1}", of.mean(|record| record.forced_tokens as f64)),
             format!("{:.1}", of.mean(|record| record.model_calls as f64)),
@@ -66,15 +115,15 @@ pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
 
 /// How many outputs have each fault.
 pub(super) fn faults(arms: &[OfArm<'_>]) -> Table {
-    let is_there = |fault: &Fault| arms.iter().any(|of| of.count(|record| record.fault == Some(*fault)) > 0);
+    let is_there = |fault: &Fault| arms.iter().any(|of| of.count(|found| found.fault == Some(*fault)) > 0);
     let kinds: Vec<Fault> = Fault::ALL.into_iter().filter(is_there).collect();
     let columns = ["arm".to_owned(), "none".to_owned()]
         .into_iter()
         .chain(kinds.iter().map(|fault| fault.name().to_owned()));
     let rows = arms.iter().map(|of| {
-        let counts = kinds.iter().map(|fault| of.count(|record| record.fault == Some(*fault)).to_string());
-        let none = of.count(|record| record.fault.is_none()).to_string();
-        [of.arm.name().to_owned(), none].into_iter().chain(counts).collect()
+        let counts = kinds.iter().map(|fault| of.count(|found| found.fault == Some(*fault)).to_string());
+        let none = of.count(|found| found.fault.is_none()).to_string();
+        [of.label(), none].into_iter().chain(counts).collect()
     });
     Table { columns: columns.collect(), rows: rows.collect() }
 }
@@ -83,17 +132,18 @@ pub(super) fn faults(arms: &[OfArm<'_>]) -> Table {
 pub(super) fn pairs(arms: &[OfArm<'_>]) -> Table {
     let mut rows = Vec::new();
     for (at, first) in arms.iter().enumerate() {
-        for second in &arms[at + 1..] {
-            let test = |value: fn(&Record) -> bool| {
-                let number = |record: &Record| f64::from(u8::from(value(record)));
+        // two readings of one arm are of the same outputs
+        for second in arms[at + 1..].iter().filter(|second| second.arm != first.arm) {
+            let test = |value: fn(Found) -> bool| {
+                let number = |of: &OfArm<'_>, record| f64::from(u8::from(value(of.found(record))));
                 let both = first.records.iter().zip(&second.records);
-                let test = sign_test(both.map(|(a, b)| (number(b), number(a))));
+                let test = sign_test(both.map(|(a, b)| (number(second, b), number(first, a))));
                 format!("{} / {}, p = {:.2e}", test.better, test.worse, test.p)
             };
             rows.push(vec![
-                format!("{} against {}", second.arm.name(), first.arm.name()),
-                test(|record| record.fault.is_none()),
-                test(|record| record.right),
+                format!("{} against {}", second.label(), first.label()),
+                test(|found| !found.is_wrong()),
+                test(|found| found.right),
             ]);
         }
     }
@@ -105,8 +155,8 @@ pub(super) fn pairs(arms: &[OfArm<'_>]) -> Table {
     }
 }
 
-fn plot(arms: &[OfArm<'_>], caption: &str, is_counted: impl Fn(&Record) -> bool) -> Plot {
-    let bar = |of: &OfArm<'_>| Some(Bar { label: of.arm.name().to_owned(), value: of.rate(&is_counted)? });
+fn plot(arms: &[OfArm<'_>], caption: &str, is_counted: impl Fn(Found) -> bool) -> Plot {
+    let bar = |of: &OfArm<'_>| Some(Bar { label: of.label(), value: of.rate(&is_counted)? });
     Plot { caption: caption.to_owned(), bars: arms.iter().filter_map(bar).collect() }
 }
 
@@ -117,8 +167,8 @@ pub(super) fn report(title: &str, settings: &Value, arms: &[OfArm<'_>]) -> Repor
         .heading("Arms")
         .text("Shares with Wilson's 95 % intervals; means of tokens, model calls and milliseconds spent on masks; the median time of an output.")
         .table(table(arms))
-        .plot(plot(arms, "Share of outputs with a fault", |record| record.fault.is_some()))
-        .plot(plot(arms, "Share of outputs that are right", |record| record.right))
+        .plot(plot(arms, "Share of outputs with a fault", Found::is_wrong))
+        .plot(plot(arms, "Share of outputs that are right", |found| found.right))
         .heading("Faults by kind")
         .table(faults(arms))
         .heading("Pairs of arms")
@@ -127,16 +177,26 @@ pub(super) fn report(title: &str, settings: &Value, arms: &[OfArm<'_>]) -> Repor
 }
 
 pub(super) fn to_json(settings: &Value, arms: &[OfArm<'_>]) -> Value {
-    let arms = arms.iter().map(|of| {
+    let judged = |of: &OfArm<'_>| {
         let faults: serde_json::Map<String, Value> = Fault::ALL
             .into_iter()
-            .map(|fault| (fault.name().to_owned(), json!(of.count(|record| record.fault == Some(fault)))))
+            .map(|fault| (fault.name().to_owned(), json!(of.count(|found| found.fault == Some(fault)))))
             .collect();
-        json!({
-            "arm": of.arm, "outputs": of.records.len(), "faults": faults,
-            "right": of.rate(|record| record.right), "fault": of.rate(|record| record.fault.is_some()),
-            "tokens": of.mean(|record| record.tokens as f64), "model_calls": of.mean(|record| record.model_calls as f64),
-        })
-    });
-    json!({"settings": settings, "arms": arms.collect::<Vec<_>>()})
+        json!({"faults": faults, "fault": of.rate(Found::is_wrong), "right": of.rate(|found| found.right)})
+    };
+    let mut made: Vec<Value> = Vec::new();
+    for of in arms {
+        let mut value = judged(of);
+        match (of.reader, made.last_mut()) {
+            (Reader::Lenient, Some(strict)) => strict["lenient"] = value,
+            _ => {
+                value["arm"] = json!(of.arm);
+                value["outputs"] = json!(of.records.len());
+                value["tokens"] = json!(of.mean(|record| record.tokens as f64));
+                value["model_calls"] = json!(of.mean(|record| record.model_calls as f64));
+                made.push(value);
+            }
+        }
+    }
+    json!({"settings": settings, "arms": made})
 }

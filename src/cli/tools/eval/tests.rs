@@ -2,13 +2,17 @@
 
 use super::arms::Runner;
 use super::judge::{Fault, Judge};
+use super::lenient::Lenient;
 use super::record::{Arm, Record};
+use super::summary;
 use super::tasks::{Gold, Task};
 use crate::decode::{Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate};
 use crate::error::Result;
+use crate::evaluation::Table;
 use crate::tools::{CallFormat, Document, ReadOptions, read};
 use crate::vocabulary::{TokenId, VocabularyBuilder};
 use rustc_hash::FxHasher;
+use serde_json::Value;
 use std::cell::RefCell;
 use std::hash::Hasher;
 use std::rc::Rc;
@@ -79,26 +83,31 @@ fn next(target: &str, text: &str) -> Vec<(u32, f32)> {
     vec![(target.as_bytes().get(written).map_or(END, |&byte| u32::from(byte)), 9.0)]
 }
 
-/// An output of an arm for the prompt `?`, and after faults for prompts that name these.
-fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
+fn task() -> Task {
     let text = r#"[{"name": "get", "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}},
         {"name": "go", "inputSchema": {"type": "object", "properties": {"a": {"enum": ["x", "y"]}}, "required": ["a"]}},
         {"name": "put", "inputSchema": {"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]}}]"#;
     let tools = Rc::new(read([Document { label: "d", text }], &ReadOptions::default()).unwrap());
-    let task =
-        Task { id: "t".to_owned(), question: String::new(), tools, gold: Gold::Tool("get".to_owned()) };
+    Task { id: "t".to_owned(), question: String::new(), tools, gold: Gold::Tool("get".to_owned()) }
+}
+
+/// An output of an arm for the prompt `?`, and after faults for prompts that name these.
+fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
+    let task = task();
     let bytes = (0..=255_u8).map(|byte| vec![byte]);
     let vocabulary = VocabularyBuilder::from_tokens(bytes).special(TokenId::new(END), "<end>");
     let vocabulary = Arc::new(vocabulary.eos([TokenId::new(END)]).build().unwrap());
     let call_format = CallFormat::named(format).unwrap();
-    let mut runner = Runner::new(vocabulary, Judge { format: &call_format, format_name: format }, 160);
+    let judge = Judge { format: &call_format, format_name: format };
+    let mut runner = Runner::new(vocabulary, judge, 160);
     let mut model = Wishes { wish, sequences: Sequences::new(), rows: Vec::new() };
     let told = RefCell::new(Vec::new());
     let again = |_: &str, fault: Fault| {
         told.borrow_mut().push(fault);
         Ok(format!("{}?", told.borrow().len()).bytes().map(u32::from).collect())
     };
-    let made = runner.run(arm, &task, &[u32::from(b'?')], &again, &mut model).unwrap();
+    let mut made = runner.run(arm, &task, &[u32::from(b'?')], &again, &mut model).unwrap();
+    made.lenient = judge.leniently(&task, &made);
     (made, told.into_inner())
 }
 
@@ -119,6 +128,61 @@ fn retries_end_with_an_answer_without_a_fault_or_the_third_one() {
     assert_eq!((three.fault, told), (Some(Fault::Format), vec![Fault::Format; 2]));
     let (free, told) = record(Arm::Free, "json", |text| next(wrong, text));
     assert_eq!((free.fault, told.len()), (Some(Fault::Type), 0));
+}
+
+#[test]
+fn a_second_reader_is_lenient_with_a_model_without_a_grammar() {
+    let prose = "Sure:\n```json\n{\"name\": \"GET\", \"arguments\": {\"a\": 5}}\n```";
+    let lenient = |fault, right| Some(Lenient { fault, right });
+    let (fenced, _) = record(Arm::Free, "json", |text| next(prose, text));
+    assert_eq!(
+        (fenced.fault, fenced.right, fenced.lenient),
+        (Some(Fault::Format), false, lenient(None, true))
+    );
+    let wrong = r#"It is {"name": "go", "arguments": {"a": "x"}}"#;
+    let (wrong, _) = record(Arm::FreeRetry, "json", |text| next(wrong, text));
+    assert_eq!((wrong.fault, wrong.lenient), (Some(Fault::Format), lenient(None, false)));
+    let (none, _) = record(Arm::Free, "json", |text| next("none", text));
+    assert_eq!(none.lenient, lenient(Some(Fault::Format), false));
+    let (right, _) = record(Arm::Free, "json", |text| next(GET, text));
+    assert_eq!((right.fault, right.lenient), (None, lenient(None, true)));
+    let (cut, _) = record(Arm::Free, "json", |text| next(&"{".repeat(200), text));
+    assert_eq!((cut.fault, cut.lenient), (Some(Fault::Cut), lenient(Some(Fault::Cut), false)));
+    let (full, _) = record(Arm::Full, "json", |text| next(GET, text));
+    assert_eq!((full.right, full.lenient), (true, None));
+    let (numbers, _) = record(Arm::Free, "toolken", |text| next("none", text));
+    assert_eq!(numbers.lenient, None);
+
+    let records = [fenced, full];
+    let of_arms = summary::of_arms(&[Arm::Free, Arm::Full], &records);
+    let rows = |table: Table, columns: usize| -> Vec<Vec<String>> {
+        table.rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect()
+    };
+    let (none, all) = ("0.0 % [0.0, 79.3]", "100.0 % [20.7, 100.0]");
+    assert_eq!(
+        rows(summary::table(&of_arms), 5),
+        [
+            ["free", "1", all, none, none],
+            ["free, lenient reader", "1", none, all, none],
+            ["full", "1", none, all, none]
+        ]
+    );
+    assert_eq!(
+        rows(summary::faults(&of_arms), 3),
+        [["free", "0", "1"], ["free, lenient reader", "1", "0"], ["full", "1", "0"]]
+    );
+    assert_eq!(
+        rows(summary::pairs(&of_arms), 3),
+        [
+            ["full against free", "1 / 0, p = 1.00e0", "1 / 0, p = 1.00e0"],
+            ["full against free, lenient reader", "0 / 0, p = 1.00e0", "0 / 0, p = 1.00e0"]
+        ]
+    );
+    let json = summary::to_json(&Value::Null, &of_arms);
+    let [free, full] = [&json["arms"][0], &json["arms"][1]];
+    assert_eq!((&free["faults"]["format"], &free["lenient"]["faults"]["format"]), (&1.into(), &0.into()));
+    assert_eq!((&free["right"]["mean"], &free["lenient"]["right"]["mean"]), (&0.0.into(), &1.0.into()));
+    assert_eq!((&full["arm"], &full["lenient"]), (&"full".into(), &Value::Null));
 }
 
 #[test]
