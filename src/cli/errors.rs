@@ -345,7 +345,6 @@ pub(super) fn no_chat_template(model: &Path) -> Error {
     )
 }
 
-#[cfg(feature = "ort")]
 pub(super) fn needs_embedder() -> Error {
     Error::new(
         ErrorKind::Usage,

@@ -97,6 +97,8 @@ fn help_texts_are_as_recorded() {
         "flow",
         "flow check",
         "flow spec",
+        "flow run",
+        "flow evaluate",
         "procedure",
         "procedure check",
         "procedure graph",

@@ -9,6 +9,7 @@ mod cli;
 mod cli_compile;
 mod cli_embed;
 mod cli_errors;
+mod cli_flow;
 mod cli_generate;
 mod cli_retrieve;
 mod cli_tools;

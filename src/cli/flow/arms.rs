@@ -96,9 +96,9 @@ impl<'m> Maker<'m> {
         let Loaded { model, vocabulary, embedder, encoder } = loaded;
         let end_tokens = vocabulary.eos().iter().map(|id| id.get()).collect();
         Maker {
-            model: PrefixCache::new(model),
+            model: PrefixCache::new(&mut **model),
             loaded: Rest { vocabulary, encoder, end_tokens },
-            similarity: embedder.as_mut().map(|embedder| EmbeddedSimilarity::new(embedder)),
+            similarity: embedder.as_mut().map(|embedder| EmbeddedSimilarity::new(&mut **embedder)),
             compiler: Compiler::new(Arc::clone(vocabulary)).limits(limits.clone()),
             compiled: FxHashMap::default(),
             limits: limits.clone(),
@@ -108,6 +108,27 @@ impl<'m> Maker<'m> {
     /// The similarity, if an embedder was loaded.
     pub(super) fn similarity(&mut self) -> Option<&mut EmbeddedSimilarity<'m>> {
         self.similarity.as_mut()
+    }
+
+    /// Forgets the compiled grammars, and compiles the one of an arm for a domain `times` times from the domain's file. Gives the seconds of each.
+    pub(super) fn compile_times(
+        &mut self,
+        text: &str,
+        arm: &Arm,
+        flow: Option<usize>,
+        times: usize,
+    ) -> Result<Vec<f64>> {
+        let Method::Valid(level, ..) = arm.method else { return Ok(Vec::new()) };
+        let mut found = Vec::with_capacity(times);
+        for _ in 0..times {
+            self.compiled.clear();
+            let start = Instant::now();
+            let domain = FlowDomain::read(text, &self.limits)?;
+            self.compile(&domain, level, arm, flow)?;
+            found.push(start.elapsed().as_secs_f64());
+        }
+        self.compiled.clear();
+        Ok(found)
     }
 
     /// The logarithms of the probabilities that the model gives each flow's intent after a prompt that asks for it, for their

@@ -1,15 +1,20 @@
 //! `grammata flow evaluate`: experiments over the queries of customers.
 
+use super::experiments;
 use super::model::ModelArgs;
+use crate::cli::graph::write;
 use crate::cli::limits::LimitArgs;
 use crate::cli::output::{Exit, Failure, Output};
+use crate::cli::source;
+use crate::error::Error;
+use crate::flows::queries;
 use clap::ValueEnum;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Makes plans for queries in several ways, each plan a line of a journal: a run that was interrupted goes on where it
 /// stopped. Writes a table of FLAP's measures, means with standard deviations.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
 pub(super) struct Arguments {
     /// The domains, files in TOML
     #[arg(value_name = "DOMAIN", required = true)]
@@ -62,22 +67,11 @@ pub(super) enum Experiment {
     Published,
     /// Four draws at each call, scored, against greedy
     Samples,
+    /// Plans that keep the steps of changed domains: steps swapped, APIs renamed, a flow added
+    Changes,
 }
 
-#[cfg(not(feature = "ort"))]
-pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
-    Err(crate::cli::errors::no_onnx_runtime().into())
-}
-
-#[cfg(feature = "ort")]
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    use super::experiments;
-    use crate::cli::graph::write;
-    use crate::cli::source;
-    use crate::error::Error;
-    use crate::flows::queries;
-    use std::io::Write;
-
     let limits = arguments.limits.get();
     let domains: Result<Vec<_>, Error> =
         arguments.domains.iter().map(|path| super::read(path, &limits, false)).collect();

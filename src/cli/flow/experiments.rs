@@ -1,6 +1,7 @@
 //! Experiments: arms over queries, their records, and what is reported of them.
 
 use super::arms::{Arm, Maker, Method, Which, parsed};
+use super::change_runs;
 use super::evaluate::{Arguments, Experiment};
 use crate::cli::messages;
 use crate::error::Result;
@@ -15,19 +16,18 @@ use crate::flows::{
 use crate::limits::Limits;
 use crate::transitions::TransitionSystem;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// A plan with its measures.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Record {
-    arm: String,
-    domain: String,
+pub(super) struct Record {
+    pub(super) arm: String,
+    pub(super) domain: String,
     flow: String,
     query: String,
-    text: String,
+    pub(super) text: String,
     calls: usize,
     parsable: bool,
-    finished: bool,
+    pub(super) finished: bool,
     right_plan: bool,
     api_edits: usize,
     step_edits: usize,
@@ -69,11 +69,7 @@ pub(super) fn run(
     limits: &Limits,
 ) -> Result<Report> {
     let chosen = chosen(arguments, domains, queries);
-    let settings = json!({
-        "experiment": format!("{:?}", arguments.experiment).to_lowercase(),
-        "model": arguments.model.model.file_name().map(|name| name.to_string_lossy()),
-        "chat": arguments.model.chat,
-    });
+    let settings = arguments.model.settings(&format!("{:?}", arguments.experiment).to_lowercase());
     let mut loaded = arguments.model.load(limits)?;
     let mut maker = Maker::new(&mut loaded, limits);
     if arguments.experiment == Experiment::Intent {
@@ -82,6 +78,10 @@ pub(super) fn run(
             journal.get_or_run(&id, || intent(&mut maker, domains, domain, flow, query))?;
         }
         return Ok(intent_report(&journal));
+    }
+    if arguments.experiment == Experiment::Changes {
+        let mut journal = Journal::open(&arguments.journal, &settings)?;
+        return change_runs::run(arguments, &mut maker, &mut journal, queries, limits);
     }
     let mut journal: Journal<Record> = Journal::open(&arguments.journal, &settings)?;
     let arms = arms(arguments);
@@ -96,11 +96,14 @@ pub(super) fn run(
             messages::plain(&format!("{} of {} queries", number + 1, chosen.len()));
         }
     }
-    Ok(plan_report(arguments, &journal))
+    let records: Vec<&Record> = journal.records().map(|(_, record)| record).collect();
+    let mut report = plan_report(arguments, &records);
+    first_plans(&mut report, &records);
+    Ok(report)
 }
 
 /// The queries that are asked, by domain and flow, each with an id.
-fn chosen<'q>(
+pub(super) fn chosen<'q>(
     arguments: &Arguments,
     domains: &[FlowDomain],
     queries: &'q [Query],
@@ -131,12 +134,14 @@ fn arms(arguments: &Arguments) -> Vec<Arm> {
     };
     let six = |which| Method::Valid(Level::Steps, which, 1);
     match arguments.experiment {
-        Experiment::Intent => Vec::new(),
-        Experiment::Plain => vec![
-            arm("level 6, relevant flow", six(Which::Relevant), Thoughts::None),
-            arm("level 6, all flows", six(Which::All), Thoughts::None),
-            arm("level 6, most similar flow", six(Which::Similar), Thoughts::None),
-        ],
+        Experiment::Intent | Experiment::Changes => Vec::new(),
+        Experiment::Plain => {
+            let relevant = arm("level 6, relevant flow", six(Which::Relevant), Thoughts::None);
+            let all = arm("level 6, all flows", six(Which::All), Thoughts::None);
+            let similar = arm("level 6, most similar flow", six(Which::Similar), Thoughts::None);
+            let has_embedder = arguments.model.embedder.is_some();
+            [relevant, all].into_iter().chain(has_embedder.then_some(similar)).collect()
+        }
         Experiment::Thoughts => [
             ("free", Thoughts::Free),
             ("stated", Thoughts::Stated),
@@ -170,7 +175,13 @@ fn arms(arguments: &Arguments) -> Vec<Arm> {
     }
 }
 
-fn plan(maker: &mut Maker<'_>, arm: &Arm, domain: &FlowDomain, flow: usize, query: &str) -> Result<Record> {
+pub(super) fn plan(
+    maker: &mut Maker<'_>,
+    arm: &Arm,
+    domain: &FlowDomain,
+    flow: usize,
+    query: &str,
+) -> Result<Record> {
     let made = maker.make(arm, domain, flow, query)?;
     let plan = parsed(domain, &made.text, arm);
     let names: Vec<&str> = plan.calls.iter().map(|call| call.name.as_str()).collect();
@@ -214,7 +225,7 @@ fn plan(maker: &mut Maker<'_>, arm: &Arm, domain: &FlowDomain, flow: usize, quer
 }
 
 /// Whether calls are a plan of a flow.
-fn is_right(domain: &FlowDomain, flow: usize, names: &[&str]) -> Result<bool> {
+pub(super) fn is_right(domain: &FlowDomain, flow: usize, names: &[&str]) -> Result<bool> {
     let options = FlowOptions { flow: Some(flow), ..FlowOptions::default() };
     let mut automaton = FlowAutomaton::new(domain, options)?;
     let mut state = automaton.start();
@@ -350,14 +361,19 @@ fn percent(is: bool) -> f64 {
     if is { 100.0 } else { 0.0 }
 }
 
-fn plan_report(arguments: &Arguments, journal: &Journal<Record>) -> Report {
-    let records: Vec<&Record> = journal.records().map(|(_, record)| record).collect();
+/// The names of the arms of plans, in their order.
+pub(super) fn arm_names<'r>(records: &[&'r Record]) -> Vec<&'r str> {
     let mut names: Vec<&str> = Vec::new();
-    for record in &records {
+    for record in records {
         if !names.contains(&record.arm.as_str()) {
             names.push(&record.arm);
         }
     }
+    names
+}
+
+pub(super) fn plan_report(arguments: &Arguments, records: &[&Record]) -> Report {
+    let names = arm_names(records);
     let columns = ["", "plans"].into_iter().chain(MEASURES.iter().map(|(name, _)| *name));
     let mut table = Table { columns: columns.map(str::to_owned).collect(), rows: Vec::new() };
     let mut edits = Vec::new();
@@ -377,8 +393,13 @@ fn plan_report(arguments: &Arguments, journal: &Journal<Record>) -> Report {
     let mut report = Report::new(format!("Plans of flows: {:?}", arguments.experiment));
     report.text("Means and standard deviations over plans; the prelude is not counted, the end is.");
     report.table(table).plot(Plot { caption: "API edits, mean and 95 % interval".to_owned(), bars: edits });
+    report
+}
+
+/// Adds the first plan of each arm to a report.
+pub(super) fn first_plans(report: &mut Report, records: &[&Record]) {
     report.heading("The first plan of each arm");
-    for name in names {
+    for name in arm_names(records) {
         let Some(record) = records.iter().find(|record| record.arm == name) else { continue };
         let turn = |speaker: &str, text: &str| Turn {
             speaker: speaker.to_owned(),
@@ -390,5 +411,4 @@ fn plan_report(arguments: &Arguments, journal: &Journal<Record>) -> Report {
         let caption = format!("{name}: {}", record.flow);
         report.transcript(Transcript { caption, turns: vec![turn("customer", &record.query), agent] });
     }
-    report
 }

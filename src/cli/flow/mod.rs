@@ -1,9 +1,9 @@
 //! `grammata flow`: domains of customer-care flows.
 
-#[cfg(feature = "ort")]
 mod arms;
+mod change_runs;
+mod changes;
 mod evaluate;
-#[cfg(feature = "ort")]
 mod experiments;
 mod graph;
 mod lookahead;

@@ -1,13 +1,16 @@
 //! `grammata flow run`: one query of a customer, from the question to the plan.
 
+use super::arms::{Arm, Maker, Method, Which, parsed};
 use super::model::ModelArgs;
 use super::{PlanArgs, ThoughtsName};
+use crate::cli::graph::{Format, write};
 use crate::cli::output::{Exit, Failure, Output};
+use crate::flows::{Brackets, FlowAutomaton, IntentText, Served, intent_similarities, serving_flow};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Writes the plan of a query under the flows of a domain, and draws where it went.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
 pub(super) struct Arguments {
     #[command(flatten)]
     plans: PlanArgs,
@@ -30,18 +33,7 @@ pub(super) struct Arguments {
     model: ModelArgs,
 }
 
-#[cfg(not(feature = "ort"))]
-pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
-    Err(crate::cli::errors::no_onnx_runtime().into())
-}
-
-#[cfg(feature = "ort")]
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    use super::arms::{Arm, Maker, Method, Which, parsed};
-    use crate::cli::graph::{Format, write};
-    use crate::flows::{Brackets, FlowAutomaton, IntentText, Served, intent_similarities, serving_flow};
-    use std::io::Write;
-
     let limits = arguments.plans.limits.get();
     let domain = arguments.plans.domain()?;
     let options = arguments.plans.options(&domain)?;
