@@ -438,6 +438,17 @@ pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
 }
 
 #[cfg(feature = "ort")]
+/// Several seeds of a greedy run.
+pub(super) fn seeds_alike(count: u64) -> Error {
+    usage(
+        Diagnostic::new("cli/seeds-alike", "at temperature 0 all seeds have the same outputs")
+            .found(format!("{count} seeds"))
+            .allowed("one seed, or a temperature above 0")
+            .help("give `--temperature`, as 0.5, or leave `--seeds` out"),
+    )
+}
+
+#[cfg(feature = "ort")]
 pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-arm", "this arm does not write this format")

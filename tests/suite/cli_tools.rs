@@ -129,4 +129,44 @@ mod with_onnx_runtime {
         .unwrap();
         refused("cli/no-model", &begin.iter().chain(&RELATIONS).copied().collect::<Vec<_>>());
     }
+
+    #[test]
+    fn seeds_need_a_temperature_and_are_summed_up_together() {
+        let record = |seed: u64, fault: Option<&str>| {
+            serde_json::json!({"id": format!("relation-12 full seed-{seed}"), "record": {"arm": "full", "text": "country", "fault": fault,
+                "tool": "country", "arguments": {}, "right": fault.is_none(), "tokens": 1, "model_calls": 1, "forced_tokens": 0, "mask_ms": 0.0,
+                "time_ms": 1.0}})
+        };
+        let settings = |temperature: f64| {
+            serde_json::json!({"settings": {"model": "m", "tasks": "relations.jsonl", "format": "relation", "level": null,
+                "max_tokens": 256, "temperature": temperature}})
+        };
+        let journal = tempfile::NamedTempFile::new().unwrap();
+        let lines = [settings(0.7), record(0, None), record(1, Some("cut")), record(2, None)];
+        std::fs::write(journal.path(), lines.map(|line| format!("{line}\n")).concat()).unwrap();
+        let (set, path) = (tools_of("relations"), journal.path().to_str().unwrap());
+        let begin =
+            ["tools", "eval", &set, "--tasks", "examples/data/tools/relations.jsonl", "--format", "relation"];
+        let rest = ["--arm", "full", "--only", "relation-12", "--model", "m", "--journal", path];
+        let with =
+            |more: &[&'static str]| begin.iter().chain(&rest).chain(more).copied().collect::<Vec<&str>>();
+        let found = json(0, &with(&["--temperature", "0.7", "--seeds", "3", "--json"]));
+        let arm = &found["arms"][0];
+        assert_eq!(
+            (&arm["tasks"], &arm["outputs"], &arm["faults"]["cut"]),
+            (&1.into(), &3.into(), &1.into())
+        );
+        assert_eq!(
+            (&found["settings"]["temperature"], &found["settings"]["seeds"]),
+            (&0.7.into(), &3.into())
+        );
+        // fewer of them, or more: the first may be summed up, the second has to be made
+        assert_eq!(json(0, &with(&["--temperature", "0.7", "--json"]))["arms"][0]["outputs"], 1);
+        refused("cli/no-model", &with(&["--temperature", "0.7", "--seeds", "4"]));
+        refused("evaluation/settings", &with(&["--temperature", "0.5", "--seeds", "3"]));
+        refused("evaluation/settings", &with(&[]));
+        refused("cli/seeds-alike", &with(&["--seeds", "3"]));
+        refused("decode/sampling", &with(&["--temperature=-1"]));
+        refused("decode/sampling", &with(&["--temperature", "nan"]));
+    }
 }

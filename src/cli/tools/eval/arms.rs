@@ -1,15 +1,15 @@
 //! The ways to generate that are compared.
 
+use super::draws::Draws;
 use super::judge::{Fault, Judge, Judged};
 use super::partial;
 use super::published::Published;
 use super::record::{Arm, Record};
 use super::tasks::Task;
+use super::trial::Trial;
 use crate::cli::errors;
 use crate::cli::tools::exact::most_probable;
-use crate::decode::{
-    Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Model, SamplingParams,
-};
+use crate::decode::{Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Model};
 use crate::error::Result;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::tools::session::{CompiledTools, Session, Subset, ToolCompiler, TurnOptions};
@@ -54,6 +54,7 @@ pub(super) struct Runner<'a> {
     vocabulary: Arc<Vocabulary>,
     judge: Judge<'a>,
     max_tokens: usize,
+    draws: Draws,
     /// Grammars of the sets so far, by their address.
     compiled: FxHashMap<(usize, Values), CompiledGrammar>,
     /// The same with their names first.
@@ -64,11 +65,18 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    pub(super) fn new(vocabulary: Arc<Vocabulary>, judge: Judge<'a>, max_tokens: usize) -> Runner<'a> {
+    /// Tokens are drawn at `temperature`; 0 is greedy.
+    pub(super) fn new(
+        vocabulary: Arc<Vocabulary>,
+        judge: Judge<'a>,
+        max_tokens: usize,
+        temperature: f32,
+    ) -> Runner<'a> {
         Runner {
             vocabulary,
             judge,
             max_tokens,
+            draws: Draws::new(temperature),
             compiled: FxHashMap::default(),
             turns: FxHashMap::default(),
             kept: Vec::new(),
@@ -111,29 +119,29 @@ impl<'a> Runner<'a> {
         self.vocabulary.encode_greedy(text.as_bytes()).into_iter().flatten().map(|id| id.get()).collect()
     }
 
-    fn options(&self, stop: Vec<String>, is_complete: bool) -> GenerationOptions {
+    fn options(&mut self, stop: Vec<String>, is_complete: bool) -> GenerationOptions {
         GenerationOptions {
             max_tokens: self.max_tokens,
             complete: is_complete,
-            sampling: SamplingParams::greedy(),
+            sampling: self.draws.next(),
             end_tokens: self.vocabulary.eos().iter().map(|id| id.get()).collect(),
             stop,
             ..GenerationOptions::default()
         }
     }
 
-    /// Generates one output of a task and judges it. `again` gives the prompt after an output that has a fault.
+    /// Generates one output of a trial and judges it. `again` gives the prompt after an output that has a fault.
     ///
     /// # Errors
     /// What the model or the engine reports.
     pub(super) fn run(
         &mut self,
-        arm: Arm,
-        task: &Task,
+        &Trial { task, arm, seed }: &Trial<'_>,
         prompt: &[u32],
         again: &dyn Fn(&str, Fault) -> Result<Vec<u32>>,
         model: &mut dyn Model,
     ) -> Result<Record> {
+        self.draws.begin(&task.id, seed.unwrap_or_default());
         let mut record = self.one(arm, task, prompt, model)?;
         let tries = if arm == Arm::FreeRetry { TRIES } else { 1 };
         for _ in 1..tries {
@@ -162,7 +170,12 @@ impl<'a> Runner<'a> {
         let (generation, is_exception) = match arm {
             Arm::Published => {
                 let tools = task.tools.callable().map(|tool| (tool.name.clone(), tool.arguments.value()));
-                Published::new(&self.vocabulary, tools).generate(prompt, self.max_tokens, model)?
+                Published::new(&self.vocabulary, tools).generate(
+                    prompt,
+                    self.max_tokens,
+                    self.draws.next(),
+                    model,
+                )?
             }
             Arm::Free | Arm::FreeRetry => {
                 (self.generate(Output::free(None, self.stop()), prompt, model)?, false)
@@ -253,7 +266,7 @@ impl<'a> Runner<'a> {
     }
 
     pub(super) fn generate(
-        &self,
+        &mut self,
         output: Output,
         prompt: &[u32],
         model: &mut dyn Model,

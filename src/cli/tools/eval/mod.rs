@@ -3,6 +3,7 @@
 mod arithmetic;
 mod arms;
 mod ask;
+mod draws;
 mod judge;
 mod lenient;
 mod numbers;
@@ -13,6 +14,7 @@ mod summary;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use super::grammar::format;
 use super::prompt::LevelName;
@@ -20,7 +22,7 @@ use super::{SetArgs, read_options};
 use crate::cli::model::{ModelSettings, Parts};
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{errors, source};
-use crate::decode::{PrefixCache, PromptTokenizer};
+use crate::decode::{PrefixCache, PromptTokenizer, Sampler, SamplingParams};
 use crate::error::{Error, Result};
 use crate::evaluation::{Journal, Table};
 use crate::tools::ToolSet;
@@ -33,7 +35,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use tasks::Task;
+use trial::Trial;
 
 /// Each task is done once by each arm, with one prompt. What a model writes is judged by a reader of its own and the crate
 /// `jsonschema`, not by the engine.
@@ -63,6 +65,12 @@ pub(super) struct Arguments {
     /// The most tokens of a turn
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_tokens: usize,
+    /// Tokens are drawn at this temperature; 0 takes the most probable one
+    #[arg(long, value_name = "T", default_value_t = 0.0)]
+    temperature: f64,
+    /// With a temperature: outputs of a task and arm, of the seeds 0 to N-1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
     /// What the prompt says of the tools [default: nothing]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
@@ -89,6 +97,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if let Some(arm) = arms.iter().find(|arm| !arm.writes(&arguments.format)) {
         return Err(errors::no_arm(arm.name(), &arguments.format).into());
     }
+    let seeds = seeds(arguments)?;
     let set: Rc<ToolSet> = Rc::new(arguments.set.load()?.set);
     let text = source::text(&arguments.tasks, &limits)?;
     let all = tasks::read(&text, &set, &read_options(&arguments.set))?;
@@ -99,23 +108,27 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let level_name = arguments.level.map(|level| format!("{level:?}").to_lowercase());
     let settings = json!({
         "model": source::name_of(&arguments.model), "tasks": arguments.tasks.file_name().map(|name| name.to_string_lossy()),
-        "format": arguments.format, "level": level_name, "max_tokens": arguments.max_tokens, "temperature": 0,
+        "format": arguments.format, "level": level_name, "max_tokens": arguments.max_tokens, "temperature": if seeds == [None] { json!(0) } else { json!(arguments.temperature) },
     });
     let mut journal = match &arguments.journal {
         Some(path) => Some(Journal::<Record>::open(path, &settings)?),
         None => None,
     };
     let judge = Judge { format: &format, format_name: &arguments.format };
-    let outputs: Vec<(&Task, Arm)> =
-        tasks.iter().flat_map(|task| arms.iter().map(move |&arm| (task, arm))).collect();
-    let mut records = match journal.as_ref().and_then(|journal| kept(journal, &outputs)) {
+    let trials = trial::all(&tasks, &arms, &seeds);
+    let mut records = match journal.as_ref().and_then(|journal| kept(journal, &trials)) {
         Some(records) => records,
-        None => generated(arguments, judge, &outputs, journal.as_mut())?,
+        None => generated(arguments, judge, &trials, journal.as_mut())?,
     };
-    for (record, (task, _)) in records.iter_mut().zip(&outputs) {
-        record.lenient = judge.leniently(task, record);
+    for (record, trial) in records.iter_mut().zip(&trials) {
+        record.lenient = judge.leniently(trial.task, record);
     }
-    let of_arms = summary::of_arms(&arms, &records);
+    let of_arms = summary::of_arms(&arms, &records, seeds.len());
+    let mut settings = settings;
+    if seeds != [None] {
+        // a journal may go on with more
+        settings["seeds"] = json!(seeds.len());
+    }
     for path in &arguments.report {
         write_report(path, &summary::report("Calls of tools", &settings, &of_arms))?;
     }
@@ -129,21 +142,27 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The id of an output in a journal.
-fn id(task: &Task, arm: Arm) -> String {
-    format!("{} {}", task.id, arm.name())
+/// The seeds of each task and arm; a greedy run has none.
+fn seeds(arguments: &Arguments) -> Result<Vec<Option<u64>>> {
+    let temperature = arguments.temperature as f32;
+    Sampler::new(SamplingParams { temperature, ..SamplingParams::default() })?;
+    match (temperature > 0.0, arguments.seeds) {
+        (true, count) => Ok((0..count).map(Some).collect()),
+        (false, 1) => Ok(vec![None]),
+        (false, count) => Err(errors::seeds_alike(count)),
+    }
 }
 
-/// The records of all outputs, if a journal has them.
-fn kept(journal: &Journal<Record>, outputs: &[(&Task, Arm)]) -> Option<Vec<Record>> {
-    outputs.iter().map(|&(task, arm)| journal.get(&id(task, arm)).cloned()).collect()
+/// The records of all trials, if a journal has them.
+fn kept(journal: &Journal<Record>, trials: &[Trial<'_>]) -> Option<Vec<Record>> {
+    trials.iter().map(|trial| journal.get(&trial.id()).cloned()).collect()
 }
 
-/// The records of outputs, of which the model makes those that a journal has not.
+/// The records of trials, of which the model does those that a journal has not.
 fn generated(
     arguments: &Arguments,
     judge: Judge<'_>,
-    outputs: &[(&Task, Arm)],
+    trials: &[Trial<'_>],
     mut journal: Option<&mut Journal<Record>>,
 ) -> Result<Vec<Record>> {
     let limits = arguments.set.limits.get();
@@ -159,16 +178,21 @@ fn generated(
     };
     let mut loaded = parts.load(&arguments.model_settings)?;
     let mut model = PrefixCache::new(&mut loaded);
-    let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens);
-    let record = |&(task, arm): &(&Task, Arm)| {
-        let again = |text: &str, fault: Fault| asker.again(task, text, fault);
-        let mut one = || runner.run(arm, task, &asker.prompt(task)?, &again, &mut model);
-        match &mut journal {
-            Some(journal) => Ok(journal.get_or_run(&id(task, arm), one)?.clone()),
-            None => one(),
+    let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens, arguments.temperature as f32);
+    let mut prompt = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
+    for (at, trial) in trials.iter().enumerate() {
+        if at == 0 || !std::ptr::eq(trials[at - 1].task, trial.task) {
+            prompt = asker.prompt(trial.task)?;
         }
-    };
-    outputs.iter().map(record).collect()
+        let again = |text: &str, fault: Fault| asker.again(trial.task, text, fault);
+        let mut one = || runner.run(trial, &prompt, &again, &mut model);
+        records.push(match &mut journal {
+            Some(journal) => journal.get_or_run(&trial.id(), one)?.clone(),
+            None => one()?,
+        });
+    }
+    Ok(records)
 }
 
 fn write_report(path: &Path, report: &crate::evaluation::Report) -> Result<()> {

@@ -5,7 +5,9 @@
 //! that was written so far. Arguments are tried in the falling order of the logits, and the first token with which the text can
 //! still become arguments is taken; the end of the sequence adds nothing, so it always can.
 
-use crate::decode::{Feed, FinishReason, Generation, Model, OutputStatus, Rows, Timings};
+use crate::decode::{
+    Feed, FinishReason, Generation, Model, OutputStatus, Rows, Sampler, SamplingParams, Timings,
+};
 use crate::error::Result;
 use crate::vocabulary::{TokenId, Vocabulary};
 use serde_json::{Map, Value};
@@ -61,11 +63,23 @@ impl<'v> Published<'v> {
         }
     }
 
-    /// The token that is taken: the first by its logit that the state allows. Ends the sequence where none is.
-    fn choose(&mut self, logits: &[f32]) -> Option<u32> {
+    /// The token that is taken; none where the state allows none. A greedy decoder takes the first by its logit that fits. One that
+    /// draws does so from all tokens that fit, but of arguments from all that are not more probable than the first that fits: the
+    /// others may be wrong.
+    fn choose(&mut self, logits: &[f32], sampler: &mut Sampler) -> Result<Option<u32>> {
         let mut order: Vec<u32> = (0..logits.len() as u32).collect();
         order.sort_by(|a, b| logits[*b as usize].total_cmp(&logits[*a as usize]));
-        order.into_iter().find(|&token| self.fits(token))
+        let Some(first) = order.iter().position(|&token| self.fits(token)) else { return Ok(None) };
+        if sampler.settings().temperature == 0.0 {
+            return Ok(Some(order[first]));
+        }
+        let mut mask = vec![0_u32; logits.len().div_ceil(32)];
+        for &token in &order[first..] {
+            if self.section == Section::Arguments || self.fits(token) {
+                mask[token as usize / 32] |= 1 << (token % 32);
+            }
+        }
+        sampler.sample(logits, Some(&mask)).map(Some)
     }
 
     fn fits(&mut self, token: u32) -> bool {
@@ -144,8 +158,10 @@ impl<'v> Published<'v> {
         mut self,
         prompt: &[u32],
         max_tokens: usize,
+        sampling: SamplingParams,
         model: &mut dyn Model,
     ) -> Result<(Generation, bool)> {
+        let mut sampler = Sampler::new(sampling)?;
         let sequence = model.open()?;
         let mut tokens: Vec<u32> = Vec::new();
         let mut pending = prompt.to_vec();
@@ -158,7 +174,7 @@ impl<'v> Published<'v> {
                 break Ok(());
             }
             let fed = model.feed(&[Feed { sequence, tokens: &pending, rows: Rows::Last }]);
-            let chosen = fed.and_then(|logits| Ok(self.choose(logits.row(0, &mut buffer)?)));
+            let chosen = fed.and_then(|logits| self.choose(logits.row(0, &mut buffer)?, &mut sampler));
             steps += 1;
             let chosen = match chosen {
                 Ok(chosen) => chosen,
@@ -352,6 +368,7 @@ fn number(text: &str) -> Step<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocabulary::VocabularyBuilder;
     use serde_json::json;
 
     /// What the published parser is said to take and to refuse, of arguments that go on and of whole ones.
@@ -390,5 +407,36 @@ mod tests {
         ] {
             assert_eq!(fits(text), expected, "{text}");
         }
+    }
+
+    /// Of arguments a token that is less probable than the first that fits may be wrong; elsewhere only those that fit are drawn.
+    #[test]
+    fn draws_are_masked_as_published() {
+        let bytes = (0..=255_u8).map(|byte| vec![byte]);
+        let vocabulary = VocabularyBuilder::from_tokens(bytes).special(TokenId::new(256), "<end>");
+        let vocabulary = vocabulary.eos([TokenId::new(256)]).build().unwrap();
+        let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+        let chosen =
+            |section: Section, text: &[u8], logits: &[(u8, f32)], temperature: f32| -> BTreeSet<char> {
+                let mut row = vec![-90.0; 257];
+                logits.iter().for_each(|&(byte, logit)| row[usize::from(byte)] = logit);
+                let draw = |seed| {
+                    let mut published = Published::new(&vocabulary, [("get".to_owned(), schema.clone())]);
+                    (published.section, published.text) = (section.clone(), text.to_vec());
+                    published.called = " get".to_owned();
+                    let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
+                    let token =
+                        published.choose(&row, &mut Sampler::new(sampling).unwrap()).unwrap().unwrap();
+                    char::from(token as u8)
+                };
+                (0..40).map(draw).collect()
+            };
+        let logits = [(b'x', 9.0), (b'}', 8.0), (b'y', 7.9)];
+        assert_eq!(chosen(Section::Arguments, b"{\"n\":5", &logits, 0.0), BTreeSet::from(['}']));
+        assert_eq!(chosen(Section::Arguments, b"{\"n\":5", &logits, 1.0), BTreeSet::from(['}', 'y']));
+        let logits = [(b'x', 9.0), (b'e', 8.0), (b'y', 8.0), (b'\n', 8.0)];
+        assert_eq!(chosen(Section::Name, b" g", &logits, 1.0), BTreeSet::from(['e']));
+        assert_eq!(chosen(Section::Name, b" get", &logits, 1.0), BTreeSet::from(['\n']));
+        assert_eq!(chosen(Section::Free, b"", &logits, 1.0).len(), 4);
     }
 }

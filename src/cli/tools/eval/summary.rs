@@ -13,11 +13,13 @@ enum Reader {
     Lenient,
 }
 
-/// The records of an arm as a reader finds them, in the order of the tasks.
+/// The records of an arm as a reader finds them, in the order of the tasks and their seeds.
 pub(super) struct OfArm<'r> {
     arm: Arm,
     reader: Reader,
     records: Vec<&'r Record>,
+    /// The outputs of a task, which follow each other.
+    seeds: usize,
 }
 
 /// What a reader finds of an output.
@@ -34,14 +36,14 @@ impl Found {
 }
 
 /// The records by arm; those that a lenient reader has judged too follow once more, as it finds them.
-pub(super) fn of_arms<'r>(arms: &[Arm], records: &'r [Record]) -> Vec<OfArm<'r>> {
+pub(super) fn of_arms<'r>(arms: &[Arm], records: &'r [Record], seeds: usize) -> Vec<OfArm<'r>> {
     let mut made = Vec::new();
     for &arm in arms {
         let records: Vec<&Record> = records.iter().filter(|record| record.arm == arm).collect();
         let has_both = !records.is_empty() && records.iter().all(|record| record.lenient.is_some());
-        made.push(OfArm { arm, reader: Reader::Strict, records: records.clone() });
+        made.push(OfArm { arm, reader: Reader::Strict, records: records.clone(), seeds });
         if has_both {
-            made.push(OfArm { arm, reader: Reader::Lenient, records });
+            made.push(OfArm { arm, reader: Reader::Lenient, records, seeds });
         }
     }
     made
@@ -70,6 +72,18 @@ impl OfArm<'_> {
         wilson(self.count(is_counted), self.records.len())
     }
 
+    fn tasks(&self) -> usize {
+        self.records.len() / self.seeds
+    }
+
+    /// For each task the share of its outputs.
+    fn by_task(&self, is_counted: fn(Found) -> bool) -> impl Iterator<Item = f64> {
+        self.records.chunks(self.seeds).map(move |outputs| {
+            let counted = outputs.iter().filter(|record| is_counted(self.found(record))).count();
+            counted as f64 / outputs.len() as f64
+        })
+    }
+
     fn mean(&self, value: impl Fn(&Record) -> f64) -> f64 {
         self.records.iter().map(|record| value(record)).sum::<f64>() / self.records.len().max(1) as f64
     }
@@ -85,6 +99,7 @@ fn percent(interval: Option<Interval>) -> String {
 pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
     let columns = [
         "arm",
+        "tasks",
         "outputs",
         "with a fault",
         "right",
@@ -99,6 +114,7 @@ pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
         let times: Vec<f64> = of.records.iter().map(|record| record.time_ms / 1e3).collect();
         vec![
             of.label(),
+            of.tasks().to_string(),
             of.records.len().to_string(),
             percent(of.rate(Found::is_wrong)),
             percent(of.rate(|found| found.right)),
@@ -128,16 +144,15 @@ pub(super) fn faults(arms: &[OfArm<'_>]) -> Table {
     Table { columns: columns.collect(), rows: rows.collect() }
 }
 
-/// Each pair of arms over the tasks: McNemar's exact test of faults and of right answers.
+/// Each pair of arms: the exact sign test over the tasks' shares of outputs, which with one output a task is McNemar's test. Outputs of one
+/// task are not independent, tasks are.
 pub(super) fn pairs(arms: &[OfArm<'_>]) -> Table {
     let mut rows = Vec::new();
     for (at, first) in arms.iter().enumerate() {
         // two readings of one arm are of the same outputs
         for second in arms[at + 1..].iter().filter(|second| second.arm != first.arm) {
             let test = |value: fn(Found) -> bool| {
-                let number = |of: &OfArm<'_>, record| f64::from(u8::from(value(of.found(record))));
-                let both = first.records.iter().zip(&second.records);
-                let test = sign_test(both.map(|(a, b)| (number(second, b), number(first, a))));
+                let test = sign_test(second.by_task(value).zip(first.by_task(value)));
                 format!("{} / {}, p = {:.2e}", test.better, test.worse, test.p)
             };
             rows.push(vec![
@@ -148,7 +163,7 @@ pub(super) fn pairs(arms: &[OfArm<'_>]) -> Table {
         }
     }
     Table {
-        columns: ["arms", "without a fault: only the one / only the other", "right"]
+        columns: ["arms", "tasks with fewer faults: the one / the other", "tasks with more right answers"]
             .map(str::to_owned)
             .to_vec(),
         rows,
@@ -165,7 +180,7 @@ pub(super) fn report(title: &str, settings: &Value, arms: &[OfArm<'_>]) -> Repor
     report
         .text(format!("Settings: {settings}"))
         .heading("Arms")
-        .text("Shares with Wilson's 95 % intervals; means of tokens, model calls and milliseconds spent on masks; the median time of an output.")
+        .text("Shares of outputs with Wilson's 95 % intervals, which take the outputs of one task as independent; means of tokens, model calls and milliseconds spent on masks; the median time of an output.")
         .table(table(arms))
         .plot(plot(arms, "Share of outputs with a fault", Found::is_wrong))
         .plot(plot(arms, "Share of outputs that are right", |found| found.right))
@@ -191,6 +206,7 @@ pub(super) fn to_json(settings: &Value, arms: &[OfArm<'_>]) -> Value {
             (Reader::Lenient, Some(strict)) => strict["lenient"] = value,
             _ => {
                 value["arm"] = json!(of.arm);
+                value["tasks"] = json!(of.tasks());
                 value["outputs"] = json!(of.records.len());
                 value["tokens"] = json!(of.mean(|record| record.tokens as f64));
                 value["model_calls"] = json!(of.mean(|record| record.model_calls as f64));

@@ -6,6 +6,7 @@ use super::lenient::Lenient;
 use super::record::{Arm, Record};
 use super::summary;
 use super::tasks::{Gold, Task};
+use super::trial::{self, Trial};
 use crate::decode::{Feed, Logits, Model, SequenceId, Sequences, check_batch, check_truncate};
 use crate::error::Result;
 use crate::evaluation::Table;
@@ -91,23 +92,32 @@ fn task() -> Task {
     Task { id: "t".to_owned(), question: String::new(), tools, gold: Gold::Tool("get".to_owned()) }
 }
 
-/// An output of an arm for the prompt `?`, and after faults for prompts that name these.
+/// A greedy output of an arm for the prompt `?`, and after faults for prompts that name these.
 fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
-    let task = task();
+    drawn(0.0, Trial { task: &task(), arm, seed: None }, format, wish)
+}
+
+/// The same of a trial at a temperature.
+fn drawn(
+    temperature: f32,
+    trial: Trial<'_>,
+    format: &str,
+    wish: impl Fn(&str) -> Vec<(u32, f32)>,
+) -> (Record, Vec<Fault>) {
     let bytes = (0..=255_u8).map(|byte| vec![byte]);
     let vocabulary = VocabularyBuilder::from_tokens(bytes).special(TokenId::new(END), "<end>");
     let vocabulary = Arc::new(vocabulary.eos([TokenId::new(END)]).build().unwrap());
     let call_format = CallFormat::named(format).unwrap();
     let judge = Judge { format: &call_format, format_name: format };
-    let mut runner = Runner::new(vocabulary, judge, 160);
+    let mut runner = Runner::new(vocabulary, judge, 160, temperature);
     let mut model = Wishes { wish, sequences: Sequences::new(), rows: Vec::new() };
     let told = RefCell::new(Vec::new());
     let again = |_: &str, fault: Fault| {
         told.borrow_mut().push(fault);
         Ok(format!("{}?", told.borrow().len()).bytes().map(u32::from).collect())
     };
-    let mut made = runner.run(arm, &task, &[u32::from(b'?')], &again, &mut model).unwrap();
-    made.lenient = judge.leniently(&task, &made);
+    let mut made = runner.run(&trial, &[u32::from(b'?')], &again, &mut model).unwrap();
+    made.lenient = judge.leniently(trial.task, &made);
     (made, told.into_inner())
 }
 
@@ -154,17 +164,17 @@ fn a_second_reader_is_lenient_with_a_model_without_a_grammar() {
     assert_eq!(numbers.lenient, None);
 
     let records = [fenced, full];
-    let of_arms = summary::of_arms(&[Arm::Free, Arm::Full], &records);
+    let of_arms = summary::of_arms(&[Arm::Free, Arm::Full], &records, 1);
     let rows = |table: Table, columns: usize| -> Vec<Vec<String>> {
         table.rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect()
     };
     let (none, all) = ("0.0 % [0.0, 79.3]", "100.0 % [20.7, 100.0]");
     assert_eq!(
-        rows(summary::table(&of_arms), 5),
+        rows(summary::table(&of_arms), 6),
         [
-            ["free", "1", all, none, none],
-            ["free, lenient reader", "1", none, all, none],
-            ["full", "1", none, all, none]
+            ["free", "1", "1", all, none, none],
+            ["free, lenient reader", "1", "1", none, all, none],
+            ["full", "1", "1", none, all, none]
         ]
     );
     assert_eq!(
@@ -183,6 +193,91 @@ fn a_second_reader_is_lenient_with_a_model_without_a_grammar() {
     assert_eq!((&free["faults"]["format"], &free["lenient"]["faults"]["format"]), (&1.into(), &0.into()));
     assert_eq!((&free["right"]["mean"], &free["lenient"]["right"]["mean"]), (&0.0.into(), &1.0.into()));
     assert_eq!((&full["arm"], &full["lenient"]), (&"full".into(), &Value::Null));
+}
+
+#[test]
+fn draws_depend_on_the_seed_and_the_task_alone() {
+    let (one, mut other) = (task(), task());
+    other.id = "u".to_owned();
+    // letters are as probable as each other, and the end comes after 20 of them
+    let letters = |text: &str| -> Vec<(u32, f32)> {
+        if text.len() > 20 {
+            return vec![(END, 99.0)];
+        }
+        (b'a'..=b'z').map(|letter| (u32::from(letter), 50.0)).collect()
+    };
+    let text = |arm, task, seed| drawn(0.5, Trial { task, arm, seed: Some(seed) }, "json", letters).0.text;
+    let first = text(Arm::Free, &one, 0);
+    assert_eq!((first.len(), &first), (20, &text(Arm::Free, &one, 0)));
+    assert_ne!(first, text(Arm::Free, &one, 1));
+    assert_ne!(first, text(Arm::Free, &other, 0));
+    // each try has draws of its own, of which the first are those of the arm without retries
+    let asked = |text: &str| letters(&text.replace(['1', '2'], ""));
+    let trial = Trial { task: &one, arm: Arm::FreeRetry, seed: Some(0) };
+    let (third, told) = drawn(0.5, trial, "json", asked);
+    assert_eq!(told.len(), 2);
+    assert_ne!(third.text, first);
+    let ends_first = |text: &str| if text.starts_with('?') { letters(text) } else { vec![(END, 99.0)] };
+    let (again, _) = drawn(0.5, trial, "json", ends_first);
+    assert_eq!(
+        (again.text.as_str(), again.tokens),
+        ("", first.len() + 3),
+        "a try of 20 letters and two empty ones"
+    );
+    // greedy outputs have no seed to depend on
+    let greedy = |seed| drawn(0.0, Trial { task: &one, arm: Arm::Free, seed }, "json", letters).0.text;
+    assert_eq!((greedy(None), greedy(Some(7))), ("a".repeat(20), "a".repeat(20)));
+}
+
+#[test]
+fn drawn_calls_under_a_grammar_have_no_fault() {
+    let task = task();
+    for seed in 0..8 {
+        for (arm, format) in
+            [(Arm::Full, "json"), (Arm::Full, "react"), (Arm::FullExact, "react"), (Arm::Full, "python")]
+        {
+            let trial = Trial { task: &task, arm, seed: Some(seed) };
+            let (made, _) = drawn(1.0, trial, format, |_| Vec::new());
+            assert_eq!(made.fault, None, "{format} {}: {}", arm.name(), made.text);
+        }
+    }
+}
+
+#[test]
+fn ids_tell_the_seed_of_an_output() {
+    let mut tasks = [task(), task()];
+    tasks[1].id = "u".to_owned();
+    let ids = |seeds: &[Option<u64>]| -> Vec<String> {
+        trial::all(&tasks, &[Arm::Free, Arm::FullExact], seeds).iter().map(Trial::id).collect()
+    };
+    assert_eq!(ids(&[None]), ["t free", "t full+exact", "u free", "u full+exact"]);
+    assert_eq!(
+        ids(&[Some(0), Some(1)])[..4],
+        ["t free seed-0", "t free seed-1", "t full+exact seed-0", "t full+exact seed-1"]
+    );
+}
+
+#[test]
+fn shares_are_of_outputs_and_pairs_of_tasks() {
+    let (right, _) = record(Arm::Full, "json", |text| next(GET, text));
+    let of = |arm, is_right: bool| Record {
+        arm,
+        right: is_right,
+        fault: (!is_right).then_some(Fault::Name),
+        ..right.clone()
+    };
+    // two tasks of three seeds: free is right once in the first task, full always in the first and once in the second
+    let free = [true, false, false, false, false, false].map(|right| of(Arm::Free, right));
+    let full = [true, true, true, false, true, false].map(|right| of(Arm::Full, right));
+    let records: Vec<Record> = free.into_iter().chain(full).collect();
+    let of_arms = summary::of_arms(&[Arm::Free, Arm::Full], &records, 3);
+    let table = summary::table(&of_arms);
+    assert_eq!(table.rows[0][..4], ["free", "2", "6", "83.3 % [43.6, 97.0]"]);
+    assert_eq!(table.rows[1][..4], ["full", "2", "6", "33.3 % [9.7, 70.0]"]);
+    // both tasks are better: of outputs it would be 3 of 6
+    assert_eq!(summary::pairs(&of_arms).rows[0][1..], ["2 / 0, p = 5.00e-1", "2 / 0, p = 5.00e-1"]);
+    let json = summary::to_json(&Value::Null, &of_arms);
+    assert_eq!((&json["arms"][1]["tasks"], &json["arms"][1]["outputs"]), (&2.into(), &6.into()));
 }
 
 #[test]
