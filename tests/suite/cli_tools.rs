@@ -121,6 +121,13 @@ mod with_onnx_runtime {
             ["tools", "eval", &set, "--tasks", tasks, "--model", ".models/not-there", "--journal", journal];
         refused("evaluation/settings", &begin.iter().chain(&RELATIONS).copied().collect::<Vec<_>>());
         let mut begin = begin;
+        begin[6] = ".models/smollm2";
+        for other in [["--examples", "1"], ["--temperature", "0.5"]] {
+            refused(
+                "evaluation/settings",
+                &begin.iter().chain(&RELATIONS).chain(&other).copied().collect::<Vec<_>>(),
+            );
+        }
         begin[6] = ".models/smollm2-not-there";
         std::fs::write(
             copy.path(),

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::evaluation::{Journal, Table};
 use crate::tools::ToolSet;
 use arms::Runner;
-use ask::Asker;
+use ask::{Asker, EXAMPLES_AT_MOST, Instructions};
 use judge::{Fault, Judge};
 use record::{Arm, Record};
 use serde_json::json;
@@ -74,6 +74,9 @@ pub(super) struct Arguments {
     /// What the prompt says of the tools [default: nothing]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
+    /// Worked examples of the call format in the prompt, of tools that are in no set
+    #[arg(long, value_name = "N", default_value_t = EXAMPLES_AT_MOST as u8, value_parser = clap::value_parser!(u8).range(0..=EXAMPLES_AT_MOST as i64))]
+    examples: u8,
     /// Keep each output in this file as a JSON line, and go on where it ends
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -106,10 +109,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let tasks = tasks::sampled(chosen, arguments.n);
 
     let level_name = arguments.level.map(|level| format!("{level:?}").to_lowercase());
-    let settings = json!({
+    let mut settings = json!({
         "model": source::name_of(&arguments.model), "tasks": arguments.tasks.file_name().map(|name| name.to_string_lossy()),
         "format": arguments.format, "level": level_name, "max_tokens": arguments.max_tokens, "temperature": if seeds == [None] { json!(0) } else { json!(arguments.temperature) },
     });
+    if usize::from(arguments.examples) != EXAMPLES_AT_MOST {
+        // journals without it have all
+        settings["examples"] = json!(arguments.examples);
+    }
     let mut journal = match &arguments.journal {
         Some(path) => Some(Journal::<Record>::open(path, &settings)?),
         None => None,
@@ -124,7 +131,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         record.lenient = judge.leniently(trial.task, record);
     }
     let of_arms = summary::of_arms(&arms, &records, seeds.len());
-    let mut settings = settings;
     if seeds != [None] {
         // a journal may go on with more
         settings["seeds"] = json!(seeds.len());
@@ -169,13 +175,13 @@ fn generated(
     let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
     let vocabulary = Arc::new(parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?.vocabulary);
-    let asker = Asker {
-        tokenizer: &tokenizer,
-        template: parts.template.as_ref(),
+    let instructions = Instructions {
         format: judge.format,
         format_name: judge.format_name,
         level: arguments.level.map(Into::into),
+        examples: arguments.examples.into(),
     };
+    let asker = Asker { tokenizer: &tokenizer, template: parts.template.as_ref(), instructions };
     let mut loaded = parts.load(&arguments.model_settings)?;
     let mut model = PrefixCache::new(&mut loaded);
     let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens, arguments.temperature as f32);
