@@ -122,10 +122,10 @@ mod with_onnx_runtime {
         refused("evaluation/settings", &begin.iter().chain(&RELATIONS).copied().collect::<Vec<_>>());
         let mut begin = begin;
         begin[6] = ".models/smollm2";
-        for other in [["--examples", "1"], ["--temperature", "0.5"]] {
+        for other in [&["--examples", "1"][..], &["--temperature", "0.5"], &["--to-end"]] {
             refused(
                 "evaluation/settings",
-                &begin.iter().chain(&RELATIONS).chain(&other).copied().collect::<Vec<_>>(),
+                &begin.iter().chain(&RELATIONS).chain(other).copied().collect::<Vec<_>>(),
             );
         }
         begin[6] = ".models/smollm2-not-there";

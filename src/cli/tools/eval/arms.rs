@@ -49,11 +49,22 @@ impl Output {
     }
 }
 
+/// How outputs are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutputOptions {
+    /// The most tokens of one.
+    pub(super) max_tokens: usize,
+    /// 0 is greedy.
+    pub(super) temperature: f32,
+    /// Those that no grammar ends go on to the model's end, past what stops them else.
+    pub(super) to_end: bool,
+}
+
 /// What outputs are made with.
 pub(super) struct Runner<'a> {
     vocabulary: Arc<Vocabulary>,
     judge: Judge<'a>,
-    max_tokens: usize,
+    options: OutputOptions,
     draws: Draws,
     /// Grammars of the sets so far, by their address.
     compiled: FxHashMap<(usize, Values), CompiledGrammar>,
@@ -65,18 +76,12 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Tokens are drawn at `temperature`; 0 is greedy.
-    pub(super) fn new(
-        vocabulary: Arc<Vocabulary>,
-        judge: Judge<'a>,
-        max_tokens: usize,
-        temperature: f32,
-    ) -> Runner<'a> {
+    pub(super) fn new(vocabulary: Arc<Vocabulary>, judge: Judge<'a>, options: OutputOptions) -> Runner<'a> {
         Runner {
             vocabulary,
             judge,
-            max_tokens,
-            draws: Draws::new(temperature),
+            options,
+            draws: Draws::new(options.temperature),
             compiled: FxHashMap::default(),
             turns: FxHashMap::default(),
             kept: Vec::new(),
@@ -121,7 +126,7 @@ impl<'a> Runner<'a> {
 
     fn options(&mut self, stop: Vec<String>, is_complete: bool) -> GenerationOptions {
         GenerationOptions {
-            max_tokens: self.max_tokens,
+            max_tokens: self.options.max_tokens,
             complete: is_complete,
             sampling: self.draws.next(),
             end_tokens: self.vocabulary.eos().iter().map(|id| id.get()).collect(),
@@ -172,7 +177,7 @@ impl<'a> Runner<'a> {
                 let tools = task.tools.callable().map(|tool| (tool.name.clone(), tool.arguments.value()));
                 Published::new(&self.vocabulary, tools).generate(
                     prompt,
-                    self.max_tokens,
+                    self.options.max_tokens,
                     self.draws.next(),
                     model,
                 )?
@@ -184,7 +189,8 @@ impl<'a> Runner<'a> {
                 let mut session = Session::new(&self.tools(&task.tools)?, calling(None))?;
                 session.accept_bytes(lead.as_bytes())?;
                 let part = partial::UpToName::new(session, Arc::clone(&self.vocabulary));
-                (self.generate(Output::free(Some(Box::new(part)), self.stop()), prompt, model)?, false)
+                let stop = vec![self.stop_text().to_owned()];
+                (self.generate(Output::free(Some(Box::new(part)), stop), prompt, model)?, false)
             }
             Arm::Structure | Arm::Full => {
                 let values = if arm == Arm::Full { Values::Typed } else { Values::Any };
@@ -194,26 +200,30 @@ impl<'a> Runner<'a> {
             }
             Arm::FullExact => (self.exact(task, prompt, lead, model)?, false),
         };
+        let text = format!("{lead}{}", generation.text);
         // what a model writes around a turn, as after it, is no fault of the arm without a mask
-        let text = format!("{lead}{}", generation.text).trim().to_owned();
-        let judged = if is_exception {
-            Err(Fault::Exception)
-        } else if matches!(
-            generation.finish,
-            FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. }
-        ) && self.judge.turn(&text, &task.tools).is_err()
-        {
-            Err(Fault::Cut)
-        } else {
-            self.judge.turn(&text, &task.tools)
+        let (turn, is_stopped) = match text.split_once(self.stop_text()) {
+            Some((turn, _)) if self.options.to_end && arm.is_unconstrained() => (turn.trim(), true),
+            _ => (text.trim(), false),
         };
+        let is_limited =
+            matches!(generation.finish, FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. });
+        let judged = match self.judge.turn(turn, &task.tools) {
+            _ if is_exception => Err(Fault::Exception),
+            Err(_) if is_limited && !is_stopped => Err(Fault::Cut),
+            judged => judged,
+        };
+        let text = text.trim().to_owned();
         Ok(record(arm, task, text, judged, &generation, start))
     }
 
-    /// What ends an output that no grammar ends.
+    /// What ends an output that no grammar ends, if the model is not to go on.
     fn stop(&self) -> Vec<String> {
-        let stop = if self.judge.format_name == "react" { "\nObservation" } else { "\n\n" };
-        vec![stop.to_owned()]
+        if self.options.to_end { Vec::new() } else { vec![self.stop_text().to_owned()] }
+    }
+
+    fn stop_text(&self) -> &'static str {
+        if self.judge.format_name == "react" { "\nObservation" } else { "\n\n" }
     }
 
     /// A turn whose first call is of the tool with the most probable name where it begins. What a turn has before it is written by the

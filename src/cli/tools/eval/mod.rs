@@ -26,7 +26,7 @@ use crate::decode::{PrefixCache, PromptTokenizer, Sampler, SamplingParams};
 use crate::error::{Error, Result};
 use crate::evaluation::{Journal, Table};
 use crate::tools::ToolSet;
-use arms::Runner;
+use arms::{OutputOptions, Runner};
 use ask::{Asker, EXAMPLES_AT_MOST, Instructions};
 use judge::{Fault, Judge};
 use record::{Arm, Record};
@@ -65,6 +65,9 @@ pub(super) struct Arguments {
     /// The most tokens of a turn
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_tokens: usize,
+    /// `free` and `free+retry` write to the model's end, not to a blank line (react: `Observation`), for the lenient reader
+    #[arg(long)]
+    to_end: bool,
     /// Tokens are drawn at this temperature; 0 takes the most probable one
     #[arg(long, value_name = "T", default_value_t = 0.0)]
     temperature: f64,
@@ -113,9 +116,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         "model": source::name_of(&arguments.model), "tasks": arguments.tasks.file_name().map(|name| name.to_string_lossy()),
         "format": arguments.format, "level": level_name, "max_tokens": arguments.max_tokens, "temperature": if seeds == [None] { json!(0) } else { json!(arguments.temperature) },
     });
+    // journals that were written before there were these options have the defaults
     if usize::from(arguments.examples) != EXAMPLES_AT_MOST {
-        // journals without it have all
         settings["examples"] = json!(arguments.examples);
+    }
+    if arguments.to_end {
+        settings["to_end"] = json!(true);
     }
     let mut journal = match &arguments.journal {
         Some(path) => Some(Journal::<Record>::open(path, &settings)?),
@@ -184,7 +190,12 @@ fn generated(
     let asker = Asker { tokenizer: &tokenizer, template: parts.template.as_ref(), instructions };
     let mut loaded = parts.load(&arguments.model_settings)?;
     let mut model = PrefixCache::new(&mut loaded);
-    let mut runner = Runner::new(vocabulary, judge, arguments.max_tokens, arguments.temperature as f32);
+    let options = OutputOptions {
+        max_tokens: arguments.max_tokens,
+        temperature: arguments.temperature as f32,
+        to_end: arguments.to_end,
+    };
+    let mut runner = Runner::new(vocabulary, judge, options);
     let mut prompt = Vec::new();
     let mut records: Vec<Record> = Vec::new();
     for (at, trial) in trials.iter().enumerate() {

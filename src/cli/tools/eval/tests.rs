@@ -1,6 +1,6 @@
 //! Arms on models that are functions of the text so far, a token a byte.
 
-use super::arms::Runner;
+use super::arms::{OutputOptions, Runner};
 use super::judge::{Fault, Judge};
 use super::lenient::Lenient;
 use super::record::{Arm, Record};
@@ -94,12 +94,23 @@ fn task() -> Task {
 
 /// A greedy output of an arm for the prompt `?`, and after faults for prompts that name these.
 fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
-    drawn(0.0, Trial { task: &task(), arm, seed: None }, format, wish)
+    generated(GREEDY, Trial { task: &task(), arm, seed: None }, format, wish)
 }
+
+const GREEDY: OutputOptions = OutputOptions { max_tokens: 160, temperature: 0.0, to_end: false };
 
 /// The same of a trial at a temperature.
 fn drawn(
     temperature: f32,
+    trial: Trial<'_>,
+    format: &str,
+    wish: impl Fn(&str) -> Vec<(u32, f32)>,
+) -> (Record, Vec<Fault>) {
+    generated(OutputOptions { temperature, ..GREEDY }, trial, format, wish)
+}
+
+fn generated(
+    options: OutputOptions,
     trial: Trial<'_>,
     format: &str,
     wish: impl Fn(&str) -> Vec<(u32, f32)>,
@@ -109,7 +120,7 @@ fn drawn(
     let vocabulary = Arc::new(vocabulary.eos([TokenId::new(END)]).build().unwrap());
     let call_format = CallFormat::named(format).unwrap();
     let judge = Judge { format: &call_format, format_name: format };
-    let mut runner = Runner::new(vocabulary, judge, 160, temperature);
+    let mut runner = Runner::new(vocabulary, judge, options);
     let mut model = Wishes { wish, sequences: Sequences::new(), rows: Vec::new() };
     let told = RefCell::new(Vec::new());
     let again = |_: &str, fault: Fault| {
@@ -193,6 +204,38 @@ fn a_second_reader_is_lenient_with_a_model_without_a_grammar() {
     assert_eq!((&free["faults"]["format"], &free["lenient"]["faults"]["format"]), (&1.into(), &0.into()));
     assert_eq!((&free["right"]["mean"], &free["lenient"]["right"]["mean"]), (&0.0.into(), &1.0.into()));
     assert_eq!((&full["arm"], &full["lenient"]), (&"full".into(), &Value::Null));
+}
+
+#[test]
+fn the_strict_reader_of_an_output_to_the_end_sees_what_it_would_see_of_a_stopped_one() {
+    let made = |arm, format, target: &str, to_end| {
+        let trial = Trial { task: &task(), arm, seed: None };
+        generated(OutputOptions { to_end, ..GREEDY }, trial, format, |text| next(target, text)).0
+    };
+    let strict = |record: &Record| (record.fault, record.tool.clone(), record.right);
+    let react = "Thought:x\nAction: get\nAction Input: {\"a\": 5}";
+    for (format, stop, target) in [
+        ("json", "\n\n", GET.to_owned()),
+        ("json", "\n\n", format!("{GET}\n\nDone.")),
+        ("json", "\n\n", format!("So:\n\n{GET}")),
+        ("json", "\n\n", format!("{GET}\n\n{}", "x".repeat(200))),
+        ("json", "\n\n", "x".repeat(200)),
+        ("react", "\nObservation", react.to_owned()),
+        ("react", "\nObservation", format!("{react}\nObservation: 1\nThought: so")),
+    ] {
+        let [stopped, whole] = [false, true].map(|to_end| made(Arm::Free, format, &target, to_end));
+        assert_eq!(strict(&stopped), strict(&whole), "{target}");
+        assert_eq!(stopped.text.trim(), whole.text.split(stop).next().unwrap().trim());
+        let is_first = target.starts_with(GET) || target.starts_with(react);
+        assert_eq!(stopped.fault.is_none(), is_first, "{:?} {target}", stopped.fault);
+    }
+    // and the lenient one sees more
+    let late = format!("So:\n\n```\n{GET}\n```");
+    let lenient = |to_end| made(Arm::Free, "json", &late, to_end).lenient.unwrap();
+    assert_eq!((lenient(false).fault, lenient(true).fault), (Some(Fault::Format), None));
+    // a grammar's arm is as it was
+    let [stopped, whole] = [false, true].map(|to_end| made(Arm::Full, "json", GET, to_end));
+    assert_eq!((stopped.text, stopped.tokens), (whole.text, whole.tokens));
 }
 
 #[test]
