@@ -1,6 +1,6 @@
 //! `grammata tools generate` at work.
 
-use super::exact::most_probable;
+use super::exact::{most_probable, spelled};
 use super::generate::{Arguments, ChooseName};
 use super::{Loaded, encoding, grammar};
 use crate::cli::errors;
@@ -57,7 +57,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         if arguments.choose == ChooseName::Exact {
             let beginning = beginning.as_deref().ok_or_else(errors::no_exact_choice)?;
             let encode = |text: &str| tokenizer.encode(text, false);
-            let (best, _) = most_probable(&tools, beginning, &names, encode, &prompt, &mut model)?;
+            let spelled = spelled(&tools, &names)?;
+            let (best, _) = most_probable(&spelled, beginning, &[], encode, &prompt, &mut model)?;
             turn.subset = Some(tools.subset([best.as_str()])?);
             session = Session::new(&tools, turn)?;
             searched = Some(best);

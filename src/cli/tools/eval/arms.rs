@@ -8,7 +8,7 @@ use super::record::{Arm, Record};
 use super::tasks::Task;
 use super::trial::Trial;
 use crate::cli::errors;
-use crate::cli::tools::exact::most_probable;
+use crate::cli::tools::exact::{Spelled, most_probable, spelled};
 use crate::decode::{Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Model};
 use crate::error::Result;
 use crate::mask::{CompiledGrammar, Compiler};
@@ -237,8 +237,12 @@ impl<'a> Runner<'a> {
     ) -> Result<Generation> {
         let tools = self.tools(&task.tools)?;
         let mut turn = tools.turn(&calling(None))?;
-        let refused = || errors::no_arm(Arm::FullExact.name(), self.judge.format_name);
-        let beginning = turn.clone().begin_call()?.ok_or_else(refused)?;
+        let names: Vec<String> = tools.names(tools.all()).map(str::to_owned).collect();
+        let (beginning, names) = match turn.clone().begin_call()? {
+            Some(beginning) => (beginning, spelled(&tools, &names)?),
+            None => self.spelled_whole(task, &tools, &names)?,
+        };
+        let ends: Vec<u32> = self.vocabulary.eos().iter().map(|id| id.get()).collect();
         let marker = String::from_utf8_lossy(beginning.strip_prefix(lead.as_bytes()).unwrap_or(&beginning));
         let marker = marker.into_owned();
         turn.accept_bytes(lead.as_bytes())?;
@@ -255,9 +259,8 @@ impl<'a> Runner<'a> {
             before.push_str(&text.text);
             text_before = Some(text);
         }
-        let names: Vec<String> = tools.names(tools.all()).map(str::to_owned).collect();
         let encode = |text: &str| Ok(self.encode(text));
-        let (best, runs) = most_probable(&tools, marker.as_bytes(), &names, encode, &context, model)?;
+        let (best, runs) = most_probable(&names, marker.as_bytes(), &ends, encode, &context, model)?;
         let mut turn = tools.turn(&calling(Some(tools.subset([best.as_str()])?)))?;
         before.push_str(&marker);
         turn.accept_bytes(format!("{lead}{before}").as_bytes())?;
@@ -273,6 +276,32 @@ impl<'a> Runner<'a> {
             made.tokens.splice(0..0, first.tokens);
         }
         Ok(made)
+    }
+
+    /// What a turn has before the name, and the names with what ends them, in formats whose turns are matched as a whole.
+    fn spelled_whole(
+        &self,
+        task: &Task,
+        tools: &CompiledTools,
+        names: &[String],
+    ) -> Result<(Vec<u8>, Vec<Spelled>)> {
+        let (beginning, is_relation) = match self.judge.format_name {
+            "python" => ("[", false),
+            "relation" => ("", true),
+            format => return Err(errors::no_arm(Arm::FullExact.name(), format)),
+        };
+        let has_arguments = |name: &String| {
+            let arguments = task.tools.tool(name).map(|tool| tool.arguments.value());
+            arguments
+                .is_some_and(|schema| schema["properties"].as_object().is_some_and(|all| !all.is_empty()))
+        };
+        let names = names.iter().map(|name| {
+            let is_last = is_relation && !has_arguments(name);
+            let mut written = tools.written_name(name);
+            written.extend((!is_last).then_some('('));
+            Spelled { name: name.clone(), written, is_last }
+        });
+        Ok((beginning.as_bytes().to_vec(), names.collect()))
     }
 
     pub(super) fn generate(

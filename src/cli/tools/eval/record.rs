@@ -57,7 +57,8 @@ impl Arm {
             // values have types
             Arm::Structure => ["json", "react", "python"].contains(&format),
             // a name is known before the arguments come
-            Arm::Name | Arm::FullExact => ["json", "react"].contains(&format),
+            Arm::Name => ["json", "react"].contains(&format),
+            Arm::FullExact => ["json", "react", "python", "relation"].contains(&format),
         }
     }
 }

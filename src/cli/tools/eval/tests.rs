@@ -349,33 +349,57 @@ fn structure_leaves_values_open() {
 }
 
 /// `g` is more probable than `p`, and shared by two names of which each is less probable than `put`.
-fn divided(text: &str) -> Vec<(u32, f32)> {
+fn divided(format: &str, text: &str) -> Vec<(u32, f32)> {
     let wish = |wishes: &[(char, f32)]| wishes.iter().map(|&(c, logit)| (u32::from(c), logit)).collect();
-    let name = [r#""name": ""#, "Action: "].iter().find_map(|marker| text.rsplit_once(marker));
-    match name.map(|(_, name)| name) {
+    let marker = match format {
+        "json" => r#""name": ""#,
+        "react" => "Action: ",
+        _ => "[",
+    };
+    match text.rsplit_once(marker).map(|(_, name)| name) {
         Some("") => wish(&[('g', 20.3), ('p', 20.0)]),
         Some("g") => wish(&[('e', 20.0), ('o', 20.0)]),
         Some("p") => wish(&[('u', 20.0)]),
         Some("pu") => wish(&[('t', 20.0)]),
-        Some("put" | "ge" | "go") => wish(&[('"', 20.0), ('\n', 20.0), ('t', 20.0)]),
+        Some("put" | "ge" | "go") => wish(&[('"', 20.0), ('\n', 20.0), ('(', 20.0), ('t', 20.0)]),
         _ => next("Thought: Let me see.\nAction: ", text),
     }
 }
 
 #[test]
 fn the_exact_name_is_the_most_probable_of_all() {
-    for format in ["json", "react"] {
-        let (greedy, _) = record(Arm::Full, format, divided);
-        let (exact, _) = record(Arm::FullExact, format, divided);
+    for format in ["json", "react", "python"] {
+        let (greedy, _) = record(Arm::Full, format, |text| divided(format, text));
+        let (exact, _) = record(Arm::FullExact, format, |text| divided(format, text));
         assert_eq!((greedy.fault, exact.fault), (None, None), "{} {}", greedy.text, exact.text);
         assert!(greedy.tool.as_deref().is_some_and(|name| name.starts_with('g')), "{}", greedy.text);
         assert_eq!(exact.tool.as_deref(), Some("put"), "{}", exact.text);
+        assert!(exact.model_calls > 3, "{}: the search runs the model", exact.model_calls);
         assert!(
-            format == "json" || exact.text.starts_with("Thought: Let me see.\nAction: put\n"),
+            format != "react" || exact.text.starts_with("Thought: Let me see.\nAction: put\n"),
             "{}",
             exact.text
         );
     }
+}
+
+/// What ends a name is a part of it: `go` is more probable than `put`, `go` and an end is not.
+#[test]
+fn the_exact_name_of_a_relation_has_its_end() {
+    let text = r#"[{"name": "go", "inputSchema": {"type": "object"}}, {"name": "gone", "inputSchema": {"type": "object"}},
+        {"name": "put", "inputSchema": {"type": "object"}}]"#;
+    let tools = Rc::new(read([Document { label: "d", text }], &ReadOptions::default()).unwrap());
+    let task = Task { tools, ..task() };
+    let wish = |text: &str| match text.rsplit('?').next() {
+        Some("") => vec![(u32::from(b'g'), 20.3), (u32::from(b'p'), 20.0)],
+        Some("go") => vec![(END, 20.0), (u32::from(b'n'), 20.0)],
+        Some(written) => next(if written.starts_with('g') { "gone" } else { "put" }, text),
+        None => Vec::new(),
+    };
+    let made = |arm| generated(GREEDY, Trial { task: &task, arm, seed: None }, "relation", wish).0;
+    assert_eq!(made(Arm::Full).text, "gone");
+    let exact = made(Arm::FullExact);
+    assert_eq!((exact.text.as_str(), exact.fault, exact.tool.as_deref()), ("put", None, Some("put")));
 }
 
 #[test]
@@ -420,4 +444,8 @@ fn arms_write_the_formats_in_which_they_mean_something() {
     for arm in [Arm::Name, Arm::Structure, Arm::FullExact] {
         assert_eq!(writes(arm), [true, true, false, false]);
     }
+    let others = |arm: Arm| ["python", "relation", "http"].map(|format| arm.writes(format));
+    assert_eq!(others(Arm::Name), [false; 3]);
+    assert_eq!(others(Arm::Structure), [true, false, false]);
+    assert_eq!(others(Arm::FullExact), [true, true, false]);
 }
