@@ -453,7 +453,7 @@ pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-arm", "this arm does not write this format")
             .found(format!("{arm} in {format}"))
-            .allowed("`free` and `full` in all; `published` in react; `free+retry` in all but toolken; `structure` in json, react, python; `full+exact` in json, react, python, relation; `name` in json, react")
+            .allowed("`free` and `full` in all; `published` in react; `free+retry` in all but toolken; `name` and `structure` in json, react, python; `full+exact` in json, react, python, relation")
             .help("leave the arm out, or choose another format"),
     )
 }

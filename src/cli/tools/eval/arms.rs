@@ -186,9 +186,15 @@ impl<'a> Runner<'a> {
                 (self.generate(Output::free(None, self.stop()), prompt, model)?, false)
             }
             Arm::Name => {
-                let mut session = Session::new(&self.tools(&task.tools)?, calling(None))?;
-                session.accept_bytes(lead.as_bytes())?;
-                let part = partial::UpToName::new(session, Arc::clone(&self.vocabulary));
+                let vocabulary = Arc::clone(&self.vocabulary);
+                let part = if self.judge.format_name == "python" {
+                    let matcher = self.grammar(&task.tools, Values::Typed)?.matcher();
+                    partial::UpToName::of_grammar(matcher, b'(', vocabulary)
+                } else {
+                    let mut session = Session::new(&self.tools(&task.tools)?, calling(None))?;
+                    session.accept_bytes(lead.as_bytes())?;
+                    partial::UpToName::of_session(session, vocabulary)
+                };
                 let stop = vec![self.stop_text().to_owned()];
                 (self.generate(Output::free(Some(Box::new(part)), stop), prompt, model)?, false)
             }

@@ -2,6 +2,7 @@
 
 use crate::decode::Constraint;
 use crate::error::Result;
+use crate::matcher::Matcher;
 use crate::tools::session::{Event, Session};
 use crate::tools::{Document, ReadOptions, ToolSet, read};
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -12,22 +13,38 @@ use std::sync::Arc;
 /// that the grammar allows as a whole.
 #[derive(Clone)]
 pub(super) struct UpToName {
-    session: Session,
+    turn: Turn,
     vocabulary: Arc<Vocabulary>,
     /// The tokens after the name, if it has ended.
     after: Option<Vec<u32>>,
 }
 
+/// What tells that a name has ended.
+#[derive(Clone)]
+enum Turn {
+    /// Its event of a call.
+    Session(Box<Session>),
+    /// This byte, which neither a name nor what stands before it has.
+    Grammar(Box<Matcher>, u8),
+}
+
 impl UpToName {
-    pub(super) fn new(session: Session, vocabulary: Arc<Vocabulary>) -> UpToName {
-        UpToName { session, vocabulary, after: None }
+    pub(super) fn of_session(session: Session, vocabulary: Arc<Vocabulary>) -> UpToName {
+        UpToName { turn: Turn::Session(Box::new(session)), vocabulary, after: None }
+    }
+
+    pub(super) fn of_grammar(matcher: Matcher, end: u8, vocabulary: Arc<Vocabulary>) -> UpToName {
+        UpToName { turn: Turn::Grammar(Box::new(matcher), end), vocabulary, after: None }
     }
 }
 
 impl Constraint for UpToName {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         if self.after.is_none() {
-            return self.session.fill_mask(words);
+            return match &mut self.turn {
+                Turn::Session(session) => session.fill_mask(words),
+                Turn::Grammar(matcher, _) => Constraint::fill_mask(&mut **matcher, words),
+            };
         }
         words.fill(0);
         for token in (0..self.vocabulary.width() as u32).map(TokenId::new) {
@@ -41,19 +58,28 @@ impl Constraint for UpToName {
         match &mut self.after {
             Some(after) => after.push(token),
             None => {
-                let events = self.session.accept_token(TokenId::new(token))?;
-                if events.iter().any(|event| matches!(event, Event::Call { .. })) {
-                    self.after = Some(Vec::new());
-                }
+                let token = TokenId::new(token);
+                let is_named = match &mut self.turn {
+                    Turn::Session(session) => {
+                        let events = session.accept_token(token)?;
+                        events.iter().any(|event| matches!(event, Event::Call { .. }))
+                    }
+                    Turn::Grammar(matcher, end) => {
+                        Constraint::accept_token(&mut **matcher, token.get())?;
+                        self.vocabulary.bytes(token).is_some_and(|bytes| bytes.contains(end))
+                    }
+                };
+                self.after = is_named.then(Vec::new);
             }
         }
         Ok(())
     }
 
     fn is_accepting(&mut self) -> Result<bool> {
-        match self.after {
-            Some(_) => Ok(true),
-            None => self.session.is_accepting(),
+        match (&self.after, &mut self.turn) {
+            (Some(_), _) => Ok(true),
+            (None, Turn::Session(session)) => session.is_accepting(),
+            (None, Turn::Grammar(matcher, _)) => Constraint::is_accepting(&mut **matcher),
         }
     }
 
@@ -67,7 +93,10 @@ impl Constraint for UpToName {
         match &mut self.after {
             Some(after) if tokens <= held => after.truncate(held - tokens),
             after => {
-                self.session.rollback(tokens - held)?;
+                match &mut self.turn {
+                    Turn::Session(session) => session.rollback(tokens - held)?,
+                    Turn::Grammar(matcher, _) => Constraint::rollback(&mut **matcher, tokens - held)?,
+                }
                 *after = None;
             }
         }

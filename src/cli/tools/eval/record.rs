@@ -54,10 +54,8 @@ impl Arm {
             Arm::Free | Arm::Full => true,
             Arm::FreeRetry => format != "toolken",
             Arm::Published => format == "react",
-            // values have types
-            Arm::Structure => ["json", "react", "python"].contains(&format),
-            // a name is known before the arguments come
-            Arm::Name => ["json", "react"].contains(&format),
+            // values have types, and a name is known before the arguments come
+            Arm::Structure | Arm::Name => ["json", "react", "python"].contains(&format),
             Arm::FullExact => ["json", "react", "python", "relation"].contains(&format),
         }
     }

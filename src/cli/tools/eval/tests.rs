@@ -334,6 +334,12 @@ fn names_alone_are_held_to_the_set() {
     let (made, _) = record(Arm::Name, "json", wish);
     assert_eq!(made.text, r#"{"name": "get", "arguments": {"z": 1}}"#);
     assert_eq!(made.fault, Some(Fault::Missing));
+    let wish = |text: &str| next(if text.contains("get") { "[get(a=\"x\")]" } else { "[gez" }, text);
+    let (made, _) = record(Arm::Name, "python", wish);
+    assert_eq!((made.text.as_str(), made.fault), ("[get(a=\"x\")]", Some(Fault::Type)));
+    let wish = |text: &str| next(if text.contains("get") { "[get(a=" } else { "[gez" }, text);
+    let (made, _) = record(Arm::Name, "python", wish);
+    assert_eq!((made.text.as_str(), made.fault), ("[get(a=", Some(Fault::Format)));
 }
 
 #[test]
@@ -445,7 +451,7 @@ fn arms_write_the_formats_in_which_they_mean_something() {
         assert_eq!(writes(arm), [true, true, false, false]);
     }
     let others = |arm: Arm| ["python", "relation", "http"].map(|format| arm.writes(format));
-    assert_eq!(others(Arm::Name), [false; 3]);
+    assert_eq!(others(Arm::Name), [true, false, false]);
     assert_eq!(others(Arm::Structure), [true, false, false]);
     assert_eq!(others(Arm::FullExact), [true, true, false]);
 }
