@@ -43,6 +43,11 @@ pub(super) fn unknown<'k>(
     at(pointer, diagnostic.found(name).help(help))
 }
 
+/// A call of an API that the domain does not have.
+pub(super) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
+    unknown("API", name, "/apis".to_owned(), known)
+}
+
 pub(super) fn name(name: &str, pointer: String) -> Error {
     at(
         pointer,

@@ -8,7 +8,8 @@
 //! a gold one. [`spec`] writes the automaton as a plan spec for all that reads specs.
 //!
 //! With a model, [`FlowPrompt`] asks for the plan of a [`Query`]; [`ValidChooser`] chooses among valid plans, and
-//! [`flap::FlapDecoder`] is the decoder that the paper publishes.
+//! [`flap::FlapDecoder`] is the decoder that the paper publishes. A [`PlanWriter`] stops at each call, so that an [`Execution`] can
+//! carry it out and its answer decide what may come next.
 
 mod automaton;
 mod budget;
@@ -18,6 +19,7 @@ mod completions;
 mod domain;
 mod entries;
 mod errors;
+mod execute;
 pub mod flap;
 mod follow;
 mod letters;
@@ -42,6 +44,7 @@ pub use choose::{
     ChooserOptions, ChosenPlan, IntentText, Served, ValidChooser, intent_similarities, serving_flow,
 };
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
+pub use execute::{ExecutedCall, Execution, PlanWriter, WriterUse};
 pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
 pub use merge::Names;
 pub use options::{FlowOptions, Level, Within};

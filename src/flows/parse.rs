@@ -51,14 +51,11 @@ pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets)
         ParsedPlan { calls: Vec::new(), length: 0, is_parsable: false, is_finished: false, is_broken: false };
     let mut rest = text;
     loop {
-        let parsed = match thoughts {
-            Thoughts::None => {
-                call(rest.trim_start_matches(' '), brackets).map(|(call, rest)| ("", call, rest))
-            }
-            Thoughts::Free | Thoughts::Stated => thought_and_call(rest, brackets),
-            Thoughts::Guided => guided(rest, brackets),
-            Thoughts::After => call_and_thought(rest, brackets),
-        };
+        let parsed = before_call(rest, thoughts).and_then(|(thought, rest)| {
+            let (call, after) = call(rest, brackets)?;
+            let (reason, after) = behind_call(after, thoughts)?;
+            Some((if thought.is_empty() { reason } else { thought }, call, after))
+        });
         let Some((thought, call, after)) = parsed else { break };
         plan.length = text.len() - after.len();
         let is_end = call.name == end;
@@ -76,6 +73,24 @@ pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets)
     plan.is_broken = !plan.is_finished && !can_go_on(left, !plan.calls.is_empty(), thoughts, brackets);
     plan.is_parsable = plan.is_finished || plan.length == text.len();
     plan
+}
+
+/// The calls of a text that are decided: their brackets are closed, whatever is written of their answers and of the reasons behind
+/// them. Each is with the byte offset behind its brackets.
+pub(super) fn decided_calls(text: &str, thoughts: Thoughts, brackets: Brackets) -> Vec<(WrittenCall, usize)> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some((thought, at)) = before_call(rest, thoughts) {
+        let Some((call, after)) = bare_call(at, brackets) else { break };
+        let length = text.len() - after.len();
+        found.push((WrittenCall { thought: thought.trim().to_owned(), ..call.clone() }, length));
+        let (_, after) = answered(call, after);
+        let behind = behind_call(after, thoughts);
+        match behind.and_then(|(_, after)| after.strip_prefix(separator(thoughts))) {
+            Some(after) => rest = after,
+            None => break,
+        }
+    }
+    found
 }
 
 fn separator(thoughts: Thoughts) -> &'static str {
@@ -134,8 +149,13 @@ fn begins_thought(text: &str, brackets: Brackets) -> bool {
     rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), |rest| begins_call(rest, brackets))
 }
 
-/// `Name()` at the beginning of a text, perhaps with makers, and what follows it.
+/// A call at the beginning of a text with what is written of its answer, and what follows it.
 fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
+    bare_call(text, brackets).map(|(call, after)| answered(call, after))
+}
+
+/// `Name()` at the beginning of a text, perhaps with makers, and what follows it.
+fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let length = text.find(|c| !is_part(c))?;
     let (name, rest) = text.split_at_checked(length)?;
@@ -143,7 +163,7 @@ fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let rest = rest.strip_prefix('(').filter(|_| is_name)?;
     let call = WrittenCall { name: name.to_owned(), ..WrittenCall::default() };
     if let Some(after) = rest.strip_prefix(')') {
-        return Some(answered(call, after));
+        return Some((call, after));
     }
     let (inside, after) = rest.split_once(')').filter(|_| brackets == Brackets::Makers)?;
     let argument = |part: &str| {
@@ -153,7 +173,7 @@ fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
         is_both.then(|| (input.to_owned(), maker.to_owned()))
     };
     let arguments = inside.split(", ").map(argument).collect::<Option<Vec<_>>>()?;
-    Some(answered(WrittenCall { arguments, ..call }, after))
+    Some((WrittenCall { arguments, ..call }, after))
 }
 
 /// The call with what is written of the answer behind it, and what follows that.
@@ -164,20 +184,25 @@ fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
     (WrittenCall { outcome: Some(answer.to_owned()), ..call }, after)
 }
 
-fn thought_and_call(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {
-    let (thought, rest) = text.split_at_checked(text.find(['\n', '[', ']'])?)?;
-    let (call, rest) = call(rest.strip_prefix("[API] ")?, brackets)?;
-    Some((thought, call, rest))
+/// What stands before a call, as a thought, and the text from the call on.
+fn before_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
+    let rest = match thoughts {
+        Thoughts::None => return Some(("", text.trim_start_matches(' '))),
+        Thoughts::After => return Some(("", text.strip_prefix(' ').unwrap_or(text))),
+        Thoughts::Free | Thoughts::Stated => text,
+        Thoughts::Guided => text.strip_prefix("[now] ")?.split_once('\n')?.1.strip_prefix("[thought]")?,
+    };
+    let (thought, rest) = rest.split_at_checked(rest.find(['\n', '[', ']'])?)?;
+    Some((thought, rest.strip_prefix("[API] ")?))
 }
 
-fn guided(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {
-    let (_, rest) = text.strip_prefix("[now] ")?.split_once('\n')?;
-    thought_and_call(rest.strip_prefix("[thought]")?, brackets)
-}
-
-fn call_and_thought(text: &str, brackets: Brackets) -> Option<(&str, WrittenCall, &str)> {
-    let (call, rest) = call(text.strip_prefix(' ').unwrap_or(text), brackets)?;
-    let rest = rest.strip_prefix(" [thought] ")?;
-    let (thought, rest) = rest.split_at(rest.find(['\n', '[', ']']).unwrap_or(rest.len()));
-    Some((thought, call, rest))
+/// What stands behind a call, as a thought, and the text from there on.
+fn behind_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
+    match thoughts {
+        Thoughts::After => {
+            let rest = text.strip_prefix(" [thought] ")?;
+            Some(rest.split_at(rest.find(['\n', '[', ']']).unwrap_or(rest.len())))
+        }
+        _ => Some(("", text)),
+    }
 }

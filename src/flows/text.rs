@@ -47,6 +47,14 @@ impl Thoughts {
             Thoughts::Guided => "\n",
         }
     }
+
+    /// What stands behind an answer, whatever comes next.
+    pub(super) fn after_answer(self) -> &'static str {
+        match self {
+            Thoughts::After => " [thought]",
+            _ => self.separator(),
+        }
+    }
 }
 
 /// The most characters of a thought.

@@ -36,6 +36,7 @@ pub use automaton::{PlanAutomaton, Position};
 pub use completion::Objective;
 pub use conflict::{Conflict, Conflicts};
 pub use enumerate::Plans;
+pub(crate) use environment::observed_outcome;
 pub use environment::{CommandEnvironment, Environment, MockEnvironment, Observation};
 pub use episodes::{Decision, Episode, policy_rows};
 pub use graph::PlanGraph;

@@ -1,4 +1,4 @@
-//! `grammata flow evaluate` without a model: journals and reports of random logits.
+//! `grammata flow evaluate` and `run` without a model: journals, reports and calls of random logits.
 #![cfg(feature = "cli")]
 
 use crate::cli::{out, refused, run};
@@ -107,4 +107,51 @@ fn random_logits_take_the_place_of_a_model() {
     without.retain(|word| !["--random-logits", "--seed", "0"].contains(&word.as_str()));
     let found = run(&strs(&without));
     assert!(found.code == 2 && found.err.contains("--model"), "{}", found.err);
+}
+
+/// A plan whose calls a command carries out, which answers the question about the refund.
+#[cfg(unix)]
+fn carried_out(command: &str, more: &[&str]) -> crate::cli::Run {
+    let refund = format!("{}/tests/cases/flows/refund.toml", env!("CARGO_MANIFEST_DIR"));
+    let order = "echo '{\"data\": {\"order\": 7}}'";
+    let apis = format!("read call; case $call in *CheckRefund*) {command};; *FindOrder*) {order};; esac");
+    let arguments = ["flow", "run", &refund, "--query", "my money", "--thoughts", "none", "--random-logits"];
+    run(&[&arguments[..], &["--apis", &apis], more].concat())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_carries_calls_out() {
+    let echo = "echo '{\"outcome\": \"denied\", \"data\": {\"reason\": \"late\"}}'";
+    let begun = "customer: my money\n  -- Start()\n  1. FindOrder()\n     gives: {\"order\":7}\n";
+    for seed in ["0", "1", "2", "3"] {
+        let found = carried_out(echo, &["--seed", seed]);
+        let rest = [
+            "  2. CheckRefund()=denied",
+            "     given: {\"order\":7}",
+            "     gives: {\"reason\":\"late\"}",
+            "  3. Explain()",
+            "     given: {\"reason\":\"late\"}",
+            "  4. Finish()\n",
+        ];
+        assert_eq!((found.code, found.out), (0, format!("{begun}{}", rest.join("\n"))), "{}", found.err);
+    }
+    let refused = [
+        ("exit 3", "error[environment/failed]", "found: exit status: 3"),
+        ("echo nonsense", "error[environment/failed]", "allowed: exit code 0, and one JSON object"),
+        ("sleep 60", "error[environment/timeout]", "allowed: 1 s"),
+        ("echo '{\"outcome\": \"maybe\"}'", "error[environment/forbidden]", "refund.toml:15:"),
+        ("true", "error[environment/forbidden]", "allowed: the outcomes `due`, `denied`"),
+    ];
+    for (command, code, shown) in refused {
+        // a machine under load takes its time for the calls before
+        let deadline = if command.starts_with("sleep") { "1" } else { "60" };
+        let found = carried_out(command, &["--deadline", deadline]);
+        assert_eq!(found.code, 1, "{command}: {}", found.err);
+        assert!(begun.starts_with(&found.out), "{command}: {}", found.out);
+        assert!(found.err.starts_with(code) && found.err.contains(shown), "{command}: {}", found.err);
+        assert!(found.err.contains("found: ") && found.err.contains("help: "), "{command}: {}", found.err);
+    }
+    let both = carried_out("true", &["--answer", "CheckRefund=due"]);
+    assert!(both.code == 2 && both.err.contains("--answer"), "{}", both.err);
 }

@@ -30,6 +30,7 @@ mod evaluation;
 mod figures;
 mod flow_arguments;
 mod flow_cases;
+mod flow_execute;
 mod flow_flap;
 mod flow_merge;
 mod flow_outcomes;

@@ -56,7 +56,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "flows",
-        &["decode", "evaluation", "grammar", "mask", "matcher", "template", "transitions", "vocabulary"],
+        &[
+            "decode",
+            "evaluation",
+            "grammar",
+            "mask",
+            "matcher",
+            "plan",
+            "syntax",
+            "template",
+            "transitions",
+            "vocabulary",
+        ],
     ),
     (
         "testing",

@@ -5,14 +5,16 @@ use crate::decode::{
     BeamOptions, Constraint, Decoder, Event, Feed, ForcedDraft, GenerationOptions, LogSoftmax, Model,
     PrefixCache, Rows, SamplingParams, SequenceId, beam_search,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flows::flap::{FlapDecoder, FlapOptions};
 use crate::flows::{
-    Brackets, ChooserOptions, EmbeddedSimilarity, FlowDomain, FlowOptions, FlowPrompt, IntentText, Level,
-    ParsedPlan, Served, Thoughts, ValidChooser, grammar, intent_similarities, parse_with, serving_flow,
+    Brackets, ChooserOptions, EmbeddedSimilarity, ExecutedCall, Execution, FlowDomain, FlowOptions,
+    FlowPrompt, IntentText, Level, ParsedPlan, PlanWriter, Served, Thoughts, ValidChooser, WrittenCall,
+    grammar, intent_similarities, parse_with, serving_flow,
 };
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
+use crate::plan::Environment;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -168,19 +170,7 @@ impl<'m> Maker<'m> {
     /// The plan that an arm makes of a query; `flow` serves it.
     pub(super) fn make(&mut self, arm: &Arm, domain: &FlowDomain, flow: usize, query: &str) -> Result<Made> {
         let start = Instant::now();
-        let all: Vec<usize> = (0..domain.flows.len()).collect();
-        let (shown, kept) = match arm.method {
-            Method::Valid(_, Which::Relevant, _) | Method::Greedy(Which::Relevant) => {
-                (vec![flow], Some(flow))
-            }
-            Method::Valid(_, Which::Similar, _) => (all, self.most_similar(domain, query)?),
-            _ => (all, None),
-        };
-        let mut prompt = FlowPrompt::new(domain, &shown, query, arm.thoughts, &self.limits)?;
-        if arm.brackets == Brackets::Makers {
-            prompt = prompt.naming_makers(domain, arm.thoughts);
-        }
-        let prompt = self.loaded.encoder.prompt(&prompt)?;
+        let (prompt, kept) = self.asked(arm, domain, flow, query)?;
         let mut made = match arm.method {
             Method::Valid(level, _, samples) => {
                 self.valid(arm, domain, level, kept, samples, &prompt, query)?
@@ -197,6 +187,72 @@ impl<'m> Maker<'m> {
         };
         made.time = start.elapsed();
         Ok(made)
+    }
+
+    /// The plan that an arm under a mask makes of a query, whose calls are carried out as they are decided: `on_call` is given
+    /// each with what it says and what came of it.
+    pub(super) fn carry_out<E: From<Error>>(
+        &mut self,
+        arm: &Arm,
+        domain: &FlowDomain,
+        flow: usize,
+        query: &str,
+        environment: &mut dyn Environment,
+        on_call: &mut dyn FnMut(&WrittenCall, &ExecutedCall) -> Result<(), E>,
+    ) -> Result<Made, E> {
+        let start = Instant::now();
+        let Method::Valid(level, ..) = arm.method else { return Ok(Made::default()) };
+        let (prompt, kept) = self.asked(arm, domain, flow, query)?;
+        let compiled = self.compile(domain, level, arm, kept)?;
+        let mut execution = Execution::new(domain, &self.limits)?;
+        for &api in domain.prelude_apis() {
+            let call = WrittenCall { name: domain.apis[api].name.clone(), ..WrittenCall::default() };
+            on_call(&call, execution.call(&call, environment)?)?;
+        }
+        let encoder = self.loaded.encoder;
+        let encode = |text: &str| encoder.text(text);
+        let most = if level < Level::Bounded { MOST_TOKENS } else { MOST_BOUNDED };
+        let mut writer =
+            PlanWriter::new(&compiled, domain, arm.thoughts, arm.brackets, &prompt, &encode).max_tokens(most);
+        while let Some(call) = writer.next_call(&mut self.model)? {
+            let executed = execution.call(&call, environment)?;
+            if let Some(outcome) = executed.outcome {
+                writer.answer(outcome, &mut self.model);
+            }
+            on_call(&call, executed)?;
+        }
+        let used = writer.used();
+        Ok(Made {
+            text: writer.text(),
+            tokens: used.tokens,
+            forced: used.forced,
+            passes: used.passes,
+            time: start.elapsed(),
+            ..Made::default()
+        })
+    }
+
+    /// The prompt of an arm, and the flow that its grammar has alone.
+    fn asked(
+        &mut self,
+        arm: &Arm,
+        domain: &FlowDomain,
+        flow: usize,
+        query: &str,
+    ) -> Result<(Vec<u32>, Option<usize>)> {
+        let all: Vec<usize> = (0..domain.flows.len()).collect();
+        let (shown, kept) = match arm.method {
+            Method::Valid(_, Which::Relevant, _) | Method::Greedy(Which::Relevant) => {
+                (vec![flow], Some(flow))
+            }
+            Method::Valid(_, Which::Similar, _) => (all, self.most_similar(domain, query)?),
+            _ => (all, None),
+        };
+        let mut prompt = FlowPrompt::new(domain, &shown, query, arm.thoughts, &self.limits)?;
+        if arm.brackets == Brackets::Makers {
+            prompt = prompt.naming_makers(domain, arm.thoughts);
+        }
+        Ok((self.loaded.encoder.prompt(&prompt)?, kept))
     }
 
     fn most_similar(&mut self, domain: &FlowDomain, query: &str) -> Result<Option<usize>> {

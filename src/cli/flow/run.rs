@@ -1,15 +1,25 @@
 //! `grammata flow run`: one query of a customer, from the question to the plan.
 
-use super::arms::{Arm, Maker, Method, Which, parsed};
+use super::arms::{Arm, Made, Maker, Method, Which, parsed};
 use super::model::ModelArgs;
 use super::{PlanArgs, ThoughtsName};
 use crate::cli::graph::{Format, write};
 use crate::cli::output::{Exit, Failure, Output};
-use crate::flows::{Brackets, FlowAutomaton, IntentText, Served, intent_similarities, serving_flow};
+use crate::cli::{messages, source};
+use crate::diagnostic::{Notation, Source};
+use crate::error::Error;
+use crate::flows::{
+    Brackets, ExecutedCall, FlowAutomaton, FlowDomain, FlowOptions, IntentText, Served, WrittenCall,
+    intent_similarities, serving_flow,
+};
+use crate::plan::CommandEnvironment;
+use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// Writes the plan of a query under the flows of a domain, and draws where it went.
+/// Writes the plan of a query under the flows of a domain, and draws where it went. With `--apis` each call is carried out as soon
+/// as it is decided, and its answer decides what may come next; the exit code is 1 if a call cannot be carried out.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -29,6 +39,12 @@ pub(super) struct Arguments {
     /// Draw the flows, with the way of the plan, as SVG into this file
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
+    /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"outcome": NAME, "data": {…}}`
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["answer", "samples"], help_heading = "APIs")]
+    apis: Option<String>,
+    /// Seconds that the command may take for a call
+    #[arg(long, value_name = "S", default_value_t = 10, help_heading = "APIs")]
+    deadline: u64,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -64,30 +80,117 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let (thoughts, answers) = (arguments.thoughts.into(), options.answers.clone());
     let arm = Arm { name: "run".to_owned(), method, thoughts, brackets, answers };
     let flow = options.flow.unwrap_or_default();
-    let made = maker.make(&arm, &domain, flow, &arguments.query)?;
-    let plan = parsed(&domain, &made.text, &arm);
-    for (number, call) in plan.calls.iter().enumerate() {
-        if !call.thought.is_empty() {
-            writeln!(output, "   thinks: {}", call.thought)?;
+    let made = match &arguments.apis {
+        None => {
+            let made = maker.make(&arm, &domain, flow, &arguments.query)?;
+            for (number, call) in parsed(&domain, &made.text, &arm).calls.iter().enumerate() {
+                let answer = call.outcome.as_ref().map(|outcome| format!("={outcome}"));
+                write_call(number + 1, call, &answer.unwrap_or_default(), output)?;
+            }
+            made
         }
-        let makers: Vec<String> =
-            call.arguments.iter().map(|(input, maker)| format!("{input}={maker}")).collect();
-        let answer = call.outcome.as_ref().map(|outcome| format!("={outcome}")).unwrap_or_default();
-        writeln!(output, "{:>3}. {}({}){answer}", number + 1, call.name, makers.join(", "))?;
+        Some(command) => match carry_out(arguments, command, &mut maker, &arm, &domain, flow, output) {
+            Err(Failure::Error(error)) if error.code().starts_with("environment/") => {
+                output.flush()?;
+                messages::error(&placed(arguments, error)?);
+                return Ok(Exit::Rejected);
+            }
+            made => made?,
+        },
+    };
+    // of random logits there is nothing to say
+    if arguments.model.model.is_some() {
+        writeln!(
+            output,
+            "{} tokens, {} of them forced, {} runs of the model, {:.1} s",
+            made.tokens,
+            made.forced,
+            made.passes,
+            made.time.as_secs_f64()
+        )?;
     }
-    let calls: Vec<usize> = plan.calls.iter().filter_map(|call| domain.api(&call.name)).collect();
-    writeln!(
-        output,
-        "{} tokens, {} of them forced, {} runs of the model, {:.1} s",
-        made.tokens,
-        made.forced,
-        made.passes,
-        made.time.as_secs_f64()
-    )?;
-    if let Some(path) = &arguments.picture {
-        let mut automaton = FlowAutomaton::new(&domain, options)?;
-        let picture = automaton.picture(&calls, Format::Svg.limit(None))?;
-        write(&Format::Svg.render(picture.dot)?, Some(path), output)?;
-    }
+    let plan = parsed(&domain, &made.text, &arm);
+    draw(arguments, &domain, options, &plan.calls, output)?;
     Ok(if plan.is_finished { Exit::Done } else { Exit::Cut })
+}
+
+/// A call with its thought, as a line of the plan.
+fn write_call(number: usize, call: &WrittenCall, answer: &str, output: &mut Output) -> Result<(), Failure> {
+    if !call.thought.is_empty() {
+        writeln!(output, "   thinks: {}", call.thought)?;
+    }
+    let makers: Vec<String> =
+        call.arguments.iter().map(|(input, maker)| format!("{input}={maker}")).collect();
+    writeln!(output, "{number:>3}. {}({}){answer}", call.name, makers.join(", "))?;
+    Ok(())
+}
+
+/// Writes the plan while its calls are carried out.
+fn carry_out(
+    arguments: &Arguments,
+    command: &str,
+    maker: &mut Maker<'_>,
+    arm: &Arm,
+    domain: &FlowDomain,
+    flow: usize,
+    output: &mut Output,
+) -> Result<Made, Failure> {
+    let mut environment = CommandEnvironment::new(command, Duration::from_secs(arguments.deadline));
+    let prelude = domain.prelude_apis().len();
+    let mut calls = 0;
+    let mut on_call = |call: &WrittenCall, executed: &ExecutedCall| {
+        calls += 1;
+        let number = (calls > prelude).then(|| calls - prelude);
+        write_executed(domain, number, call, executed, output)
+    };
+    maker.carry_out(arm, domain, flow, &arguments.query, &mut environment, &mut on_call)
+}
+
+/// The error of a call, with the line of the file that says what the API may answer, if that is what is wrong.
+fn placed(arguments: &Arguments, error: Error) -> Result<Error, Failure> {
+    let domain = &arguments.plans.domain;
+    if error.code() != "environment/forbidden" || !domain.others.is_empty() {
+        return Ok(error);
+    }
+    let text = source::text(&domain.domain, &arguments.plans.limits.get())?;
+    let error = error.in_source(&Source::new(&text, Notation::Toml));
+    Ok(error.in_file(&domain.domain.display().to_string()))
+}
+
+/// A call that was carried out; those of the prelude have no number.
+fn write_executed(
+    domain: &FlowDomain,
+    number: Option<usize>,
+    call: &WrittenCall,
+    executed: &ExecutedCall,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let outcome = executed.outcome.and_then(|outcome| domain.apis[executed.api].outcomes.get(outcome));
+    let answer = outcome.map(|outcome| format!("={}", outcome.name)).unwrap_or_default();
+    match number {
+        Some(number) => write_call(number, call, &answer, output)?,
+        None => writeln!(output, "  -- {}(){answer}", call.name)?,
+    }
+    if !executed.arguments.is_empty() {
+        writeln!(output, "     given: {}", Value::Object(executed.arguments.clone()))?;
+    }
+    if !executed.data.is_null() {
+        writeln!(output, "     gives: {}", executed.data)?;
+    }
+    output.flush()?;
+    Ok(())
+}
+
+fn draw(
+    arguments: &Arguments,
+    domain: &FlowDomain,
+    options: FlowOptions,
+    calls: &[WrittenCall],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Some(path) = &arguments.picture else { return Ok(()) };
+    let calls: Vec<usize> = calls.iter().filter_map(|call| domain.api(&call.name)).collect();
+    let mut automaton = FlowAutomaton::new(domain, options)?;
+    let picture = automaton.picture(&calls, Format::Svg.limit(None))?;
+    Ok(write(&Format::Svg.render(picture.dot)?, Some(path), output)?)
 }

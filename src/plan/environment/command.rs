@@ -52,9 +52,7 @@ fn kill(child: &mut Child) {
 impl Environment for CommandEnvironment {
     fn execute(&mut self, spec: &Spec, step: &Step) -> Result<Observation> {
         let id = spec.symbols().get(step.action).map_or("", |symbol| symbol.id.as_str());
-        let fail = |cause: String| {
-            errors::failed(id, cause, "run the command by hand with the step as JSON on its standard input")
-        };
+        let fail = |found: String| errors::command_failed(id, found);
         let end = Instant::now() + self.deadline;
         let mut child = self.spawn().map_err(|cause| fail(cause.to_string()))?;
         let (sender, receiver) = mpsc::channel();

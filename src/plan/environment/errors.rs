@@ -97,10 +97,21 @@ pub(super) fn failed(action: &str, cause: impl std::fmt::Display, help: &str) ->
     Error::new(ErrorKind::Io, Diagnostic::new("environment/failed", message).cause(cause).help(help))
 }
 
+/// A step that a command could not carry out.
+pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Error {
+    let message = format!("the environment could not carry out `{}`", excerpt(action));
+    let diagnostic = Diagnostic::new("environment/failed", message)
+        .found(found.to_string())
+        .allowed("exit code 0, and one JSON object of `outcome`, `facts` and `data`, or nothing")
+        .help("run the command by hand with the step as JSON on its standard input");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
 /// A step that was not carried out in time.
 pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
     let message = format!("the environment did not carry out `{}` in time", excerpt(action));
     let mut diagnostic = Diagnostic::new("environment/timeout", message)
+        .found("no answer")
         .help("the plan stays as it was: try the step again, allow more time, or take another step");
     if let Some(deadline) = deadline {
         diagnostic = diagnostic.allowed(format!("{} s", deadline.as_secs_f64()));

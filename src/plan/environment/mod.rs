@@ -92,6 +92,18 @@ pub(super) fn outcome_of(
     }
 }
 
+/// The outcome of an action that an observation names, of a spec without facts.
+///
+/// # Errors
+/// As of [`outcome_of`].
+pub(crate) fn observed_outcome(
+    spec: &Spec,
+    action: usize,
+    observation: &Observation,
+) -> Result<Option<usize>> {
+    outcome_of(spec, action, &[], observation)
+}
+
 /// The facts of an observation as variables and their values.
 fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<Vec<(usize, u32)>> {
     let variables = spec.facts().variables();
