@@ -1,6 +1,7 @@
 //! What is wrong with an output. Nothing of the engine is used: texts are cut and read here, arguments are judged by the crate
-//! `jsonschema`.
+//! `jsonschema`. Only turns of `endpoint`, `http` and `restgpt` are read by the reader of their call format.
 
+use super::python::python;
 use crate::tools::{CallFormat, ToolSet};
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,7 @@ impl Judge<'_> {
             "react" => react(text, set),
             "json" => json(text, set),
             "relation" => name(text, set),
+            "python" => python(text, set),
             _ => {
                 let turn = self.format.read(text, set).map_err(|_| Fault::Format)?;
                 let call = turn.calls.first().ok_or(Fault::Format)?;
@@ -147,7 +149,7 @@ fn name(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     Ok(Judged { tool: text.to_owned(), arguments: Value::Object(Map::new()) })
 }
 
-fn known(name: &str, set: &ToolSet) -> Result<(), Fault> {
+pub(super) fn known(name: &str, set: &ToolSet) -> Result<(), Fault> {
     let is_known = set.tools().iter().any(|tool| tool.refusal.is_none() && tool.name == name);
     if is_known { Ok(()) } else { Err(Fault::Name) }
 }

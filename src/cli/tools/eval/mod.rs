@@ -9,6 +9,7 @@ mod lenient;
 mod numbers;
 mod partial;
 mod published;
+mod python;
 mod record;
 mod summary;
 mod tasks;

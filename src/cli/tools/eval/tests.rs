@@ -339,7 +339,7 @@ fn names_alone_are_held_to_the_set() {
     assert_eq!((made.text.as_str(), made.fault), ("[get(a=\"x\")]", Some(Fault::Type)));
     let wish = |text: &str| next(if text.contains("get") { "[get(a=" } else { "[gez" }, text);
     let (made, _) = record(Arm::Name, "python", wish);
-    assert_eq!((made.text.as_str(), made.fault), ("[get(a=", Some(Fault::Format)));
+    assert_eq!((made.text.as_str(), made.fault), ("[get(a=", Some(Fault::Json)));
 }
 
 #[test]
