@@ -176,4 +176,71 @@ mod with_onnx_runtime {
         refused("decode/sampling", &with(&["--temperature=-1"]));
         refused("decode/sampling", &with(&["--temperature", "nan"]));
     }
+
+    /// A whole run of a tiny model whose context has 128 tokens.
+    #[test]
+    fn drawn_outputs_are_the_same_again_and_go_on_with_more_seeds() {
+        let file = |text: &str| {
+            let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            file
+        };
+        let tools = file(
+            r#"{"tools": [{"name": "f", "inputSchema": {"type": "object"}}, {"name": "gg", "inputSchema": {"type": "object"}}]}"#,
+        );
+        let tasks = file(
+            r#"[{"id": "t", "question": "x", "tool": "f"}, {"id": "u", "question": "y", "tool": "gg"}]"#,
+        );
+        let path = |file: &tempfile::NamedTempFile| file.path().to_str().unwrap().to_owned();
+        let run = |journal: &tempfile::NamedTempFile, seeds: &str| {
+            let (tools, tasks, journal) = (path(&tools), path(&tasks), path(journal));
+            let begin = [
+                "tools",
+                "eval",
+                &tools,
+                "--tasks",
+                &tasks,
+                "--model",
+                "tests/data/tiny-decoder",
+                "--threads",
+                "1",
+            ];
+            let arms = ["--arm", "free", "--arm", "full", "--arm", "full+exact"];
+            let rest = [
+                "--format",
+                "relation",
+                "--examples",
+                "0",
+                "--max-tokens",
+                "6",
+                "--temperature",
+                "1.5",
+                "--seeds",
+                seeds,
+            ];
+            let found = json(0, &[&begin[..], &arms, &rest, &["--journal", &journal, "--json"]].concat());
+            let text = std::fs::read_to_string(&journal).unwrap();
+            let texts: std::collections::BTreeMap<String, String> = text
+                .lines()
+                .skip(1)
+                .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+                .map(|line| (line["id"].as_str().unwrap().to_owned(), line["record"]["text"].to_string()))
+                .collect();
+            (found, texts)
+        };
+        let [one, other] = [file(""), file("")];
+        let (found, texts) = run(&one, "2");
+        assert_eq!(texts.len(), 2 * 3 * 2);
+        assert_ne!(texts["t free seed-0"], texts["t free seed-1"]);
+        assert_eq!((&found["arms"][1]["tasks"], &found["arms"][1]["outputs"]), (&2.into(), &4.into()));
+        assert_eq!(
+            [1, 2].map(|arm: usize| found["arms"][arm]["fault"]["mean"].clone()),
+            [0.0, 0.0],
+            "{found}"
+        );
+        assert_eq!(run(&other, "2").1, texts);
+        let (_, more) = run(&other, "3");
+        assert_eq!(more.len(), 2 * 3 * 3);
+        assert!(texts.iter().all(|(id, text)| more[id] == *text));
+    }
 }
