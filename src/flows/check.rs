@@ -70,11 +70,11 @@ pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool)
         let known = names.keys().map(String::as_str);
         errors.push(errors::unknown("API", &written.end, "/end".to_owned(), known));
     }
-    let mut allow = Vec::new();
+    let (mut allow, mut allowed) = (Vec::new(), FxHashSet::default());
     for (number, name) in written.allow.iter().enumerate() {
         let pointer = format!("/allow/{number}");
         match names.get(name) {
-            Some(&api) if Some(api) == end || allow.contains(&api) => {
+            Some(&api) if Some(api) == end || !allowed.insert(api) => {
                 errors.push(errors::twice("an API of `allow` or the end", name, pointer))
             }
             Some(&api) => allow.push(api),
@@ -384,11 +384,11 @@ fn steps(written: &Written, names: &FxHashMap<String, usize>, errors: &mut Error
                 continue;
             }
         };
-        let mut apis = Vec::new();
+        let (mut apis, mut known) = (Vec::new(), FxHashSet::default());
         for (number, name) in step.apis.iter().enumerate() {
             let pointer = format!("/steps/{id}/apis/{number}");
             match names.get(name) {
-                Some(api) if apis.contains(api) => {
+                Some(&api) if !known.insert(api) => {
                     errors.push(errors::twice("an API of a step", name, pointer))
                 }
                 Some(&api) => apis.push(api),

@@ -5,6 +5,7 @@ use super::errors;
 use super::written::{WrittenEither, WrittenEntry};
 use crate::error::{Errors, Result};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// The deepest nesting of `either`.
 const DEPTH: usize = 16;
@@ -20,13 +21,19 @@ impl Entries<'_> {
     /// resolved is left out and an error.
     pub(super) fn list(&mut self, written: &[toml::Value], pointer: &str, depth: usize) -> Vec<Entry> {
         let mut entries = Vec::new();
-        // of each entry the steps that it has, for `after`
+        // the first entry of each step, for `after`
+        let mut siblings: FxHashMap<&str, usize> = FxHashMap::default();
+        for (place, name) in
+            written.iter().enumerate().filter_map(|(place, value)| Some((place, named(value)?)))
+        {
+            siblings.entry(name).or_insert(place);
+        }
         for (place, value) in written.iter().enumerate() {
             if self.errors.is_full() {
                 break;
             }
             let pointer = format!("{pointer}/{place}");
-            let entry = self.entry(value, written, pointer, depth);
+            let entry = self.entry(value, &siblings, pointer, depth);
             entries.extend(self.errors.take(entry));
         }
         entries
@@ -35,7 +42,7 @@ impl Entries<'_> {
     fn entry(
         &mut self,
         value: &toml::Value,
-        siblings: &[toml::Value],
+        siblings: &FxHashMap<&str, usize>,
         pointer: String,
         depth: usize,
     ) -> Result<Entry> {
@@ -79,13 +86,17 @@ impl Entries<'_> {
     }
 
     /// The places of the entries that steps name; the first sibling, the prelude, is before all others and left out.
-    fn after(&self, names: &[String], siblings: &[toml::Value], pointer: &str) -> Result<Vec<usize>> {
+    fn after(
+        &self,
+        names: &[String],
+        siblings: &FxHashMap<&str, usize>,
+        pointer: &str,
+    ) -> Result<Vec<usize>> {
         let mut places = Vec::new();
         for (number, name) in names.iter().enumerate() {
-            let of_flow = siblings.iter().filter_map(named);
-            let unknown = || errors::unknown("step", name, format!("{pointer}/{number}"), of_flow.clone());
-            let place = siblings.iter().position(|sibling| named(sibling) == Some(name));
-            match place.ok_or_else(unknown)? {
+            let of_flow = siblings.keys().copied();
+            let unknown = || errors::unknown("step", name, format!("{pointer}/{number}"), of_flow);
+            match siblings.get(name.as_str()).copied().ok_or_else(unknown)? {
                 0 => {}
                 place => places.push(place - 1),
             }
@@ -120,25 +131,37 @@ pub(super) fn ordered(body: &[Entry]) -> Result<Vec<usize>, Vec<usize>> {
         Entry::Step { after: Some(after), .. } => after.as_slice(),
         _ => &[],
     };
+    // Kahn's algorithm; of those that are ready the first comes first
+    let mut missing: Vec<usize> = (0..body.len()).map(|place| before(place).len()).collect();
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); body.len()];
+    for place in 0..body.len() {
+        before(place).iter().for_each(|&earlier| after[earlier].push(place));
+    }
+    let mut ready: BTreeSet<usize> = (0..body.len()).filter(|&place| missing[place] == 0).collect();
     let mut order: Vec<usize> = Vec::new();
-    loop {
-        let ready = |place: &usize| {
-            !order.contains(place) && before(*place).iter().all(|earlier| order.contains(earlier))
-        };
-        match (0..body.len()).find(ready) {
-            Some(place) => order.push(place),
-            None if order.len() == body.len() => return Ok(order),
-            None => break,
+    let mut is_done = vec![false; body.len()];
+    while let Some(place) = ready.pop_first() {
+        order.push(place);
+        is_done[place] = true;
+        for &later in &after[place] {
+            missing[later] -= 1;
+            if missing[later] == 0 {
+                ready.insert(later);
+            }
         }
     }
+    if order.len() == body.len() {
+        return Ok(order);
+    }
     // each of the others waits for another one: following that runs into the circle
-    let mut path: Vec<usize> = (0..body.len()).filter(|place| !order.contains(place)).take(1).collect();
+    let mut path: Vec<usize> = (0..body.len()).filter(|&place| !is_done[place]).take(1).collect();
+    let mut at: FxHashMap<usize, usize> = path.iter().map(|&place| (place, 0)).collect();
     loop {
         let last = path[path.len() - 1];
-        let Some(&next) = before(last).iter().find(|earlier| !order.contains(earlier)) else {
+        let Some(&next) = before(last).iter().find(|&&earlier| !is_done[earlier]) else {
             return Err(path);
         };
-        if let Some(from) = path.iter().position(|&place| place == next) {
+        if let Some(from) = at.insert(next, path.len()) {
             path.drain(..from);
             return Err(path);
         }

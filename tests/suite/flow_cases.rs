@@ -398,6 +398,18 @@ fn large_domains_are_read_or_refused() {
         let counted = Counts::default().count(&mut wide, &start).map(|_| ());
         assert_eq!(counted.unwrap_err().code(), "limit/exceeded", "level {level}");
     }
+    // 100,000 APIs in 20,000 steps, one after the other
+    let domain = FlowDomain::read(&large(1, 20_000, 5), &Limits::default()).unwrap();
+    assert_eq!((domain.apis.len(), domain.flows[0].body.len()), (100_002, 20_001));
+    let many = large(1, 100, 1);
+    let ordered = many.replacen("'s0x99', ", "{ step = 's0x99', after = ['s0x98'] }, ", 1);
+    assert_ne!(ordered, many);
+    assert!(FlowDomain::read(&ordered, &Limits::default()).unwrap().flows[0].is_partial_order());
+    let mut long = large(1, 1, 1);
+    long.push_str(&format!("# {}\n", "x".repeat(10_000_000)));
+    assert_eq!(FlowDomain::read(&long, &Limits::default()).unwrap().apis.len(), 3);
+    let bounded = FlowDomain::read(&long, &Limits::default().source_bytes(1_000_000));
+    assert_eq!(bounded.unwrap_err().code(), "limit/exceeded");
     let long = FlowDomain::read(&large(1, 500, 1), &Limits::default()).unwrap();
     assert_eq!(count(&mut automaton(&long, 6, Within::Any, 1).unwrap()), "1");
 }
