@@ -192,5 +192,5 @@ fn draw(
     let calls: Vec<usize> = calls.iter().filter_map(|call| domain.api(&call.name)).collect();
     let mut automaton = FlowAutomaton::new(domain, options)?;
     let picture = automaton.picture(&calls, Format::Svg.limit(None))?;
-    Ok(write(&Format::Svg.render(picture.dot)?, Some(path), output)?)
+    write(&Format::Svg.render(picture.dot)?, Some(path), output)
 }
