@@ -5,8 +5,8 @@ use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::plan::{Environment, Observation, Step};
 use grammata::procedures::agent::{
-    Agent, Arm, Controllers, DecisionRequest, Ending, Entry, Mask, Record, RuleAgent, RunOptions,
-    ScriptedUser, Simulation, Situation, UserScript, judge, run,
+    Agent, Arm, Controllers, DecisionRequest, Ending, Entry, Mask, Record, Reply, RuleAgent, RunOptions,
+    Said, ScriptedUser, Simulation, Situation, User, UserScript, judge, run,
 };
 use grammata::procedures::{
     Conversation, Format, Mode, Offer, Offering, Procedure, StepFormat, StepOptions, Texts, Workflow,
@@ -312,4 +312,86 @@ fn free_replies_end_after_three_and_a_dropped_request_has_no_effect() {
     let obstacle = conversation.session().obstacle(1, None).unwrap();
     assert_eq!(obstacle.to_string(), "cancelled");
     assert!(draw(&mut 1, 9) < 9 && matches!(Texts::default(), Texts::Verbatim) && Mask::Form != Mask::None);
+}
+
+/// Of two calls of a `try` the second fails: what stands under `except` is open, what comes after both is closed.
+#[test]
+fn an_error_of_the_second_call_leads_to_what_catches_it() {
+    let procedure = read(
+        "Name: x\nAPIs:\n- {name: look}\n- {name: order, precondition: [look]}\nANSWERs:\n\
+         - {name: sorry, desc: No luck., precondition: [order]}\n- {name: fine, desc: Fine., precondition: [order]}\n\
+         Procedure: |\n  try:\n    look()\n    order()\n  except:\n    sorry()\n    return\n  fine()\n",
+    );
+    let mut environment = |spec: &Spec, step: &Step| match spec.symbols()[step.action].id.as_str() {
+        "order" => {
+            let diagnostic = grammata::Diagnostic::new("environment/failed", "it is closed");
+            Err(grammata::Error::new(grammata::ErrorKind::Io, diagnostic))
+        }
+        _ => Ok(Observation::default()),
+    };
+    let (look, order) = ("Action: look\nAction Input: {}", "Action: order\nAction Input: {}");
+    let (fine, sorry) = ("Answer: fine\nResponse: Fine.", "Answer: sorry\nResponse: No luck.");
+    let arm = Arm::named("A4").unwrap();
+    let steps = vec![look, order, fine, sorry];
+    let record = with_agent(&procedure, &arm, &mut Stubborn(steps, 0), &mut environment).unwrap();
+    let lines: Vec<&str> = record.entries.iter().take(7).map(|(_, entry)| entry.line().0).collect();
+    assert_eq!(lines, ["user", "call", "result", "call", "result", "refused", "agent"], "{record:?}");
+    assert!(record.is_complete && record.refusals == 1, "{record:?}");
+}
+
+/// Leaves after a number of messages.
+struct Leaves(usize);
+
+impl User for Leaves {
+    fn open(&mut self) -> Result<Reply> {
+        match self.0.checked_sub(1) {
+            Some(left) => {
+                self.0 = left;
+                Ok(Reply::text("Hello."))
+            }
+            None => Ok(Reply::End),
+        }
+    }
+
+    fn reply(&mut self, _: &Said<'_>) -> Result<Reply> {
+        self.open()
+    }
+}
+
+/// A user may leave at once, after a reply out of the workflow, or while another procedure interrupts: nothing is wrong, and nothing
+/// is complete.
+#[test]
+fn users_who_leave_leave_nothing_wrong() {
+    let procedures: Vec<Procedure> =
+        ["one", "two"].map(|name| read(&SMALL.replace("Name: x", &format!("Name: {name}")))).into();
+    let arm = Arm::named("A4").unwrap();
+    let workflows: Vec<Workflow<'_>> =
+        procedures.iter().map(|procedure| Workflow::unsupervised(procedure, arm.mode())).collect();
+    let look = "Action: look\nAction Input: {\"s\": \"a\"}";
+    let free = "Answer: free\nResponse: One moment.";
+    let cases: [(usize, Vec<&str>, &[&str]); 3] = [
+        (0, vec![look], &[]),
+        (1, vec![free], &["user", "agent"]),
+        (
+            1,
+            vec!["Action: switch two\nAction Input: {}", look, free],
+            &["user", "switch", "call", "result", "agent"],
+        ),
+    ];
+    for (messages, steps, expected) in cases {
+        let record = run(
+            &workflows,
+            &arm,
+            &mut Stubborn(steps, 0),
+            &mut Leaves(messages),
+            &mut gives(json!({ "ok": true })),
+            &RunOptions::default(),
+        )
+        .unwrap();
+        let lines: Vec<&str> = record.entries.iter().map(|(_, entry)| entry.line().0).collect();
+        assert_eq!(lines, expected, "{record:?}");
+        assert!(matches!(record.ending, Ending::Left) && !record.is_complete, "{record:?}");
+        let judged = judge(&procedures[0], &script(), &record);
+        assert_eq!((judged.wrong(), record.refusals), (0, 0), "{record:?}");
+    }
 }
