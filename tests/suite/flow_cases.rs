@@ -2,7 +2,9 @@
 //! and random domains against a naive list of their plans.
 
 use grammata::Limits;
-use grammata::flows::{Entry, FlowAutomaton, FlowDomain, FlowOptions, Level, Within};
+use grammata::flows::{Entry, FlowAutomaton, FlowDomain, FlowOptions, Level, Within, spec};
+use grammata::plan::{PlanAutomaton, ReadPlan, Verdict};
+use grammata::syntax::automaton_spec::{Format, Options, Spec};
 use grammata::transitions::{Counts, Graph, Transition, TransitionSystem, minimize};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -193,6 +195,100 @@ fn domains_of_the_case_files_have_their_plans() {
         file.case.iter().for_each(check);
     }
     assert!(count >= 38, "{count}");
+}
+
+#[derive(Deserialize)]
+struct PlanFile {
+    case: Vec<PlanCase>,
+}
+
+/// A plan of a shipped domain, or the beginning of one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanCase {
+    name: String,
+    domain: String,
+    /// Text of the file and what takes its place.
+    edit: Option<[String; 2]>,
+    level: Option<u8>,
+    calls: String,
+    /// What may come after the calls.
+    feasible: Option<Vec<String>>,
+    feasible_count: Option<usize>,
+    /// The number of plans that go on from there.
+    plans: Option<String>,
+    wrong: Option<Wrong>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrong {
+    /// From 1.
+    step: usize,
+    feasible: Vec<String>,
+    /// To the nearest plan.
+    edits: usize,
+}
+
+fn check_plan(case: &PlanCase) {
+    let name = &case.name;
+    let path = format!("{}/grammars/flows/{}.toml", env!("CARGO_MANIFEST_DIR"), case.domain);
+    let mut text = std::fs::read_to_string(path).unwrap();
+    if let Some([before, after]) = &case.edit {
+        assert!(text.contains(before), "{name}");
+        text = text.replace(before, after);
+    }
+    let domain =
+        FlowDomain::read(&text, &Limits::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let calls: Vec<&str> = case.calls.split_whitespace().collect();
+    let mut flows = automaton(&domain, case.level.unwrap_or(6), Within::Any, 1).unwrap();
+    let of = |next: &[Transition<_, grammata::flows::FlowCall>]| {
+        let mut names: Vec<String> =
+            next.iter().map(|next| domain.apis[next.label.api].name.clone()).collect();
+        names.sort();
+        names
+    };
+    let (mut state, mut next, mut stopped) = (flows.start(), Vec::new(), None);
+    flows.successors(&state, &mut next).unwrap();
+    for (place, call) in calls.iter().enumerate() {
+        let api = domain.api(call).unwrap_or_else(|| panic!("{name}: {call}"));
+        let Some(found) = next.iter().find(|next| next.label.api == api) else {
+            stopped = Some((place + 1, of(&next)));
+            break;
+        };
+        state = found.to;
+        next.clear();
+        flows.successors(&state, &mut next).unwrap();
+    }
+    if let Some(feasible) = &case.feasible {
+        assert_eq!((&of(&next), stopped.is_none()), (feasible, true), "{name}");
+    }
+    assert!(case.feasible_count.is_none_or(|count| count == next.len()), "{name}: {next:?}");
+    if let Some(plans) = &case.plans {
+        let found = Counts::default().count(&mut flows, &state).unwrap().to_string();
+        assert_eq!(&found, plans, "{name}");
+    }
+    let Some(Wrong { step, feasible, edits }) = &case.wrong else {
+        assert!(stopped.is_none(), "{name}: {stopped:?}");
+        return;
+    };
+    assert_eq!(stopped, Some((*step, feasible.clone())), "{name}");
+    // as a plan spec it says the same
+    let options = Options::default().format(Format::Json);
+    let mut plans =
+        PlanAutomaton::new(Spec::read(&spec(&mut flows).unwrap().to_string(), &options).unwrap()).unwrap();
+    let written = serde_json::to_string(&calls).unwrap();
+    let plan = ReadPlan::parse(&written, plans.spec()).unwrap();
+    let Verdict::Wrong { step: found, .. } = plans.verify(&plan, &[]).unwrap() else { panic!("{name}") };
+    assert_eq!((found + 1, plans.repair(&plan).unwrap().edits), (*step, *edits), "{name}");
+}
+
+#[test]
+fn plans_of_the_case_file_may_go_on_or_are_wrong_where_it_says() {
+    let path = format!("{}/tests/cases/flows/plans.toml", env!("CARGO_MANIFEST_DIR"));
+    let file: PlanFile = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert!(file.case.len() >= 13, "{}", file.case.len());
+    file.case.iter().for_each(check_plan);
 }
 
 /// The plans of a flow by definition: entries resolved every way, put into every order, data replayed.
