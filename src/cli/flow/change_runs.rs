@@ -3,7 +3,7 @@
 
 use super::arms::{Arm, Maker, Method, Which, parsed};
 use super::changes::{Change, Changed, changed};
-use super::evaluate::Arguments;
+use super::experiment::Arguments;
 use super::experiments::{Record, arm_names, chosen, first_plans, is_right, plan, plan_report};
 use crate::cli::{messages, source};
 use crate::error::Result;
@@ -42,13 +42,10 @@ struct Size {
 }
 
 /// Runs the experiment, as far as its journal has not got already, and reports it.
-pub(super) fn run(
-    arguments: &Arguments,
-    maker: &mut Maker<'_>,
-    journal: &mut Journal<ChangeRecord>,
-    queries: &[Query],
-    limits: &Limits,
-) -> Result<Report> {
+pub(super) fn run(arguments: &Arguments, queries: &[Query], limits: &Limits) -> Result<Report> {
+    let mut loaded = arguments.model.load(limits)?;
+    let mut maker = Maker::new(&mut loaded, limits);
+    let mut journal = Journal::open(&arguments.journal, &arguments.settings())?;
     let mut sizes = Vec::new();
     for path in &arguments.domains {
         let text = source::text(path, limits)?;
@@ -58,10 +55,10 @@ pub(super) fn run(
                 continue;
             };
             sizes.push(size(&changed.domain, change, limits)?);
-            of_change(arguments, maker, journal, queries, &text, change, &changed, limits)?;
+            of_change(arguments, &mut maker, &mut journal, queries, &text, change, &changed, limits)?;
         }
     }
-    Ok(report(arguments, journal, &sizes))
+    Ok(report(arguments, &journal, &sizes))
 }
 
 fn in_file(error: crate::error::Error, path: &Path) -> crate::error::Error {

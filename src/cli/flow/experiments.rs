@@ -1,8 +1,7 @@
 //! Experiments: arms over queries, their records, and what is reported of them.
 
 use super::arms::{Arm, Maker, Method, Which, parsed};
-use super::change_runs;
-use super::evaluate::{Arguments, Experiment};
+use super::experiment::{Arguments, Experiment};
 use crate::cli::messages;
 use crate::error::Result;
 use crate::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
@@ -69,7 +68,7 @@ pub(super) fn run(
     limits: &Limits,
 ) -> Result<Report> {
     let chosen = chosen(arguments, domains, queries);
-    let settings = arguments.model.settings(&format!("{:?}", arguments.experiment).to_lowercase());
+    let settings = arguments.settings();
     let mut loaded = arguments.model.load(limits)?;
     let mut maker = Maker::new(&mut loaded, limits);
     if arguments.experiment == Experiment::Intent {
@@ -78,10 +77,6 @@ pub(super) fn run(
             journal.get_or_run(&id, || intent(&mut maker, domains, domain, flow, query))?;
         }
         return Ok(intent_report(&journal));
-    }
-    if arguments.experiment == Experiment::Changes {
-        let mut journal = Journal::open(&arguments.journal, &settings)?;
-        return change_runs::run(arguments, &mut maker, &mut journal, queries, limits);
     }
     let mut journal: Journal<Record> = Journal::open(&arguments.journal, &settings)?;
     let arms = arms(arguments);

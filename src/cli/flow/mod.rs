@@ -4,6 +4,7 @@ mod arms;
 mod change_runs;
 mod changes;
 mod evaluate;
+mod experiment;
 mod experiments;
 mod graph;
 mod lookahead;
@@ -42,7 +43,7 @@ enum Command {
     /// Write the plan of a customer's query with a language model
     Run(run::Arguments),
     /// Compare ways to make plans over many queries
-    Evaluate(evaluate::Arguments),
+    Evaluate(experiment::Arguments),
 }
 
 #[derive(Debug, clap::Args)]

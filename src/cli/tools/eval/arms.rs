@@ -1,7 +1,8 @@
 //! The ways to generate that are compared.
 
 use super::draws::Draws;
-use super::judge::{Fault, Judge, Judged};
+use super::fault::{Fault, Judged};
+use super::judge::Judge;
 use super::partial;
 use super::published::Published;
 use super::record::{Arm, Record};

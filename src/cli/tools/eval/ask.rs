@@ -1,6 +1,6 @@
 //! Prompts: the tools, the call format with two worked examples, and the question.
 
-use super::judge::Fault;
+use super::fault::Fault;
 use super::tasks::Task;
 use crate::cli::tools::encoding;
 use crate::decode::{ChatTemplate, PromptTokenizer};

@@ -4,18 +4,12 @@
 //! arguments are compared without case. In the other formats any line, block of lines or the whole text may be the call. What the
 //! call says is judged as strictly as ever.
 
-use super::judge::{Fault, Judge, Judged, Unique, validated};
-use super::record::Record;
+use super::fault::{Fault, Judged, Unique, validated};
+use super::judge::Judge;
+use super::record::{Lenient, Record};
 use super::tasks::Task;
 use crate::tools::{Tool, ToolSet};
 use serde_json::{Deserializer, Map, Value};
-
-/// How the lenient reader finds an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lenient {
-    pub(super) fault: Option<Fault>,
-    pub(super) right: bool,
-}
 
 impl Judge<'_> {
     /// What the lenient reader finds of an output; none of an arm with a grammar, and of texts that are no calls to be read.

@@ -2,7 +2,7 @@
 
 use super::arithmetic;
 use super::arms::{Output, Runner, Values};
-use super::judge::Fault;
+use super::fault::Fault;
 use super::record::{Arm, Record};
 use super::tasks::{Gold, Task};
 use crate::decode::{FinishReason, Model};

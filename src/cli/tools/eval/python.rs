@@ -1,7 +1,7 @@
 //! The judge's reader of calls in Python, `[f(a=1, b="x"), g()]`. It shares nothing with the call format, so that one can be wrong
 //! without the other.
 
-use super::judge::{Fault, Judged, known, validated};
+use super::fault::{Fault, Judged, known, validated};
 use crate::tools::ToolSet;
 use serde_json::{Map, Number, Value};
 

@@ -1,7 +1,6 @@
 //! An arm, and what is kept of an output of it.
 
-use super::judge::Fault;
-use super::lenient::Lenient;
+use super::fault::Fault;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,6 +58,13 @@ impl Arm {
             Arm::FullExact => ["json", "react", "python", "relation"].contains(&format),
         }
     }
+}
+
+/// How the lenient reader finds an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lenient {
+    pub(super) fault: Option<Fault>,
+    pub(super) right: bool,
 }
 
 /// What is kept of an output.

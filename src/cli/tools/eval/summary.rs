@@ -1,6 +1,6 @@
 //! Tables and plots of a run.
 
-use super::judge::Fault;
+use super::fault::Fault;
 use super::record::{Arm, Record};
 use crate::evaluation::statistics::{Interval, quantile, sign_test, wilson};
 use crate::evaluation::{Bar, Plot, Report, Table};

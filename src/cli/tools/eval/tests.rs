@@ -1,9 +1,9 @@
 //! Arms on models that are functions of the text so far, a token a byte.
 
 use super::arms::{OutputOptions, Runner};
-use super::judge::{Fault, Judge};
-use super::lenient::Lenient;
-use super::record::{Arm, Record};
+use super::fault::Fault;
+use super::judge::Judge;
+use super::record::{Arm, Lenient, Record};
 use super::summary;
 use super::tasks::{Gold, Task};
 use super::trial::{self, Trial};
