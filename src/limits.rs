@@ -63,7 +63,8 @@ pub struct Limits {
     pub template_work: usize,
     /// Bytes of one formula of `requires` in a spec. Formulas are evaluated at every step of a plan. Default 16 KiB.
     pub formula_bytes: usize,
-    /// States of a plan automaton, and entries of its tables. Default 2,000,000; some 200 bytes each.
+    /// States of a plan automaton, and entries of its tables. States may take 200 bytes each of these together, and so may what
+    /// is found of them: counts of plans. Default 2,000,000; 400 MB.
     pub plan_states: usize,
     /// APIs and answers of one procedure; what each requires, directly or not, is a bit for each other one. Default 16,384.
     pub procedure_nodes: usize,
@@ -168,10 +169,18 @@ impl Limits {
 
     /// Refuses tables of plan states that take more bytes than [`plan_states`](Limits::plan_states) of them do.
     pub(crate) fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.check_plan_bytes("states", bytes)
+    }
+
+    /// The same for what an algorithm on plans holds beside the states: counts and transitions still to be followed.
+    pub(crate) fn check_held_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.check_plan_bytes("counts and transitions", bytes)
+    }
+
+    fn check_plan_bytes(&self, what: &str, bytes: usize) -> Result<(), Error> {
         match bytes > self.plan_states.saturating_mul(STATE_BYTES) {
             true => {
-                let found =
-                    format!("states of {bytes} bytes, more than {STATE_BYTES} for each that is allowed");
+                let found = format!("{what} of {bytes} bytes, more than {STATE_BYTES} for each state");
                 Err(Limits::exceeded(LimitKind::PlanStates, self.plan_states, found))
             }
             false => Ok(()),

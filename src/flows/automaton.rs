@@ -481,6 +481,10 @@ impl TransitionSystem for FlowAutomaton<'_> {
         Ok(())
     }
 
+    fn charge(&mut self, held: usize) -> Result<()> {
+        self.options.limits.check_held_bytes(held)
+    }
+
     fn has_outcomes(&self) -> bool {
         self.domain.has_outcomes()
     }

@@ -21,8 +21,6 @@ const REACHABLE: usize = 400_000;
 const SEARCH: usize = 50_000;
 /// Transitions that are visited to find the states from which plans can be finished whatever the outcomes.
 const OUTCOMES: usize = 20_000_000;
-/// Bytes per state that [`Limits::plan_states`] allows for.
-const STATE_BYTES: usize = 200;
 
 /// A place in a plan: a state, and what the plan cost so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -186,11 +184,7 @@ impl TransitionSystem for PlanAutomaton {
     }
 
     fn charge(&mut self, held: usize) -> Result<()> {
-        let limit = self.limits().plan_states;
-        match held / STATE_BYTES > limit {
-            true => Err(super::errors::too_many_states(limit)),
-            false => Ok(()),
-        }
+        self.limits().check_held_bytes(held)
     }
 
     fn load(&self) -> u8 {

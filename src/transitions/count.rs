@@ -53,6 +53,18 @@ struct Level<S> {
     held: usize,
 }
 
+impl<S> Level<S> {
+    /// Adds to the total. Returns by how many bytes it has grown, which are held for it: the totals of a long path can take
+    /// more than all counts that are known.
+    fn add(&mut self, count: BigUint) -> usize {
+        let before = size_of_count(&self.total);
+        self.total += count;
+        let grown = size_of_count(&self.total) - before;
+        self.held += grown;
+        grown
+    }
+}
+
 impl<S: Clone + Eq + Hash> Counts<S> {
     /// The number of words from a state to acceptance. They are infinitely many if a state that can be completed comes again
     /// after itself, or is [pumpable](TransitionSystem::is_pumpable).
@@ -92,8 +104,9 @@ impl<S: Clone + Eq + Hash> Counts<S> {
             let Some(Transition { label, to }) = open.last() else { break };
             match self.all.get(to) {
                 Some(Some(known)) => {
-                    level.total += system.times(label, known);
+                    let held = level.add(system.times(label, known));
                     open.pop();
+                    self.held.add(system, held)?;
                 }
                 Some(None) if system.completable(to)? == Completable::No => {
                     open.pop();
@@ -158,8 +171,9 @@ impl<S: Clone + Eq + Hash> Counts<S> {
             let key = (to.clone(), level.left - 1);
             match self.within.get(&key) {
                 Some(known) => {
-                    level.total += system.times(label, known);
+                    let held = level.add(system.times(label, known));
                     open.pop();
+                    self.held.add(system, held)?;
                 }
                 None if system.completable(to)? == Completable::No => {
                     open.pop();

@@ -44,6 +44,7 @@ mod generation;
 mod grammar_analysis;
 mod grammars;
 mod hostile;
+mod hostile_flows;
 mod hostile_templates;
 mod json_schema;
 mod json_schema_conditions;
