@@ -8,13 +8,14 @@ use super::domain::{Entry, FlowDomain};
 use super::errors;
 use super::follow::follow;
 use super::options::{FlowOptions, Level, Within};
-use super::places::{PlaceId, Places};
+use super::places::{LOOKS, PlaceId, Places};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Transition, TransitionSystem};
 use crate::work::Budget;
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 
 /// A letter of the automaton: a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +89,10 @@ pub struct FlowAutomaton<'d> {
     ids: FxHashMap<Content, FlowState>,
     /// Bytes of the lists in the contents and their ids.
     bytes: usize,
+    /// For the states that come after each state.
+    work: Budget,
+    /// The states whose share of that was taken.
+    expanded: FixedBitSet,
 }
 
 impl<'d> FlowAutomaton<'d> {
@@ -121,6 +126,8 @@ impl<'d> FlowAutomaton<'d> {
             domain,
             most: if is_of_uses { most(domain, &flows, &options)? } else { Vec::new() },
             given: domain.given_after_prelude(if is_of_uses { &flows } else { &[] }),
+            work: Budget::of_compilation(&options.limits, 0),
+            expanded: FixedBitSet::new(),
             flows,
             options,
             places: None,
@@ -200,19 +207,17 @@ impl<'d> FlowAutomaton<'d> {
             };
             return Ok(transitions.into_iter().map(of_call).collect());
         };
+        let mut places_of: FxHashMap<FlowCall, usize> = FxHashMap::default();
         for place in places {
             for one in known.moves(place)? {
-                let step = one.step.filter(|_| self.options.by_step);
-                let call = FlowCall { api: one.api, step, outcome: one.outcome };
-                let at = match found.iter().position(|known| known.call == call) {
-                    Some(at) => at,
-                    None => {
-                        found.push(Feasible { call, steps: Vec::new(), flows: Vec::new() });
-                        found.len() - 1
-                    }
-                };
-                found[at].steps.extend(one.step);
-                found[at].flows.push(one.flow);
+                let step = one.step().filter(|_| self.options.by_step);
+                let call = FlowCall { api: one.api(), step, outcome: one.outcome() };
+                let at = *places_of.entry(call).or_insert_with(|| {
+                    found.push(Feasible { call, steps: Vec::new(), flows: Vec::new() });
+                    found.len() - 1
+                });
+                found[at].steps.extend(one.step());
+                found[at].flows.push(one.flow());
             }
         }
         for one in &mut found {
@@ -225,7 +230,8 @@ impl<'d> FlowAutomaton<'d> {
         if self.open.is_some() {
             let mut transitions = Vec::new();
             self.successors(&state, &mut transitions)?;
-            found.retain(|one| transitions.iter().any(|next| next.label == one.call));
+            let taken: FxHashSet<FlowCall> = transitions.iter().map(|next| next.label).collect();
+            found.retain(|one| taken.contains(&one.call));
         }
         Ok(found)
     }
@@ -255,7 +261,12 @@ impl<'d> FlowAutomaton<'d> {
     }
 
     /// The states after each API that may come, in the order of the file.
-    fn after_uses(&self, uses: &[u32], answered: &FixedBitSet) -> Result<Vec<(FlowCall, Content)>> {
+    fn after_uses(
+        &self,
+        uses: &[u32],
+        answered: &FixedBitSet,
+        is_first: bool,
+    ) -> Result<Vec<(FlowCall, Content)>> {
         let mut made = self.given.clone();
         made.union_with(answered);
         for (api, _) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
@@ -264,13 +275,23 @@ impl<'d> FlowAutomaton<'d> {
         let mut after = Vec::new();
         for api in 0..self.domain.apis.len() {
             let is_open = self.most[api] == UNBOUNDED || uses[api] < self.most[api];
-            let is_served =
-                self.options.level < Level::Data || self.domain.is_served(api, &|data| made.contains(data));
+            let looked = Cell::new(0);
+            let is_made = |data| {
+                looked.set(looked.get() + 1);
+                made.contains(data)
+            };
+            let is_served = self.options.level < Level::Data || self.domain.is_served(api, &is_made);
+            if is_first {
+                self.work.spend(looked.get() / LOOKS)?;
+            }
             if !is_open || !is_served {
                 continue;
             }
-            self.options.limits.check_states_bytes(after.len().saturating_mul(uses.len() * 4))?;
             for outcome in self.domain.apis[api].answers() {
+                self.options.limits.check_states_bytes(after.len().saturating_mul(uses.len() * 4))?;
+                if is_first {
+                    self.work.spend(uses.len() / LOOKS)?;
+                }
                 let content = match api == self.domain.end {
                     true => Content::Ended,
                     false => {
@@ -291,6 +312,8 @@ impl<'d> FlowAutomaton<'d> {
 
     /// The states after each call and answer, whatever can be finished.
     fn after(&mut self, state: &FlowState) -> Result<Vec<Transition<FlowState, FlowCall>>> {
+        self.expanded.grow(self.contents.len());
+        let is_first = !self.expanded.put(state.0 as usize);
         let after = match self.content(*state).clone() {
             Content::Ended => Vec::new(),
             Content::Free => {
@@ -300,8 +323,8 @@ impl<'d> FlowAutomaton<'d> {
                 });
                 calls.map(|call| (call, Content::Free)).collect()
             }
-            Content::Uses(uses, answered) => self.after_uses(&uses, &answered)?,
-            Content::Places(places) => self.after_places(&places)?,
+            Content::Uses(uses, answered) => self.after_uses(&uses, &answered, is_first)?,
+            Content::Places(places) => self.after_places(&places, is_first)?,
         };
         after
             .into_iter()
@@ -319,22 +342,26 @@ impl<'d> FlowAutomaton<'d> {
     /// (Ramadge and Wonham 1987).
     fn find_open(&mut self) -> Result<()> {
         let mut after: Vec<Vec<Transition<FlowState, FlowCall>>> = Vec::new();
+        let mut transitions = 0;
         while after.len() < self.contents.len() {
             after.push(self.after(&FlowState(after.len() as u32))?);
+            transitions += after[after.len() - 1].len();
+            self.charge(transitions * (size_of::<Transition<FlowState, FlowCall>>() + size_of::<usize>()))?;
         }
         let mut open = FixedBitSet::with_capacity(after.len());
         open.insert_range(..);
         let mut first_lost = None;
         loop {
+            self.work.spend((after.len() + transitions) / LOOKS)?;
             // backwards from the ends, along calls none of whose answers leaves the set
             let mut before: Vec<Vec<usize>> = vec![Vec::new(); after.len()];
             for (state, next) in after.iter().enumerate().filter(|(state, _)| open.contains(*state)) {
-                for answers in
-                    next.chunk_by(|a, b| (a.label.api, a.label.step) == (b.label.api, b.label.step))
-                {
+                for answers in next.chunk_by(is_same_call) {
                     let label = answers[0].label;
+                    // both in the order of the file
+                    let mut of_call = answers.iter().peekable();
                     let lost = self.domain.apis[label.api].answers().find(|outcome| {
-                        let answer = answers.iter().find(|one| one.label.outcome == *outcome);
+                        let answer = of_call.next_if(|one| one.label.outcome == *outcome);
                         answer.is_none_or(|one| !open.contains(one.to.0 as usize))
                     });
                     match lost {
@@ -367,15 +394,19 @@ impl<'d> FlowAutomaton<'d> {
         Ok(())
     }
 
-    fn after_places(&mut self, places: &[PlaceId]) -> Result<Vec<(FlowCall, Content)>> {
+    fn after_places(&mut self, places: &[PlaceId], is_first: bool) -> Result<Vec<(FlowCall, Content)>> {
         let mut after: FxHashMap<FlowCall, Option<Vec<PlaceId>>> = FxHashMap::default();
         let Some(known) = &mut self.places else { return Ok(Vec::new()) };
         for &place in places {
-            for one in known.moves(place)? {
-                let step = one.step.filter(|_| self.options.by_step);
-                let call = FlowCall { api: one.api, step, outcome: one.outcome };
-                let places = after.entry(call).or_insert_with(|| one.to.map(|_| Vec::new()));
-                if let (Some(places), Some(to)) = (places, one.to) {
+            let moves = known.moves(place)?;
+            if is_first {
+                self.work.spend(1 + moves.len() / LOOKS)?;
+            }
+            for one in moves {
+                let step = one.step().filter(|_| self.options.by_step);
+                let call = FlowCall { api: one.api(), step, outcome: one.outcome() };
+                let places = after.entry(call).or_insert_with(|| one.to().map(|_| Vec::new()));
+                if let (Some(places), Some(to)) = (places, one.to()) {
                     places.push(to);
                 }
             }
@@ -394,6 +425,11 @@ impl<'d> FlowAutomaton<'d> {
         after.sort_unstable_by_key(|(call, _)| *call);
         Ok(after)
     }
+}
+
+/// Whether two transitions are answers of one call.
+fn is_same_call(a: &Transition<FlowState, FlowCall>, b: &Transition<FlowState, FlowCall>) -> bool {
+    (a.label.api, a.label.step) == (b.label.api, b.label.step)
 }
 
 /// Of each API, how often it may come at levels 3 and 4: once, or as often as `intents` flows together have it.
@@ -466,14 +502,12 @@ impl TransitionSystem for FlowAutomaton<'_> {
     ) -> Result<()> {
         let mut all = self.after(state)?;
         if let Some(open) = &self.open {
-            let is_taken = |call: FlowCall| {
-                let answers =
-                    all.iter().filter(|one| (one.label.api, one.label.step) == (call.api, call.step));
-                let finished = answers.filter(|one| open.contains(one.to.0 as usize)).count();
-                finished == self.domain.apis[call.api].answers().count()
-            };
-            let taken: Vec<bool> =
-                all.iter().map(|one| is_taken(one.label) && self.is_expected(one.label)).collect();
+            let mut taken = Vec::with_capacity(all.len());
+            for answers in all.chunk_by(is_same_call) {
+                let finished = answers.iter().filter(|one| open.contains(one.to.0 as usize)).count();
+                let is_taken = finished == self.domain.apis[answers[0].label.api].answers().count();
+                taken.extend(answers.iter().map(|one| is_taken && self.is_expected(one.label)));
+            }
             let mut taken = taken.into_iter();
             all.retain(|_| taken.next().unwrap_or_default());
         }

@@ -41,10 +41,10 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
     let mut has_moved = true;
     while has_moved {
         has_moved = false;
-        budget.spend(allow.len() + 1)?;
+        budget.spend(looks(domain, &allow) + 1)?;
         allow.retain(|&api| !take(domain, api, &mut made));
         for (place, item) in items.iter_mut().enumerate() {
-            budget.spend(item.open.len() + item.before.len() + 1)?;
+            budget.spend(looks(domain, &item.open) + item.before.len() + 1)?;
             if is_done[place] || !item.before.iter().all(|&before| is_done[before]) {
                 continue;
             }
@@ -69,6 +69,12 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
         true => Ok(()),
         false => Err(unserved(domain, number, flow.steps.len() - 1, &[domain.end], &made, within)),
     }
+}
+
+/// The data that may be looked at to find out which of some APIs are served, and one for each.
+fn looks(domain: &FlowDomain, apis: &[usize]) -> usize {
+    let of_api = |&api: &usize| domain.apis[api].inputs.iter().map(|input| input.any_of.len()).sum::<usize>();
+    apis.iter().map(|api| of_api(api) + 1).sum()
 }
 
 /// Calls an API if its inputs are served.

@@ -6,8 +6,10 @@ use super::options::{FlowOptions, Level, Within};
 use super::program::Program;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
+use crate::work::Budget;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Where a thread of a program is.
@@ -24,6 +26,9 @@ enum At {
     /// Nothing may follow.
     Closed,
 }
+
+/// Threads, APIs and data that are looked at in one step of work.
+pub(super) const LOOKS: usize = 64;
 
 /// A place in a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,21 +55,53 @@ impl Place {
 /// A move before its place has a number: an API, its step, its answer, and the place.
 type Found = (usize, Option<usize>, Option<usize>, Option<Place>);
 
+/// The moves from a place before their places have numbers.
+#[derive(Default)]
+struct Moves {
+    found: Vec<Found>,
+    /// Bytes of their places.
+    bytes: usize,
+}
+
 /// The number of a place.
 pub(super) type PlaceId = u32;
 
-/// A move of the nondeterministic automaton.
+/// A move of the nondeterministic automaton. There may be millions: numbers have 32 bits, and [`NONE`] is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Move {
-    pub(super) api: usize,
+    api: u32,
+    step: u32,
+    outcome: u32,
+    flow: u32,
+    to: PlaceId,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Move {
+    pub(super) fn api(&self) -> usize {
+        self.api as usize
+    }
+
     /// The step that it carries out; none of an API of `allow`.
-    pub(super) step: Option<usize>,
+    pub(super) fn step(&self) -> Option<usize> {
+        (self.step != NONE).then_some(self.step as usize)
+    }
+
     /// What the API answers, of those with outcomes.
-    pub(super) outcome: Option<usize>,
+    pub(super) fn outcome(&self) -> Option<usize> {
+        (self.outcome != NONE).then_some(self.outcome as usize)
+    }
+
     /// The flow that it is a call of.
-    pub(super) flow: usize,
+    pub(super) fn flow(&self) -> usize {
+        self.flow as usize
+    }
+
     /// The place after it; none at the end of the plan.
-    pub(super) to: Option<PlaceId>,
+    pub(super) fn to(&self) -> Option<PlaceId> {
+        (self.to != NONE).then_some(self.to)
+    }
 }
 
 /// The places that were found so far.
@@ -81,8 +118,12 @@ pub(super) struct Places<'d> {
     all: Vec<Place>,
     ids: FxHashMap<Place, PlaceId>,
     moves: Vec<Option<Arc<[Move]>>>,
-    /// Bytes of the lists in the places and their ids.
+    /// Bytes of the programs, of the lists in the places and their ids, and of the moves.
     bytes: usize,
+    /// For moves, and what is looked at to find them.
+    work: Budget,
+    /// What was looked at since the last step of that.
+    looked: Cell<usize>,
     /// The places from which the end can be reached; `None` where that is all of them.
     live: Option<FixedBitSet>,
 }
@@ -93,9 +134,12 @@ impl<'d> Places<'d> {
         flows: &[usize],
         options: &FlowOptions,
     ) -> Result<(Places<'d>, Vec<PlaceId>)> {
-        let mut programs = FxHashMap::default();
+        let (mut programs, mut bytes) = (FxHashMap::default(), 0);
         for &flow in flows {
-            programs.insert(flow, Program::new(domain, flow, options.level, &options.limits)?);
+            let program = Program::new(domain, flow, options.level, &options.limits)?;
+            bytes += program.bytes;
+            options.limits.check_states_bytes(bytes)?;
+            programs.insert(flow, program);
         }
         let mut always = FixedBitSet::with_capacity(domain.data.len());
         domain.allow.iter().chain([&domain.end]).for_each(|&api| domain.add_inputs(api, &mut always));
@@ -111,7 +155,9 @@ impl<'d> Places<'d> {
             all: Vec::new(),
             ids: FxHashMap::default(),
             moves: Vec::new(),
-            bytes: 0,
+            bytes,
+            work: Budget::of_compilation(&options.limits, 0),
+            looked: Cell::new(0),
             live: None,
         };
         let mut starts = Vec::new();
@@ -139,7 +185,7 @@ impl<'d> Places<'d> {
     /// The moves from a place to places from which the end can be reached.
     pub(super) fn moves(&mut self, place: PlaceId) -> Result<Vec<Move>> {
         let moves = self.all_moves(place)?;
-        Ok(moves.iter().filter(|one| one.to.is_none_or(|to| self.is_live(to))).copied().collect())
+        Ok(moves.iter().filter(|one| one.to().is_none_or(|to| self.is_live(to))).copied().collect())
     }
 
     /// The place before the first API of a flow.
@@ -152,8 +198,7 @@ impl<'d> Places<'d> {
 
     fn intern(&mut self, mut place: Place) -> Result<PlaceId> {
         if place.finished.len() + 1 >= self.intents {
-            let useful = self.useful(&place);
-            place.made.intersect_with(&useful);
+            self.keep_useful(&mut place)?;
         }
         if let Some(&id) = self.ids.get(&place) {
             return Ok(id);
@@ -171,22 +216,26 @@ impl<'d> Places<'d> {
         Ok(id)
     }
 
-    fn useful(&self, place: &Place) -> FixedBitSet {
-        let mut useful = self.always.clone();
-        let Some(program) = self.programs.get(&place.flow) else { return useful };
-        for (thread, at) in program.threads.iter().zip(&place.threads) {
-            match at {
-                At::Waiting => useful.union_with(&thread.needs),
-                At::Inside { occurrence, .. } => {
-                    useful.union_with(&program.occurrences[*occurrence as usize].needs)
+    /// Leaves out data that nothing can use from a place on.
+    fn keep_useful(&self, place: &mut Place) -> Result<()> {
+        let mut useless: Vec<usize> = place.made.difference(&self.always).collect();
+        if let Some(program) = self.programs.get(&place.flow) {
+            for (thread, at) in program.threads.iter().zip(&place.threads) {
+                if useless.is_empty() {
+                    break;
                 }
-                At::After(occurrence) => {
-                    useful.union_with(&program.occurrences[*occurrence as usize].needs_after)
-                }
-                At::Closed => {}
+                self.look(useless.len() + 1)?;
+                let needs = match at {
+                    At::Waiting => &thread.needs,
+                    At::Inside { occurrence, .. } => &program.occurrences[*occurrence as usize].needs,
+                    At::After(occurrence) => &program.occurrences[*occurrence as usize].needs_after,
+                    At::Closed => continue,
+                };
+                useless.retain(|&data| !needs.contains(data));
             }
         }
-        useful
+        useless.into_iter().for_each(|data| place.made.set(data, false));
+        Ok(())
     }
 
     /// The moves from a place, to places without a way to the end as well.
@@ -195,17 +244,18 @@ impl<'d> Places<'d> {
             return Ok(Arc::clone(known));
         }
         let place = self.all[id as usize].clone();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found = Moves::default();
         self.of_threads(&place, &mut found)?;
+        self.look(self.domain.allow.len())?;
         for (number, &api) in self.domain.allow.iter().enumerate() {
             let number = number as u32;
-            if !place.used.contains(&number) && self.is_served(api, &place) {
+            if place.used.binary_search(&number).is_err() && self.is_served(api, &place)? {
                 let mut next = place.clone();
                 let mut used = std::mem::take(&mut next.used).into_vec();
                 used.push(number);
                 used.sort_unstable();
                 next.used = used.into();
-                self.push(api, None, next, &mut found);
+                self.push(api, None, next, &mut found)?;
             }
         }
         if self.is_complete(&place) {
@@ -217,33 +267,57 @@ impl<'d> Places<'d> {
                     let start = self.begin(flow, finished.clone(), place.used.clone(), place.made.clone());
                     self.of_threads(&start, &mut found)?;
                 }
-            } else if self.is_served(self.domain.end, &place) {
+            } else if self.is_served(self.domain.end, &place)? {
                 let steps = &self.domain.flows[place.flow].steps;
-                found.push((self.domain.end, steps.last().copied(), None, None));
+                found.found.push((self.domain.end, steps.last().copied(), None, None));
             }
         }
+        let found = found.found;
+        self.bytes = self.bytes.saturating_add(found.len() * size_of::<Move>());
+        self.limits.check_states_bytes(self.bytes)?;
         let mut moves = Vec::with_capacity(found.len());
         for (api, step, outcome, to) in found {
-            let flow = to.as_ref().map_or(place.flow, |to| to.flow);
-            let to = to.map(|to| self.intern(to)).transpose()?;
-            moves.push(Move { api, step, outcome, flow, to });
+            let flow = to.as_ref().map_or(place.flow, |to| to.flow) as u32;
+            let to = to.map_or(Ok(NONE), |to| self.intern(to))?;
+            let number = |place: Option<usize>| place.map_or(NONE, |place| place as u32);
+            let (step, outcome) = (number(step), number(outcome));
+            moves.push(Move { api: api as u32, step, outcome, flow, to });
         }
         let moves: Arc<[Move]> = moves.into();
         self.moves[id as usize] = Some(Arc::clone(&moves));
         Ok(moves)
     }
 
-    fn is_served(&self, api: usize, place: &Place) -> bool {
-        self.domain.is_served(api, &|data| place.made.contains(data))
+    fn is_served(&self, api: usize, place: &Place) -> Result<bool> {
+        let looked = Cell::new(0);
+        let is_served = self.domain.is_served(api, &|data| {
+            looked.set(looked.get() + 1);
+            place.made.contains(data)
+        });
+        self.look(looked.get())?;
+        Ok(is_served)
+    }
+
+    /// Takes what is looked at from the work.
+    fn look(&self, count: usize) -> Result<()> {
+        let looked = self.looked.get().saturating_add(count);
+        self.looked.set(looked % LOOKS);
+        self.work.spend(looked / LOOKS)
     }
 
     /// Adds a call with each of its answers, which leads to a place with what is made.
-    fn push(&self, api: usize, step: Option<usize>, place: Place, found: &mut Vec<Found>) {
+    fn push(&self, api: usize, step: Option<usize>, place: Place, found: &mut Moves) -> Result<()> {
+        let bytes = size_of::<Found>() + place.bytes();
         for outcome in self.domain.apis[api].answers() {
+            found.bytes = found.bytes.saturating_add(bytes);
+            self.limits.check_states_bytes(found.bytes)?;
+            self.work.spend(1)?;
+            self.look(bytes / size_of::<At>())?;
             let mut place = place.clone();
             self.domain.apis[api].makes(outcome).for_each(|data| place.made.insert(data));
-            found.push((api, step, outcome, Some(place)));
+            found.found.push((api, step, outcome, Some(place)));
         }
+        Ok(())
     }
 
     fn is_complete(&self, place: &Place) -> bool {
@@ -253,8 +327,9 @@ impl<'d> Places<'d> {
         })
     }
 
-    fn of_threads(&self, place: &Place, found: &mut Vec<Found>) -> Result<()> {
+    fn of_threads(&self, place: &Place, found: &mut Moves) -> Result<()> {
         let Some(program) = self.programs.get(&place.flow) else { return Ok(()) };
+        self.look(place.threads.len())?;
         let inside = place.threads.iter().position(|at| matches!(at, At::Inside { .. }));
         for (number, (thread, at)) in program.threads.iter().zip(&place.threads).enumerate() {
             if program.is_whole && inside.is_some_and(|inside| inside != number) {
@@ -262,22 +337,22 @@ impl<'d> Places<'d> {
             }
             match at {
                 At::Inside { occurrence, done } => {
-                    self.in_position(place, number, *occurrence, done, found)?
+                    self.in_position(place, (number, &[]), *occurrence, done, found)?
                 }
                 At::After(before) => {
                     for &next in &program.occurrences[*before as usize].follow {
-                        self.in_position(place, number, next, &[], found)?;
+                        self.in_position(place, (number, &[]), next, &[], found)?;
                     }
                 }
                 At::Waiting => {
-                    let is_ready = |&before: &usize| is_finished(program, before, &place.threads[before]);
-                    if !thread.before.iter().all(is_ready) {
+                    let is_open = |&before: &usize| !is_finished(program, before, &place.threads[before]);
+                    let open = thread.before.iter().position(is_open);
+                    self.look(open.unwrap_or(thread.before.len()))?;
+                    if open.is_some() {
                         continue;
                     }
-                    let mut begun = place.clone();
-                    thread.before.iter().for_each(|&before| begun.threads[before] = At::Closed);
                     for &first in &thread.first {
-                        self.in_position(&begun, number, first, &[], found)?;
+                        self.in_position(place, (number, &thread.before), first, &[], found)?;
                     }
                 }
                 At::Closed => {}
@@ -286,28 +361,28 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// The APIs of a position of which those at the places `done` came.
+    /// The APIs of a position of a thread of which those at the places `done` came. The threads `before` it are closed.
     fn in_position(
         &self,
         place: &Place,
-        thread: usize,
+        (thread, before): (usize, &[usize]),
         occurrence: u32,
         done: &[u32],
-        found: &mut Vec<Found>,
+        found: &mut Moves,
     ) -> Result<()> {
         let Some(program) = self.programs.get(&place.flow) else { return Ok(()) };
-        let bytes = place.bytes();
         let position = &program.occurrences[occurrence as usize];
+        self.look(position.apis.len())?;
         for (number, &(api, step)) in position.apis.iter().enumerate() {
             let is_turn = match self.within {
                 Within::Declared => number == done.len(),
-                Within::Any => !done.contains(&(number as u32)),
+                Within::Any => done.binary_search(&(number as u32)).is_err(),
             };
-            if !is_turn || !self.is_served(api, place) {
+            if !is_turn || !self.is_served(api, place)? {
                 continue;
             }
-            self.limits.check_states_bytes(bytes.saturating_mul(found.len()))?;
             let mut next = place.clone();
+            before.iter().for_each(|&before| next.threads[before] = At::Closed);
             let mut done = done.to_vec();
             done.push(number as u32);
             done.sort_unstable();
@@ -316,7 +391,7 @@ impl<'d> Places<'d> {
                 true if position.follow.is_empty() => At::Closed,
                 true => At::After(occurrence),
             };
-            self.push(api, Some(step), next, found);
+            self.push(api, Some(step), next, found)?;
         }
         Ok(())
     }
@@ -330,7 +405,7 @@ impl<'d> Places<'d> {
             let moves = self.all_moves(place as PlaceId)?;
             before.resize_with(self.all.len(), Vec::new);
             for one in moves.iter() {
-                match one.to {
+                match one.to() {
                     Some(to) => before[to as usize].push(place as PlaceId),
                     None => open.push(place as PlaceId),
                 }

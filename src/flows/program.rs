@@ -40,6 +40,8 @@ pub(super) struct Program {
     pub(super) threads: Vec<Thread>,
     /// Whether a step that has begun is finished before another thread moves.
     pub(super) is_whole: bool,
+    /// Bytes of what its positions and threads need.
+    pub(super) bytes: usize,
 }
 
 /// A part of a position automaton.
@@ -68,7 +70,7 @@ impl Program {
     /// The body of a flow at level 5, where its entries come in any order, or 6.
     ///
     /// # Errors
-    /// `plan_states` bounds positions and the edges between them.
+    /// `plan_states` bounds positions, the edges between them, and the bytes of what they need.
     pub(super) fn new(domain: &FlowDomain, flow: usize, level: Level, limits: &Limits) -> Result<Program> {
         let flow = &domain.flows[flow];
         let is_unordered = level < Level::Steps;
@@ -87,10 +89,13 @@ impl Program {
                 Some(Entry::Step { after: Some(after), .. }) if by_entry && !is_unordered => after.clone(),
                 _ => Vec::new(),
             };
-            let needs = FixedBitSet::with_capacity(domain.data.len());
+            let needs = FixedBitSet::new();
             let Fragment { first, is_nullable, .. } = fragment;
             threads.push(Thread { first, is_nullable, before, needs });
         }
+        let sets = builder.occurrences.len().saturating_mul(2).saturating_add(threads.len());
+        let bytes = sets.saturating_mul(domain.data.len() / 8);
+        limits.check_states_bytes(bytes)?;
         builder.find_needs();
         for thread in &mut threads {
             for &first in &thread.first {
@@ -98,7 +103,7 @@ impl Program {
             }
         }
         let is_whole = !is_unordered && flow.order == FlowOrder::Whole;
-        Ok(Program { occurrences: builder.occurrences, threads, is_whole })
+        Ok(Program { occurrences: builder.occurrences, threads, is_whole, bytes })
     }
 }
 

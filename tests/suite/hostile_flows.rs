@@ -5,30 +5,29 @@ use grammata::transitions::{Count, Counts, Transition, TransitionSystem};
 use grammata::{Error, LimitKind, Limits, Result};
 use num_bigint::BigUint;
 
-/// A domain with one flow of the entries that `entry` writes, `steps` of them between the prelude and the end, of `apis` APIs
-/// each, which are written as `api` says.
-fn domain(
-    steps: usize,
-    apis: usize,
-    api: impl Fn(usize) -> String,
-    entry: impl Fn(usize) -> String,
-) -> String {
+/// A domain of `steps` steps of `apis` APIs each, which are written as `api` says of their step, and one flow, which has
+/// `entries` between the prelude and the end.
+fn domain(steps: usize, apis: usize, api: impl Fn(usize) -> String, entries: &[String]) -> String {
     let mut text =
         String::from("kind = 'flows'\nname = 'n'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\nE = {}\n");
-    let (mut of_steps, mut entries) = (String::new(), String::new());
+    let mut of_steps =
+        String::from("[steps]\np = { text = 'p', apis = ['P'] }\ne = { text = 'e', apis = ['E'] }\n");
     for step in 0..steps {
         let names: Vec<String> = (0..apis).map(|number| format!("A{step}x{number}")).collect();
         names.iter().for_each(|name| text += &format!("{name} = {}\n", api(step)));
         of_steps += &format!("s{step} = {{ text = 's', apis = {names:?} }}\n");
-        entries += &format!("{}, ", entry(step));
     }
-    text + "[steps]\np = { text = 'p', apis = ['P'] }\ne = { text = 'e', apis = ['E'] }\n"
-        + &of_steps
-        + &format!("[[flows]]\nid = 'f'\nintent = 'i'\nsteps = ['p', {entries}'e']\n")
+    let flow = format!("[[flows]]\nid = 'f'\nintent = 'i'\nsteps = ['p', {}, 'e']\n", entries.join(", "));
+    text + &of_steps + &flow
+}
+
+/// Entries for steps one after the other.
+fn in_order(steps: usize) -> Vec<String> {
+    (0..steps).map(|step| format!("'s{step}'")).collect()
 }
 
 fn count(text: &str, level: u8, limits: Limits) -> Result<Count> {
-    let domain = FlowDomain::read(text, &limits)?;
+    let domain = FlowDomain::read(text, &Limits::default())?;
     let options = FlowOptions::default().level(Level::of(level).unwrap()).limits(limits);
     let mut automaton = FlowAutomaton::new(&domain, options)?;
     let start = automaton.start();
@@ -43,11 +42,51 @@ fn assert_found(error: &Error, kind: LimitKind, found: &str) {
 #[test]
 fn counts_of_plans_are_bounded_in_bytes() {
     // (5!)^600 plans: 19,200 states, whose counts have up to 500 bytes
-    let text = domain(600, 5, |_| "{}".to_owned(), |step| format!("'s{step}'"));
+    let text = domain(600, 5, |_| "{}".to_owned(), &in_order(600));
     let error = count(&text, 6, Limits::default().plan_states(22_000)).unwrap_err();
     assert_found(&error, LimitKind::PlanStates, "counts and transitions of ");
     let Count::Finite(plans) = count(&text, 6, Limits::default()).unwrap() else { panic!("infinite") };
     assert_eq!(plans, BigUint::from(120u32).pow(600));
+}
+
+/// An API whose data the next one needs.
+fn chained(step: usize) -> String {
+    let input = step.checked_sub(1).map(|before| format!("'d{before}'")).unwrap_or_default();
+    format!("{{ inputs = [{input}], outputs = ['d{step}'] }}")
+}
+
+/// One plan, at whose places each of the other steps waits for its data.
+#[test]
+fn steps_that_wait_for_data_take_no_time() {
+    let text = domain(2_500, 1, chained, &in_order(2_500));
+    assert_eq!(count(&text, 5, Limits::default()).unwrap().to_string(), "1");
+}
+
+/// The same where a step also waits for the one before, at level 6, until places of 20,000 steps are too large.
+#[test]
+fn steps_after_each_other_take_no_time() {
+    let entry = |step: usize| match step {
+        0 => "'s0'".to_owned(),
+        _ => format!("{{ step = 's{step}', after = ['s{}'] }}", step - 1),
+    };
+    let entries: Vec<String> = (0..20_000).map(entry).collect();
+    let text = domain(2_000, 1, chained, &entries[..2_000]);
+    assert_eq!(count(&text, 6, Limits::default()).unwrap().to_string(), "1");
+    let text = domain(20_000, 1, chained, &entries);
+    let error = count(&text, 6, Limits::default()).unwrap_err();
+    assert_found(&error, LimitKind::PlanStates, "states of ");
+}
+
+/// Few steps, each of one of many alternatives: the moves of a place take more than the place.
+#[test]
+fn moves_are_bounded_in_bytes() {
+    let entry = |entry: usize| {
+        let lists: Vec<String> = (0..200).map(|number| format!("['s{}']", 200 * entry + number)).collect();
+        format!("{{ either = [{}] }}", lists.join(", "))
+    };
+    let text = domain(2_000, 1, |_| "{}".to_owned(), &(0..10).map(entry).collect::<Vec<_>>());
+    let error = count(&text, 5, Limits::default().plan_states(20_000)).unwrap_err();
+    assert_found(&error, LimitKind::PlanStates, "states of ");
 }
 
 /// States in a row, each of which can also end in `2^BITS` ways.
