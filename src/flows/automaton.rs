@@ -186,6 +186,12 @@ impl<'d> FlowAutomaton<'d> {
         is_once.then(|| (0..self.most.len()).filter(|&api| self.most[api] == 1).collect())
     }
 
+    /// Steps of work so far.
+    pub(super) fn work(&self) -> usize {
+        let of_places = self.places.as_ref().map_or(0, Places::work);
+        usize::try_from(self.work.spent() + of_places).unwrap_or(usize::MAX)
+    }
+
     /// Whether no plan can be made.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.content(FlowState(0)), Content::Places(places) if places.is_empty())

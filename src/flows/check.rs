@@ -7,7 +7,7 @@ use super::errors;
 use super::follow::follow;
 use super::options::{FlowOptions, Within};
 use super::written::{Written, WrittenApi, WrittenFlow, WrittenInput, WrittenOrder, WrittenStep};
-use crate::diagnostic::{Diagnostic, Notation, Source};
+use crate::diagnostic::{Diagnostic, Notation, Place, Source};
 use crate::error::{ErrorKind, Errors, Result};
 use crate::limits::Limits;
 use crate::work::Budget;
@@ -16,6 +16,8 @@ use serde::Deserialize;
 
 /// States that are searched to find out whether an entry of a flow is ever left out, or an alternative ever taken.
 const ENTRY_SEARCH: usize = 10_000;
+/// Steps of work of each of these searches.
+const ENTRY_WORK: usize = 1_000_000;
 
 impl FlowDomain {
     /// Reads a domain from TOML and checks that each of its flows can be followed.
@@ -140,13 +142,15 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
     }
     errors.finish()?;
     let mut errors = Errors::default();
-    let budget = Budget::of_compilation(limits, 0);
+    let (budget, of_warnings) = (Budget::of_compilation(limits, 0), Budget::of_compilation(limits, 0));
     for flow in 0..domain.flows.len() {
         if errors.is_full() {
             break;
         }
-        match (feasible(domain, flow, limits, &budget), allow_infeasible) {
-            (Ok(()), _) => domain.warnings.extend(unused_entries(domain, flow, limits)),
+        let is_feasible = feasible(domain, flow, limits, &budget)
+            .map_err(|error| error.or_at(&Place::Pointer(format!("/flows/{flow}"))));
+        match (is_feasible, allow_infeasible) {
+            (Ok(()), _) => domain.warnings.extend(unused_entries(domain, flow, limits, &of_warnings)),
             (Err(error), true) if error.kind() == ErrorKind::Grammar => {
                 domain.flows[flow].is_feasible = false;
                 domain.warnings.push(error.diagnostic().clone());
@@ -219,21 +223,31 @@ fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) 
     }
 }
 
-/// Optional steps that are never left out, and alternatives that are never taken.
-fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits) -> Vec<Diagnostic> {
+/// Optional steps that are never left out, and alternatives that are never taken, as far as that is found out within a budget.
+fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &Budget) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
-    if domain.flows[number].is_plain() {
+    let copied = domain.apis.len() + domain.steps.len();
+    if domain.flows[number].is_plain() || budget.spend(copied).is_err() {
         return warnings;
     }
-    let limits = Limits { plan_states: limits.plan_states.min(ENTRY_SEARCH), ..limits.clone() };
+    let limits = Limits {
+        plan_states: limits.plan_states.min(ENTRY_SEARCH),
+        compile_work: limits.compile_work.min(ENTRY_WORK),
+        ..limits.clone()
+    };
     let flows = vec![domain.flows[number].clone()];
     let mut alone = FlowDomain { flows, warnings: Vec::new(), ..domain.clone() };
     let mut never = |place: usize, entry: Entry| {
+        if budget.spend(alone.flows[0].body.len()).is_err() {
+            return false;
+        }
         let before = std::mem::replace(&mut alone.flows[0].body[place], entry);
         let options = FlowOptions { limits: limits.clone(), ..FlowOptions::default() };
-        let is_empty = FlowAutomaton::new(&alone, options).is_ok_and(|automaton| automaton.is_empty());
+        let automaton = FlowAutomaton::new(&alone, options);
+        let work = automaton.as_ref().map_or(ENTRY_WORK, FlowAutomaton::work);
+        let is_empty = automaton.is_ok_and(|automaton| automaton.is_empty());
         alone.flows[0].body[place] = before;
-        is_empty
+        budget.spend(work).is_ok() && is_empty
     };
     let flow = &domain.flows[number];
     for (place, entry) in flow.body.iter().enumerate() {

@@ -173,6 +173,11 @@ impl<'d> Places<'d> {
         Ok((places, starts))
     }
 
+    /// Steps of work so far.
+    pub(super) fn work(&self) -> u64 {
+        self.work.spent()
+    }
+
     /// The flow of a place.
     pub(super) fn flow(&self, place: PlaceId) -> usize {
         self.all[place as usize].flow

@@ -89,6 +89,17 @@ fn moves_are_bounded_in_bytes() {
     assert_found(&error, LimitKind::PlanStates, "states of ");
 }
 
+/// Whether an entry is ever left out is asked of each, and each time of the whole flow: where the work for that ends, warnings do.
+#[test]
+fn warnings_of_entries_are_bounded_in_work() {
+    let entries: Vec<String> =
+        (0..50).map(|step| format!("{{ step = 's{step}', optional = true }}")).collect();
+    let text = domain(51, 1, chained, &[entries, vec!["'s50'".to_owned()]].concat());
+    let warnings = |limits: Limits| FlowDomain::read(&text, &limits).unwrap().warnings.len();
+    assert_eq!(warnings(Limits::default()), 50);
+    assert!((1..50).contains(&warnings(Limits::default().compile_work(2_000))));
+}
+
 /// States in a row, each of which can also end in `2^BITS` ways.
 struct Row {
     length: usize,

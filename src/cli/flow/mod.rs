@@ -15,7 +15,8 @@ use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::text::counted;
 use super::{errors, messages, source};
-use crate::error::Result;
+use crate::diagnostic::Place;
+use crate::error::{Error, Result};
 use crate::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, Within, spec};
 use crate::limits::Limits;
 use crate::transitions::{Counts, TransitionSystem};
@@ -86,6 +87,16 @@ impl DomainArgs {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let names = if self.apart { Names::Apart } else { Names::Shared };
         FlowDomain::merge(&texts, names, limits, self.allow_infeasible)
+    }
+
+    /// An error of a flow with its place, unless that is one in several domains.
+    fn at_flow(&self, error: Error, flow: usize) -> Error {
+        match self.others.is_empty() {
+            true => error
+                .or_at(&Place::Pointer(format!("/flows/{flow}")))
+                .in_file(&self.domain.display().to_string()),
+            false => error,
+        }
     }
 }
 
@@ -210,7 +221,8 @@ fn check(arguments: &Check, output: &mut Output) -> Result<Exit, Failure> {
     for (flow, found) in domain.flows.iter().enumerate() {
         let mut counts = Vec::new();
         for level in [Level::Steps, Level::Apis] {
-            counts.push(count(&domain, level, Some(flow), &limits)?);
+            let count = count(&domain, level, Some(flow), &limits);
+            counts.push(count.map_err(|error| arguments.domain.at_flow(error, flow))?);
         }
         writeln!(output, "  {}: {} in its steps' order, {} in any order", found.id, counts[0], counts[1])?;
     }
