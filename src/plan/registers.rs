@@ -42,6 +42,8 @@ pub(super) struct Registers {
     backward: bool,
     values: Vec<Box<[u32]>>,
     ids: FxHashMap<Box<[u32]>, u32>,
+    /// Bytes of the values and their ids.
+    bytes: usize,
 }
 
 impl Registers {
@@ -53,6 +55,7 @@ impl Registers {
             backward: spec.direction() == Direction::Backward,
             values: Vec::new(),
             ids: FxHashMap::default(),
+            bytes: 0,
         };
         registers.count(spec, codes);
         let mut initial = vec![0; registers.counters.len()];
@@ -95,7 +98,9 @@ impl Registers {
                 && rules.requires.is_always()
                 && read.all(|(variable, value)| monotone[variable] && value == 1);
         }
-        registers.intern(initial.into());
+        let initial: Box<[u32]> = initial.into();
+        registers.values.push(initial.clone());
+        registers.ids.insert(initial, 0);
         registers
     }
 
@@ -143,14 +148,23 @@ impl Registers {
         self.effects[class].assigns.len()
     }
 
-    fn intern(&mut self, value: Box<[u32]>) -> u32 {
+    fn intern(&mut self, value: Box<[u32]>, limits: &Limits) -> Result<u32> {
         if let Some(&id) = self.ids.get(&value) {
-            return id;
+            return Ok(id);
         }
+        if self.values.len() > limits.plan_states {
+            return Err(Limits::exceeded(
+                LimitKind::PlanStates,
+                limits.plan_states,
+                "more values of registers",
+            ));
+        }
+        self.bytes = self.bytes.saturating_add(2 * size_of_val(&*value));
+        limits.check_states_bytes(self.bytes)?;
         let id = self.values.len() as u32;
         self.values.push(value.clone());
         self.ids.insert(value, id);
-        id
+        Ok(id)
     }
 
     /// How many members of the class were used, where each may be used once.
@@ -159,12 +173,21 @@ impl Registers {
     }
 
     /// The registers after an action of the class with an outcome, if it may come.
-    pub(super) fn after(&mut self, id: u32, class: usize, outcome: usize) -> Option<u32> {
+    ///
+    /// # Errors
+    /// `plan_states` bounds the values and their bytes.
+    pub(super) fn after(
+        &mut self,
+        id: u32,
+        class: usize,
+        outcome: usize,
+        limits: &Limits,
+    ) -> Result<Option<u32>> {
         let effect = &self.effects[class];
         let value = &self.values[id as usize];
         let is_full = |&counter: &usize| value[counter] >= self.counters[counter].max;
         if effect.counts.iter().any(is_full) || !effect.requires.holds(|place| value[place]) {
-            return None;
+            return Ok(None);
         }
         let assigns = effect.assigns.get(outcome).map_or(&[][..], Vec::as_slice);
         if effect.counts.is_empty()
@@ -172,7 +195,7 @@ impl Registers {
             && effect.gives.is_empty()
             && effect.needs.is_empty()
         {
-            return Some(id);
+            return Ok(Some(id));
         }
         let mut value = value.clone();
         for &counter in &effect.counts {
@@ -187,7 +210,7 @@ impl Registers {
         }
         effect.gives.iter().for_each(|&place| value[place] = 0);
         effect.needs.iter().for_each(|&place| value[place] = 1);
-        Some(self.intern(value))
+        self.intern(value, limits).map(Some)
     }
 
     /// Whether a plan may end here.
@@ -195,17 +218,5 @@ impl Registers {
         let value = &self.values[id as usize];
         let counted = self.counters.iter().zip(value.iter()).all(|(counter, &count)| count >= counter.min);
         counted && (!self.backward || value[self.counters.len()..].iter().all(|&flag| flag == 0))
-    }
-
-    /// Refuses more values than states are allowed.
-    pub(super) fn check(&self, limits: &Limits) -> Result<()> {
-        if self.values.len() > limits.plan_states {
-            return Err(Limits::exceeded(
-                LimitKind::PlanStates,
-                limits.plan_states,
-                "more values of registers",
-            ));
-        }
-        Ok(())
     }
 }

@@ -127,13 +127,15 @@ impl States {
             let members = self.codes.classes[class].members.len() as u32;
             let left = members.saturating_sub(self.registers.used(registers, class));
             for outcome in 0..self.registers.outcomes(class) {
-                let Some(after) = self.registers.after(registers, class, outcome) else { continue };
+                let limits = self.spec.limits();
+                let Some(after) = self.registers.after(registers, class, outcome, limits)? else { continue };
                 let to = self.intern(configuration, after)?;
                 let label = ActionLabel { class: class as u32, outcome: outcome as u32, left };
                 edges.push(Transition { label, to });
             }
         }
-        self.registers.check(self.spec.limits())?;
+        let count = self.edges.len() + edges.len();
+        self.spec.limits().check_held_bytes(count.saturating_mul(size_of::<Edge>()))?;
         let first = self.edges.len() as u32;
         self.edges.extend(edges);
         let range = (first, self.edges.len() as u32);

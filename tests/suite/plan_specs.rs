@@ -1,14 +1,14 @@
 //! Plan specs that are wrong, that have no plans or no end of them, or that are large; and the schema of specs.
 
 use crate::plans::{count, plans, read, shipped};
-use grammata::Limits;
 use grammata::plan::policy::{RandomPolicy, ScriptedPolicy};
 use grammata::plan::search::{Greedy, STRATEGIES};
 use grammata::plan::{
     PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, Search, SearchOptions, Verdict,
 };
 use grammata::syntax::automaton_spec::{Options, Spec};
-use grammata::transitions::Count;
+use grammata::transitions::{Count, TransitionSystem};
+use grammata::{LimitKind, Limits};
 
 #[test]
 fn an_undefined_action_is_named() {
@@ -179,4 +179,26 @@ fn plans_written_from_their_end_are_verified_under_a_cost() {
     }
     let read = ReadPlan::parse("b\na\nend", automaton.spec()).unwrap();
     assert!(matches!(automaton.verify(&read, &[]).unwrap(), Verdict::Valid(_)));
+}
+
+/// A spec of any actions in a row, with these limits.
+fn in_a_row(actions: usize, at_most: impl Fn(usize) -> usize, limits: Limits) -> PlanAutomaton {
+    let names: Vec<String> = (0..actions).map(|action| format!("'a{action}'")).collect();
+    let most: Vec<String> = (0..actions).map(|action| format!("a{action} = {}", at_most(action))).collect();
+    let (names, most) = (names.join(", "), most.join(", "));
+    let source = format!(
+        "kind = 'cfg'\nsymbols = [{names}]\nstart = 's'\nrules = {{ s = ['x s', ''], x = [{names}] }}\n\
+         limits = {{ at_most = {{ {most} }} }}"
+    );
+    PlanAutomaton::new(Spec::read(&source, &Options::default().limits(limits)).unwrap()).unwrap()
+}
+
+/// Each action has a counter, and each state the values of all: those after the start alone do not fit.
+#[test]
+fn values_of_counters_are_bounded_in_bytes() {
+    let mut plans = in_a_row(1_000, |action| action + 2, Limits::default().plan_states(5_000));
+    let start = plans.start();
+    let error = plans.successors(&start, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.limit(), Some(LimitKind::PlanStates));
+    assert!(error.to_string().contains("states of "), "{error}");
 }
