@@ -75,8 +75,7 @@ impl Model for Letters {
     }
 
     fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
-        let copy = self.sequences.get(sequence)?.clone();
-        Ok(self.sequences.open(copy))
+        self.sequences.fork(sequence)
     }
 
     fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {

@@ -52,6 +52,18 @@ impl<T> Sequences<T> {
         self.open.get_mut(&sequence).ok_or_else(errors::no_sequence)
     }
 
+    /// A new sequence in the state that an open one has.
+    ///
+    /// # Errors
+    /// `decode/no-sequence`: the sequence was closed, or is another model's.
+    pub fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId>
+    where
+        T: Clone,
+    {
+        let copy = self.get(sequence)?.clone();
+        Ok(self.open(copy))
+    }
+
     /// Removes a sequence and gives its last state; None if it is not open.
     pub fn close(&mut self, sequence: SequenceId) -> Option<T> {
         self.open.remove(&sequence)

@@ -64,8 +64,7 @@ impl<F: FnMut(&[u32]) -> Vec<f32>> Model for Function<F> {
     }
 
     fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
-        let copy = self.sequences.get(sequence)?.clone();
-        Ok(self.sequences.open(copy))
+        self.sequences.fork(sequence)
     }
 
     fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {

@@ -346,8 +346,7 @@ impl Model for OrtModel {
     }
 
     fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
-        let copy = self.sequences.get(sequence)?.clone();
-        Ok(self.sequences.open(copy))
+        self.sequences.fork(sequence)
     }
 
     fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {

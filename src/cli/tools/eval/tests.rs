@@ -42,8 +42,7 @@ impl<F: Fn(&str) -> Vec<(u32, f32)>> Model for Wishes<F> {
     }
 
     fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
-        let copy = self.sequences.get(sequence)?.clone();
-        Ok(self.sequences.open(copy))
+        self.sequences.fork(sequence)
     }
 
     fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
