@@ -8,14 +8,13 @@ use super::domain::{Entry, FlowDomain};
 use super::errors;
 use super::follow::follow;
 use super::options::{FlowOptions, Level, Within};
-use super::places::{LOOKS, PlaceId, Places};
+use super::places::{LOOKUPS, PlaceId, Places};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::transitions::{Transition, TransitionSystem};
 use crate::work::Budget;
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::Cell;
 
 /// A letter of the automaton: a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -281,14 +280,12 @@ impl<'d> FlowAutomaton<'d> {
         let mut after = Vec::new();
         for api in 0..self.domain.apis.len() {
             let is_open = self.most[api] == UNBOUNDED || uses[api] < self.most[api];
-            let looked = Cell::new(0);
-            let is_made = |data| {
-                looked.set(looked.get() + 1);
-                made.contains(data)
+            let (is_served, lookups) = match self.options.level < Level::Data {
+                true => (true, 0),
+                false => self.domain.is_served_of(api, &made),
             };
-            let is_served = self.options.level < Level::Data || self.domain.is_served(api, &is_made);
             if is_first {
-                self.work.spend(looked.get() / LOOKS)?;
+                self.work.spend(lookups / LOOKUPS)?;
             }
             if !is_open || !is_served {
                 continue;
@@ -296,7 +293,7 @@ impl<'d> FlowAutomaton<'d> {
             for outcome in self.domain.apis[api].answers() {
                 self.options.limits.check_states_bytes(after.len().saturating_mul(uses.len() * 4))?;
                 if is_first {
-                    self.work.spend(uses.len() / LOOKS)?;
+                    self.work.spend(uses.len() / LOOKUPS)?;
                 }
                 let content = match api == self.domain.end {
                     true => Content::Ended,
@@ -358,7 +355,7 @@ impl<'d> FlowAutomaton<'d> {
         open.insert_range(..);
         let mut first_lost = None;
         loop {
-            self.work.spend((after.len() + transitions) / LOOKS)?;
+            self.work.spend((after.len() + transitions) / LOOKUPS)?;
             // backwards from the ends, along calls none of whose answers leaves the set
             let mut before: Vec<Vec<usize>> = vec![Vec::new(); after.len()];
             for (state, next) in after.iter().enumerate().filter(|(state, _)| open.contains(*state)) {
@@ -406,7 +403,7 @@ impl<'d> FlowAutomaton<'d> {
         for &place in places {
             let moves = known.moves(place)?;
             if is_first {
-                self.work.spend(1 + moves.len() / LOOKS)?;
+                self.work.spend(1 + moves.len() / LOOKUPS)?;
             }
             for one in moves {
                 let step = one.step().filter(|_| self.options.by_step);

@@ -4,6 +4,7 @@ use super::errors;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use fixedbitset::FixedBitSet;
+use std::cell::Cell;
 
 /// What an API needs: any one of some data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -237,5 +238,15 @@ impl FlowDomain {
     /// Whether the data that are made serve all inputs of an API.
     pub(super) fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
         self.apis[api].inputs.iter().all(|input| input.any_of.iter().any(|&data| made(data)))
+    }
+
+    /// The same, and how many lookups in the data it took.
+    pub(super) fn is_served_of(&self, api: usize, made: &FixedBitSet) -> (bool, usize) {
+        let lookups = Cell::new(0);
+        let is_served = self.is_served(api, &|data| {
+            lookups.set(lookups.get() + 1);
+            made.contains(data)
+        });
+        (is_served, lookups.get())
     }
 }

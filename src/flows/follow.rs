@@ -41,10 +41,10 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
     let mut has_moved = true;
     while has_moved {
         has_moved = false;
-        budget.spend(looks(domain, &allow) + 1)?;
+        budget.spend(lookups(domain, &allow) + 1)?;
         allow.retain(|&api| !take(domain, api, &mut made));
         for (place, item) in items.iter_mut().enumerate() {
-            budget.spend(looks(domain, &item.open) + item.before.len() + 1)?;
+            budget.spend(lookups(domain, &item.open) + item.before.len() + 1)?;
             if is_done[place] || !item.before.iter().all(|&before| is_done[before]) {
                 continue;
             }
@@ -71,8 +71,8 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
     }
 }
 
-/// The data that may be looked at to find out which of some APIs are served, and one for each.
-fn looks(domain: &FlowDomain, apis: &[usize]) -> usize {
+/// Lookups of data, at most, to find out which of some APIs are served, and one for each.
+fn lookups(domain: &FlowDomain, apis: &[usize]) -> usize {
     let of_api = |&api: &usize| domain.apis[api].inputs.iter().map(|input| input.any_of.len()).sum::<usize>();
     apis.iter().map(|api| of_api(api) + 1).sum()
 }

@@ -27,8 +27,8 @@ enum At {
     Closed,
 }
 
-/// Threads, APIs and data that are looked at in one step of work.
-pub(super) const LOOKS: usize = 64;
+/// Lookups of threads, APIs and data in one step of work.
+pub(super) const LOOKUPS: usize = 64;
 
 /// A place in a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -120,10 +120,10 @@ pub(super) struct Places<'d> {
     moves: Vec<Option<Arc<[Move]>>>,
     /// Bytes of the programs, of the lists in the places and their ids, and of the moves.
     bytes: usize,
-    /// For moves, and what is looked at to find them.
+    /// For moves, and the lookups that find them.
     work: Budget,
-    /// What was looked at since the last step of that.
-    looked: Cell<usize>,
+    /// Lookups since the last step of that.
+    lookups: Cell<usize>,
     /// The places from which the end can be reached; `None` where that is all of them.
     live: Option<FixedBitSet>,
 }
@@ -157,7 +157,7 @@ impl<'d> Places<'d> {
             moves: Vec::new(),
             bytes,
             work: Budget::of_compilation(&options.limits, 0),
-            looked: Cell::new(0),
+            lookups: Cell::new(0),
             live: None,
         };
         let mut starts = Vec::new();
@@ -229,7 +229,7 @@ impl<'d> Places<'d> {
                 if useless.is_empty() {
                     break;
                 }
-                self.look(useless.len() + 1)?;
+                self.spend_lookups(useless.len() + 1)?;
                 let needs = match at {
                     At::Waiting => &thread.needs,
                     At::Inside { occurrence, .. } => &program.occurrences[*occurrence as usize].needs,
@@ -251,7 +251,7 @@ impl<'d> Places<'d> {
         let place = self.all[id as usize].clone();
         let mut found = Moves::default();
         self.of_threads(&place, &mut found)?;
-        self.look(self.domain.allow.len())?;
+        self.spend_lookups(self.domain.allow.len())?;
         for (number, &api) in self.domain.allow.iter().enumerate() {
             let number = number as u32;
             if place.used.binary_search(&number).is_err() && self.is_served(api, &place)? {
@@ -294,20 +294,16 @@ impl<'d> Places<'d> {
     }
 
     fn is_served(&self, api: usize, place: &Place) -> Result<bool> {
-        let looked = Cell::new(0);
-        let is_served = self.domain.is_served(api, &|data| {
-            looked.set(looked.get() + 1);
-            place.made.contains(data)
-        });
-        self.look(looked.get())?;
+        let (is_served, lookups) = self.domain.is_served_of(api, &place.made);
+        self.spend_lookups(lookups)?;
         Ok(is_served)
     }
 
-    /// Takes what is looked at from the work.
-    fn look(&self, count: usize) -> Result<()> {
-        let looked = self.looked.get().saturating_add(count);
-        self.looked.set(looked % LOOKS);
-        self.work.spend(looked / LOOKS)
+    /// Takes a number of lookups from the work.
+    fn spend_lookups(&self, count: usize) -> Result<()> {
+        let lookups = self.lookups.get().saturating_add(count);
+        self.lookups.set(lookups % LOOKUPS);
+        self.work.spend(lookups / LOOKUPS)
     }
 
     /// Adds a call with each of its answers, which leads to a place with what is made.
@@ -317,7 +313,7 @@ impl<'d> Places<'d> {
             found.bytes = found.bytes.saturating_add(bytes);
             self.limits.check_states_bytes(found.bytes)?;
             self.work.spend(1)?;
-            self.look(bytes / size_of::<At>())?;
+            self.spend_lookups(bytes / size_of::<At>())?;
             let mut place = place.clone();
             self.domain.apis[api].makes(outcome).for_each(|data| place.made.insert(data));
             found.found.push((api, step, outcome, Some(place)));
@@ -334,7 +330,7 @@ impl<'d> Places<'d> {
 
     fn of_threads(&self, place: &Place, found: &mut Moves) -> Result<()> {
         let Some(program) = self.programs.get(&place.flow) else { return Ok(()) };
-        self.look(place.threads.len())?;
+        self.spend_lookups(place.threads.len())?;
         let inside = place.threads.iter().position(|at| matches!(at, At::Inside { .. }));
         for (number, (thread, at)) in program.threads.iter().zip(&place.threads).enumerate() {
             if program.is_whole && inside.is_some_and(|inside| inside != number) {
@@ -352,7 +348,7 @@ impl<'d> Places<'d> {
                 At::Waiting => {
                     let is_open = |&before: &usize| !is_finished(program, before, &place.threads[before]);
                     let open = thread.before.iter().position(is_open);
-                    self.look(open.unwrap_or(thread.before.len()))?;
+                    self.spend_lookups(open.unwrap_or(thread.before.len()))?;
                     if open.is_some() {
                         continue;
                     }
@@ -377,7 +373,7 @@ impl<'d> Places<'d> {
     ) -> Result<()> {
         let Some(program) = self.programs.get(&place.flow) else { return Ok(()) };
         let position = &program.occurrences[occurrence as usize];
-        self.look(position.apis.len())?;
+        self.spend_lookups(position.apis.len())?;
         for (number, &(api, step)) in position.apis.iter().enumerate() {
             let is_turn = match self.within {
                 Within::Declared => number == done.len(),

@@ -55,7 +55,7 @@ fn chained(step: usize) -> String {
     format!("{{ inputs = [{input}], outputs = ['d{step}'] }}")
 }
 
-/// One plan, at whose places each of the other steps waits for its data: what is looked at grows with the square of their number.
+/// One plan, at whose places each of the other steps waits for its data: lookups grow with the square of their number.
 #[test]
 fn steps_that_wait_for_data_take_no_time() {
     let text = domain(2_500, 1, chained, &in_order(2_500));
