@@ -60,16 +60,23 @@ impl<'t> Reader<'t> {
 
     /// Arguments up to their closing bracket.
     fn arguments(&mut self) -> Option<Vec<(&'t str, Value)>> {
+        self.list(')', |reader| {
+            let name = reader.word()?;
+            if !reader.has('=') {
+                return None;
+            }
+            Some((name, reader.value(0)?))
+        })
+    }
+
+    /// Items up to the bracket that closes them, with commas between.
+    fn list<T>(&mut self, close: char, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut made = Vec::new();
-        while !self.has(')') {
+        while !self.has(close) {
             if !made.is_empty() && !self.has(',') {
                 return None;
             }
-            let name = self.word()?;
-            if !self.has('=') {
-                return None;
-            }
-            made.push((name, self.value(0)?));
+            made.push(item(self)?);
         }
         Some(made)
     }
@@ -83,28 +90,22 @@ impl<'t> Reader<'t> {
             quote @ ('"' | '\'') => self.string(quote).map(Value::String),
             '[' => {
                 self.has('[');
-                let mut items = Vec::new();
-                while !self.has(']') {
-                    if !items.is_empty() && !self.has(',') {
-                        return None;
-                    }
-                    items.push(self.value(depth + 1)?);
-                }
-                Some(Value::Array(items))
+                self.list(']', |reader| reader.value(depth + 1)).map(Value::Array)
             }
             '{' => {
                 self.has('{');
-                let mut members = Map::new();
-                while !self.has('}') {
-                    if !members.is_empty() && !self.has(',') {
+                let members = self.list('}', |reader| {
+                    let Value::String(name) = reader.value(depth + 1)? else { return None };
+                    if !reader.has(':') {
                         return None;
                     }
-                    let Value::String(name) = self.value(depth + 1)? else { return None };
-                    if !self.has(':') || members.insert(name, self.value(depth + 1)?).is_some() {
-                        return None;
-                    }
-                }
-                Some(Value::Object(members))
+                    Some((name, reader.value(depth + 1)?))
+                })?;
+                let count = members.len();
+                // no name comes twice
+                Some(members.into_iter().collect::<Map<_, _>>())
+                    .filter(|members| members.len() == count)
+                    .map(Value::Object)
             }
             c if c.is_ascii_digit() || c == '-' => {
                 let is_outside = |c: char| !(c.is_ascii_digit() || "+-.eE".contains(c));
