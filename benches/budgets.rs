@@ -1,13 +1,17 @@
 //! Masks within a budget beside masks without one.
 //!
-//! `cargo bench --bench budgets -- [--schemas FILE.jsonl] [--walks N] [--room N]`; the default schemas are those of
-//! `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by default) go to the end within
-//! budgets of up to `--room` tokens more than the least (60 by default). At each place the mask is asked for without and within what is left of the
-//! budget, each of a compiled grammar of its own, so that neither finds what the other has made. Means of the first visits of a walk
-//! (its grammar is new) and of going along the same tokens again.
+//! `cargo bench --bench budgets -- [--schemas FILE.jsonl] [--walks N] [--room N] [--documents yes]`; the default schemas are
+//! those of `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by default) go to the
+//! end within budgets of up to `--room` tokens more than the least (60 by default). With `--documents yes` the walks follow the
+//! valid documents of the schema instead, within a budget of `--room` tokens more than the document takes. At each step the
+//! mask is computed without a budget ("plain") and within what is left of it ("within"); and without one with the question
+//! whether the next token fits the budget ("asked"), as decoders do. Each is computed by a compiled grammar of its own, so that
+//! none finds what another has made. Printed are the first visits (the grammar is new) and a second walk along the same tokens: means,
+//! medians and p99 of the masks, the ratio of the means, and the median over the schemas of each schema's ratio.
 
 #![allow(clippy::print_stdout)]
 
+use grammata::grammar::Grammar;
 use grammata::syntax::json_schema;
 use grammata::{CompiledGrammar, Compiler, Result, TokenId, Vocabulary};
 use std::hint::black_box;
@@ -15,30 +19,75 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Time of masks without and within a budget, and how many there were of each.
+/// How many of the dearest schemas are named.
+const WORST: usize = 12;
+
+/// Times of masks without and within a budget, in microseconds.
 #[derive(Default)]
 struct Sums {
-    plain: Duration,
-    within: Duration,
-    masks: u32,
+    plain: Vec<f64>,
+    within: Vec<f64>,
+    /// Of a plain mask, and the question whether one token fits the budget, which is what a decoder asks.
+    asked: Vec<f64>,
+    /// The ratio of the sums of each schema, and its sum within budgets and name.
+    ratios: Vec<f64>,
+    worst: Vec<(f64, String)>,
+    /// How many masks belong to schemas that `ratios` has.
+    counted: usize,
 }
 
 impl Sums {
-    fn show(&self, name: &str) {
-        let mean = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(self.masks.max(1));
-        let (plain, within) = (mean(self.plain), mean(self.within));
-        println!(
-            "{name:<6} {:>6} masks   plain {plain:>9.2} µs   within {within:>9.2} µs   ratio {:.2}",
-            self.masks,
-            within / plain
-        );
+    fn add(&mut self, [plain, within, asked]: [Duration; 3]) {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        self.plain.push(micros(plain));
+        self.within.push(micros(within));
+        self.asked.push(micros(asked));
     }
+
+    /// Ends the masks of one schema.
+    fn end_schema(&mut self, name: &str) {
+        let sum = |times: &[f64]| times.iter().sum::<f64>();
+        if self.counted < self.plain.len() {
+            self.worst.push((sum(&self.within[self.counted..]), name.to_owned()));
+            self.ratios.push(sum(&self.within[self.counted..]) / sum(&self.plain[self.counted..]));
+            self.counted = self.plain.len();
+        }
+    }
+
+    fn show(&mut self, name: &str) {
+        let masks = self.plain.len();
+        let mean = |times: &[f64]| times.iter().sum::<f64>() / masks.max(1) as f64;
+        let ratio = mean(&self.within) / mean(&self.plain);
+        println!(
+            "{name}: {masks} masks, ratio of means {ratio:.2}, median of schemas' {:.2}",
+            at(&mut self.ratios, 0.5)
+        );
+        self.worst.sort_by(|one, other| other.0.total_cmp(&one.0));
+        for (time, name) in self.worst.iter().take(WORST) {
+            println!("  {name}: {time:.0} µs within budgets");
+        }
+        let arms = [("plain", &mut self.plain), ("within", &mut self.within), ("asked", &mut self.asked)];
+        for (arm, times) in arms {
+            let mean = mean(times);
+            let (median, p99, most) = (at(times, 0.5), at(times, 0.99), at(times, 1.0));
+            println!(
+                "  {arm:<6} mean {mean:>9.2} µs   median {median:>8.2}   p99 {p99:>9.2}   max {most:>10.2}"
+            );
+        }
+    }
+}
+
+/// The value below which a share of the values lies.
+fn at(values: &mut [f64], share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    values.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut schemas: PathBuf = root.join("tests/data/maskbench-sample.jsonl");
-    let (mut walks, mut room) = (3, 60);
+    let (mut walks, mut room, mut along_documents) = (3, 60, false);
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
         let value = arguments.next().unwrap_or_default();
@@ -46,6 +95,7 @@ fn main() -> Result<()> {
             "--schemas" => schemas = value.into(),
             "--walks" => walks = value.parse().expect("a number"),
             "--room" => room = value.parse().expect("a number"),
+            "--documents" => along_documents = value == "yes",
             _ => panic!("unknown argument {name}"),
         }
     }
@@ -54,7 +104,7 @@ fn main() -> Result<()> {
     let compiler = Compiler::new(vocabulary);
     compiler.prepare()?;
     let (mut first, mut again) = (Sums::default(), Sums::default());
-    let (mut distances, mut at_most, mut unknown) = (0, 0, 0);
+    let (mut distances, mut at_most, mut unknown, mut left_out) = (0, 0, 0, 0);
     let mut random = 26u64;
     let mut below = |limit: usize| {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -62,55 +112,115 @@ fn main() -> Result<()> {
     };
     for line in std::fs::read_to_string(schemas).expect("the file of schemas can be read").lines() {
         let line: serde_json::Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let name = line["id"].as_str().unwrap_or("?");
         let schema = match &line["schema"] {
             serde_json::Value::String(text) => text.clone(),
             schema => schema.to_string(),
         };
         let Ok(schema) = json_schema::compile(&schema, &json_schema::Options::generation()) else { continue };
+        if along_documents {
+            for text in line["tests"].as_array().into_iter().flatten().filter(|test| test["valid"] == true) {
+                let text = text["text"].as_str().unwrap_or_default();
+                let Some(tokens) = compiler.vocabulary().encode_greedy(text.as_bytes()) else { continue };
+                let arms = Arms::new(&compiler, &schema.grammar)?;
+                for sums in [&mut first, &mut again] {
+                    left_out += follow(&arms, &tokens, tokens.len() + room, sums)?;
+                }
+            }
+            first.end_schema(name);
+            again.end_schema(name);
+            continue;
+        }
         for _ in 0..walks {
-            let plain = compiler.apart().compile(&schema.grammar)?;
-            let within = compiler.apart().compile(&schema.grammar)?;
-            let Some(least) = within.matcher().distance()?.known() else { break };
+            let arms = Arms::new(&compiler, &schema.grammar)?;
+            let Some(least) = arms.within.matcher().distance()?.known() else { break };
             let budget = least + below(room);
             // the first visit chooses the tokens
-            let tokens =
-                walk(&plain, &within, budget, &mut first, |allowed, _| allowed[below(allowed.len())])?;
-            walk(&plain, &within, budget, &mut again, |_, place| tokens[place])?;
-            let counts = within.statistics();
+            let tokens = walk(&arms, budget, &mut first, |allowed, _| allowed[below(allowed.len())])?;
+            walk(&arms, budget, &mut again, |_, place| tokens[place])?;
+            let counts = arms.within.statistics();
             distances += counts.distances;
             at_most += counts.distances_at_most;
             unknown += counts.distances_unknown;
         }
+        first.end_schema(name);
+        again.end_schema(name);
     }
     first.show("first");
     again.show("again");
-    println!("{distances} distances, {at_most} at most, {unknown} unknown");
+    match along_documents {
+        true => println!("{left_out} tokens of documents that the plain mask allows and the budget does not"),
+        false => println!("{distances} distances, {at_most} at most, {unknown} unknown"),
+    }
     Ok(())
+}
+
+/// A grammar, compiled for each arm.
+struct Arms {
+    plain: CompiledGrammar,
+    within: CompiledGrammar,
+    asked: CompiledGrammar,
+}
+
+impl Arms {
+    fn new(compiler: &Compiler, grammar: &Grammar) -> Result<Arms> {
+        let compile = || compiler.apart().compile(grammar);
+        Ok(Arms { plain: compile()?, within: compile()?, asked: compile()? })
+    }
 }
 
 /// Walks to the end within a budget along the tokens that are chosen, which are given back.
 fn walk(
-    plain: &CompiledGrammar,
-    within: &CompiledGrammar,
+    arms: &Arms,
     budget: usize,
     sums: &mut Sums,
     mut choose: impl FnMut(&[TokenId], usize) -> TokenId,
 ) -> Result<Vec<TokenId>> {
-    let (mut plain, mut within) = (plain.matcher(), within.matcher());
+    let (mut plain, mut within, mut asked) =
+        (arms.plain.matcher(), arms.within.matcher(), arms.asked.matcher());
     let mut tokens = Vec::new();
     while !within.is_finished() && tokens.len() < budget {
         let start = Instant::now();
         black_box(plain.mask()?);
         let middle = Instant::now();
         let mask = black_box(within.mask_within(budget - tokens.len())?);
-        sums.within += middle.elapsed();
-        sums.plain += middle - start;
-        sums.masks += 1;
+        let end = Instant::now();
         let allowed: Vec<TokenId> = mask.iter().collect();
         let token = choose(&allowed, tokens.len());
-        plain.accept_token(token)?;
-        within.accept_token(token)?;
+        let again = Instant::now();
+        black_box(asked.mask()?);
+        black_box(asked.may_come_within(token, budget - tokens.len())?);
+        sums.add([middle - start, end - middle, again.elapsed()]);
+        for matcher in [&mut plain, &mut within, &mut asked] {
+            matcher.accept_token(token)?;
+        }
         tokens.push(token);
     }
     Ok(tokens)
+}
+
+/// Follows a document as far as it fits, and returns 1 if the budget forbids a token that the plain mask allows.
+fn follow(arms: &Arms, tokens: &[TokenId], budget: usize, sums: &mut Sums) -> Result<usize> {
+    let (mut plain, mut within, mut asked) =
+        (arms.plain.matcher(), arms.within.matcher(), arms.asked.matcher());
+    for (place, &token) in tokens.iter().enumerate() {
+        let start = Instant::now();
+        let allowed = plain.mask()?;
+        let middle = Instant::now();
+        let Ok(mask) = within.mask_within(budget - place) else { return Ok(0) };
+        let end = Instant::now();
+        black_box(asked.mask()?);
+        black_box(asked.may_come_within(token, budget - place)?);
+        sums.add([middle - start, end - middle, end.elapsed()]);
+        if !allowed.contains(token) {
+            return Ok(0);
+        }
+        if !mask.contains(token) {
+            return Ok(1);
+        }
+        for matcher in [&mut plain, &mut within, &mut asked] {
+            matcher.accept_token(token)?;
+        }
+    }
+    Ok(0)
 }
