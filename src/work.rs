@@ -42,6 +42,11 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, limits.mask_work as u64)
     }
 
+    /// For the searches of one mask for completions: a sixth of what a mask may take.
+    pub(crate) fn of_searches(limits: &Limits) -> Budget {
+        Budget::new(LimitKind::MaskWork, (limits.mask_work as u64).div_ceil(6))
+    }
+
     /// For one count of words, or from one listed word to the next.
     pub(crate) fn of_words(limits: &Limits) -> Budget {
         Budget::new(LimitKind::WordsWork, limits.words_work as u64)

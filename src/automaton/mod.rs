@@ -25,8 +25,8 @@ mod residual;
 mod run;
 mod tuning;
 
-pub(crate) use distance::{Completion, Estimates, Found, Letter, Space, search};
-pub(crate) use keys::exhaustion::KeyExhaustion;
+pub(crate) use distance::{Completion, Estimates, Found, Letter, Measure, Space, Sufficient, search};
+pub(crate) use keys::exhaustion::{EndlessNames, KeyExhaustion};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use language::anatomy;

@@ -24,6 +24,7 @@
 pub mod analysis;
 mod builder;
 mod class;
+mod completion_bound;
 pub(crate) mod conditions;
 mod display;
 mod errors;
@@ -37,6 +38,7 @@ mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
+pub(crate) use completion_bound::{CompletionBounds, Letters};
 pub use expression::{
     Alternative, Condition, Distinct, Expression, Member, Members, Names, Operands, Order, Text,
 };

@@ -8,10 +8,10 @@ use super::parts;
 use super::spelling;
 use super::strategy::{StrategyCounts, StrategySet};
 use super::terminals::Terminals;
-use crate::automaton::{Automaton, KeyExhaustion};
+use crate::automaton::{Automaton, EndlessNames, KeyExhaustion, Sufficient};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use crate::grammar::Grammar;
+use crate::grammar::{CompletionBounds, Grammar, Letters};
 use crate::limits::Limits;
 use crate::mask_file::{MaskFile, errors};
 use crate::token_index::TokenIndex;
@@ -224,9 +224,13 @@ impl Compiler {
             grammar: grammar.clone(),
             names: match automaton.may_have_few_names() {
                 true => KeySupply::default(),
-                false => KeySupply { are_endless: OnceLock::from(true), ..KeySupply::default() },
+                false => KeySupply {
+                    are_endless: OnceLock::from(Some(EndlessNames::default())),
+                    ..KeySupply::default()
+                },
             },
             automaton,
+            sufficient: OnceLock::new(),
             parts,
             start,
             terminals,
@@ -256,6 +260,8 @@ struct Inner {
     /// Bytes of the grammar and of the automaton as it was made, once someone asks.
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
+    /// Upper bounds on completions, once someone asks.
+    sufficient: OnceLock<Arc<Sufficient>>,
     /// Whether there are parts that are bounded in tokens.
     parts: bool,
     /// The configuration before the first byte, of the first generation.
@@ -293,7 +299,7 @@ impl Tenant for Inner {
 #[derive(Debug, Default)]
 struct KeySupply {
     /// Once it is known.
-    are_endless: OnceLock<bool>,
+    are_endless: OnceLock<Option<EndlessNames>>,
     /// Until then, how far that was found out.
     found_out: Mutex<Option<Box<KeyExhaustion>>>,
     /// Bytes of that.
@@ -365,6 +371,21 @@ impl CompiledGrammar {
         &self.0.automaton
     }
 
+    /// What upper bounds on completions are made from.
+    pub(crate) fn sufficient(&self) -> &Arc<Sufficient> {
+        self.0.sufficient.get_or_init(|| {
+            let vocabulary = self.vocabulary();
+            let missing = vocabulary.missing_bytes();
+            let letters = Letters {
+                bytes: (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect(),
+                terminals: self.0.terminals.usable(vocabulary),
+                longest: vocabulary.longest(),
+            };
+            let bounds = CompletionBounds::new(&self.0.grammar, &letters);
+            Arc::new(Sufficient { letters, bounds })
+        })
+    }
+
     /// Whether there are parts that are bounded in tokens.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
@@ -373,7 +394,12 @@ impl CompiledGrammar {
 
     /// Whether it is known that every beginning of a name of an object can become endlessly many names.
     pub(crate) fn keys_are_unbounded(&self) -> bool {
-        self.0.names.are_endless.get() == Some(&true)
+        self.endless_names().is_some()
+    }
+
+    /// How many letters names take that differ from others, if that is known.
+    pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
+        self.0.names.are_endless.get().copied().flatten()
     }
 
     /// Goes on to find out whether that is so, unless another thread does.
@@ -382,7 +408,9 @@ impl CompiledGrammar {
         if are_endless.get().is_none()
             && let Ok(mut found_out) = found_out.try_lock()
         {
-            if let Some(answer) = found_out.get_or_insert_default().look(&self.0.automaton) {
+            let missing = self.vocabulary().missing_bytes();
+            let usable = (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect();
+            if let Some(answer) = found_out.get_or_insert_default().look(&self.0.automaton, &usable) {
                 are_endless.get_or_init(|| answer);
                 *found_out = None;
             }
@@ -446,6 +474,7 @@ impl CompiledGrammar {
         };
         let mut cache = locked;
         cache.tables.work = Budget::of_mask(self.0.automaton.limits());
+        cache.renew_search_work();
         cache
     }
 

@@ -95,7 +95,7 @@ pub(super) fn check(
         let start = cache.start(&automaton)?;
         let start = cache.id(start)?;
         let mut distance = Distance::Unknown;
-        for effort in [Effort::Spelled, Effort::Short, Effort::All] {
+        for effort in Effort::ALL {
             let known = cache.completion(&automaton, index, start, effort).map_err(place)?;
             distance = known.distance(known.completions(effort).next().map(|tokens| &**tokens));
             if distance.known().is_some_and(|tokens| tokens <= most as usize) {

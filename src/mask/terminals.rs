@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar, TokenScope, TokenSelector, TokenTerminal};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::work::Budget;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Sets of more tokens than this are kept as bits.
@@ -50,6 +50,13 @@ impl Tokens {
 }
 
 impl Terminals {
+    /// The terminals that have a token to complete a text with.
+    pub(super) fn usable(&self, vocabulary: &Vocabulary) -> FxHashSet<ExprId> {
+        let usable =
+            |id: &&ExprId| self.example_of(**id, vocabulary).is_some_and(|token| !vocabulary.is_eos(token));
+        self.sets.keys().filter(usable).copied().collect()
+    }
+
     /// Finds the tokens of all terminals that the root of a grammar reaches.
     ///
     /// # Errors
@@ -86,6 +93,10 @@ impl Terminals {
 
     /// A token of a terminal: the one of the lowest id that ends no sequence, if it has such.
     pub(crate) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
+        self.example_of(terminal.expression(), vocabulary)
+    }
+
+    fn example_of(&self, terminal: ExprId, vocabulary: &Vocabulary) -> Option<TokenId> {
         let (mut first, mut example) = (None, None);
         let mut see = |token: TokenId| {
             first = first.or(Some(token));
@@ -93,7 +104,7 @@ impl Terminals {
                 example = Some(token);
             }
         };
-        match self.sets.get(&terminal.expression())? {
+        match self.sets.get(&terminal)? {
             Tokens::Few(ids) => ids.iter().for_each(|&id| see(TokenId::new(id))),
             Tokens::Many(words) => {
                 let bits = |(place, &word): (usize, &u32)| {

@@ -8,6 +8,7 @@ use super::{Matcher, PathCx};
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
+use crate::limits::LimitKind;
 use crate::mask::{Distance, Effort, Known};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
@@ -74,8 +75,8 @@ impl PathCx<'_> {
         most: usize,
         effort: Effort,
     ) -> Result<Ahead> {
-        let mut ahead = self.ahead(at, since, Effort::Spelled)?;
-        for next in [Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
+        let mut ahead = self.ahead(at, since, Effort::Quick)?;
+        for next in Effort::ALL.into_iter().skip(1).filter(|next| *next <= effort) {
             if ahead.tokens.known().is_none_or(|known| known > most) {
                 ahead = self.ahead(at, since, next)?;
             }
@@ -160,8 +161,15 @@ impl PathCx<'_> {
         let missing = vocabulary.missing_bytes();
         let mut searched = 0;
         let limits = (PATIENCE.min(limit), limit);
-        let found = search(&mut Cursors { with: self, since, missing }, at, limits, &mut searched)?;
+        let automaton = self.compiled.automaton();
+        self.cache.exchange_search_work(automaton);
+        let found = search(&mut Cursors { with: self, since, missing }, at, limits, &mut searched);
+        self.cache.exchange_search_work(automaton);
         self.cache.add_places_searched(searched);
+        let found = match found {
+            Err(error) if error.limit() == Some(LimitKind::MaskWork) => Found::GaveUp,
+            found => found?,
+        };
         let Found::Completion(found) = found else {
             let (bytes, tokens) = (Distance::Unknown, Distance::Unknown);
             return Ok(Ahead { bytes, tokens, completion: None, names: MANY_NAMES });
@@ -217,18 +225,31 @@ impl Space for Cursors<'_, '_> {
         self.with.cache.tables.is_accepting(place.configuration)
     }
 
+    fn spend(&mut self, steps: usize) -> Result<()> {
+        self.with.cache.tables.work.spend(steps)
+    }
+
     fn next(
         &mut self,
         place: Cursor,
         since: &dyn Fn() -> Vec<u8>,
         next: &mut Vec<(Letter, Cursor)>,
     ) -> Result<()> {
-        let text = [self.since, &since()].concat();
         let automaton = self.with.compiled.automaton();
+        let mut text = Vec::new();
         for byte in self.with.cache.lazy(automaton).candidate_bytes(place.configuration).iter() {
-            if !self.missing[usize::from(byte)]
-                && let Some(after) = self.with.step(place, &text, byte)?
-            {
+            if self.missing[usize::from(byte)] {
+                continue;
+            }
+            // what was read matters only where the first name of an object ends
+            if place.place.is_outside() && text.is_empty() {
+                let after = self.with.cache.lazy(automaton).step(place.configuration, byte)?;
+                if self.with.cache.tables.transitions().is_named(after) {
+                    text = [self.since, &since()].concat();
+                    self.spend(text.len())?;
+                }
+            }
+            if let Some(after) = self.with.step(place, &text, byte)? {
                 next.push((Letter::Byte(byte), after));
             }
         }

@@ -74,13 +74,16 @@ pub(crate) fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     )
 }
 
-/// A budget of tokens within which no completion is known.
-pub(super) fn budget(budget: usize, distance: Distance, length: usize) -> Error {
+/// No completion within a budget is known. Every completion takes at least `least` tokens.
+pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: usize) -> Error {
     let tokens = |count: usize| format!("{count} token{}", if count == 1 { "" } else { "s" });
     let needed = match distance {
         Distance::Exact(least) => format!("a budget of at least {}", tokens(least)),
         Distance::AtMost(known) => format!("a budget of {}, the least that is known to do", tokens(known)),
         Distance::Unreachable => "none: no tokens of the vocabulary spell a completion".into(),
+        Distance::Unknown if least > budget => {
+            format!("a budget of at least {}; which budget suffices is not known", tokens(least))
+        }
         Distance::Unknown => "none that is known: no completion was found within the limits".into(),
     };
     Error::new(

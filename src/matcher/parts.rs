@@ -11,6 +11,7 @@
 
 use super::keys::Cursor;
 use super::within::Alike;
+use super::within::SEARCHES;
 use super::{Matcher, PathCx, errors};
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, PartId};
@@ -21,10 +22,6 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// The searches of one mask examine `Limits::completion_search` places this many times at most. Of what is left then nothing is
-/// known.
-const SEARCHES: usize = 64;
 
 /// Readings after the steps of a path, the latest first.
 #[derive(Clone, Debug, Default)]
@@ -376,7 +373,7 @@ impl PathCx<'_> {
     ) -> Result<Option<Arc<[TokenId]>>> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let mut way: Option<Arc<[TokenId]>> = None;
-        for next in [Effort::Spelled, Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
+        for next in Effort::ALL.into_iter().filter(|next| *next <= effort) {
             let known = self.cache.completion(automaton, index, inside, next)?;
             way = known.completions(next).next().cloned();
             if way.as_ref().is_some_and(|way| way.len() <= most) {

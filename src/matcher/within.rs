@@ -14,9 +14,12 @@ use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The searches of one mask examine `Limits::completion_search` places this many times at most, and look for fewer tokens along
-/// all ways until they have examined a quarter of them. Of what is left then nothing is known.
-const SEARCHES: usize = 64;
+/// The searches of one mask examine `Limits::completion_search` places and letters this many times at most, and look for
+/// fewer tokens along all ways until they have examined a quarter of them. What has no completion by then is forbidden.
+pub(super) const SEARCHES: usize = 256;
+
+/// How often more is found out about names before a budget is examined.
+const LOOKS_AT_NAMES: usize = 16;
 
 /// From a budget of this number of bytes on it is not examined token by token whether it reaches the end.
 const FAR: usize = 1 << 13;
@@ -52,6 +55,9 @@ impl Matcher {
     pub fn mask_within(&mut self, budget: usize) -> Result<Arc<TokenMask>> {
         let plain = self.mask()?;
         if self.path.has_ended() || self.is_above_ceiling(budget) {
+            return Ok(plain);
+        }
+        if self.ample_budget()?.is_some_and(|ample| ample <= budget) {
             return Ok(plain);
         }
         self.promise(budget)?;
@@ -100,6 +106,26 @@ impl Matcher {
         })?;
         self.promises.lead(self.steps(), leads);
         Ok(self.with_promised(mask))
+    }
+
+    /// A budget from which on the [mask within a budget](Matcher::mask_within) is the mask without one here, if such a budget
+    /// can be read off the grammar. It is an upper bound: smaller budgets may do.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn ample_budget(&mut self) -> Result<Option<usize>> {
+        if self.path.has_ended() {
+            return Ok(Some(0));
+        }
+        if self.is_bounded() {
+            return Ok(None);
+        }
+        for _ in 0..LOOKS_AT_NAMES {
+            self.compiled.explore_key_supply();
+        }
+        Ok(self
+            .with_cache(|with, at| with.find_ceiling(with.cursor(at)))?
+            .map(|ceiling| ceiling.saturating_add(1)))
     }
 
     /// A mask with the next token of the completion that is carried along, which a search from here may not find.
@@ -201,16 +227,21 @@ impl Matcher {
             return Ok(may_come);
         }
         let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token)).unwrap_or_default();
-        let completion = self.with_cache(|with, at| match with.after_token(with.cursor(at), token)? {
-            Some(next) => Ok(with.ahead_within(next, bytes, rest, Effort::All)?.completion),
-            None => Ok(None),
-        })?;
-        let Some(completion) = completion.filter(|completion| completion.len() <= rest) else {
-            return Ok(false);
-        };
+        let (may_come, completion) =
+            self.with_cache(|with, at| match with.after_token(with.cursor(at), token)? {
+                Some(next) if with.is_sufficient(next, rest)? => Ok((true, None)),
+                Some(next) => {
+                    let ahead = with.ahead_within(next, bytes, rest, Effort::All)?.completion;
+                    let ahead = ahead.filter(|completion| completion.len() <= rest);
+                    Ok((ahead.is_some(), ahead))
+                }
+                None => Ok((false, None)),
+            })?;
         // the next token need not search for it
-        self.promises.lead(steps, vec![(token, completion)]);
-        Ok(true)
+        if let Some(completion) = completion {
+            self.promises.lead(steps, vec![(token, completion)]);
+        }
+        Ok(may_come)
     }
 
     /// Whether an end-of-sequence token ends the text if it comes: where token edges take it, the text may go on instead.
@@ -225,16 +256,27 @@ impl Matcher {
         if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
             return Ok(());
         }
-        let (completion, tokens) = match self.is_bounded() {
+        let (completion, tokens, least) = match self.is_bounded() {
             true => {
                 let completion = self.bounded_completion(budget)?;
                 let tokens = completion.as_ref().map(|completion| Distance::AtMost(completion.len()));
-                (completion, tokens.unwrap_or(Distance::Unknown))
+                (completion, tokens.unwrap_or(Distance::Unknown), 0)
             }
             false => {
-                let ahead =
-                    self.with_cache(|with, at| with.ahead_within(with.cursor(at), &[], budget, Effort::All))?;
-                (ahead.completion, ahead.tokens)
+                let found = self.with_cache(|with, at| {
+                    let at = with.cursor(at);
+                    if with.is_sufficient(at, budget)? {
+                        return Ok(Err(()));
+                    }
+                    let least = with.least_tokens(at)?;
+                    // no search finds a completion, though one may find a budget that suffices
+                    let effort = if least > budget { Effort::Quick } else { Effort::All };
+                    let ahead = with.ahead_within(at, &[], budget, effort)?;
+                    Ok(Ok((ahead.completion, ahead.tokens, least)))
+                })?;
+                // the bound is carried along by configurations
+                let Ok(found) = found else { return Ok(()) };
+                found
             }
         };
         match completion.filter(|completion| completion.len() <= budget) {
@@ -242,7 +284,7 @@ impl Matcher {
                 self.promises.add(steps, completion);
                 Ok(())
             }
-            None => Err(errors::budget(budget, tokens, self.byte_count())),
+            None => Err(errors::budget(budget, tokens, least, self.byte_count())),
         }
     }
 }
@@ -281,6 +323,60 @@ impl PathCx<'_> {
         Ok(taken.map(|configuration| Cursor { configuration, place }).or(by_bytes))
     }
 
+    /// Whether the upper bound on a completion is at most `most` letters. The bound knows nothing of the names that came.
+    fn is_sufficient(&mut self, at: Cursor, most: usize) -> Result<bool> {
+        Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
+    }
+
+    /// The upper bound on a completion, if one is known: that of the configuration, and what a name takes that has to differ
+    /// from those that came.
+    fn sufficient(&mut self, at: Cursor) -> Result<Option<usize>> {
+        let Some(names) = self.letters_of_names(at, 0) else { return Ok(None) };
+        let sufficient = Arc::clone(self.compiled.sufficient());
+        let letters = self.cache.sufficient(self.compiled.automaton(), &sufficient, at.configuration)?;
+        Ok(letters.map(|letters| letters.saturating_add(names)))
+    }
+
+    /// How many letters a name takes at most that has to differ from those that came and from `more`; `None` if that is not
+    /// known.
+    fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
+        if self.compiled.has_parts() {
+            return None;
+        }
+        if at.place.is_outside() && (more == 0 || !self.compiled.automaton().has_names()) {
+            return Some(0);
+        }
+        let names = self.compiled.endless_names()?;
+        Some(names.letters(self.names.most_names(at.place).saturating_add(more)) as usize)
+    }
+
+    /// A completion takes at least this many tokens.
+    fn least_tokens(&mut self, at: Cursor) -> Result<usize> {
+        let least = self.cache.least_bytes(self.compiled.automaton(), at.configuration)?;
+        Ok(least.div_ceil((self.compiled.vocabulary().longest() as usize).max(1)))
+    }
+
+    /// At most this many tokens are needed after any token that may come, if that can be read off the grammar. It is kept
+    /// where it does not depend on names.
+    fn find_ceiling(&mut self, at: Cursor) -> Result<Option<usize>> {
+        let (compiled, outside) = (self.compiled, at.place.is_outside());
+        if let Some(known) = self.cache.completion_ceiling(at.configuration).filter(|_| outside) {
+            return Ok(Some(known));
+        }
+        let in_token = match compiled.index().quote_tokens().has_two_key_tokens {
+            true => compiled.vocabulary().longest(),
+            false => 1,
+        };
+        let Some(names) = self.letters_of_names(at, in_token) else { return Ok(None) };
+        let sufficient = Arc::clone(compiled.sufficient());
+        let ceiling = self.cache.sufficient_after_any(compiled.automaton(), &sufficient, at.configuration)?;
+        let ceiling = ceiling.map(|ceiling| ceiling.saturating_add(names));
+        if let Some(ceiling) = ceiling.filter(|_| outside) {
+            self.cache.keep_completion_ceiling(at.configuration, ceiling);
+        }
+        Ok(ceiling)
+    }
+
     /// Of the tokens of a mask, those after which a completion of at most `rest` tokens is known.
     fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<Within> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
@@ -303,6 +399,11 @@ impl PathCx<'_> {
                 Some(token).filter(is_text).and_then(|token| vocabulary.bytes(token)).unwrap_or_default()
             };
             let Some((&first, others)) = tokens.split_first() else { continue };
+            if let Some(letters) = self.sufficient(at)?.filter(|&letters| letters <= rest) {
+                within.tokens.extend_from_slice(tokens);
+                within.ceiling = within.ceiling.map(|most| most.max(letters));
+                continue;
+            }
             let searched = self.cache.places_searched() - before;
             if searched > most {
                 (within.ceiling, within.is_general) = (None, false);

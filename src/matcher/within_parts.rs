@@ -14,7 +14,7 @@ use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
 use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// A completion is put together from this many pieces at most.
@@ -22,6 +22,16 @@ const PIECES: usize = 64;
 
 /// Completions are looked for after this many tokens of one mask at most. Of the others it is not known what follows them.
 const COMPLETIONS: usize = 1 << 10;
+
+/// Stands for the whole text among the numbers of readings: where tokens lead as far as names of objects are concerned.
+const NAMES: usize = usize::MAX;
+
+/// Tokens after which the same may follow.
+struct Class {
+    tokens: Vec<TokenId>,
+    /// Whether they end within a name of an object, which need not be the same name.
+    is_in_name: bool,
+}
 
 /// What may come next of a completion.
 enum Piece {
@@ -37,7 +47,7 @@ impl Matcher {
     /// A completion that keeps the bounds of parts, if one is found: one of at most `most` tokens if such is found, else the shortest.
     pub(super) fn bounded_completion(&self, most: usize) -> Result<Option<Arc<[TokenId]>>> {
         let mut shortest: Option<Vec<TokenId>> = None;
-        for effort in [Effort::Spelled, Effort::Short, Effort::All] {
+        for effort in Effort::ALL {
             for leaves_first in [false, true] {
                 let fewer = shortest.as_ref().map(Vec::len);
                 shortest = self.put_together(effort, leaves_first, fewer)?.or(shortest);
@@ -126,13 +136,13 @@ impl Matcher {
         rest: usize,
     ) -> Result<(Vec<TokenId>, Vec<Lead>)> {
         let classes = self.with_readings(|with, readings| with.classes(readings, plain))?;
-        let has_names = self.compiled.automaton().has_names();
         let (mut allowed, mut leads) = (Vec::new(), Vec::new());
         let mut looked_for = 0;
-        for class in classes.unwrap_or_default() {
+        for Class { tokens, is_in_name } in classes.unwrap_or_default() {
             let mut known: Option<Arc<[TokenId]>> = None;
-            for token in class {
-                if known.is_none() || has_names {
+            for token in tokens {
+                // names that begin differently may end differently
+                if known.is_none() || is_in_name {
                     looked_for += 1;
                     if looked_for > COMPLETIONS {
                         break;
@@ -142,7 +152,7 @@ impl Matcher {
                         continue;
                     }
                     known = ahead.bounded_completion(rest)?.filter(|completion| completion.len() <= rest);
-                    if known.is_none() && !has_names {
+                    if known.is_none() && !is_in_name {
                         break;
                     }
                 }
@@ -210,9 +220,10 @@ impl PathCx<'_> {
         Ok(shortest.map(Piece::Rest))
     }
 
-    /// The tokens of a mask, put together by where they lead in each reading.
-    fn classes(&mut self, readings: &[Reading], plain: &TokenMask) -> Result<Vec<Vec<TokenId>>> {
+    /// The tokens of a mask, put together by where they lead in each reading, and by the names that come with them.
+    fn classes(&mut self, readings: &[Reading], plain: &TokenMask) -> Result<Vec<Class>> {
         let plain = plain.to_bits();
+        let mut in_names: FxHashSet<usize> = FxHashSet::default();
         let mut places: FxHashMap<TokenId, Vec<(usize, usize)>> = FxHashMap::default();
         for (number, reading) in readings.iter().enumerate() {
             let configuration = self.cache.id(reading.at)?;
@@ -232,10 +243,30 @@ impl PathCx<'_> {
                 places.entry(*next).or_default().push((number, usize::MAX));
             }
         }
+        if self.compiled.automaton().has_names() {
+            let at = self.path.find(self.compiled, self.cache)?;
+            let from = self.cursor(self.cache.id(at)?);
+            let (groups, _) = self.groups(from, Self::step, |token| plain[token.index()], usize::MAX)?;
+            for (group, Alike { at, tokens }) in groups.into_iter().enumerate() {
+                if at.place.in_name().is_some() {
+                    in_names.insert(group);
+                }
+                for token in tokens {
+                    places.entry(token).or_default().push((NAMES, group));
+                }
+            }
+        }
         let mut by_places: Vec<(Vec<(usize, usize)>, TokenId)> =
             places.into_iter().map(|(token, places)| (places, token)).collect();
         by_places.sort_unstable();
         let classes = by_places.chunk_by(|a, b| a.0 == b.0);
-        Ok(classes.map(|class| class.iter().map(|(_, token)| *token).collect()).collect())
+        let is_in_name = |class: &[(Vec<(usize, usize)>, TokenId)]| {
+            class[0].0.iter().any(|(number, group)| *number == NAMES && in_names.contains(group))
+        };
+        let class = |class: &[(Vec<(usize, usize)>, TokenId)]| Class {
+            is_in_name: is_in_name(class),
+            tokens: class.iter().map(|(_, token)| *token).collect(),
+        };
+        Ok(classes.map(class).collect())
     }
 }

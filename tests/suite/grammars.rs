@@ -2,6 +2,7 @@
 //! not, and it has the form that `grammars/README.md` describes.
 
 use crate::language::{Language, matches};
+use grammata::grammar::Grammar;
 use grammata::plan::{PlanAutomaton, ReadPlan, Verdict};
 use grammata::syntax::automaton_spec::{Compiled, Options, Spec, compile};
 use grammata::syntax::{gbnf, json_schema, regex};
@@ -39,15 +40,29 @@ fn examples(folder: &Path) -> Box<IsExample> {
 
 /// The language of the grammar in a folder, with its parameters' defaults.
 fn language(folder: &Path) -> Language {
+    Language::new(&grammar(folder))
+}
+
+fn grammar(folder: &Path) -> Grammar {
     let path = folder.join(main_file(folder));
     let source = std::fs::read_to_string(&path).unwrap();
-    let grammar = match main_file(folder) {
+    match main_file(folder) {
         "spec.toml" => spec(folder, &[]).grammar,
         "grammar.gbnf" => gbnf::compile(&source, &gbnf::Options::default()).unwrap().grammar,
         "pattern.regex" => regex::compile(source.trim_end_matches('\n'), &regex::Options::default()).unwrap(),
         _ => json_schema::compile(&source, &json_schema::Options::default()).unwrap().grammar,
-    };
-    Language::new(&grammar)
+    }
+}
+
+/// The shipped grammars that have texts, with their names and texts that they accept.
+pub(crate) fn shipped() -> impl Iterator<Item = (String, Grammar, Vec<Vec<u8>>)> {
+    // the plans of this one depend on outcomes, so no text is a whole plan
+    let folders = folders().into_iter().filter(|folder| !folder.ends_with("customer-service"));
+    folders.map(|folder| {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let accepted = texts(&folder, "accept").into_iter().map(|(_, text)| text).collect();
+        (name, grammar(&folder), accepted)
+    })
 }
 
 fn spec(folder: &Path, parameters: &[(&str, &str)]) -> Compiled {

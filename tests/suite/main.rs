@@ -3,6 +3,7 @@
 mod automaton_spec;
 mod bounded_parts;
 mod bounds;
+mod budget_bounds;
 mod budget_walks;
 mod chat_template;
 mod cli;

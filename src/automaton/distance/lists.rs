@@ -1,21 +1,22 @@
 //! What lists of members still ask for.
 
+use super::bounds::Measure;
 use crate::automaton::program::key_trie::KeyTrie;
 use crate::automaton::program::state::{Members, StateId};
 use crate::automaton::register::seen_sets::{Progress, SeenSets};
-use crate::grammar::Unit;
 
 /// The cost of what never returns.
 pub(super) const ENDLESS: u32 = u32::MAX;
 
 /// The lengths of keys by member, and the depth of each node of their trie.
-pub(super) fn key_lengths(keys: &KeyTrie, members: usize, unit: Unit) -> (Vec<u32>, Vec<u32>) {
-    let (mut lengths, mut depths) = (vec![0; members], vec![0; keys.len()]);
+pub(super) fn key_lengths(keys: &KeyTrie, members: usize, measure: &Measure) -> (Vec<u32>, Vec<u32>) {
+    let (mut lengths, mut depths) = (vec![0u32; members], vec![0u32; keys.len()]);
     // children have larger ids
     for node in 0..keys.len() as u32 {
         let depth = depths[node as usize];
         keys.ends(node).iter().for_each(|&member| lengths[member as usize] = depth);
-        keys.edges(node).for_each(|(byte, child)| depths[child as usize] = depth + unit.of_byte(byte));
+        keys.edges(node)
+            .for_each(|(byte, child)| depths[child as usize] = depth.saturating_add(measure.of_byte(byte)));
     }
     (lengths, depths)
 }
@@ -59,8 +60,8 @@ fn times(count: u32, each: u32) -> u32 {
 }
 
 impl ListCosts {
-    pub(super) fn new(list: &Members, unit: Unit, state: impl Fn(StateId) -> u32) -> ListCosts {
-        let (key_lengths, depths) = key_lengths(&list.keys, list.values.len(), unit);
+    pub(super) fn new(list: &Members, measure: &Measure, state: impl Fn(StateId) -> u32) -> ListCosts {
+        let (key_lengths, depths) = key_lengths(&list.keys, list.values.len(), measure);
         let values = list.values.iter().zip(&key_lengths);
         let members: Vec<u32> = values.map(|(&value, key)| state(value).saturating_add(*key)).collect();
         let others = list.rest.iter().chain(&list.ones).map(|&start| state(start)).min().unwrap_or(ENDLESS);
@@ -122,6 +123,31 @@ impl ListCosts {
     pub(super) fn after_member(&self, to_come: ToCome) -> u32 {
         let separators = times(to_come.count.saturating_add(to_come.more), self.separator);
         to_come.required.saturating_add(times(to_come.more, self.any)).saturating_add(separators)
+    }
+
+    /// At most this is to come after a member; [`ENDLESS`] if it must be members that are not required.
+    pub(super) fn at_most_after_member(&self, to_come: ToCome) -> u32 {
+        if to_come.more > 0 { ENDLESS } else { self.after_member(to_come) }
+    }
+
+    /// At most this is to come after a separator: the members that are required, or else the shortest that is left. Further
+    /// members count nothing here, as their names may have to differ.
+    pub(super) fn at_most_after_separator(
+        &self,
+        seen: &SeenSets,
+        list: &Members,
+        at: Progress,
+        to_come: ToCome,
+    ) -> u32 {
+        if to_come.more > 0 {
+            return ENDLESS;
+        }
+        if to_come.count > 0 {
+            return self.after_separator(to_come);
+        }
+        let open =
+            (0..self.members.len()).filter(|&member| !ListCosts::is_past(seen, list, at, member as u32));
+        open.map(|member| self.members[member]).min().unwrap_or(ENDLESS)
     }
 
     /// The same after a separator: at least one member.

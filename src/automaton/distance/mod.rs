@@ -1,4 +1,5 @@
-//! How far a configuration is from a word: lower bounds on the length of a completion, and the search for a least one.
+//! How far a configuration is from a word: bounds on the length of a completion from below and from above, and the search
+//! for a least one.
 //!
 //! - `program.rs` finds for each state of a block the least length to the return of its callable, by Knuth's generalisation
 //!   of Dijkstra's algorithm ("A generalization of Dijkstra's algorithm", 1977).
@@ -11,5 +12,5 @@ mod lists;
 mod program;
 mod search;
 
-pub(crate) use bounds::Estimates;
+pub(crate) use bounds::{Estimates, Measure, Sufficient};
 pub(crate) use search::{Completion, Found, Letter, Space, search};

@@ -4,11 +4,11 @@
 //! of a product's operands. Such rules are superior functions, no smaller than what they are made of, so the states are
 //! settled in the order of their costs.
 
+use super::bounds::Measure;
 use super::lists::{ENDLESS, groups, key_lengths};
 use crate::automaton::Automaton;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
-use crate::grammar::Unit;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -32,7 +32,7 @@ enum Argument {
 /// The rules of a block.
 struct Rules<'a> {
     block: &'a Block,
-    unit: Unit,
+    measure: &'a Measure,
     /// Costs of the states of older blocks.
     older: &'a dyn Fn(StateId) -> u32,
     rules: Vec<Rule>,
@@ -84,12 +84,12 @@ pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
 /// The costs of the states of a block: `older` gives those of older blocks, `part` those of parts not lowered with it.
 pub(super) fn costs(
     block: &Block,
-    unit: Unit,
+    measure: &Measure,
     older: &dyn Fn(StateId) -> u32,
     part: &dyn Fn(u32) -> u32,
 ) -> Box<[u32]> {
     let nodes = block.states.len() as u32;
-    let mut rules = Rules { block, unit, older, rules: Vec::new(), uses: Vec::new(), nodes };
+    let mut rules = Rules { block, measure, older, rules: Vec::new(), uses: Vec::new(), nodes };
     for (target, &state) in (0..).zip(&block.states) {
         rules.of_state(target, state, part);
     }
@@ -107,16 +107,16 @@ impl Rules<'_> {
                 self.add(target, 0, &[]);
             }
             State::Deferred(id) => self.add(target, part(id), &[]),
-            State::Byte { byte, next } => self.add(target, self.unit.of_byte(byte), &[(self.at(next), 1)]),
+            State::Byte { byte, next } => self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]),
             State::ByteOr { byte, next, otherwise } => {
-                self.add(target, self.unit.of_byte(byte), &[(self.at(next), 1)]);
+                self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]);
                 self.add(target, 0, &[(self.at(otherwise), 1)]);
             }
             State::Bytes { first, len } => {
                 let edges = block.edges(first, len);
                 for (place, edge) in edges.iter().enumerate() {
-                    let cost = self.unit.of_range(edge.low, edge.high);
-                    if place == 0 || edges[place - 1].next != edge.next || cost == 0 {
+                    let cost = self.measure.of_range(edge.low, edge.high);
+                    if place == 0 || edges[place - 1].next != edge.next || cost != 1 {
                         self.add(target, cost, &[(self.at(edge.next), 1)]);
                     }
                 }
@@ -124,10 +124,10 @@ impl Rules<'_> {
             State::Split { first, len } => {
                 block.splits(first, len).iter().for_each(|&next| self.add(target, 0, &[(self.at(next), 1)]));
             }
-            // a token by its id has no bytes
-            State::Token { next, .. } | State::Named { next } | State::PartEnd { next, .. } => {
-                self.add(target, 0, &[(self.at(next), 1)])
+            State::Token { terminal, next } => {
+                self.add(target, self.measure.of_terminal(terminal), &[(self.at(next), 1)]);
             }
+            State::Named { next } | State::PartEnd { next, .. } => self.add(target, 0, &[(self.at(next), 1)]),
             State::Call { start, to_return } => {
                 self.add(target, 0, &[(self.at(start), 1), (self.at(to_return), 1)]);
             }
@@ -149,7 +149,11 @@ impl Rules<'_> {
     }
 
     fn of_members(&mut self, target: u32, list: &Members) {
-        let (lengths, _) = key_lengths(&list.keys, list.values.len(), self.unit);
+        let is_upper = self.measure.is_upper();
+        if is_upper && list.conditional.is_some() {
+            return;
+        }
+        let (lengths, _) = key_lengths(&list.keys, list.values.len(), self.measure);
         let any = self.node();
         let starts: Vec<StateId> = list.rest.iter().chain(&list.ones).copied().collect();
         starts.into_iter().for_each(|start| self.add(any, 0, &[(self.at(start), 1)]));
@@ -168,6 +172,10 @@ impl Rules<'_> {
         }
         let required = all.len() as u32;
         let more = list.min.max(1).saturating_sub(required);
+        // one optional member may come where none must; a second one has to be another
+        if is_upper && more > u32::from(required == 0) {
+            return;
+        }
         all.push((Argument::Node(any), more));
         all.push((self.at(list.separator), (required + more).saturating_sub(1)));
         all.push((self.at(list.exit), 1));
@@ -176,7 +184,12 @@ impl Rules<'_> {
 
     fn of_items(&mut self, target: u32, list: &UniqueItems) {
         let item = self.node();
-        list.items.iter().for_each(|&start| self.add(item, 0, &[(self.at(start), 1)]));
+        let is_upper = self.measure.is_upper();
+        if is_upper && list.min > 1 {
+            return;
+        }
+        let first = if is_upper { 1 } else { list.items.len() };
+        list.items.iter().take(first).for_each(|&start| self.add(item, 0, &[(self.at(start), 1)]));
         let count = list.min.max(1);
         let arguments =
             [(Argument::Node(item), count), (self.at(list.separator), count - 1), (self.at(list.exit), 1)];
@@ -186,7 +199,10 @@ impl Rules<'_> {
     fn of_product(&mut self, target: u32, id: u32) {
         let product = &self.block.products[self.block.at(id)];
         let exit = (self.at(product.exit), 1);
-        let not_empty = u32::from(self.unit == Unit::Bytes);
+        let not_empty = self.measure.not_empty();
+        if self.measure.is_upper() {
+            return;
+        }
         if product.complement {
             return self.add(target, not_empty, &[exit]);
         }
@@ -218,6 +234,9 @@ impl Rules<'_> {
     }
 
     fn push(&mut self, target: u32, cost: u32, greatest: bool, arguments: &[(Argument, u32)]) {
+        if cost == ENDLESS {
+            return;
+        }
         let mut rule = Rule { target, cost: u64::from(cost), missing: 0, greatest };
         let id = self.rules.len() as u32;
         for &(argument, times) in arguments.iter().filter(|(_, times)| *times > 0) {

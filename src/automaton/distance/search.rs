@@ -67,6 +67,12 @@ pub(crate) trait Space {
         since: &dyn Fn() -> Vec<u8>,
         next: &mut Vec<(Letter, Self::Place)>,
     ) -> Result<()>;
+
+    /// Takes steps from the work of the search.
+    ///
+    /// # Errors
+    /// The limit, if less is left.
+    fn spend(&mut self, steps: usize) -> Result<()>;
 }
 
 struct Reached<P> {
@@ -77,10 +83,16 @@ struct Reached<P> {
     bytes: u32,
 }
 
+/// Steps of work for a letter that is tried: a look at the places that are known, and a place in a queue.
+const WORK_PER_LETTER: usize = 4;
+
+/// So many letters are tried from a place on average before the search goes on as if it had examined more places.
+const LETTERS_PER_PLACE: usize = 8;
+
 /// A* from a place, of `patience` places at most. Then, up to `limit` places in all, those first from which there is the
-/// least to go.
+/// least to go. Where places have many letters, fewer places are examined.
 /// Of equals the later one in the text comes first, and then the one that was reached first: what is found depends on
-/// neither ids nor what was searched for before. `searched` counts the places.
+/// neither ids nor what was searched for before. `searched` counts the places and the letters tried.
 ///
 /// # Errors
 /// Those of the space.
@@ -94,7 +106,7 @@ pub(crate) fn search<S: Space>(
     let mut best: FxHashMap<S::Place, u32> = FxHashMap::from_iter([(from, 0)]);
     let first = space.estimate(from)?;
     let mut open = BinaryHeap::from([Reverse((first, Reverse(0u32), 0usize))]);
-    let (mut next, mut examined, mut hurries) = (Vec::new(), 0, false);
+    let (mut next, mut examined, mut tried, mut hurries) = (Vec::new(), 0, 0, false);
     while let Some(Reverse((_, Reverse(bytes), id))) = open.pop() {
         let place = reached[id].place;
         // in a hurry, what is nearer is examined first and the way there may be long
@@ -108,7 +120,8 @@ pub(crate) fn search<S: Space>(
         }
         examined += 1;
         *searched += 1;
-        if examined > patience && !hurries {
+        let work = examined.max(tried / LETTERS_PER_PLACE);
+        if work > patience && !hurries {
             hurries = true;
             let rest = std::mem::take(&mut open);
             for Reverse((sum, Reverse(bytes), id)) in rest.into_iter().chain([Reverse((
@@ -120,12 +133,15 @@ pub(crate) fn search<S: Space>(
             }
             continue;
         }
-        if examined > limit {
+        if work > limit {
             return Ok(Found::GaveUp);
         }
         next.clear();
         let since = || way(&reached, id).into_iter().filter_map(Letter::byte).collect();
         space.next(place, &since, &mut next)?;
+        space.spend(WORK_PER_LETTER * (1 + next.len()))?;
+        tried += next.len();
+        *searched += next.len();
         for &(letter, after) in &next {
             let bytes = bytes + u32::from(letter.byte().is_some());
             let known = best.get(&after).copied().unwrap_or(u32::MAX);
@@ -170,6 +186,10 @@ impl Space for Configurations<'_, '_> {
         self.lazy.is_accepting(place)
     }
 
+    fn spend(&mut self, steps: usize) -> Result<()> {
+        self.lazy.work.spend(steps)
+    }
+
     fn next(
         &mut self,
         place: ConfigurationId,
@@ -196,7 +216,8 @@ impl Space for Configurations<'_, '_> {
 }
 
 impl Lazy<'_> {
-    /// A least completion of a configuration, of `usable` bytes and tokens of terminals; see [`search`].
+    /// A completion of a configuration, of `usable` bytes and tokens of terminals, the least one if that is found within
+    /// the first of the `limits`; see [`search`].
     ///
     /// # Errors
     /// Limits.
@@ -205,10 +226,9 @@ impl Lazy<'_> {
         estimates: &mut Estimates,
         from: ConfigurationId,
         usable: &ByteSet,
-        limit: usize,
+        limits: (usize, usize),
         searched: &mut usize,
     ) -> Result<Found> {
-        let limits = (limit, limit.saturating_mul(2));
         search(&mut Configurations { lazy: self, estimates, usable }, from, limits, searched)
     }
 }

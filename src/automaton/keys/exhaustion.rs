@@ -4,12 +4,38 @@
 //! be thousands, so some are examined whenever a mask is made, rather than all at once; until it is known, names are taken
 //! to be few.
 
-use crate::automaton::run::byte_runs::Configurations;
 use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEYS_AT_ONCE};
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::VecDeque;
+
+/// Bytes of a JSON string that a cycle of configurations reads, so that the string has more characters after it: the longest
+/// spelling of a character, a pair of escaped surrogates.
+const LONGEST_CHARACTER: u32 = 12;
+
+/// Letters within which any beginning of a name can become a name that differs from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EndlessNames {
+    /// For any number of other names.
+    base: u32,
+    /// For each of the other names, and one more.
+    each: u32,
+}
+
+impl EndlessNames {
+    /// At most this many letters lead from within a name to the end of one that differs from `others` names. Each round of a
+    /// cycle makes the name longer, so one of so many rounds makes it as long as none of the others.
+    pub(crate) fn letters(self, others: u32) -> u32 {
+        self.base.saturating_add(self.each.saturating_mul(others.saturating_add(1)))
+    }
+
+    fn max(self, other: EndlessNames) -> EndlessNames {
+        EndlessNames { base: self.base.max(other.base), each: self.each.max(other.each) }
+    }
+}
 
 /// How far that was found out.
 #[derive(Debug, Default)]
@@ -17,6 +43,7 @@ pub(crate) struct KeyExhaustion {
     tables: Cache,
     /// How many starts of names are done; their names are endless.
     done: usize,
+    found: EndlessNames,
     reached: Reached,
 }
 
@@ -25,28 +52,34 @@ pub(crate) struct KeyExhaustion {
 struct Reached {
     places: FxHashMap<ConfigurationId, usize>,
     order: Vec<ConfigurationId>,
-    /// Per configuration, those before it.
-    before: Vec<SmallVec<[usize; 2]>>,
+    /// Per configuration, those before it, and whether a usable byte leads from there.
+    before: Vec<SmallVec<[(u32, bool); 2]>>,
     /// How many follow each, of those that were examined.
     ways: Vec<usize>,
+    /// Those that a usable byte leads back to at once.
+    loops: Vec<usize>,
 }
 
 impl KeyExhaustion {
-    /// Looks at some more configurations. Whether names are endless, once that is known; false if that is not to be found out.
-    pub(crate) fn look(&mut self, automaton: &Automaton) -> Option<bool> {
+    /// Looks at some more configurations. Once it is known whether names are endless, says so; `Some(None)` if they are not,
+    /// or if that cannot be found out. Names are spelled with `usable` bytes.
+    pub(crate) fn look(&mut self, automaton: &Automaton, usable: &ByteSet) -> Option<Option<EndlessNames>> {
         for _ in 0..KEYS_AT_ONCE {
             if self.done == automaton.name_starts.len() {
-                return Some(true);
+                return Some(Some(self.found));
             }
-            let is_endless = self.look_at_next(automaton).unwrap_or(Some(false));
+            let looked = self.look_at_next(automaton, usable).unwrap_or(Some(None));
             let is_large =
                 self.reached.order.len() > KEY_CONFIGURATIONS || self.tables.memory_usage() > KEY_BYTES;
-            if is_endless == Some(false) || is_large {
-                return Some(false);
-            }
-            if is_endless == Some(true) {
-                self.done += 1;
-                self.reached = Reached::default();
+            match looked {
+                _ if is_large => return Some(None),
+                Some(None) => return Some(None),
+                Some(Some(endless)) => {
+                    self.found = self.found.max(endless);
+                    self.done += 1;
+                    self.reached = Reached::default();
+                }
+                None => {}
             }
         }
         None
@@ -54,17 +87,29 @@ impl KeyExhaustion {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        let Reached { places, order, before, ways } = &self.reached;
-        let each = size_of::<SmallVec<[usize; 2]>>();
-        let lists = (order.capacity() * size_of::<ConfigurationId>()) + (ways.capacity() * 8);
+        let Reached { places, order, before, ways, loops } = &self.reached;
+        let each = size_of::<SmallVec<[(u32, bool); 2]>>();
+        let words = ways.capacity() + loops.capacity();
+        let lists = order.capacity() * size_of::<ConfigurationId>() + words * 8;
         self.tables.memory_usage() + places.capacity() * 17 + lists + before.capacity() * each
     }
 
     /// Looks at one more configuration; if there is none left, says whether the names from a start on are endless.
-    fn look_at_next(&mut self, automaton: &Automaton) -> Result<Option<bool>> {
+    fn look_at_next(
+        &mut self,
+        automaton: &Automaton,
+        usable: &ByteSet,
+    ) -> Result<Option<Option<EndlessNames>>> {
         if let Some(&at) = self.reached.order.get(self.reached.ways.len()) {
-            let next = Lazy::new(automaton, &mut self.tables).after_any(at)?;
-            self.reached.leads_to(next);
+            let mut lazy = Lazy::new(automaton, &mut self.tables);
+            let (mut next, mut byte) = (SmallVec::<[_; 16]>::new(), Some(0));
+            while let Some(low) = byte {
+                let (after, last) = lazy.step_run(at, low)?;
+                let is_usable = || (low..=last).any(|byte| usable.contains(byte));
+                next.extend((after != ConfigurationId::DEAD).then(|| (after, is_usable())));
+                byte = last.checked_add(1);
+            }
+            self.reached.leads_to(&next);
         } else if self.reached.order.is_empty() {
             let start = automaton.name_starts[self.done];
             let start = Lazy::new(automaton, &mut self.tables).start_of(Some(start), false)?;
@@ -86,35 +131,73 @@ impl Reached {
         place
     }
 
-    /// Notes what follows the next configuration.
-    fn leads_to(&mut self, all: Configurations) {
+    /// Notes what follows the next configuration, and whether a usable byte leads there.
+    fn leads_to(&mut self, all: &[(ConfigurationId, bool)]) {
         let from = self.ways.len();
-        let mut next: SmallVec<[usize; 16]> = SmallVec::new();
-        for to in all {
+        let mut next: SmallVec<[(usize, bool); 16]> = SmallVec::new();
+        for &(to, is_usable) in all {
             let place = self.place(to);
-            if !next.contains(&place) {
-                next.push(place);
-                self.before[place].push(from);
+            match next.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, known)) => *known |= is_usable,
+                None => next.push((place, is_usable)),
             }
+        }
+        for &(place, is_usable) in &next {
+            self.before[place].push((from as u32, is_usable));
+            self.loops.extend((is_usable && place == from).then_some(from));
         }
         self.ways.push(next.len());
     }
 
-    /// Whether from each configuration a way stays alive that does not end, unless nothing can follow it.
-    fn go_on(&mut self, tables: &Cache) -> bool {
-        let ways = &mut self.ways;
+    /// Whether from each configuration a way stays alive that does not end, unless nothing can follow it; and how many letters
+    /// other names take then.
+    fn go_on(&self, tables: &Cache) -> Option<EndlessNames> {
+        let mut ways = self.ways.clone();
         let mut ended: Vec<usize> = (0..ways.len()).filter(|&place| ways[place] == 0).collect();
         while let Some(place) = ended.pop() {
             if !tables.is_accepting(self.order[place]) {
-                return false;
+                return None;
             }
-            for &from in &self.before[place] {
+            for &(from, _) in &self.before[place] {
+                let from = from as usize;
                 ways[from] -= 1;
                 if ways[from] == 0 {
                     ended.push(from);
                 }
             }
         }
-        true
+        let goes_on = |place: &usize| ways[*place] > 0;
+        let words = (0..ways.len()).filter(|&place| tables.is_accepting(self.order[place]));
+        let farthest = |letters: Vec<u32>| (0..ways.len()).filter(goes_on).map(|place| letters[place]).max();
+        let to_end = farthest(self.letters_to(words)).unwrap_or(0);
+        let to_loop = farthest(self.letters_to(self.loops.iter().copied())).unwrap_or(0);
+        let all = ways.len() as u32;
+        let are_usable = self.before.iter().flatten().all(|(_, is_usable)| *is_usable);
+        Some(match (to_loop, to_end) {
+            (_, u32::MAX) => EndlessNames { base: u32::MAX, each: 0 },
+            // a byte that is repeated is a character, or half of one after a backslash
+            (0..u32::MAX, _) => EndlessNames { base: to_loop.saturating_add(to_end), each: 2 },
+            (u32::MAX, _) if !are_usable => EndlessNames { base: u32::MAX, each: 0 },
+            (u32::MAX, _) => {
+                EndlessNames { base: all.saturating_add(to_end), each: all.max(LONGEST_CHARACTER) }
+            }
+        })
+    }
+
+    /// Per configuration: how few usable bytes lead to one of some; `u32::MAX` if none do.
+    fn letters_to(&self, goals: impl Iterator<Item = usize>) -> Vec<u32> {
+        let mut letters = vec![u32::MAX; self.order.len()];
+        let mut open: VecDeque<usize> = goals.collect();
+        open.iter().for_each(|&goal| letters[goal] = 0);
+        while let Some(place) = open.pop_front() {
+            let before = self.before[place].iter().filter(|(_, is_usable)| *is_usable);
+            for from in before.map(|&(from, _)| from as usize) {
+                if letters[from] == u32::MAX {
+                    letters[from] = letters[place] + 1;
+                    open.push_back(from);
+                }
+            }
+        }
+        letters
     }
 }

@@ -75,6 +75,9 @@ struct Level {
     is_object: bool,
     /// The names that came.
     names: SetId,
+    /// How many these are, and how many came at most in one of the open objects.
+    count: u32,
+    most: u32,
     /// Whether a name that a single token may spell came here or below.
     common: bool,
 }
@@ -82,6 +85,12 @@ struct Level {
 impl Level {
     const OUTSIDE: u32 = 0;
     const ROOT: u32 = 1;
+
+    /// An object or array in another, in which no name came.
+    fn inner(below: u32, is_object: bool, around: (u32, bool)) -> Level {
+        let (most, common) = around;
+        Level { below, is_object, names: SetId::EMPTY, count: 0, most, common }
+    }
 }
 
 /// The tables behind [`KeyState`]s.
@@ -97,7 +106,7 @@ pub(crate) struct KeyTracker {
 
 impl Default for KeyTracker {
     fn default() -> KeyTracker {
-        let outside = Level { below: 0, is_object: false, names: SetId::EMPTY, common: false };
+        let outside = Level::inner(0, false, (0, false));
         KeyTracker {
             sets: StringSets::default(),
             levels: vec![outside; 2],
@@ -181,6 +190,11 @@ impl KeyTracker {
         Ok(false)
     }
 
+    /// How many names came at most in one of the open objects.
+    pub(crate) fn most_names(&self, place: KeyState) -> u32 {
+        self.levels[place.level as usize].most
+    }
+
     /// Whether a name that a single token may spell came in one of the open objects.
     pub(crate) fn has_common(&self, place: KeyState) -> bool {
         self.levels[place.level as usize].common
@@ -245,13 +259,14 @@ impl KeyTracker {
         }
         text.reverse();
         let Some(name) = decoded(&text) else { return KeyState::OUTSIDE };
-        let object = Level { below: Level::OUTSIDE, is_object: true, names: SetId::EMPTY, common: false };
-        self.with_name(object, &name, is_common)
+        self.with_name(Level::inner(Level::OUTSIDE, true, (0, false)), &name, is_common)
     }
 
     fn with_name(&mut self, level: Level, name: &[u8], is_common: impl Fn(&[u8]) -> bool) -> KeyState {
         let names = self.sets.with(level.names, name);
-        let level = self.level(Level { names, common: level.common || is_common(name), ..level });
+        let count = level.count.saturating_add(1);
+        let (most, common) = (level.most.max(count), level.common || is_common(name));
+        let level = self.level(Level { names, count, most, common, ..level });
         KeyState { level, at: Position::Value }
     }
 
@@ -299,7 +314,7 @@ impl KeyTracker {
             (Position::Value | Position::Key, b'"') => Position::Text { escaped: false },
             (Position::Value | Position::Key, b'{' | b'[') => {
                 let (below, is_object) = (place.level, byte == b'{');
-                let inner = Level { below, is_object, names: SetId::EMPTY, common: level.common };
+                let inner = Level::inner(below, is_object, (level.most, level.common));
                 let at = if is_object { Position::Key } else { Position::Value };
                 return Some(KeyState { level: self.level(inner), at });
             }

@@ -7,7 +7,7 @@
 
 use super::reentry::{Ground, Reentry};
 use super::shape_cache::ShapeCache;
-use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, Transitions};
+use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, Sufficient, Transitions};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::base::{Base, BaseState, NameEnds};
@@ -384,6 +384,47 @@ impl MaskCache {
     ) -> Result<Known> {
         let with = With { index, terminals: &self.terminals };
         self.completions.of((automaton, &mut self.tables), with, configuration, effort)
+    }
+
+    /// At most this many letters lead from a configuration to a word, whatever names came, if a bound is known; each letter
+    /// is a token. Some letter leads to a configuration whose bound is lower.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn sufficient(
+        &mut self,
+        automaton: &Automaton,
+        with: &Arc<Sufficient>,
+        configuration: ConfigurationId,
+    ) -> Result<Option<usize>> {
+        let bound =
+            self.completions.sufficient(with).of(&Lazy::new(automaton, &mut self.tables), configuration)?;
+        Ok(Some(bound as usize).filter(|_| bound < u32::MAX))
+    }
+
+    /// The same wherever one more token leads.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn sufficient_after_any(
+        &mut self,
+        automaton: &Automaton,
+        with: &Arc<Sufficient>,
+        configuration: ConfigurationId,
+    ) -> Result<Option<usize>> {
+        let lazy = Lazy::new(automaton, &mut self.tables);
+        let bound = self.completions.sufficient(with).after_any_token(&lazy, configuration)?;
+        Ok(bound.map(|bound| bound as usize))
+    }
+
+    /// Gives the searches for completions the work of one mask.
+    pub(in crate::mask) fn renew_search_work(&mut self) {
+        self.completions.renew_work();
+    }
+
+    /// Exchanges the work of a mask with that of its searches.
+    pub(crate) fn exchange_search_work(&mut self, automaton: &Automaton) {
+        self.completions.exchange_work(automaton.limits(), &mut self.tables);
     }
 
     /// A completion as the fewest tokens; `None` if no tokens spell it.

@@ -10,9 +10,12 @@ mod kept;
 mod spell;
 
 use super::terminals::Terminals;
-use crate::automaton::{Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy};
+use crate::automaton::{
+    Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy, Measure, Sufficient,
+};
 use crate::error::Result;
 use crate::grammar::ByteSet;
+use crate::limits::{LimitKind, Limits};
 use crate::token_index::TokenIndex;
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
@@ -58,16 +61,26 @@ impl fmt::Display for Distance {
     }
 }
 
-/// How hard fewer tokens are searched for than those that a least completion in bytes is spelled with.
+/// How hard a completion of few tokens is searched for: beyond the tokens that a completion of few bytes is spelled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
-    /// Not at all.
+    /// Not at all, and the completion is one that a short search finds.
+    Quick,
+    /// Not at all, and the completion is the least in bytes, unless the search for it has reached its limit.
     Spelled,
     /// Along the ways of completions that are short in bytes.
     Short,
     /// Along all ways.
     All,
 }
+
+impl Effort {
+    /// From the least on.
+    pub(crate) const ALL: [Effort; 4] = [Effort::Quick, Effort::Spelled, Effort::Short, Effort::All];
+}
+
+/// Places that a quick search examines for the least completion; then for any.
+const QUICK: (usize, usize) = (128, 1024);
 
 /// What is known of the completions of a configuration, whatever names came.
 #[derive(Clone, Debug)]
@@ -77,13 +90,27 @@ pub(crate) struct Known {
     /// At least this many tokens.
     pub(crate) least_tokens: usize,
     /// Completions in tokens, by the effort that found them; each has fewer tokens than those before it.
-    found: [Option<Arc<[TokenId]>>; 3],
+    found: [Option<Arc<[TokenId]>>; 4],
     effort: Effort,
+    /// By effort: what the searches up to there have examined.
+    searched: [usize; 4],
     /// That there is no completion in tokens.
     unreachable: bool,
 }
 
 impl Known {
+    /// What is known before anything was searched for.
+    fn unknown(least_tokens: usize) -> Known {
+        Known {
+            bytes: Distance::Unknown,
+            least_tokens,
+            found: [None, None, None, None],
+            effort: Effort::Quick,
+            searched: [0; 4],
+            unreachable: false,
+        }
+    }
+
     /// The completions that are found with some effort, the one of the fewest tokens first.
     pub(crate) fn completions(&self, effort: Effort) -> impl Iterator<Item = &Arc<[TokenId]>> {
         self.found[..=effort as usize].iter().rev().flatten()
@@ -111,10 +138,14 @@ pub(in crate::mask) struct With<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     estimates: Estimates,
+    /// Upper bounds, for the grammar's [`Sufficient`].
+    sufficient: Option<Estimates>,
     known: FxHashMap<ConfigurationId, Known>,
     pub(in crate::mask) kept: Kept,
-    /// Places that searches have examined.
+    /// What searches have examined, those whose results were known included: it depends on what was asked for alone.
     pub(in crate::mask) searched: usize,
+    /// The work of the searches of one mask.
+    work: Option<Budget>,
     bytes: usize,
 }
 
@@ -122,6 +153,7 @@ impl Completions {
     /// Forgets what was of the tables that were dropped.
     pub(in crate::mask) fn forget_tables(&mut self) {
         self.estimates.forget_tables();
+        self.sufficient.iter_mut().for_each(Estimates::forget_tables);
         self.known = FxHashMap::default();
         self.kept = Kept::default();
         self.bytes = 0;
@@ -131,6 +163,7 @@ impl Completions {
     pub(in crate::mask) fn memory_usage(&self) -> usize {
         self.bytes
             + self.estimates.memory_usage()
+            + self.sufficient.as_ref().map_or(0, Estimates::memory_usage)
             + self.known.capacity() * (size_of::<(ConfigurationId, Known)>() + 1)
             + self.kept.memory_usage()
     }
@@ -145,7 +178,19 @@ impl Completions {
         (self.known.len(), at_most, count(|distance| distance == Distance::Unknown))
     }
 
-    /// What is known of a configuration with some effort, found out on the first visit.
+    /// Gives searches the work of one mask.
+    pub(in crate::mask) fn renew_work(&mut self) {
+        self.work = None;
+    }
+
+    /// Exchanges the work of a mask with that of its searches. What is left of that is for the searches that follow.
+    pub(in crate::mask) fn exchange_work(&mut self, limits: &Limits, tables: &mut Cache) {
+        let work = self.work.get_or_insert_with(|| Budget::of_searches(limits));
+        std::mem::swap(work, &mut tables.work);
+    }
+
+    /// What is known of a configuration with some effort, found out on the first visit. Where the work of the mask's searches
+    /// is used up, nothing is found.
     ///
     /// # Errors
     /// Limits.
@@ -157,13 +202,19 @@ impl Completions {
         effort: Effort,
     ) -> Result<Known> {
         if let Some(known) = self.known.get(&id).filter(|known| known.effort >= effort) {
+            self.searched += known.searched[effort as usize];
             return Ok(known.clone());
         }
-        // what is found must not depend on the work that was done before
-        let before = std::mem::replace(&mut tables.work, Budget::of_mask(automaton.limits()));
+        self.exchange_work(automaton.limits(), tables);
         let found = self.find_out(&mut Lazy::new(automaton, tables), with, id, effort);
-        tables.work = before;
-        let known = found?;
+        self.exchange_work(automaton.limits(), tables);
+        let known = match found {
+            Err(error) if error.limit() == Some(LimitKind::MaskWork) => {
+                let bytes = self.estimates.of(&Lazy::new(automaton, tables), id)? as usize;
+                return Ok(Known::unknown(Completions::least_tokens(with, bytes)));
+            }
+            found => found?,
+        };
         let bytes = |known: &Known| -> usize {
             known.completions(Effort::All).map(|tokens| 16 + size_of_val(&**tokens)).sum()
         };
@@ -180,23 +231,59 @@ impl Completions {
         id: ConfigurationId,
         effort: Effort,
     ) -> Result<Known> {
-        let mut known = match self.known.get(&id) {
-            Some(known) => known.clone(),
-            None => self.in_bytes(lazy, with, id)?,
-        };
-        for next in [Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort) {
-            if known.effort < next {
-                known.effort = next;
-                self.refine(lazy, with, id, &mut known)?;
+        let mut known = self.known.get(&id).cloned();
+        let start = self.searched;
+        let before = known.as_ref().map_or(0, |known| known.searched[known.effort as usize]);
+        for next in Effort::ALL.into_iter().filter(|next| *next <= effort) {
+            if known.as_ref().is_some_and(|known| known.effort >= next) {
+                continue;
             }
+            let mut better = match (known.take(), next) {
+                (None, _) => self.in_bytes(lazy, with, id, Effort::Quick)?,
+                (Some(known), Effort::Spelled)
+                    if !matches!(known.bytes, Distance::Exact(_)) && !known.unreachable =>
+                {
+                    let found = self.in_bytes(lazy, with, id, Effort::Spelled)?;
+                    let [quick, ..] = known.found;
+                    let [_, spelled, ..] = found.found;
+                    let spelled = spelled
+                        .filter(|tokens| quick.as_ref().is_none_or(|quick| tokens.len() < quick.len()));
+                    Known { found: [quick, spelled, None, None], ..found }
+                }
+                (Some(known), _) => known,
+            };
+            better.effort = next;
+            if next >= Effort::Short {
+                self.refine(lazy, with, id, &mut better)?;
+            }
+            better.searched[next as usize..].fill(before + self.searched - start);
+            known = Some(better);
         }
-        Ok(known)
+        // those of the efforts before were counted when they were made
+        self.searched += before;
+        Ok(known.unwrap_or_else(|| Known::unknown(0)))
+    }
+
+    fn least_tokens(with: With<'_>, bytes: usize) -> usize {
+        let longest = (with.index.vocabulary().longest() as usize).max(1);
+        bytes.div_ceil(longest)
     }
 
     /// Finds a completion in bytes, and spells it.
-    fn in_bytes(&mut self, lazy: &mut Lazy<'_>, with: With<'_>, id: ConfigurationId) -> Result<Known> {
+    fn in_bytes(
+        &mut self,
+        lazy: &mut Lazy<'_>,
+        with: With<'_>,
+        id: ConfigurationId,
+        effort: Effort,
+    ) -> Result<Known> {
         let index = with.index;
         let limit = lazy.automaton.limits().completion_search;
+        let all = (limit, limit.saturating_mul(2));
+        let limit = match effort {
+            Effort::Quick => (QUICK.0.min(all.0), QUICK.1.min(all.1)),
+            _ => all,
+        };
         let estimate = self.estimates.of(lazy, id)? as usize;
         let found = lazy.completion(&mut self.estimates, id, &ByteSet::FULL, limit, &mut self.searched)?;
         let (bytes, mut completion) = match found {
@@ -223,14 +310,15 @@ impl Completions {
             Distance::Exact(least) => least,
             _ => estimate,
         };
-        let longest = (index.vocabulary().longest() as usize).max(1);
-        Ok(Known {
+        let mut known = Known {
             bytes,
-            least_tokens: least_bytes.div_ceil(longest).max(usize::from(!lazy.is_accepting(id))),
-            found: [tokens.map(Arc::from), None, None],
-            effort: Effort::Spelled,
             unreachable: bytes == Distance::Unreachable,
-        })
+            ..Known::unknown(
+                Completions::least_tokens(with, least_bytes).max(usize::from(!lazy.is_accepting(id))),
+            )
+        };
+        known.found[effort as usize] = tokens.map(Arc::from);
+        Ok(known)
     }
 
     /// Searches for fewer tokens with the effort that is said to have been made.
@@ -266,6 +354,11 @@ impl Completions {
             Fewer::GaveUp(least) => known.least_tokens = known.least_tokens.max(least),
         }
         Ok(())
+    }
+
+    /// The upper bounds on completions.
+    pub(in crate::mask) fn sufficient(&mut self, with: &Arc<Sufficient>) -> &mut Estimates {
+        self.sufficient.get_or_insert_with(|| Estimates::new(Measure::AtMost(Arc::clone(with))))
     }
 
     /// At least this many bytes lead from a configuration to a word.

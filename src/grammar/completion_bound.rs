@@ -1,0 +1,363 @@
+//! Upper bounds on the length of completions, as far as they can be read off a grammar.
+//!
+//! A length counts letters: a byte that is a token by itself counts one, a token by its id counts one. So a bound in letters
+//! bounds the tokens too. There is no bound (it is [`UNBOUNDED`]) where the shortest completion depends on what was read:
+//! in intersections and complements, behind conditions on members, in lists of different items, and where more members are
+//! asked for than are required.
+
+use super::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
+use rustc_hash::FxHashSet;
+
+/// The bound of what has none.
+pub(crate) const UNBOUNDED: u32 = u32::MAX;
+
+/// How often the lengths of rules are improved. They only fall, and are upper bounds after each pass.
+const PASSES: usize = 32;
+
+/// What a completion can be made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Letters {
+    /// Bytes that are tokens by themselves.
+    pub(crate) bytes: ByteSet,
+    /// Token terminals that have a token.
+    pub(crate) terminals: FxHashSet<ExprId>,
+    /// Bytes of the longest token.
+    pub(crate) longest: u32,
+}
+
+impl Letters {
+    /// What a byte counts.
+    pub(crate) fn of_byte(&self, byte: u8) -> u32 {
+        if self.bytes.contains(byte) { 1 } else { UNBOUNDED }
+    }
+
+    /// What the best byte of a range counts.
+    pub(crate) fn of_range(&self, low: u8, high: u8) -> u32 {
+        if (low..=high).any(|byte| self.bytes.contains(byte)) { 1 } else { UNBOUNDED }
+    }
+
+    /// What a token terminal counts.
+    pub(crate) fn of_terminal(&self, terminal: ExprId) -> u32 {
+        if self.terminals.contains(&terminal) { 1 } else { UNBOUNDED }
+    }
+
+    fn of_bytes(&self, bytes: &[u8]) -> u32 {
+        bytes.iter().fold(0, |sum, &byte| sum.saturating_add(self.of_byte(byte)))
+    }
+
+    /// The shortest character of a class, and what is left of a character after its first byte at most.
+    fn of_class(&self, class: &CharClass) -> (u32, u32) {
+        let Some(&(low, _)) = class.ranges().first() else { return (UNBOUNDED, 0) };
+        let last = class.ranges().last().map_or(low, |&(_, high)| high);
+        let is_ascii =
+            |byte: u8| class.ranges().iter().any(|&(low, high)| (low..=high).contains(&char::from(byte)));
+        let continues = (0x80..=0xBF).all(|byte| self.bytes.contains(byte));
+        let inside = match last.len_utf8() as u32 - 1 {
+            0 => 0,
+            left if continues => left,
+            _ => UNBOUNDED,
+        };
+        if (0..0x80).any(|byte| self.bytes.contains(byte) && is_ascii(byte)) {
+            return (1, inside);
+        }
+        (self.of_bytes(low.encode_utf8(&mut [0; 4]).as_bytes()), inside)
+    }
+}
+
+/// The bounds of the expressions of a grammar.
+#[derive(Clone, Debug)]
+pub(crate) struct CompletionBounds {
+    /// Per expression: a word has no more letters.
+    pub(crate) words: Vec<u32>,
+    /// Wherever a text stands within a word of the grammar, what is open is completed by no more letters, counted
+    /// from the innermost expression that was open before the last token.
+    pub(crate) inside: u32,
+}
+
+impl CompletionBounds {
+    /// Takes time linear in the grammar, but for rules that use each other.
+    pub(crate) fn new(grammar: &Grammar, letters: &Letters) -> CompletionBounds {
+        let words = words(grammar, letters);
+        let inside = Inside { grammar, letters, words: &words, known: vec![0; words.len()] }.of_root();
+        CompletionBounds { words, inside }
+    }
+}
+
+fn words(grammar: &Grammar, letters: &Letters) -> Vec<u32> {
+    let mut rules = vec![UNBOUNDED; grammar.rules().len()];
+    let mut words = Vec::new();
+    for _ in 0..PASSES {
+        words = pass(grammar, &rules, letters);
+        let after: Vec<u32> = grammar.rules().iter().map(|rule| words[rule.body.index()]).collect();
+        if after == rules {
+            break;
+        }
+        rules = after;
+    }
+    words
+}
+
+fn times(count: u32, each: u32) -> u32 {
+    if count == 0 { 0 } else { each.saturating_mul(count) }
+}
+
+/// The lengths of all expressions, given those of rules. Operands have smaller ids than what they stand in.
+fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
+    let mut words: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
+    for (place, expression) in grammar.expressions().iter().enumerate() {
+        let of = |id: &ExprId| words[id.index()];
+        words.push(match expression {
+            Expression::Empty => 0,
+            Expression::Never
+            | Expression::Complement(_)
+            | Expression::Intersection(_)
+            | Expression::MaxTokens { .. } => UNBOUNDED,
+            Expression::Token(_) => ExprId::new(place).map_or(UNBOUNDED, |id| letters.of_terminal(id)),
+            Expression::Bytes(bytes) => letters.of_bytes(bytes),
+            Expression::ByteSet(set) => {
+                set.ranges().map(|(low, high)| letters.of_range(low, high)).min().unwrap_or(UNBOUNDED)
+            }
+            Expression::Class(class) => letters.of_class(class).0,
+            Expression::Sequence(list) => list.iter().map(of).fold(0, u32::saturating_add),
+            Expression::Choice(list) => list.iter().map(of).min().unwrap_or(UNBOUNDED),
+            Expression::Repeat { body, min, .. } => times(*min, of(body)),
+            Expression::Rule(rule) => rules[rule.index()],
+            Expression::Label(_, body) | Expression::Name(body, _) => of(body),
+            Expression::Distinct(list) => match (list.min, list.items.first()) {
+                (0, _) => 0,
+                (1, Some(item)) => of(item),
+                _ => UNBOUNDED,
+            },
+            Expression::WordGraph(graph) => of_graph(graph, of, letters)[0],
+            Expression::Members(list) => MemberLengths::new(list, of, letters).list(),
+        });
+    }
+    words
+}
+
+/// The lengths from each node of a graph; there is at least one.
+fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -> Vec<u32> {
+    let mut least = vec![UNBOUNDED; graph.len().max(1)];
+    for node in (0..graph.len()).rev() {
+        let after = |edge: &WordEdge| {
+            let rest = match edge.to {
+                WordTarget::Node(node) => least[node as usize],
+                WordTarget::Exit(exit) => of(&graph.exits()[exit as usize]),
+            };
+            rest.saturating_add(letters.of_range(edge.low, edge.high))
+        };
+        least[node] = graph.edges(node).iter().map(after).min().unwrap_or(UNBOUNDED);
+    }
+    least
+}
+
+/// What the members of a list take.
+struct MemberLengths<'a> {
+    list: &'a Members,
+    /// Of all that are required, each with a separator.
+    required: u32,
+    separator: u32,
+    /// Of the shortest member, and of the longest.
+    any: u32,
+    longest: u32,
+}
+
+impl<'a> MemberLengths<'a> {
+    fn new(list: &'a Members, of: impl Fn(&ExprId) -> u32, letters: &Letters) -> MemberLengths<'a> {
+        let separator = of(&list.separator);
+        let others = || list.rest.iter().chain(&list.ones).map(&of);
+        let (mut required, mut any) = (0u32, others().min().unwrap_or(UNBOUNDED));
+        let mut longest = others().max().unwrap_or(0);
+        for group in list.members.chunk_by(|one, other| one.key == other.key) {
+            let length =
+                |member: &super::Member| of(&member.value).saturating_add(letters.of_bytes(&member.key));
+            let least = group.iter().map(length).min().unwrap_or(UNBOUNDED);
+            any = any.min(least);
+            longest = longest.max(group.iter().map(length).max().unwrap_or(0));
+            if group.iter().any(|member| member.required) {
+                required = required.saturating_add(least).saturating_add(separator);
+            }
+        }
+        MemberLengths { list, required, separator, any, longest }
+    }
+
+    /// Whether what is required is all that must come.
+    fn is_plain(&self) -> bool {
+        let count = self.list.members.chunk_by(|one, other| one.key == other.key);
+        let count = count.filter(|group| group.iter().any(|member| member.required)).count();
+        self.list.conditions.is_empty() && self.list.min as usize <= count.max(1)
+    }
+
+    fn list(&self) -> u32 {
+        match (self.is_plain(), self.list.min, self.required) {
+            (false, ..) => UNBOUNDED,
+            (true, 0, 0) => 0,
+            (true, _, 0) => self.any,
+            (true, _, required) => required,
+        }
+    }
+}
+
+/// How many letters complete an expression from within.
+struct Inside<'a> {
+    grammar: &'a Grammar,
+    letters: &'a Letters,
+    words: &'a [u32],
+    /// From within each expression, at most.
+    known: Vec<u32>,
+}
+
+impl Inside<'_> {
+    /// Goes through the expressions that the root reaches, operands first. Those that use each other are settled together.
+    fn of_root(mut self) -> u32 {
+        let root = self.grammar.rule(self.grammar.root()).body;
+        for group in strongly_connected(self.grammar, root) {
+            match &group[..] {
+                &[only] if !self.uses(only, only) => self.known[only.index()] = self.of(only),
+                _ => self.settle(group),
+            }
+        }
+        self.known[root.index()].max(self.words[root.index()])
+    }
+
+    fn uses(&self, id: ExprId, other: ExprId) -> bool {
+        matches!(self.grammar.expression(id), Expression::Rule(rule) if self.grammar.rule(*rule).body == other)
+    }
+
+    /// Of expressions that use each other. Each level of recursion adds what a rule asks for behind another, and
+    /// each byte of a token opens each of the rules once at most.
+    fn settle(&mut self, mut group: Vec<ExprId>) {
+        group.sort_unstable();
+        const FAR: u32 = 1 << 30;
+        let rules: Vec<ExprId> = group
+            .iter()
+            .copied()
+            .filter(|&id| match self.grammar.expression(id) {
+                Expression::Rule(rule) => group.binary_search(&self.grammar.rule(*rule).body).is_ok(),
+                _ => false,
+            })
+            .collect();
+        let body = |id: ExprId| match self.grammar.expression(id) {
+            Expression::Rule(rule) => self.grammar.rule(*rule).body,
+            _ => id,
+        };
+        let mut bodies: Vec<ExprId> = rules.iter().map(|&id| body(id)).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        self.with_rules(&group, &rules, 0);
+        let base = bodies.iter().map(|id| self.known[id.index()]).max().unwrap_or(0);
+        self.with_rules(&group, &rules, FAR);
+        let more = |id: &ExprId| self.known[id.index()].checked_sub(FAR).unwrap_or(0);
+        let level = bodies.iter().map(more).fold(0, u32::saturating_add);
+        let depth = self.letters.longest.saturating_add(1);
+        let inside = if base >= FAR { UNBOUNDED } else { base.saturating_add(level.saturating_mul(depth)) };
+        self.with_rules(&group, &rules, inside);
+    }
+
+    /// The expressions of a group, where all its rules are as given.
+    fn with_rules(&mut self, group: &[ExprId], rules: &[ExprId], inside: u32) {
+        for &id in group {
+            self.known[id.index()] = if rules.binary_search(&id).is_ok() { inside } else { self.of(id) };
+        }
+    }
+
+    fn of(&self, id: ExprId) -> u32 {
+        let inside = |id: &ExprId| self.known[id.index()];
+        let word = |id: &ExprId| self.words[id.index()];
+        match self.grammar.expression(id) {
+            Expression::Empty | Expression::Never | Expression::ByteSet(_) | Expression::Token(_) => 0,
+            Expression::Complement(_) | Expression::Intersection(_) | Expression::MaxTokens { .. } => {
+                UNBOUNDED
+            }
+            Expression::Bytes(bytes) => {
+                self.letters.of_bytes(bytes).saturating_sub(u32::from(self.words[id.index()] != UNBOUNDED))
+            }
+            Expression::Class(class) => self.letters.of_class(class).1,
+            Expression::Sequence(list) => {
+                let (mut most, mut after) = (0u32, 0u32);
+                for part in list.iter().rev() {
+                    most = most.max(after).max(inside(part).saturating_add(after));
+                    after = after.saturating_add(word(part));
+                }
+                most
+            }
+            Expression::Choice(list) => list.iter().map(inside).max().unwrap_or(0),
+            Expression::Repeat { max: Some(0), .. } => 0,
+            Expression::Repeat { body, min, .. } => {
+                inside(body).saturating_add(times(min.saturating_sub(1), word(body)))
+            }
+            Expression::Rule(rule) => self.known[self.grammar.rule(*rule).body.index()],
+            Expression::Label(_, body) | Expression::Name(body, _) => inside(body),
+            Expression::Distinct(list) => match (list.min, list.max, &list.items[..]) {
+                (0 | 1, Some(0 | 1), [item, ..]) => inside(item),
+                _ => UNBOUNDED,
+            },
+            Expression::WordGraph(graph) => {
+                let nodes = of_graph(graph, word, self.letters).into_iter().max().unwrap_or(0);
+                let exits = graph.exits().iter().map(|exit| inside(exit).max(word(exit))).max().unwrap_or(0);
+                nodes.max(exits)
+            }
+            Expression::Members(list) => self.of_members(list),
+        }
+    }
+
+    fn of_members(&self, list: &Members) -> u32 {
+        let (inside, word) = (|id: &ExprId| self.known[id.index()], |id: &ExprId| self.words[id.index()]);
+        let lengths = MemberLengths::new(list, word, self.letters);
+        if !lengths.is_plain() {
+            return UNBOUNDED;
+        }
+        let values = list.members.iter().map(|member| inside(&member.value));
+        let others = list.rest.iter().chain(&list.ones).map(inside);
+        // behind a separator a member must come, whichever is left
+        let open = values.chain(others).max().unwrap_or(0).max(lengths.longest);
+        let separator = inside(&list.separator).max(lengths.separator);
+        open.saturating_add(separator).saturating_add(lengths.required)
+    }
+}
+
+/// The expressions that one reaches in groups that reach each other, each after those that it uses (Tarjan's algorithm).
+fn strongly_connected(grammar: &Grammar, root: ExprId) -> Vec<Vec<ExprId>> {
+    const NEW: u32 = u32::MAX;
+    let children = |id: ExprId| -> Vec<ExprId> {
+        match grammar.expression(id) {
+            Expression::Rule(rule) => vec![grammar.rule(*rule).body],
+            expression => expression.children().collect(),
+        }
+    };
+    let count = grammar.expressions().len();
+    let (mut order, mut lowest, mut is_open) = (vec![NEW; count], vec![NEW; count], vec![false; count]);
+    let (mut groups, mut open, mut next) = (Vec::new(), Vec::new(), 0);
+    let mut calls: Vec<(ExprId, Vec<ExprId>, usize)> = Vec::new();
+    let mut enter = Some(root);
+    loop {
+        if let Some(id) = enter.take() {
+            (order[id.index()], lowest[id.index()]) = (next, next);
+            next += 1;
+            open.push(id);
+            is_open[id.index()] = true;
+            calls.push((id, children(id), 0));
+        }
+        let Some((id, uses, place)) = calls.last_mut() else { return groups };
+        let id = *id;
+        if let Some(&child) = uses.get(*place) {
+            *place += 1;
+            if order[child.index()] == NEW {
+                enter = Some(child);
+            } else if is_open[child.index()] {
+                lowest[id.index()] = lowest[id.index()].min(order[child.index()]);
+            }
+            continue;
+        }
+        if lowest[id.index()] == order[id.index()] {
+            let first = open.iter().rposition(|&other| other == id).unwrap_or(0);
+            let group = open.split_off(first);
+            group.iter().for_each(|other| is_open[other.index()] = false);
+            groups.push(group);
+        }
+        calls.pop();
+        if let Some((caller, ..)) = calls.last() {
+            lowest[caller.index()] = lowest[caller.index()].min(lowest[id.index()]);
+        }
+    }
+}
