@@ -158,9 +158,17 @@ impl Matcher {
         if !step(self)? {
             return Ok(false);
         }
-        let is_free = self.with_cache(|with, at| with.are_free(&after, at))?;
-        self.parts.push(self.path.step_count(), (!is_free).then_some(after));
-        Ok(true)
+        match self.with_cache(|with, at| with.are_free(&after, at)) {
+            Ok(is_free) => {
+                self.parts.push(self.path.step_count(), (!is_free).then_some(after));
+                Ok(true)
+            }
+            Err(error) => {
+                // an error leaves the matcher where it was
+                self.path.pop(1);
+                Err(error)
+            }
+        }
     }
 
     /// The error of what was not accepted because of the bound of a part, if that is why.

@@ -61,6 +61,7 @@ mod mask_file_places;
 mod mask_files;
 mod maskbench;
 mod masks;
+mod matcher_limits;
 mod memory_bound;
 mod model_folder;
 mod models;
