@@ -140,17 +140,17 @@ impl Automaton {
         least_lengths(&grammar, unit)
     }
 
-    /// Where a part begins; lowers it if nobody has. What that takes is bounded ahead and counted by the caller afterwards,
-    /// so that it cannot fail for a lack of work, of which there is more the next time: an error here is one of the grammar,
-    /// and stays.
-    pub(in crate::automaton) fn part(&self, part: u32) -> Result<StateId> {
+    /// Where a part begins, and how many states this call has made: it lowers the part if nobody has. What that takes is
+    /// bounded ahead and counted by the caller afterwards, so that it cannot fail for a lack of work, of which there is more
+    /// the next time: an error here is one of the grammar, and stays.
+    pub(in crate::automaton) fn part(&self, part: u32) -> Result<(StateId, usize)> {
         if let Some(start) = self.lowered(part) {
-            return Ok(start);
+            return Ok((start, 0));
         }
         let Some(deferred) = &self.deferred else { return Err(errors::not_lowered()) };
         let mut work = deferred.work.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(start) = self.lowered(part) {
-            return Ok(start);
+            return Ok((start, 0));
         }
         let Work { grammar, kept, failed, next } = &mut *work;
         let Some(taken) = kept.take() else {
@@ -162,11 +162,12 @@ impl Automaton {
             Err(error) => return Err(failed.insert(error).clone()),
         };
         let (block, parts, back) = lowering.into_parts();
+        let states = block.states.len();
         *next = deferred.publish(block);
         for (part, start) in parts {
             deferred.starts.entry(part as usize).get_or_init(|| start);
         }
         *kept = Some(back);
-        Ok(start)
+        Ok((start, states))
     }
 }

@@ -167,15 +167,14 @@ impl Lazy<'_> {
         }
     }
 
-    /// Where a part begins. Lowering it is work of whoever enters it first.
+    /// Where a part begins. Lowering it is work of whoever enters it first; what other threads lower meanwhile is not.
     fn lowered_part(&self, part: u32) -> Result<StateId> {
         let automaton = self.automaton;
         if let Some(start) = automaton.lowered(part) {
             return Ok(start);
         }
-        let before = automaton.state_count();
-        let start = automaton.part(part)?;
-        self.work.spend(automaton.state_count().saturating_sub(before))?;
+        let (start, states) = automaton.part(part)?;
+        self.work.spend(states)?;
         Ok(start)
     }
 
