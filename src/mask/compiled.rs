@@ -284,13 +284,18 @@ impl Tenant for Inner {
         &self.share
     }
 
+    fn was_read(&self) -> bool {
+        self.snapshot.load().take_read()
+    }
+
     fn drop_tables(&self) {
         // who is at work on them is not the one that used them longest ago
-        if let Ok(mut cache) = self.cache.try_lock()
-            && cache.tables.configuration_count() > 1
-        {
-            cache.reset();
+        let Ok(mut cache) = self.cache.try_lock() else { return };
+        if cache.tables.configuration_count() > 1 {
+            let old = cache.reset();
             self.share.set(cache.publish_size());
+            drop(cache);
+            drop(old);
         }
     }
 }
@@ -456,7 +461,9 @@ impl CompiledGrammar {
 
     /// What has been made so far; no lock is taken.
     pub(crate) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
-        self.0.snapshot.load()
+        let snapshot = self.0.snapshot.load();
+        snapshot.mark_read();
+        snapshot
     }
 
     /// What makes more, one thread at a time, with the work of one mask.
@@ -510,6 +517,18 @@ impl CompiledGrammar {
         self.0.share.set(cache.publish_size());
     }
 
+    /// Empties tables, and frees the old ones while others may have the lock. The work that was left stays.
+    pub(crate) fn emptied<'a>(&'a self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
+        let old = cache.reset();
+        let work = cache.tables.work.clone();
+        self.publish_size(&cache);
+        drop(cache);
+        drop(old);
+        let mut cache = self.cache();
+        cache.tables.work = work;
+        cache
+    }
+
     /// Gives the lock back, and says how much has been made. Where that is more than many grammars may have together, other ones
     /// lose their tables.
     pub(crate) fn release(&self, cache: MutexGuard<'_, MaskCache>) {
@@ -531,7 +550,7 @@ impl CompiledGrammar {
     /// Whoever panicked may have left the tables half made: makes them again.
     fn recovered<'a>(&self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
         self.0.cache.clear_poison();
-        cache.reset();
+        drop(cache.reset());
         cache
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// A bound on the memory that the tables and masks of compiled grammars take together, of one compiler or of several: see
 /// [`Compiler::within`](crate::Compiler::within). Clones are the same bound.
 ///
-/// Each grammar keeps to [`Limits::cache_bytes`](crate::Limits::cache_bytes) by itself. Past the bound the tables of those that
-/// made something new longest ago are dropped as a whole, and made again where they are needed; no mask changes, and no sequence
-/// stops. It is exceeded by no more than what the grammars that make something new at a time take. What a grammar is made of itself and
-/// what lies in mask files is not counted.
+/// Each grammar keeps to [`Limits::cache_bytes`](crate::Limits::cache_bytes) by itself. Past the bound the tables of the grammars
+/// that were used longest ago are dropped as a whole, and made again where they are needed; no mask changes, and no sequence
+/// stops. A grammar is used if a sequence reads its tables or adds to them. The bound is exceeded by no more than what the
+/// grammars that add something at a time take. What a grammar is made of itself and what lies in mask files is not counted.
 #[derive(Clone, Debug)]
 pub struct MemoryBound(Arc<Shared>);
 
@@ -20,13 +20,21 @@ struct Shared {
     used: AtomicUsize,
     /// How many times something new was made.
     clock: AtomicU64,
+    /// When the marks of readers are looked at next.
+    next_look: AtomicU64,
     tenants: Mutex<Vec<Weak<dyn Tenant>>>,
 }
 
+/// The marks of readers are looked at when this many things, and one for each grammar, were made.
+const LOOK_AFTER: u64 = 64;
+
 /// Whose tables can be dropped.
 pub(super) trait Tenant: Debug + Send + Sync {
-    /// When something new was made for it.
+    /// What it takes of the bound.
     fn share(&self) -> &Share;
+
+    /// Whether its tables were read since this was asked last.
+    fn was_read(&self) -> bool;
 
     /// Drops its tables, unless someone is at work on them.
     fn drop_tables(&self);
@@ -37,14 +45,23 @@ pub(super) trait Tenant: Debug + Send + Sync {
 pub(super) struct Share {
     bound: Option<MemoryBound>,
     bytes: AtomicUsize,
-    used_at: AtomicU64,
+    /// When something new was made last.
+    made_at: AtomicU64,
+    /// Whether it was used before each of the last 64 looks at the marks of readers; the highest bit is that of the last one.
+    uses: AtomicU64,
 }
 
 impl MemoryBound {
     /// A bound, in bytes.
     pub fn new(bytes: usize) -> MemoryBound {
         let (used, clock, tenants) = Default::default();
-        MemoryBound(Arc::new(Shared { most: bytes, used, clock, tenants }))
+        MemoryBound(Arc::new(Shared {
+            most: bytes,
+            used,
+            clock,
+            next_look: AtomicU64::new(LOOK_AFTER),
+            tenants,
+        }))
     }
 
     /// Bytes of the tables and masks of all grammars that it holds for, when each of them last made something.
@@ -67,15 +84,27 @@ impl MemoryBound {
         tenants.push(tenant);
     }
 
-    /// Drops tables until an eighth is free, those used longest ago first and `user`'s never. One thread at a time does.
-    fn shrink(&self, user: &Share) {
-        let Ok(mut tenants) = self.0.tenants.try_lock() else { return };
+    /// Notes which tables were read since this was done last: who reads tables leaves a mark and nothing else, so what is known
+    /// of the order of uses is approximate (the aging algorithm for pages of memory). Gives all tenants, unless another thread
+    /// is at it.
+    fn look_at_marks(&self, now: u64) -> Option<Vec<Arc<dyn Tenant>>> {
+        let mut tenants = self.0.tenants.try_lock().ok()?;
         tenants.retain(|tenant| tenant.strong_count() > 0);
-        let all = tenants.iter().filter_map(Weak::upgrade);
-        let mut others: Vec<Arc<dyn Tenant>> =
-            all.filter(|tenant| !std::ptr::eq(tenant.share(), user)).collect();
-        drop(tenants);
-        others.sort_by_cached_key(|tenant| tenant.share().used_at.load(Ordering::Relaxed));
+        let all: Vec<Arc<dyn Tenant>> = tenants.iter().filter_map(Weak::upgrade).collect();
+        self.0.next_look.store(now + LOOK_AFTER + all.len() as u64, Ordering::Relaxed);
+        for tenant in &all {
+            let uses = &tenant.share().uses;
+            let last = u64::from(tenant.was_read()) << 63;
+            uses.store(uses.load(Ordering::Relaxed) >> 1 | last, Ordering::Relaxed);
+        }
+        Some(all)
+    }
+
+    /// Drops tables until an eighth is free, those used longest ago first and `user`'s never. One thread at a time does.
+    fn shrink(&self, user: &Share, now: u64) {
+        let Some(mut others) = self.look_at_marks(now) else { return };
+        others.retain(|tenant| !std::ptr::eq(tenant.share(), user));
+        others.sort_by_cached_key(|tenant| tenant.share().last_used());
         for tenant in others {
             if self.used() <= self.0.most - self.0.most / 8 {
                 break;
@@ -87,7 +116,13 @@ impl MemoryBound {
 
 impl Share {
     pub(super) fn new(bound: Option<MemoryBound>) -> Share {
-        Share { bound, bytes: AtomicUsize::new(0), used_at: AtomicU64::new(0) }
+        let (bytes, made_at, uses) = Default::default();
+        Share { bound, bytes, made_at, uses }
+    }
+
+    /// Greater for tables that were used later.
+    fn last_used(&self) -> (u64, u64) {
+        (self.uses.load(Ordering::Relaxed), self.made_at.load(Ordering::Relaxed))
     }
 
     /// Whether the bound is reached.
@@ -106,9 +141,12 @@ impl Share {
     /// Makes room where more is taken than is allowed. The caller holds no lock that a tenant waits for.
     pub(super) fn make_room(&self) {
         if let Some(bound) = &self.bound {
-            self.used_at.store(bound.0.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+            let now = bound.0.clock.fetch_add(1, Ordering::Relaxed);
+            self.made_at.store(now, Ordering::Relaxed);
             if bound.used() > bound.0.most {
-                bound.shrink(self);
+                bound.shrink(self, now);
+            } else if now >= bound.0.next_look.load(Ordering::Relaxed) {
+                bound.look_at_marks(now);
             }
         }
     }

@@ -289,27 +289,36 @@ impl Matcher {
         mut work: impl FnMut(&mut PathCx<'_>, ConfigurationId) -> Result<R>,
     ) -> Result<R> {
         let (compiled, path) = (&self.compiled, &mut self.path);
-        let mut cache = compiled.cache();
         let names = path.names();
-        let mut names = path::lock(&names);
+        let mut cache = compiled.cache();
         if cache.memory_usage() > compiled.automaton().cache_bytes() {
-            cache.reset();
+            cache = compiled.emptied(cache);
         }
-        let generation = cache.generation();
-        let fresh = cache.tables.configuration_count() <= 1;
         let mut attempt = |cache: &mut MaskCache| {
+            let mut names = path::lock(&names);
             let at = path.find(compiled, cache)?;
             let at = cache.id(at)?;
             work(&mut PathCx { compiled, cache, path, names: &mut names }, at)
         };
+        let is_full = |result: &Result<R>| {
+            result.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::CacheBytes))
+        };
+        let is_fresh = |cache: &MaskCache| cache.tables.configuration_count() <= 1;
+        let mut was_fresh = is_fresh(&cache);
         let mut result = attempt(&mut cache);
-        if !fresh && result.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::CacheBytes)) {
-            if cache.generation() == generation {
-                cache.reset();
-            }
+        if !was_fresh && is_full(&result) {
+            cache = compiled.emptied(cache);
+            was_fresh = is_fresh(&cache);
+            result = attempt(&mut cache);
+        }
+        // others may have filled the tables meanwhile: now the lock is kept
+        let mut old = None;
+        if !was_fresh && is_full(&result) {
+            old = Some(cache.reset());
             result = attempt(&mut cache);
         }
         compiled.release(cache);
+        drop(old);
         result.map_err(|error| error.or_at(&Place::Byte(path.byte_count())))
     }
 }

@@ -381,7 +381,7 @@ impl<'c, 'g> Walk<'c, 'g> {
     fn operation(&mut self, choices: &mut Choices<'_>) -> Step {
         match choices.below(if self.case.sets.is_empty() { 10 } else { 11 }) {
             10 => {
-                self.case.compiled.cache().reset();
+                drop(self.case.compiled.cache().reset());
                 self.compare().map(drop)
             }
             0..=4 => self.accept_allowed(choices),

@@ -77,6 +77,29 @@ fn tables_of_grammars_used_longest_ago_are_dropped() {
     assert_eq!(bound.used(), 0);
 }
 
+/// A grammar of which all is known is only read. It stays where others grow.
+#[test]
+fn tables_that_sequences_only_read_are_not_dropped() {
+    let all = MemoryBound::new(usize::MAX);
+    let shared = compiler().within(&all);
+    let compiled: Vec<CompiledGrammar> = (0..GRAMMARS).map(|number| compile(&shared, number)).collect();
+    compiled.iter().enumerate().for_each(|(number, compiled)| drop(masks(compiled, number)));
+    let bound = MemoryBound::new(all.used() / 3);
+    let shared = compiler().within(&bound);
+    let grammars: Vec<CompiledGrammar> = (0..GRAMMARS).map(|number| compile(&shared, number)).collect();
+    masks(&grammars[0], 0);
+    let warm = grammars[0].statistics();
+    for _ in 0..4 {
+        for (number, compiled) in grammars.iter().enumerate().skip(1) {
+            masks(compiled, number);
+            masks(&grammars[0], 0);
+            assert_eq!(grammars[0].statistics(), warm);
+        }
+    }
+    let resets: u64 = grammars.iter().map(|compiled| compiled.statistics().resets).sum();
+    assert!(resets >= GRAMMARS as u64, "{resets}");
+}
+
 /// Threads on all grammars, with so little room that tables go all the time, in the middle of texts as well.
 #[test]
 fn threads_that_drop_each_others_tables_have_the_same_masks() {

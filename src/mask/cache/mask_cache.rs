@@ -23,7 +23,7 @@ use crate::token_index::TokenIndex;
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use arc_swap::ArcSwap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Steps of work of one visit to places of a mask file.
@@ -92,6 +92,8 @@ pub(crate) struct Snapshot {
     ceilings: AppendVec<AtomicU32>,
     /// Bytes of all that was made for the grammar, as of the last time that something was.
     bytes: AtomicUsize,
+    /// Whether it was read since someone asked.
+    is_read: AtomicBool,
 }
 
 impl Snapshot {
@@ -170,6 +172,29 @@ impl Snapshot {
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
+
+    /// Notes that it is read. Threads do not write what is noted already: they would wait for each other.
+    #[inline]
+    pub(in crate::mask) fn mark_read(&self) {
+        if !self.is_read.load(Ordering::Relaxed) {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it was read since this was asked last.
+    pub(in crate::mask) fn take_read(&self) -> bool {
+        self.is_read.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// What was made of one generation of tables, to be freed where no lock is held.
+#[must_use = "freeing it takes long: let it go where no lock is held"]
+pub(crate) struct OldTables {
+    _tables: Cache,
+    _snapshot: Arc<Snapshot>,
+    _records: ResidualMasks,
+    _parts: Parts,
+    _reentry: Reentry,
 }
 
 /// Makes tables and masks. When they are dropped to make room, the generation goes up: ids of an older
@@ -203,6 +228,7 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
         base_states: AppendVec::default(),
         ceilings: AppendVec::default(),
         bytes: AtomicUsize::new(0),
+        is_read: AtomicBool::new(false),
     })
 }
 
@@ -260,20 +286,26 @@ impl MaskCache {
         self.snapshot.located(id)
     }
 
-    /// Drops all that was made. What is left of the work of the present mask stays.
-    pub(crate) fn reset(&mut self) {
+    /// Begins anew with empty tables, and gives the old ones: freeing them takes long, and need not hold up others. What is
+    /// left of the work of the present mask stays.
+    pub(crate) fn reset(&mut self) -> OldTables {
         let work = self.tables.work.clone();
-        self.tables = Cache::new();
+        let tables = std::mem::take(&mut self.tables);
         self.tables.work = work;
-        self.snapshot = snapshot(self.generation() + 1, &self.tables);
+        let next = snapshot(self.generation() + 1, &self.tables);
+        let snapshot = std::mem::replace(&mut self.snapshot, next);
         self.current.store(Arc::clone(&self.snapshot));
-        self.records = ResidualMasks::default();
-        self.completions.forget_tables();
-        self.parts = Parts::default();
         // a mask that ended in a panic may have left some
         self.marks = ScratchBits::default();
         self.mask_bytes = 0;
-        self.reentry = Reentry::default();
+        self.completions.forget_tables();
+        OldTables {
+            _tables: tables,
+            _snapshot: snapshot,
+            _records: std::mem::take(&mut self.records),
+            _parts: std::mem::take(&mut self.parts),
+            _reentry: std::mem::take(&mut self.reentry),
+        }
     }
 
     /// The automaton with the cache of its configurations.
