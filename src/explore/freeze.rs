@@ -1,18 +1,76 @@
 //! What was explored, as a mask file.
 
+use super::ExploreBudget;
 use super::walk::Explorer;
 use crate::automaton::{Automaton, ConfigurationId};
 use crate::error::Result;
+use crate::limits::LimitKind;
 use crate::mask::MaskCache;
 use crate::mask_file::{MaskDrafts, MaskFile, StateDraft, Target, write};
 use crate::work::Budget;
+use std::time::Instant;
+
+/// What is left of a budget for the steps that the places of a file lack. Each place has up to as many as there are classes of
+/// bytes, and documents lead through places whose other steps nobody has made.
+struct Left {
+    work: u64,
+    /// Bytes that the tables may come to.
+    bytes: usize,
+    end: Option<Instant>,
+}
+
+impl Left {
+    fn is_used_up(&self, cache: &MaskCache) -> bool {
+        let is_late = || self.end.is_some_and(|end| Instant::now() >= end);
+        self.work == 0 || is_late() || cache.memory_usage() > self.bytes
+    }
+
+    /// Where a byte leads; nothing past a limit or the end of the budget.
+    fn step(
+        &mut self,
+        automaton: &Automaton,
+        cache: &mut MaskCache,
+        at: ConfigurationId,
+        byte: u8,
+    ) -> Option<ConfigurationId> {
+        let known = cache.tables.transitions().step(automaton, at, byte);
+        if known.is_some() || self.is_used_up(cache) {
+            return known;
+        }
+        let work = Budget::of_exploring(self.work, automaton.limits());
+        let all = work.limit() as u64;
+        cache.tables.work = work;
+        let next = cache.lazy(automaton).step(at, byte);
+        // what did not fit may have been tried in vain
+        let is_too_much = next.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::MaskWork));
+        let spent = if is_too_much { all } else { cache.tables.work.spent() };
+        self.work = self.work.saturating_sub(1 + spent);
+        next.ok()
+    }
+}
 
 impl Explorer<'_> {
+    /// What is left of the budget, and a quarter of it at least: exploring ends where it is used up.
+    fn left(&self) -> Left {
+        let ExploreBudget { work, bytes, time, .. } = *self.budget;
+        let bytes = bytes.min(self.compiled.automaton().cache_bytes());
+        Left {
+            work: work.saturating_sub(self.spent).max(work / 4),
+            bytes: bytes.saturating_add(bytes / 4),
+            end: self.deadline.zip(time).and_then(|(end, time)| end.checked_add(time / 4)),
+        }
+    }
+
     /// A mask file of what was explored so far. What the tables hold beside it is left out: it depends on who has used them.
     ///
     /// # Errors
     /// None but those of defects.
-    pub(super) fn freeze(mut self) -> Result<MaskFile> {
+    pub(super) fn freeze(self) -> Result<MaskFile> {
+        let left = self.left();
+        self.freeze_within(left)
+    }
+
+    fn freeze_within(mut self, mut left: Left) -> Result<MaskFile> {
         let compiled = self.compiled;
         let vocabulary = compiled.vocabulary();
         let mut masks = MaskDrafts::new(vocabulary.width());
@@ -46,7 +104,7 @@ impl Explorer<'_> {
                     tokens: facts.has_tokens,
                     token_edges,
                     mask,
-                    runs: runs(compiled.automaton(), cache, at, target),
+                    runs: runs(compiled.automaton(), cache, at, &mut left, target),
                 }
             });
             states.extend(draft);
@@ -61,9 +119,9 @@ fn runs(
     automaton: &Automaton,
     cache: &mut MaskCache,
     at: ConfigurationId,
+    left: &mut Left,
     target: impl Fn(ConfigurationId) -> Target,
 ) -> Vec<(u8, Target)> {
-    cache.tables.work = Budget::of_mask(automaton.limits());
     let wanted = cache.lazy(automaton).candidate_bytes(at);
     let mut runs: Vec<(u8, Target)> = Vec::new();
     let mut of_class: Vec<Option<Target>> = vec![None; automaton.class_count()];
@@ -71,8 +129,8 @@ fn runs(
         let to = match wanted.contains(byte) {
             false => Target::Dead,
             true => *of_class[automaton.class_of(byte)].get_or_insert_with(|| {
-                // past a limit it is left to the engine
-                cache.lazy(automaton).step(at, byte).map_or(Target::Unexplored, &target)
+                // what was not made is left to the engine
+                left.step(automaton, cache, at, byte).map_or(Target::Unexplored, &target)
             }),
         };
         if runs.last().is_none_or(|last| last.1 != to) {
@@ -80,4 +138,63 @@ fn runs(
         }
     }
     runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::walk::Tables;
+    use crate::syntax::gbnf;
+    use crate::vocabulary::{TokenId, VocabularyBuilder};
+    use crate::{CompiledGrammar, Compiler};
+    use std::sync::Arc;
+
+    /// Texts with no letter twice in a row, and a document of one token: it leads through all places, and makes one step from
+    /// each.
+    fn explored() -> (CompiledGrammar, Vec<TokenId>) {
+        let letters: Vec<char> = ('a'..='j').collect();
+        let others = |letter: char| {
+            let others = letters.iter().filter(|&&other| other != letter);
+            let others: Vec<String> = others.map(|other| format!("\"{other}\" after-{other}")).collect();
+            others.join(" | ")
+        };
+        let rules = letters.iter().map(|&letter| format!("after-{letter} ::= \"\" | {}\n", others(letter)));
+        let source = format!("root ::= {}\n{}", others(' '), rules.collect::<String>());
+        let grammar = gbnf::compile(&source, &gbnf::Options::default()).unwrap().grammar;
+        let vocabulary =
+            VocabularyBuilder::from_tokens([b"abcdefghij".as_slice(), b"a", b"b"]).build().unwrap();
+        let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap();
+        (compiled, vec![TokenId::new(0)])
+    }
+
+    /// The file with what is left for freezing, and how many bytes lead nobody knows where in it.
+    fn frozen(budget: &ExploreBudget, left: Option<Left>) -> (MaskFile, usize) {
+        let (compiled, document) = explored();
+        let tables = Tables::Own(Box::new(compiled.own_cache()));
+        let mut explorer = Explorer::new(&compiled, budget, tables);
+        explorer.start().unwrap();
+        explorer.run(&[document]);
+        let left = left.unwrap_or_else(|| explorer.left());
+        let file = explorer.freeze_within(left).unwrap();
+        let states = (0..file.state_count()).filter_map(|id| file.state(id as u32));
+        let unknown =
+            states.map(|state| (0..=255).filter(|&byte| file.after_byte(state, byte).is_none()).count());
+        let unknown = unknown.sum();
+        (file, unknown)
+    }
+
+    #[test]
+    fn freezing_keeps_to_the_budget() {
+        let budget = ExploreBudget::default().work(1_000);
+        let left = |work: u64| Left { work, bytes: usize::MAX, end: None };
+        let unknown = |left: Left| frozen(&budget, Some(left)).1;
+        let all: Vec<usize> = [0, 40, 300, u64::MAX].map(|work| unknown(left(work))).to_vec();
+        assert!(all.is_sorted_by(|more, less| more > less), "{all:?}");
+        assert_eq!(unknown(Left { bytes: 0, ..left(u64::MAX) }), all[0]);
+        assert_eq!(unknown(Left { end: Some(Instant::now()), ..left(u64::MAX) }), all[0]);
+        let (file, of_budget) = frozen(&budget, None);
+        assert!((all[3]..all[0]).contains(&of_budget), "{of_budget} of {all:?}");
+        let again = frozen(&budget, None).0;
+        assert_eq!(file.as_bytes(), again.as_bytes());
+    }
 }

@@ -49,8 +49,8 @@ pub(super) struct Explorer<'a> {
     /// What is near to what was found, by cost and time.
     frontier: BinaryHeap<Reverse<(u32, u32, ConfigurationId)>>,
     queued: FxHashSet<ConfigurationId>,
-    spent: u64,
-    deadline: Option<Instant>,
+    pub(super) spent: u64,
+    pub(super) deadline: Option<Instant>,
     is_over: bool,
 }
 
