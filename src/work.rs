@@ -71,6 +71,15 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }
 
+    /// For steps of a text that are made again together. Each was made within the work of a mask, but few take more than some
+    /// hundred steps of work; and what was done before it is used up need not be done again.
+    pub(crate) fn of_steps(limits: &Limits, steps: usize) -> Budget {
+        const MUCH: u64 = 1 << 14;
+        let of_mask = limits.mask_work as u64;
+        let each = (of_mask / 256).max(MUCH).min(of_mask);
+        Budget::new(LimitKind::MaskWork, of_mask.saturating_add(each.saturating_mul(steps as u64)))
+    }
+
     /// The same budget, which is exhausted as soon as someone waits: it is found out after some steps each.
     pub(crate) fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
         let all = self.left.get();

@@ -113,5 +113,8 @@ pub(in crate::automaton) const KEY_CONFIGURATIONS: usize = 1 << 12;
 /// Bytes of tables of that examination. Doubled: not measured.
 pub(in crate::automaton) const KEY_BYTES: usize = 16 << 20;
 
+/// Steps of work of it for one mask; some ten milliseconds. The most that a mask takes in the tests is some 3,000.
+pub(in crate::automaton) const KEY_WORK: u64 = 1 << 18;
+
 /// Configurations of it that are examined for one mask, so that none waits for all: that took up to 23 ms.
 pub(in crate::automaton) const KEYS_AT_ONCE: usize = 32;

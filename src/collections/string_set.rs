@@ -4,9 +4,8 @@
 //! in common, a set stays what it is while others grow from it, equal sets have equal ids, and to read on in all texts of
 //! a set at once is to go to a child.
 
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// The id of a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,12 +30,8 @@ pub(crate) struct StringSets {
     nodes: Vec<Node>,
     children: Vec<(u8, SetId)>,
     ids: HashTable<u32>,
-}
-
-fn hash(has_empty: bool, children: &[(u8, SetId)]) -> u64 {
-    let mut hasher = FxHasher::default();
-    (has_empty, children).hash(&mut hasher);
-    hasher.finish()
+    /// With a random key: the texts come from outside.
+    hasher: DefaultHashBuilder,
 }
 
 fn children_of<'a>(nodes: &[Node], children: &'a [(u8, SetId)], id: u32) -> &'a [(u8, SetId)] {
@@ -53,15 +48,16 @@ impl StringSets {
         let same = |&id: &u32| {
             nodes[id as usize - 1].has_empty == has_empty && children_of(nodes, all, id) == children
         };
-        let hash = hash(has_empty, children);
+        let hash = self.hasher.hash_one((has_empty, children));
         if let Some(&id) = self.ids.find(hash, same) {
             return SetId(id);
         }
         let id = self.nodes.len() as u32 + 1;
         self.children.extend_from_slice(children);
         self.nodes.push(Node { end: self.children.len() as u32, has_empty });
-        let (nodes, all) = (&self.nodes, &self.children);
-        let again = |&id: &u32| self::hash(nodes[id as usize - 1].has_empty, children_of(nodes, all, id));
+        let (nodes, all, hasher) = (&self.nodes, &self.children, &self.hasher);
+        let again =
+            |&id: &u32| hasher.hash_one((nodes[id as usize - 1].has_empty, children_of(nodes, all, id)));
         self.ids.insert_unique(hash, id, again);
         SetId(id)
     }

@@ -144,7 +144,7 @@ fn runs(
 mod tests {
     use super::*;
     use crate::explore::walk::Tables;
-    use crate::syntax::gbnf;
+    use crate::grammar::GrammarBuilder;
     use crate::vocabulary::{TokenId, VocabularyBuilder};
     use crate::{CompiledGrammar, Compiler};
     use std::sync::Arc;
@@ -152,15 +152,22 @@ mod tests {
     /// Texts with no letter twice in a row, and a document of one token: it leads through all places, and makes one step from
     /// each.
     fn explored() -> (CompiledGrammar, Vec<TokenId>) {
-        let letters: Vec<char> = ('a'..='j').collect();
-        let others = |letter: char| {
-            let others = letters.iter().filter(|&&other| other != letter);
-            let others: Vec<String> = others.map(|other| format!("\"{other}\" after-{other}")).collect();
-            others.join(" | ")
+        let mut g = GrammarBuilder::new();
+        let rules: Vec<_> =
+            ('a'..='j').map(|letter| (letter, g.declare(format!("after {letter}")))).collect();
+        let root = g.declare("root");
+        let mut after = |last: Option<char>| {
+            let mut ways: Vec<_> = last.map(|_| g.empty()).into_iter().collect();
+            for &(letter, rule) in rules.iter().filter(|(letter, _)| Some(*letter) != last) {
+                let (letter, rest) = (g.text(letter.to_string()), g.rule(rule));
+                ways.push(g.sequence([letter, rest]));
+            }
+            g.choice(ways)
         };
-        let rules = letters.iter().map(|&letter| format!("after-{letter} ::= \"\" | {}\n", others(letter)));
-        let source = format!("root ::= {}\n{}", others(' '), rules.collect::<String>());
-        let grammar = gbnf::compile(&source, &gbnf::Options::default()).unwrap().grammar;
+        let bodies: Vec<_> = rules.iter().map(|&(letter, rule)| (rule, after(Some(letter)))).collect();
+        let first = after(None);
+        bodies.into_iter().chain([(root, first)]).for_each(|(rule, body)| g.define(rule, body));
+        let grammar = g.build(root).unwrap();
         let vocabulary =
             VocabularyBuilder::from_tokens([b"abcdefghij".as_slice(), b"a", b"b"]).build().unwrap();
         let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap();

@@ -415,7 +415,9 @@ impl CompiledGrammar {
         {
             let missing = self.vocabulary().missing_bytes();
             let usable = (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect();
-            if let Some(answer) = found_out.get_or_insert_default().look(&self.0.automaton, &usable) {
+            let found = found_out.get_or_insert_default();
+            found.renew_work(self.0.automaton.limits());
+            if let Some(answer) = found.look(&self.0.automaton, &usable) {
                 are_endless.get_or_init(|| answer);
                 *found_out = None;
             }

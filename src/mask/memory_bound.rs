@@ -20,13 +20,13 @@ struct Shared {
     used: AtomicUsize,
     /// How many times something new was made.
     clock: AtomicU64,
-    /// When the marks of readers are looked at next.
-    next_look: AtomicU64,
+    /// The time of the clock at which the readers' marks are checked next.
+    next_check: AtomicU64,
     tenants: Mutex<Vec<Weak<dyn Tenant>>>,
 }
 
-/// The marks of readers are looked at when this many things, and one for each grammar, were made.
-const LOOK_AFTER: u64 = 64;
+/// Readers' marks are checked after this many additions to tables, and one more for each grammar.
+const CHECK_AFTER: u64 = 64;
 
 /// Whose tables can be dropped.
 pub(super) trait Tenant: Debug + Send + Sync {
@@ -47,7 +47,7 @@ pub(super) struct Share {
     bytes: AtomicUsize,
     /// When something new was made last.
     made_at: AtomicU64,
-    /// Whether it was used before each of the last 64 looks at the marks of readers; the highest bit is that of the last one.
+    /// Whether it was used before each of the last 64 checks of readers' marks; the highest bit is that of the last one.
     uses: AtomicU64,
 }
 
@@ -59,7 +59,7 @@ impl MemoryBound {
             most: bytes,
             used,
             clock,
-            next_look: AtomicU64::new(LOOK_AFTER),
+            next_check: AtomicU64::new(CHECK_AFTER),
             tenants,
         }))
     }
@@ -87,11 +87,11 @@ impl MemoryBound {
     /// Notes which tables were read since this was done last: who reads tables leaves a mark and nothing else, so what is known
     /// of the order of uses is approximate (the aging algorithm for pages of memory). Gives all tenants, unless another thread
     /// is at it.
-    fn look_at_marks(&self, now: u64) -> Option<Vec<Arc<dyn Tenant>>> {
+    fn check_marks(&self, now: u64) -> Option<Vec<Arc<dyn Tenant>>> {
         let mut tenants = self.0.tenants.try_lock().ok()?;
         tenants.retain(|tenant| tenant.strong_count() > 0);
         let all: Vec<Arc<dyn Tenant>> = tenants.iter().filter_map(Weak::upgrade).collect();
-        self.0.next_look.store(now + LOOK_AFTER + all.len() as u64, Ordering::Relaxed);
+        self.0.next_check.store(now + CHECK_AFTER + all.len() as u64, Ordering::Relaxed);
         for tenant in &all {
             let uses = &tenant.share().uses;
             let last = u64::from(tenant.was_read()) << 63;
@@ -102,7 +102,7 @@ impl MemoryBound {
 
     /// Drops tables until an eighth is free, those used longest ago first and `user`'s never. One thread at a time does.
     fn shrink(&self, user: &Share, now: u64) {
-        let Some(mut others) = self.look_at_marks(now) else { return };
+        let Some(mut others) = self.check_marks(now) else { return };
         others.retain(|tenant| !std::ptr::eq(tenant.share(), user));
         others.sort_by_cached_key(|tenant| tenant.share().last_used());
         for tenant in others {
@@ -145,8 +145,8 @@ impl Share {
             self.made_at.store(now, Ordering::Relaxed);
             if bound.used() > bound.0.most {
                 bound.shrink(self, now);
-            } else if now >= bound.0.next_look.load(Ordering::Relaxed) {
-                bound.look_at_marks(now);
+            } else if now >= bound.0.next_check.load(Ordering::Relaxed) {
+                bound.check_marks(now);
             }
         }
     }

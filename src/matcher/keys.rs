@@ -16,6 +16,7 @@ use crate::json::string::JsonStringDecoder;
 use crate::mask::{CompiledGrammar, NameEnds, TokenMask};
 use crate::token_index::quote_tokens::QuoteTokens;
 use crate::vocabulary::TokenId;
+use crate::work::Budget;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -151,6 +152,14 @@ impl PathCx<'_> {
 
     /// Makes the sets of names again, without what was only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
+        let work = Budget::of_steps(self.compiled.automaton().limits(), self.path.step_count());
+        let work = std::mem::replace(&mut self.cache.tables.work, work);
+        let rebuilt = self.rebuilt_key_tracker();
+        self.cache.tables.work = work;
+        rebuilt
+    }
+
+    fn rebuilt_key_tracker(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
         let quoted = self.compiled.index().quote_tokens();
         let cache = &mut *self.cache;
@@ -197,6 +206,7 @@ impl PathCx<'_> {
                 *last = trie.byte(node);
             }
             for child in trie.steps(node) {
+                self.cache.tables.work.spend(1)?;
                 let may_begin = quoted.may_begin_name(child.node);
                 let name = at
                     .place
@@ -241,6 +251,7 @@ impl PathCx<'_> {
             at.place.in_name().map(|name| (trie.root(), at.configuration, name)).into_iter().collect();
         while let Some((node, at, name)) = open.pop() {
             for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
+                self.cache.tables.work.spend(1)?;
                 let Some(name) = self.names.left_after(name, child.byte) else { continue };
                 let next = self.cache.lazy(automaton).step(at, child.byte)?;
                 if next == ConfigurationId::DEAD || !self.names.is_left(name) {

@@ -214,8 +214,9 @@ impl PathCx<'_> {
         {
             return Ok(Arc::clone(node));
         }
-        // each step was made within the work of its own
-        let work = std::mem::replace(&mut self.cache.tables.work, Budget::unbounded());
+        let known = last.as_ref().map_or(0, |node| node.steps);
+        let work = Budget::of_steps(self.compiled.automaton().limits(), steps.saturating_sub(known));
+        let work = std::mem::replace(&mut self.cache.tables.work, work);
         let made = self.made_again(at, last);
         self.cache.tables.work = work;
         made
@@ -459,15 +460,23 @@ impl PathCx<'_> {
     }
 
     /// The tokens that token edges take, each with which of the terminals have it, as bits.
-    pub(super) fn tokens_by_id(&mut self, at: ConfigurationId) -> FxHashMap<TokenId, u64> {
+    ///
+    /// # Errors
+    /// Limits.
+    pub(super) fn tokens_by_id(&mut self, at: ConfigurationId) -> Result<FxHashMap<TokenId, u64>> {
         let mut tokens: FxHashMap<TokenId, u64> = FxHashMap::default();
         let terminals = self.cache.lazy(self.compiled.automaton()).terminals(at);
         for (place, &terminal) in terminals.iter().enumerate() {
             // beyond, tokens are not put together
             let bit = if terminals.len() < 64 { 1 << place } else { u64::MAX };
-            self.compiled.terminals().each(terminal, |token| *tokens.entry(token).or_default() |= bit);
+            let mut count = 1;
+            self.compiled.terminals().each(terminal, |token| {
+                *tokens.entry(token).or_default() |= bit;
+                count += 1;
+            });
+            self.cache.tables.work.spend(count)?;
         }
-        tokens
+        Ok(tokens)
     }
 
     /// How many tokens must be left for a part that was open so that a way on is known from a place; 0 if the part is closed

@@ -223,23 +223,31 @@ impl Path {
 
     #[cold]
     fn find_again(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
-        // each step was made within the work of its own, or read from a mask file
-        let work = std::mem::replace(&mut cache.tables.work, Budget::unbounded());
-        let found = self.made_again(compiled, cache);
+        let unknown = self.unknown_steps(cache);
+        let work = Budget::of_steps(compiled.automaton().limits(), unknown);
+        let work = std::mem::replace(&mut cache.tables.work, work);
+        let found = self.made_again(compiled, cache, unknown);
         cache.tables.work = work;
         let (path, at) = found?;
         *self = path;
         Ok(at)
     }
 
-    fn made_again(&self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<(Path, Located)> {
+    /// How many steps, from the last one backwards, have led to configurations that are not in the engine's tables.
+    fn unknown_steps(&self, cache: &MaskCache) -> usize {
+        let backwards = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
+        let steps = backwards.flat_map(|chunk| chunk.steps.iter().rev());
+        steps.take_while(|step| !cache.has(step.at)).count()
+    }
+
+    fn made_again(
+        &self,
+        compiled: &CompiledGrammar,
+        cache: &mut MaskCache,
+        unknown: usize,
+    ) -> Result<(Path, Located)> {
         let automaton = compiled.automaton();
         let start = cache.start(automaton)?;
-        let backwards = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
-        let unknown = backwards
-            .flat_map(|chunk| chunk.steps.iter().rev())
-            .take_while(|step| !cache.has(step.at))
-            .count();
         let known = self.step_count() - unknown;
         let mut path = Path { start: Reached { at: start, ..self.start }, ..self.clone() };
         path.pop(unknown);
@@ -247,10 +255,6 @@ impl Path {
         let chunks = self.chunks().into_iter().filter(|chunk| chunk.steps_before + chunk.steps.len() > known);
         for chunk in chunks {
             for (step, bytes) in chunk.iter().skip(known.saturating_sub(chunk.steps_before)) {
-                let is_read = step.base != BaseState::NONE;
-                if is_read {
-                    cache.tables.work = Budget::of_mask(automaton.limits());
-                }
                 let mut by_bytes = None;
                 if step.way.is_text() {
                     by_bytes = Some(bytes.iter().try_fold(at, |at, &byte| cache.step(automaton, at, byte))?);
@@ -260,9 +264,6 @@ impl Path {
                 })?;
                 if at.is_dead() {
                     return Err(disagrees("it allows what no word begins with"));
-                }
-                if is_read {
-                    cache.tables.work = Budget::unbounded();
                 }
                 path.last.bytes.extend_from_slice(bytes);
                 path.push_step(Reached { at, base: step.base }, step.place, step.way, step.is_end);

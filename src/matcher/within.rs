@@ -95,7 +95,7 @@ impl Matcher {
             }
             if is_accepting {
                 // what token edges take does not end the text
-                let by_id = with.tokens_by_id(at);
+                let by_id = with.tokens_by_id(at)?;
                 tokens.extend(with.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
             }
             let mask = Arc::new(TokenMask::of(&tokens, width));
@@ -208,7 +208,7 @@ impl Matcher {
             return Ok(false);
         }
         if vocabulary.is_eos(token) {
-            let by_id = self.with_cache(|with, at| Ok(with.tokens_by_id(at)))?;
+            let by_id = self.with_cache(|with, at| with.tokens_by_id(at))?;
             if !by_id.contains_key(&token) {
                 return self.may_come(token);
             }
@@ -502,7 +502,7 @@ impl PathCx<'_> {
         let mut groups: Vec<Alike> = Vec::new();
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
         let (mut whole, mut last) = (true, None);
-        let by_id = self.tokens_by_id(at.configuration);
+        let by_id = self.tokens_by_id(at.configuration)?;
         let mut texts: FxHashMap<TokenId, Cursor> = FxHashMap::default();
         let from = at;
         let (mut read, mut open) = (Vec::new(), vec![(trie.root(), at, 0usize)]);

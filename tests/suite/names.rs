@@ -355,3 +355,73 @@ fn objects_may_have_thousands_of_names() {
         enumerate(&automaton).unwrap().take(2_000).map(|word| bytes_of(&word.unwrap())).collect();
     assert!(words.iter().all(|word| !has_repeated_name(word)));
 }
+
+/// Ends of a thousand names, of which the first is the least.
+fn ends() -> Vec<String> {
+    let letter = |number: usize| char::from_digit((number % 36) as u32, 36).unwrap();
+    let end = |number: usize| [number, number / 36, number / 1296].map(letter).iter().collect();
+    (0..1_000).map(|number| end(number * 7919 % 46_656)).collect()
+}
+
+/// Within a name of an object that has a thousand, all with one long prefix, of which all but the least came.
+fn nearly_exhausted(limits: Limits) -> grammata::Matcher {
+    let prefix = "a".repeat(100);
+    let names = ends().join("|");
+    let schema = json!({"type": "object", "patternProperties": {format!("^{prefix}({names})$"): {"const": 1}},
+        "additionalProperties": false});
+    let options = json_schema::Options::default().whitespace(Whitespace::Compact);
+    let grammar = compile_value(&schema, &options).unwrap().grammar;
+    let tokens = (0..=255u8).map(|byte| vec![byte]).chain((2..=100).map(|length| vec![b'a'; length]));
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).build().unwrap();
+    let compiler = Compiler::new(Arc::new(vocabulary)).limits(limits);
+    let mut matcher = compiler.compile(&grammar).unwrap().matcher();
+    matcher.accept_bytes(b"{").unwrap();
+    for end in &ends()[1..] {
+        matcher.accept_bytes(format!("\"{prefix}{end}\":1,").as_bytes()).unwrap();
+    }
+    matcher.accept_bytes(b"\"").unwrap();
+    matcher
+}
+
+#[test]
+fn a_search_for_a_name_that_did_not_come_is_work_of_the_mask() {
+    let error = nearly_exhausted(Limits::default().mask_work(1 << 16)).mask().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.to_string().contains("mask_work"), "{error}");
+    let mut matcher = nearly_exhausted(Limits::default());
+    let mask = matcher.mask().unwrap();
+    // the beginnings of the prefix
+    assert_eq!(mask.iter().count(), 100);
+    let name = |end: &str| format!("{}{end}\":1}}", "a".repeat(100));
+    assert!(!matcher.may_continue(name(&ends()[1]).as_bytes()).unwrap());
+    assert!(matcher.may_continue(name(&ends()[0]).as_bytes()).unwrap());
+}
+
+/// A long text that must be read again, as its tables were dropped, is not too much work.
+#[test]
+fn a_long_text_is_found_again_after_tables_were_dropped() {
+    let schema =
+        json!({"type": "array", "items": {"type": "object", "additionalProperties": {"type": "integer"}}});
+    let options = json_schema::Options::default().whitespace(Whitespace::Compact);
+    let grammar = compile_value(&schema, &options).unwrap().grammar;
+    let bound = grammata::MemoryBound::new(1);
+    let limits = Limits::default().mask_work(1 << 14);
+    let compiler = Compiler::new(vocabulary(&[])).limits(limits).within(&bound);
+    let (compiled, other) = (compiler.compile(&grammar).unwrap(), compiler.compile(&grammar).unwrap());
+    let mut matcher = compiled.matcher();
+    matcher.accept_bytes(b"[").unwrap();
+    for number in 0..4_000 {
+        let item = format!("{{\"name {number}\":{number},\"other name\":-{number},\"{number}\":123456}},");
+        matcher.accept_bytes(item.as_bytes()).unwrap();
+    }
+    matcher.accept_bytes(b"{\"name 1\":1,\"").unwrap();
+    let before: Vec<TokenId> = matcher.mask().unwrap().iter().collect();
+    for _ in 0..2 {
+        let resets = compiled.statistics().resets;
+        other.matcher().accept_bytes(b"[{\"name\":").unwrap();
+        assert!(compiled.statistics().resets > resets);
+        let after: Vec<TokenId> = matcher.mask().unwrap().iter().collect();
+        assert_eq!(after, before);
+    }
+    assert!(!matcher.may_continue(b"name 1\"").unwrap() && matcher.may_continue(b"name 2\"").unwrap());
+}

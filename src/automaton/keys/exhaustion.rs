@@ -4,10 +4,12 @@
 //! be thousands, so some are examined whenever a mask is made, rather than all at once; until it is known, names are taken
 //! to be few.
 
-use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEYS_AT_ONCE};
+use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEY_WORK, KEYS_AT_ONCE};
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::grammar::ByteSet;
+use crate::limits::Limits;
+use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -83,6 +85,11 @@ impl KeyExhaustion {
             }
         }
         None
+    }
+
+    /// Gives the next look its work. If that is not enough, names are taken to be few.
+    pub(crate) fn renew_work(&mut self, limits: &Limits) {
+        self.tables.work = Budget::of_exploring(KEY_WORK, limits);
     }
 
     /// Bytes on the heap.

@@ -11,7 +11,8 @@ use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
 use crate::json::string::JsonStringDecoder;
 use crate::limits::{LimitKind, Limits};
-use rustc_hash::{FxHashMap, FxHashSet};
+use hashbrown::HashMap;
+use rustc_hash::FxHashSet;
 
 /// How far a text has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,15 +94,15 @@ impl Level {
     }
 }
 
-/// The tables behind [`KeyState`]s.
+/// The tables behind [`KeyState`]s. Their hashes have random keys, as names come from outside.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyTracker {
     sets: StringSets,
     levels: Vec<Level>,
-    level_ids: FxHashMap<Level, u32>,
+    level_ids: HashMap<Level, u32>,
     /// Per text: the one without its last byte, and that byte.
     texts: Vec<(TextId, u8)>,
-    text_ids: FxHashMap<(TextId, u8), TextId>,
+    text_ids: HashMap<(TextId, u8), TextId>,
 }
 
 impl Default for KeyTracker {
@@ -110,9 +111,9 @@ impl Default for KeyTracker {
         KeyTracker {
             sets: StringSets::default(),
             levels: vec![outside; 2],
-            level_ids: FxHashMap::default(),
+            level_ids: HashMap::default(),
             texts: vec![(TextId(0), 0)],
-            text_ids: FxHashMap::default(),
+            text_ids: HashMap::default(),
         }
     }
 }
@@ -174,6 +175,7 @@ impl KeyTracker {
                 ));
             }
             for byte in lazy.candidate_bytes(at).iter() {
+                lazy.work.spend(1)?;
                 let next = lazy.step(at, byte)?;
                 if next == ConfigurationId::DEAD {
                     continue;

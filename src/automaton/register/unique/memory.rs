@@ -8,6 +8,7 @@ use crate::collections::string_set::{SetId, StringSets};
 use crate::json::comparison::Comparison;
 use crate::json::string::JsonStringDecoder;
 use crate::json::value::{Value, Values};
+use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ pub(in crate::automaton) struct Memory {
     pub(in crate::automaton::register::unique) register_ids: FxHashMap<Register, RegisterId>,
     /// Per tape: the one before its last byte, that byte, and its length.
     pub(in crate::automaton::register::unique) histories: Vec<(HistoryId, u8, u32)>,
-    pub(in crate::automaton::register::unique) history_ids: FxHashMap<(HistoryId, u8), HistoryId>,
+    pub(in crate::automaton::register::unique) history_ids: HashMap<(HistoryId, u8), HistoryId>,
     pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
     pub(in crate::automaton) watch_bytes: usize,
     /// Successors of the configurations that have a history.
@@ -122,7 +123,7 @@ impl Memory {
             registers: Vec::new(),
             register_ids: FxHashMap::default(),
             histories: vec![(HistoryId::NONE, 0, 0); 2],
-            history_ids: FxHashMap::default(),
+            history_ids: HashMap::default(),
             watches: FxHashMap::default(),
             watch_bytes: 0,
             next: FxHashMap::default(),

@@ -167,12 +167,20 @@ impl Lazy<'_> {
     /// so in a string, or in what is no JSON; where a digit may, there are endlessly many numbers, if it is not in the
     /// exponent of zero. `No` if that is not found out soon.
     fn freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
-        let automaton = self.automaton;
         if let Some(&known) = self.memory.free.get(&item) {
             return Ok(known);
         }
         // whoever asks again on the way does not know yet
         self.memory.free.insert(item, Freedom::No);
+        let freedom = self.find_freedom(item);
+        if freedom.is_err() {
+            self.memory.free.remove(&item);
+        }
+        freedom
+    }
+
+    fn find_freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
+        let automaton = self.automaton;
         // each with the place before it, and whether the exponent of a number was begun on the way
         let mut places = vec![(item, 0, false)];
         let mut seen = FxHashSet::from_iter([item]);
