@@ -236,6 +236,8 @@ impl PathCx<'_> {
             let next = Next { bytes: way.is_text().then_some(&*bytes), token: way.token() };
             let before = parts.last.clone();
             let readings = before.as_ref().and_then(|node| node.readings.as_deref()).unwrap_or_default();
+            // each step had the work of its own searches when it was made first
+            self.cache.renew_search_work();
             let after = self.after(readings, next)?;
             parts.push(place, Some(after));
         }

@@ -450,7 +450,7 @@ impl MaskCache {
     }
 
     /// Gives the searches for completions the work of one mask.
-    pub(in crate::mask) fn renew_search_work(&mut self) {
+    pub(crate) fn renew_search_work(&mut self) {
         self.completions.renew_work();
     }
 
