@@ -422,6 +422,7 @@ fn schema_options(
             Numbers::Any => json_schema::Numbers::Any,
         }),
         spelling: own.spelling,
+        unencoded: own.unencoded,
         max_digits: args.max_digits.map_or(own.max_digits, |most| most.0),
         formats: args.formats.map_or(own.formats, |formats| match formats {
             Formats::Annotate => json_schema::Formats::Annotate,

@@ -123,6 +123,7 @@ pub fn json_schema(bytes: &[u8]) {
             _ => json_schema::Whitespace::Compact,
         },
         spelling: json_schema::Spelling::Json,
+        unencoded: None,
         max_digits: (first / 32 % 2 == 1).then_some(3),
         property_order: match first / 2 % 2 {
             0 => json_schema::PropertyOrder::Declared,

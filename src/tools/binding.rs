@@ -92,7 +92,7 @@ pub struct Parameter {
     pub style: Style,
     /// Whether items and members are written one by one.
     pub explode: bool,
-    /// Whether reserved characters are not encoded.
+    /// Whether reserved characters are not encoded, but for those that end a value or separate its parts.
     pub allow_reserved: bool,
 }
 
@@ -120,6 +120,25 @@ pub struct Body {
     pub required: bool,
     /// Which members of the argument object make it.
     pub members: BodyMembers,
+    /// How members of a form are written where the document says so.
+    pub encodings: Vec<Encoding>,
+}
+
+/// How a member of a form is written (OpenAPI 3.2, section 4.15).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    /// Its name in the body.
+    pub name: String,
+    /// How a value is written.
+    pub style: Style,
+    /// Whether items and members are written one by one.
+    pub explode: bool,
+    /// Whether reserved characters are not encoded, but for those that end a value or separate its parts.
+    pub allow_reserved: bool,
+    /// Whether the document names a style: an object without one is JSON text.
+    pub is_styled: bool,
+    /// The media type of its part in multipart, if the document names one.
+    pub media_type: Option<String>,
 }
 
 /// The members of the argument object that make a body.

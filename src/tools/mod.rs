@@ -8,9 +8,11 @@
 //! The source is the paper on ToolDec (arXiv 2310.07075v3), which builds an automaton from a tool's documentation so that a model calls
 //! it without syntax errors. `docs/tools.md` says what is read, and how.
 
+mod address;
 mod binding;
 mod errors;
 mod finding;
+mod form;
 mod format;
 mod name;
 mod needs;
@@ -22,7 +24,7 @@ mod schema;
 pub mod session;
 mod set;
 
-pub use binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
+pub use binding::{Binding, Body, BodyMembers, Encoding, HttpBinding, Location, Media, Parameter, Style};
 pub use finding::{Finding, Severity};
 pub use format::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers, Turn};
 pub use name::restricted as restricted_names;

@@ -86,10 +86,11 @@ pub enum Spelling {
     Python,
     /// A string as its characters, any other value as JSON. A text may then spell values of several types.
     Text,
-    /// The same without CR, LF and NUL.
+    /// Scalars but null as [`Text`](Spelling::Text) of printable ASCII and tabs, as a field of HTTP holds them (RFC 9110, section
+    /// 5.5). Arrays and objects are not in the language.
     Line,
     /// Scalars but null as [`Text`](Spelling::Text), percent-encoded (RFC 3986, section 2.1): every byte but
-    /// `A-Za-z0-9-._~` as `%XX` in capitals. Arrays and objects are not in the language.
+    /// [`Options::unencoded`] as `%XX` in capitals. Arrays and objects are not in the language.
     Percent,
 }
 
@@ -112,6 +113,8 @@ pub struct Options {
     pub numbers: Numbers,
     /// The notation of values. Default [`Spelling::Json`].
     pub spelling: Spelling,
+    /// The ASCII characters that [`Spelling::Percent`] writes as they are. Default none named: `A-Za-z0-9-._~`.
+    pub unencoded: Option<String>,
     /// The most digits in each run of digits of a number whose length nothing else bounds; after the point and in the
     /// exponent, one fewer. Default none: as many as one likes.
     pub max_digits: Option<u32>,
@@ -128,6 +131,7 @@ crate::setters::setters!(Options {
     formats: Formats,
     numbers: Numbers,
     spelling: Spelling,
+    unencoded: Option<String>,
     max_digits: Option<u32>,
     documents: Documents,
     limits: Limits,

@@ -7,7 +7,7 @@ use super::scalar::{self, Kinds};
 use crate::error::Result;
 use crate::grammar::analysis::productive;
 use crate::grammar::{ExprId, FreeText, Members, Order};
-use crate::syntax::json_schema::{Compiled, PropertyOrder, Spelling, compile_value};
+use crate::syntax::json_schema::{self, Compiled, PropertyOrder, Spelling, compile_value};
 use crate::tools::errors;
 use crate::tools::set::{Tool, is_fatal};
 use serde_json::{Value, json};
@@ -31,7 +31,17 @@ impl Writer<'_> {
         spelling: Spelling,
     ) -> Result<Option<ExprId>> {
         let options = self.options.schema.clone().spelling(spelling);
-        match compile_value(schema, &options) {
+        self.value_in(tool, schema, &options)
+    }
+
+    /// The same with all options.
+    pub(super) fn value_in(
+        &mut self,
+        tool: &Tool,
+        schema: &Value,
+        options: &json_schema::Options,
+    ) -> Result<Option<ExprId>> {
+        match compile_value(schema, options) {
             Ok(Compiled { grammar, .. }) => {
                 let root = grammar.rule(grammar.root()).body;
                 if !productive(&grammar).holds(root) {

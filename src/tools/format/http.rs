@@ -5,8 +5,9 @@ use super::arguments::{Written, variadic};
 use super::grammar::Writer;
 use super::members::{Member, Plain};
 use crate::error::Result;
-use crate::grammar::{ExprId, Members, Order};
+use crate::grammar::{ByteSet, ExprId, Members, Order};
 use crate::syntax::json_schema::Spelling;
+use crate::tools::address::{End, Piece, encoded_name, kept, pieces};
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
 use crate::tools::errors;
 use crate::tools::set::Tool;
@@ -16,14 +17,26 @@ use serde_json::{Value, json};
 pub(super) const METHODS: [&str; 9] =
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
 
-/// What separates the items of an array in a style, beside those that are written one by one.
-fn separator(parameter: &Parameter) -> Option<&'static str> {
-    match (parameter.style, parameter.explode) {
-        (Style::Form, false) | (Style::Simple, _) | (Style::Label | Style::Matrix, false) => Some(","),
-        (Style::SpaceDelimited, _) => Some("%20"),
-        (Style::PipeDelimited, _) => Some("%7C"),
-        (Style::TabDelimited, _) => Some("%09"),
-        _ => None,
+/// What stands between two items of an array: what ends a pair and the name again, where each has a pair of its own. `None`: what an
+/// item may have too.
+pub(super) fn separator(parameter: &Parameter) -> Option<String> {
+    let name = encoded_name(&parameter.name);
+    Some(match (parameter.style, parameter.explode) {
+        (Style::Simple, _) | (Style::Form | Style::Label | Style::Matrix, false) => ",".to_owned(),
+        (Style::Label, true) => ".".to_owned(),
+        (Style::Matrix, true) => format!(";{name}="),
+        (Style::Form, true) if parameter.location == Location::Cookie => format!("; {name}="),
+        (Style::Form, true) => format!("&{name}="),
+        _ => return None,
+    })
+}
+
+/// What the value of a parameter in a path begins with.
+pub(super) fn in_path_before(parameter: &Parameter) -> String {
+    match parameter.style {
+        Style::Label => ".".to_owned(),
+        Style::Matrix => format!(";{}=", encoded_name(&parameter.name)),
+        _ => String::new(),
     }
 }
 
@@ -63,6 +76,12 @@ impl Writer<'_> {
     /// The whole request.
     pub(super) fn request(&mut self, tool: &Tool, form: RequestForm) -> Result<ExprId> {
         let http = binding(tool)?;
+        if !METHODS.contains(&http.method.as_str()) {
+            return Err(self.unwritable(tool, &http.method, &METHODS.join(", ")));
+        }
+        if http.grouped && !http.parameters.is_empty() {
+            return Err(self.unwritable(tool, &tool.name, "arguments that are not grouped by their places"));
+        }
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
         match form {
@@ -73,10 +92,11 @@ impl Writer<'_> {
 
     fn message(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
         let mut parts = vec![self.builder.text(format!("{} ", http.method)), self.path(tool, plain, http)?];
-        let query = self.parameters(tool, plain, http, Location::Query)?;
-        parts.push(self.pairs(tool, plain, query, ("?", "&"))?);
-        let mut headers = self.parameters(tool, plain, http, Location::Header)?;
-        let cookies = self.parameters(tool, plain, http, Location::Cookie)?;
+        let query = self.parameters(tool, plain, &http.parameters, Location::Query)?;
+        let before = if http.path.contains('?') { "&" } else { "?" };
+        parts.push(self.pairs(tool, plain, query, (before, "&"))?);
+        let mut headers = self.parameters(tool, plain, &http.parameters, Location::Header)?;
+        let cookies = self.parameters(tool, plain, &http.parameters, Location::Cookie)?;
         if !cookies.is_empty() {
             let required = cookies.iter().any(|(_, cookie)| cookie.required);
             let separator = self.builder.text("; ");
@@ -100,7 +120,7 @@ impl Writer<'_> {
         for piece in pieces(&http.path) {
             match piece {
                 Piece::Fixed(text) => parts.push(self.builder.text(text)),
-                Piece::Place(name) => {
+                Piece::Place(name, end) => {
                     let parameter = http
                         .parameters
                         .iter()
@@ -110,7 +130,7 @@ impl Writer<'_> {
                     let Some((parameter, member)) = found else {
                         return Err(self.unwritable(tool, name, "a parameter for each place of the path"));
                     };
-                    let value = self.parameter(tool, plain, parameter, &member)?;
+                    let value = self.parameter(tool, plain, parameter, &member, Some(end))?;
                     let value = value.map(|(_, value)| value);
                     let value =
                         value.ok_or_else(|| self.unwritable(tool, name, "a value that a path can hold"))?;
@@ -130,13 +150,13 @@ impl Writer<'_> {
         &mut self,
         tool: &Tool,
         plain: &Plain<'p>,
-        http: &HttpBinding,
+        parameters: &[Parameter],
         location: Location,
     ) -> Result<Vec<(&'p str, Written)>> {
         let mut written = Vec::new();
-        for parameter in http.parameters.iter().filter(|parameter| parameter.location == location) {
+        for parameter in parameters.iter().filter(|parameter| parameter.location == location) {
             let Some(member) = member_of(plain, parameter) else { continue };
-            match self.parameter(tool, plain, parameter, &member) {
+            match self.parameter(tool, plain, parameter, &member, None) {
                 Ok(Some((key, value))) => {
                     written.push((member.name, Written { key, value, required: member.required }));
                 }
@@ -177,58 +197,80 @@ impl Writer<'_> {
         plain: &Plain<'_>,
         parameter: &Parameter,
         member: &Member<'_>,
+        end: Option<End<'_>>,
     ) -> Result<Option<(String, ExprId)>> {
-        let name = encoded(&parameter.name);
         let is_header = parameter.location == Location::Header;
-        let spelling = if is_header { Spelling::Line } else { Spelling::Percent };
-        let key = match (parameter.location, parameter.style) {
-            (Location::Header, _) => format!("\n{}: ", parameter.name),
-            (Location::Path, Style::Label) => ".".to_owned(),
-            (Location::Path, Style::Matrix) => format!(";{name}="),
-            (Location::Path, _) => String::new(),
-            _ => format!("{name}="),
+        let key = match parameter.location {
+            Location::Header => format!("\n{}: ", parameter.name),
+            Location::Path => in_path_before(parameter),
+            Location::Query | Location::Cookie => format!("{}=", encoded_name(&parameter.name)),
         };
         if matches!(parameter.style, Style::Json | Style::Cookie) {
             return Err(self.unwritable(tool, member.name, "a style that is neither JSON nor `cookie`"));
         }
+        let kept = kept(parameter, end);
         if parameter.style == Style::DeepObject {
-            return self.deep_object(tool, plain, member, &name);
+            return self.deep_object(tool, plain, member, parameter, &kept);
         }
+        let scalar = |writer: &mut Self, schema: &Value| match is_header {
+            true => writer.value(tool, &plain.alone(schema), Spelling::Line),
+            false => writer.encoded(tool, &plain.alone(schema), &kept),
+        };
         let value = match variadic(plain, member) {
             Some((item, min, max)) => {
-                let Some(item) = self.value(tool, &plain.alone(item), spelling)? else { return Ok(None) };
-                let (item, separator) = match separator(parameter) {
-                    Some(separator) if is_header => {
-                        let (comma, any) = (
-                            self.builder.text(","),
-                            self.builder.byte_set(crate::grammar::ByteSet::range(0, 255)),
-                        );
-                        let any = self.builder.star(any);
-                        let with_comma = self.builder.sequence([any, comma, any]);
-                        let without = self.builder.complement(with_comma);
-                        (self.builder.intersection([item, without]), separator.to_owned())
-                    }
-                    Some(separator) => (item, separator.to_owned()),
-                    None if parameter.style == Style::Form => (item, format!("&{name}=")),
-                    None if parameter.style == Style::Matrix => (item, format!(";{name}=")),
-                    None => return Err(self.unwritable(tool, member.name, "an array in another style")),
-                };
-                if separator.starts_with('%') {
+                let Some(mut item) = scalar(self, item)? else { return Ok(None) };
+                let Some(separator) = separator(parameter) else {
                     return Err(self.unwritable(tool, member.name, "an array with commas between its items"));
+                };
+                if is_header {
+                    item = self.without_comma(item);
                 }
                 let separator = self.builder.text(separator);
                 self.builder.separated(item, separator, min.max(1), max)
             }
-            None => match self.value(tool, &plain.alone(member.schema), spelling)? {
+            None => match scalar(self, member.schema)? {
                 Some(value) => value,
                 None => return Ok(None),
             },
         };
-        if parameter.location == Location::Path {
-            let before = self.builder.text(&key);
-            return Ok(Some((key, self.builder.sequence([before, value]))));
-        }
+        let value = match parameter.location {
+            Location::Path => {
+                let before = self.builder.text(&key);
+                self.builder.sequence([before, value])
+            }
+            Location::Header => self.without_blanks_around(value),
+            Location::Query | Location::Cookie => value,
+        };
         Ok(Some((key, value)))
+    }
+
+    /// The percent-encoded texts of a scalar; `None` if there are none.
+    fn encoded(&mut self, tool: &Tool, schema: &Value, kept: &ByteSet) -> Result<Option<ExprId>> {
+        let kept: String = kept.iter().map(char::from).collect();
+        let options = self.options.schema.clone().spelling(Spelling::Percent).unencoded(Some(kept));
+        self.value_in(tool, schema, &options)
+    }
+
+    /// Those of some texts that have no comma.
+    fn without_comma(&mut self, texts: ExprId) -> ExprId {
+        let (comma, any) = (self.builder.text(","), self.anything());
+        let with_comma = self.builder.sequence([any, comma, any]);
+        let without = self.builder.complement(with_comma);
+        self.builder.intersection([texts, without])
+    }
+
+    /// Those of some texts that neither begin nor end with a blank.
+    fn without_blanks_around(&mut self, texts: ExprId) -> ExprId {
+        let (blank, any) = (self.builder.class([(' ', ' '), ('\t', '\t')]), self.anything());
+        let around = [self.builder.sequence([blank, any]), self.builder.sequence([any, blank])];
+        let around = self.builder.choice(around);
+        let others = self.builder.complement(around);
+        self.builder.intersection([texts, others])
+    }
+
+    fn anything(&mut self) -> ExprId {
+        let any = self.builder.byte_set(ByteSet::FULL);
+        self.builder.star(any)
     }
 
     /// `a%5Bx%5D=1&a%5By%5D=2`.
@@ -237,17 +279,22 @@ impl Writer<'_> {
         tool: &Tool,
         plain: &Plain<'_>,
         member: &Member<'_>,
-        name: &str,
+        parameter: &Parameter,
+        kept: &ByteSet,
     ) -> Result<Option<(String, ExprId)>> {
         let inner = plain.alone(plain.resolved(member.schema));
         let properties = Plain::of(tool, &inner)?;
         let mut written = Vec::new();
-        let before = format!("{name}%5B");
+        let before = format!("{}%5B", encoded_name(&parameter.name));
         for one in &properties.members {
             // all begin alike, and what they begin with is the parameter's
-            let key = format!("{}%5D=", encoded(one.name));
-            if let Some(one_written) = self.written(tool, &properties, *one, key, Spelling::Percent)? {
-                written.push((one.name, one_written));
+            let key = format!("{}%5D=", encoded_name(one.name));
+            match self.encoded(tool, &properties.alone(one.schema), kept)? {
+                Some(value) => written.push((one.name, Written { key, value, required: one.required })),
+                None if one.required => {
+                    return Err(self.unwritable(tool, one.name, "a value that it can write"));
+                }
+                None => {}
             }
         }
         if written.is_empty() {
@@ -273,16 +320,11 @@ impl Writer<'_> {
             Media::Json => self.value(tool, &schema, Spelling::Json)?,
             Media::Text => self.value(tool, &schema, Spelling::Text)?,
             Media::Form if !is_whole => {
-                let fields = Plain::of(tool, &schema)?;
-                let mut written = Vec::new();
-                for one in &fields.members {
-                    let key = format!("{}=", encoded(one.name));
-                    if let Some(one_written) = self.written(tool, &fields, *one, key, Spelling::Percent)? {
-                        written.push((one.name, one_written));
-                    }
-                }
+                let object = Plain::of(tool, &schema)?;
+                let fields: Vec<Parameter> = members.iter().map(|(_, name)| body.field(name, name)).collect();
+                let written = self.parameters(tool, &object, &fields, Location::Query)?;
                 let separator = self.builder.text("&");
-                Some(self.list(tool, &fields, written, separator, (u32::from(!required), None))?)
+                Some(self.list(tool, &object, written, separator, (u32::from(!required), None))?)
             }
             Media::Form | Media::Multipart => None,
         };
@@ -290,7 +332,7 @@ impl Writer<'_> {
             return Err(self.unwritable(
                 tool,
                 &body.media_type,
-                "a body in JSON, a form of scalars, or text",
+                "a body in JSON, a form of scalars and arrays of them, or text",
             ));
         };
         Ok((content, required))
@@ -397,34 +439,4 @@ pub(super) fn body_members<'t>(plain: &Plain<'t>, body: &'t Body) -> (Vec<(&'t s
     let is_required = |name: &str| plain.members.iter().any(|member| member.name == name && member.required);
     let must_come = members.iter().any(|(member, _)| is_required(member));
     (members, must_come || (body.required && matches!(body.members, BodyMembers::Flat(_))))
-}
-
-/// A part of a path.
-pub(super) enum Piece<'p> {
-    Fixed(&'p str),
-    /// Where the parameter of this name goes.
-    Place(&'p str),
-}
-
-/// The parts of a path.
-pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once('{') {
-        let Some((name, after)) = after.split_once('}') else { break };
-        if !before.is_empty() {
-            pieces.push(Piece::Fixed(before));
-        }
-        pieces.push(Piece::Place(name));
-        rest = after;
-    }
-    if !rest.is_empty() {
-        pieces.push(Piece::Fixed(rest));
-    }
-    pieces
-}
-
-/// Every byte but the unreserved ones as `%XX`.
-pub(super) fn encoded(text: &str) -> String {
-    crate::tools::request::encoded(text, false)
 }

@@ -1,6 +1,7 @@
 //! Call formats: how the calls of a turn are written. Each is a table of TOML, so that a further one takes no code.
 
 mod arguments;
+mod conformity;
 mod grammar;
 mod http;
 mod members;
@@ -15,6 +16,7 @@ mod scalar;
 pub use grammar::{CallGrammar, Choice, GrammarOptions, Markers};
 pub(in crate::tools) use parts::{After, HOLE, Hole};
 pub use read::{Call, Turn};
+pub(in crate::tools) use scalar::may_be_list;
 
 use super::errors;
 use crate::diagnostic::Place;

@@ -1,14 +1,16 @@
 //! Requests as text, read and written.
 
 use super::arguments::variadic;
-use super::http::{METHODS, Piece, body_members, encoded, member_of, pieces, query_members};
+use super::conformity::conforms;
+use super::http::{METHODS, body_members, in_path_before, member_of, query_members, separator};
 use super::members::{Member, Plain};
 use super::read::Reader;
 use super::scalar::{Kinds, percent_decoded, typed, typed_scalar};
 use super::{Call, RequestForm};
 use crate::error::Result;
+use crate::tools::address::{self, End, Piece, encoded_name, pieces, segment_len};
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
-use crate::tools::request;
+use crate::tools::request::Parts;
 use crate::tools::set::{Tool, ToolSet};
 use serde_json::{Map, Value, json};
 
@@ -17,54 +19,62 @@ type Arguments = Map<String, Value>;
 /// Texts in the places of a path, each after the name of its place.
 type Texts<'p> = Vec<(&'p str, &'p str)>;
 
-/// The first tool of a method whose path matches and of whose request `read` makes a call, of the values in the path. Those with more
-/// literal parts come first.
-fn called(
-    set: &ToolSet,
+/// The first tool of a method whose path matches what `target` gives of it, and of whose request `read` makes a call, of the values in
+/// the path and of what follows it. Those with more literal parts come first, and of several those whose arguments conform.
+fn called<'t>(
+    set: &'t ToolSet,
     method: &str,
-    path: &str,
-    mut read: impl FnMut(&Plain<'_>, &HttpBinding, Arguments) -> Option<Arguments>,
+    target: impl Fn(&HttpBinding) -> Option<&'t str>,
+    mut read: impl FnMut(&Plain<'_>, &HttpBinding, Arguments, &str) -> Option<Arguments>,
 ) -> Option<Call> {
-    let mut found: Vec<(&Tool, &HttpBinding, Texts<'_>)> = set
+    let mut found: Vec<(&Tool, &HttpBinding, Texts<'_>, &str)> = set
         .callable()
         .filter_map(|tool| {
             let Binding::Http(http) = &tool.binding else { return None };
-            let texts = places(http, path).filter(|_| http.method == method)?;
-            Some((tool, &**http, texts))
+            let (texts, rest) = places(http, target(http)?).filter(|_| http.method == method)?;
+            Some((tool, &**http, texts, rest))
         })
         .collect();
-    found.sort_by_key(|(_, http, _)| http.path.matches('{').count());
-    found.into_iter().find_map(|(tool, http, texts)| {
-        let root = tool.arguments.value();
-        let plain = Plain::of(tool, &root).ok()?;
-        let arguments = read(&plain, http, in_path(&plain, http, &texts)?)?;
-        Some(Call { tool: tool.name.clone(), arguments })
-    })
+    found.sort_by_key(|(_, http, ..)| address::places(&http.path));
+    let mut calls: Vec<(&Tool, Call)> = found
+        .into_iter()
+        .filter_map(|(tool, http, texts, rest)| {
+            let root = tool.arguments.value();
+            let plain = Plain::of(tool, &root).ok()?;
+            let arguments = read(&plain, http, in_path(&plain, http, &texts)?, rest)?;
+            Some((tool, Call { tool: tool.name.clone(), arguments }))
+        })
+        .collect();
+    let is_right = |(tool, call): &(&Tool, Call)| {
+        conforms(&tool.arguments.value(), &Value::Object(call.arguments.clone()))
+    };
+    let at = if calls.len() > 1 { calls.iter().position(is_right).unwrap_or(0) } else { 0 };
+    (at < calls.len()).then(|| calls.swap_remove(at).1)
 }
 
-/// The texts that a path has in the places of a template, with the names of these.
-fn places<'p>(http: &'p HttpBinding, path: &'p str) -> Option<Texts<'p>> {
-    let pieces = pieces(&http.path);
+/// The texts that a path has in the places of a template, with the names of these, and what follows the path: nothing or a query.
+fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p str)> {
     let mut texts = Vec::new();
-    let mut rest = path;
-    for (at, piece) in pieces.iter().enumerate() {
+    let mut rest = target;
+    for piece in pieces(&http.path) {
         match piece {
             Piece::Fixed(text) => rest = rest.strip_prefix(text)?,
-            Piece::Place(name) => {
-                let end = match pieces.get(at + 1) {
-                    Some(Piece::Fixed(text)) => rest.find(text)?,
-                    _ => rest.len(),
+            Piece::Place(name, end) => {
+                let segment = &rest[..segment_len(rest)];
+                let value = match end {
+                    End::Before(byte) => &segment[..segment.find(char::from(byte))?],
+                    End::Segment(suffix) => segment.strip_suffix(suffix)?,
                 };
-                let (value, after) = rest.split_at(end);
-                if value.is_empty() || value.contains('/') {
+                if matches!(value, "" | "." | "..") {
                     return None;
                 }
-                texts.push((*name, value));
-                rest = after;
+                texts.push((name, value));
+                rest = &rest[value.len()..];
             }
         }
     }
-    rest.is_empty().then_some(texts)
+    let before = if http.path.contains('?') { '&' } else { '?' };
+    (rest.is_empty() || rest.starts_with(before)).then_some((texts, rest))
 }
 
 /// The values of these texts.
@@ -87,30 +97,23 @@ fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts
         let value = typed_scalar(&decoded, schema, plain.root);
         (!value.is_string() || Kinds::of(schema, plain.root).string).then_some(value)
     };
-    let name = encoded(&parameter.name);
-    let in_path = parameter.location == Location::Path;
-    let strip = |text: &'_ str| -> Option<String> {
-        Some(match parameter.style {
-            Style::Label if in_path => text.strip_prefix('.')?.to_owned(),
-            Style::Matrix if in_path => text.strip_prefix(&format!(";{name}="))?.to_owned(),
-            _ => text.to_owned(),
-        })
+    let before = match parameter.location {
+        Location::Path => in_path_before(parameter),
+        _ => String::new(),
     };
     match (variadic(plain, member), texts) {
-        (None, [text]) => scalar(&strip(text)?, member.schema),
+        (None, [text]) => scalar(text.strip_prefix(&before)?, member.schema),
         (None, _) => None,
         (Some((item, ..)), texts) => {
+            let has_pairs = matches!(parameter.location, Location::Query | Location::Cookie)
+                && parameter.style == Style::Form
+                && parameter.explode;
+            let separator = separator(parameter)?;
             let mut items = Vec::new();
             for text in texts {
-                let text = strip(text)?;
-                let separator = if parameter.style == Style::Matrix && parameter.explode {
-                    format!(";{name}=")
-                } else {
-                    ",".to_owned()
-                };
-                let is_one = parameter.style == Style::Form && parameter.explode && !in_path && !is_header;
-                let parts =
-                    if is_one { vec![text.as_str()] } else { text.split(separator.as_str()).collect() };
+                let text = text.strip_prefix(&before)?;
+                let parts: Vec<&str> =
+                    if has_pairs { vec![text] } else { text.split(separator.as_str()).collect() };
                 for part in parts {
                     items.push(scalar(part, item)?);
                 }
@@ -120,13 +123,18 @@ fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts
     }
 }
 
-/// The values of a query or of cookies.
-fn in_pairs(plain: &Plain<'_>, http: &HttpBinding, location: Location, pairs: &[&str]) -> Option<Arguments> {
+/// The values of a query, of cookies or of a form.
+fn in_pairs(
+    plain: &Plain<'_>,
+    parameters: &[Parameter],
+    location: Location,
+    pairs: &[&str],
+) -> Option<Arguments> {
     let mut arguments = Map::new();
     let mut read = 0;
-    for parameter in http.parameters.iter().filter(|parameter| parameter.location == location) {
+    for parameter in parameters.iter().filter(|parameter| parameter.location == location) {
         let Some(member) = member_of(plain, parameter) else { continue };
-        let name = encoded(&parameter.name);
+        let name = encoded_name(&parameter.name);
         if parameter.style == Style::DeepObject {
             let mut object = Map::new();
             let schema = plain.resolved(member.schema);
@@ -167,7 +175,7 @@ fn in_headers(plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<A
             arguments.insert(member.name.to_owned(), value_of(plain, parameter, &member, &[text])?);
         } else {
             let cookies: Vec<&str> = Some(text).filter(|_| name == "Cookie")?.split("; ").collect();
-            arguments.extend(in_pairs(plain, http, Location::Cookie, &cookies)?);
+            arguments.extend(in_pairs(plain, &http.parameters, Location::Cookie, &cookies)?);
         }
     }
     Some(arguments)
@@ -190,25 +198,16 @@ fn in_value(plain: &Plain<'_>, body: &Body, value: Value) -> Option<Arguments> {
 }
 
 fn in_body(plain: &Plain<'_>, body: &Body, text: &str) -> Option<Arguments> {
-    let schema = |name: &str| {
-        let member = match &body.members {
-            BodyMembers::Flat(members) => &members.iter().find(|(_, known)| known == name)?.0,
-            BodyMembers::Whole(member) => member,
-        };
-        Some(plain.members.iter().find(|known| known.name == member)?.schema)
-    };
     let value = match body.media {
         Media::Json => serde_json::from_str(text).ok()?,
-        Media::Text => typed(text, schema("")?, plain.root),
+        Media::Text => {
+            let BodyMembers::Whole(member) = &body.members else { return None };
+            typed(text, plain.members.iter().find(|known| known.name == member)?.schema, plain.root)
+        }
         Media::Form if text.is_empty() => json!({}),
         Media::Form => {
-            let mut object = Map::new();
-            for pair in text.split('&') {
-                let (name, text) = pair.split_once('=')?;
-                let (name, text) = (percent_decoded(name)?, percent_decoded(text)?);
-                object.insert(name.clone(), typed_scalar(&text, schema(&name)?, plain.root));
-            }
-            Value::Object(object)
+            let pairs: Vec<&str> = text.split('&').collect();
+            return in_pairs(plain, &body.fields(), Location::Query, &pairs);
         }
         Media::Multipart => return None,
     };
@@ -247,7 +246,12 @@ impl Reader<'_> {
         let documented = self.set.callable().find(|tool| is_it(&tool.binding));
         let call = match (documented, line.split_once(' ')) {
             (Some(tool), _) => Some(Call { tool: tool.name.clone(), arguments: Map::new() }),
-            (None, Some((method, path))) => called(self.set, method, path, |_, _, arguments| Some(arguments)),
+            (None, Some((method, path))) => called(
+                self.set,
+                method,
+                |_| Some(path),
+                |_, _, arguments, rest| rest.is_empty().then_some(arguments),
+            ),
             (None, None) => None,
         };
         let call = call.ok_or_else(|| self.wrong("the method and the path of a tool"))?;
@@ -264,29 +268,26 @@ fn read_message(text: &str, set: &ToolSet) -> Option<Call> {
     let mut lines = head.split('\n');
     let (method, target) = lines.next()?.split_once(' ')?;
     let lines: Vec<&str> = lines.collect();
-    let (path, query) = match target.split_once('?') {
-        Some((path, query)) => (path, query.split('&').collect()),
-        None => (target, Vec::new()),
-    };
-    called(set, method, path, |plain, http, mut arguments| {
-        arguments.extend(in_pairs(plain, http, Location::Query, &query)?);
-        arguments.extend(in_headers(plain, http, &lines)?);
-        if let Some(text) = body {
-            arguments.extend(in_body(plain, http.body.as_ref()?, text)?);
-        }
-        Some(arguments)
-    })
+    called(
+        set,
+        method,
+        |_| Some(target),
+        |plain, http, mut arguments, rest| {
+            let pairs: Vec<&str> = rest.get(1..).into_iter().flat_map(|pairs| pairs.split('&')).collect();
+            arguments.extend(in_pairs(plain, &http.parameters, Location::Query, &pairs)?);
+            arguments.extend(in_headers(plain, http, &lines)?);
+            if let Some(text) = body {
+                arguments.extend(in_body(plain, http.body.as_ref()?, text)?);
+            }
+            Some(arguments)
+        },
+    )
 }
 
 fn read_restgpt(method: &str, mut object: Arguments, set: &ToolSet) -> Option<Call> {
     let Some(Value::String(url)) = object.remove("url") else { return None };
-    let servers = set.callable().filter_map(|tool| match &tool.binding {
-        Binding::Http(http) => http.server.as_deref(),
-        Binding::Host => None,
-    });
-    let mut paths: Vec<&str> = servers.filter_map(|server| url.strip_prefix(server)).collect();
-    paths.dedup();
-    let read = |plain: &Plain<'_>, http: &HttpBinding, mut arguments: Arguments| {
+    let target = |http: &HttpBinding| url.strip_prefix(http.server.as_deref()?);
+    called(set, method, target, |plain, http, mut arguments, rest| {
         if let Some(Value::Object(params)) = object.get("params") {
             let query = query_members(plain, http);
             for (name, value) in params {
@@ -297,36 +298,30 @@ fn read_restgpt(method: &str, mut object: Arguments, set: &ToolSet) -> Option<Ca
         if let Some(data) = object.get("data") {
             arguments.extend(in_value(plain, http.body.as_ref()?, data.clone())?);
         }
-        Some(arguments)
-    };
-    paths.iter().find_map(|path| called(set, method, path, read))
+        rest.is_empty().then_some(arguments)
+    })
 }
 
-/// The request of a call without its server, reserved characters encoded.
-fn made(tool: &Tool, call: &Call) -> std::result::Result<request::Request, &'static str> {
+/// The request of a call without its server.
+fn made(tool: &Tool, call: &Call) -> std::result::Result<Parts, &'static str> {
     let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
-    let mut http = http.clone();
-    http.parameters.iter_mut().for_each(|parameter| parameter.allow_reserved = false);
-    request::build(&http, "", &call.arguments).map_err(|_| "arguments of which a request can be made")
+    Parts::of(http, &call.arguments).map_err(|_| "arguments of which a request can be made")
 }
 
 pub(super) fn endpoint(tool: &Tool, call: &Call) -> std::result::Result<String, &'static str> {
     match &tool.binding {
         Binding::Http(http) if call.arguments.is_empty() => Ok(format!("{} {}", http.method, http.path)),
-        _ => {
-            let request = made(tool, call)?;
-            let path = request.url.split('?').next().unwrap_or_default().to_owned();
-            Ok(format!("{} {path}", request.method))
-        }
+        Binding::Http(http) => Ok(format!("{} {}", http.method, made(tool, call)?.path)),
+        Binding::Host => Err("a tool that stands for a request"),
     }
 }
 
 pub(super) fn message(tool: &Tool, call: &Call) -> std::result::Result<String, &'static str> {
-    let request = made(tool, call)?;
-    let headers = request.headers.iter().filter(|(name, _)| name != "Content-Type");
-    let headers: String = headers.map(|(name, value)| format!("\n{name}: {value}")).collect();
-    let body = request.body.map_or_else(String::new, |body| format!("\n\n{body}"));
-    Ok(format!("{} {}{headers}{body}", request.method, request.url))
+    let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
+    let parts = made(tool, call)?;
+    let headers: String = parts.headers.iter().map(|(name, value)| format!("\n{name}: {value}")).collect();
+    let body = parts.body.as_ref().map_or_else(String::new, |(body, _)| format!("\n\n{body}"));
+    Ok(format!("{} {}{headers}{body}", http.method, parts.target()))
 }
 
 pub(super) fn restgpt(
@@ -336,8 +331,7 @@ pub(super) fn restgpt(
 ) -> std::result::Result<String, &'static str> {
     let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
     let server = http.server.as_deref().ok_or("a server with an absolute address")?;
-    let path = made(tool, call)?.url;
-    let url = format!("{server}{}", path.split('?').next().unwrap_or_default());
+    let url = format!("{server}{}", made(tool, call)?.path);
     let given = |members: &[(&str, &str)]| -> Map<String, Value> {
         let given = members
             .iter()

@@ -1,5 +1,6 @@
 //! Values outside of JSON: as text, percent-encoded, and as literals of Python.
 
+use super::conformity::conforms_within;
 use serde_json::{Map, Number, Value};
 
 /// Text whose `%XX` are bytes of UTF-8; `None` if they are not.
@@ -19,14 +20,23 @@ pub(super) fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The value that a text stands for where a schema says of which types it may be: a number or a word before a string.
+/// The value that a text stands for where a schema says of which types it may be: a number or a word before a string, unless only the
+/// string conforms.
 pub(super) fn typed(text: &str, schema: &Value, root: &Value) -> Value {
-    of_kinds(text, Kinds::of(schema, root))
+    of_schema(text, schema, root, Kinds::of(schema, root))
 }
 
 /// The same where null, arrays and objects have no text.
 pub(super) fn typed_scalar(text: &str, schema: &Value, root: &Value) -> Value {
-    of_kinds(text, Kinds { null: false, compound: false, ..Kinds::of(schema, root) })
+    of_schema(text, schema, root, Kinds { null: false, compound: false, ..Kinds::of(schema, root) })
+}
+
+fn of_schema(text: &str, schema: &Value, root: &Value, kinds: Kinds) -> Value {
+    let value = of_kinds(text, kinds);
+    match kinds.string && !value.is_string() && !conforms_within(schema, &value, root) {
+        true => Value::String(text.to_owned()),
+        false => value,
+    }
 }
 
 fn of_kinds(text: &str, kinds: Kinds) -> Value {
@@ -43,6 +53,11 @@ fn of_kinds(text: &str, kinds: Kinds) -> Value {
 
 fn is_plain(number: &Number, text: &str) -> bool {
     number.to_string() == text
+}
+
+/// Whether a schema allows arrays or objects.
+pub(in crate::tools) fn may_be_list(schema: &Value, root: &Value) -> bool {
+    Kinds::of(schema, root).compound
 }
 
 /// Of which types a value may be.

@@ -45,20 +45,35 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.choice(ways))
     }
 
-    fn is_encoded(&self) -> bool {
-        self.options.spelling == Spelling::Percent
+    /// Whether null, arrays and objects have no text.
+    fn has_only_scalars(&self) -> bool {
+        matches!(self.options.spelling, Spelling::Line | Spelling::Percent)
+    }
+
+    fn characters(&self) -> Characters {
+        match (self.options.spelling, &self.options.unencoded) {
+            (Spelling::Line, _) => Characters::Printable,
+            (Spelling::Percent, Some(text)) => {
+                Characters::Encoded(text.bytes().filter(u8::is_ascii).collect())
+            }
+            (Spelling::Percent, None) => {
+                let stays = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+                Characters::Encoded((0..0x80_u8).filter(stays).collect())
+            }
+            _ => Characters::All,
+        }
     }
 
     /// One listed value, if it has a text.
     fn text_of(&mut self, value: &Value<'_>) -> Option<ExprId> {
         match value {
             Value::String(text) => {
-                let spelling = self.options.spelling;
-                let parts: Vec<ExprId> =
-                    text.chars().map(|c| spelled(&mut self.g, &CharClass::new([(c, c)]), spelling)).collect();
+                let characters = self.characters();
+                let spell = |c| spelled(&mut self.g, &CharClass::new([(c, c)]), &characters);
+                let parts: Vec<ExprId> = text.chars().map(spell).collect();
                 Some(self.g.sequence(parts))
             }
-            Value::Null | Value::Array(_) | Value::Object(_) if self.is_encoded() => None,
+            Value::Null | Value::Array(_) | Value::Object(_) if self.has_only_scalars() => None,
             value => Some(self.value(value)),
         }
     }
@@ -67,13 +82,13 @@ impl<'a> Emitter<'_, 'a> {
         let has = |one| typed.types.contains(one);
         let mut ways = Vec::new();
         if has(TypeSet::OBJECT)
-            && !self.is_encoded()
+            && !self.has_only_scalars()
             && let Some(object) = &typed.object
         {
             ways.push(self.object(object)?);
         }
         if has(TypeSet::ARRAY)
-            && !self.is_encoded()
+            && !self.has_only_scalars()
             && let Some(array) = &typed.array
         {
             ways.push(self.array(array, pointer)?);
@@ -85,7 +100,7 @@ impl<'a> Emitter<'_, 'a> {
             ways.push(self.number(typed, pointer)?);
         }
         for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
-            if has(one) && !(one == TypeSet::NULL && self.is_encoded()) {
+            if has(one) && !(one == TypeSet::NULL && self.has_only_scalars()) {
                 ways.push(self.g.text(word));
             }
         }
@@ -93,15 +108,15 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn string_text(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
-        let spelling = self.options.spelling;
-        let character = spelled(&mut self.g, &CharClass::any(), spelling);
+        let characters = self.characters();
+        let character = spelled(&mut self.g, &CharClass::any(), &characters);
         // complements hold what is no text
         let mut all = vec![self.g.repeat(character, typed.length.min, typed.length.max)];
         for test in &typed.tests {
             let pointer = self.all.schemas.get(test.schema).pointer;
             self.spend(1, pointer)?;
             let side = if test.holds { Side::Within } else { Side::Around };
-            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| spelled(g, class, spelling);
+            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| spelled(g, class, &characters);
             let content = string_test::lower(&mut self.g, test.test, side, pointer, spell)?
                 .ok_or_else(|| errors::complement_of_format(pointer, test.test.value()))?;
             all.push(if test.holds { content } else { self.g.complement(content) });
@@ -116,21 +131,30 @@ impl<'a> Emitter<'_, 'a> {
     }
 }
 
+/// How the characters of a string are written.
+enum Characters {
+    All,
+    /// Those that are printable ASCII, and tabs.
+    Printable,
+    /// Every byte but these as `%XX`.
+    Encoded(ByteSet),
+}
+
 /// One character of a class.
-fn spelled(g: &mut GrammarBuilder, class: &CharClass, spelling: Spelling) -> ExprId {
-    match spelling {
-        Spelling::Line => {
-            let breaks = CharClass::new([('\0', '\0'), ('\n', '\n'), ('\r', '\r')]);
-            g.char_class(class.intersection(&breaks.complement()))
+fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Characters) -> ExprId {
+    match characters {
+        Characters::All => g.char_class(class.clone()),
+        Characters::Printable => {
+            let printable = CharClass::new([('\t', '\t'), (' ', '~')]);
+            g.char_class(class.intersection(&printable))
         }
-        Spelling::Percent => percent(g, class),
-        _ => g.char_class(class.clone()),
+        Characters::Encoded(stays) => percent(g, class, stays),
     }
 }
 
 /// One character of a class, percent-encoded.
-fn percent(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
-    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+fn percent(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteSet) -> ExprId {
+    let stays = |byte: u8| stays.contains(byte);
     let plain: ByteSet =
         (0..0x80_u8).filter(|&byte| stays(byte) && class.contains(char::from(byte))).collect();
     let mut ways = vec![g.byte_set(plain)];

@@ -1,10 +1,11 @@
 //! The body of an operation.
 
-use super::Api;
 use super::parameter::{BodyPart, beside, flag};
+use super::{Api, encoding};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
-use crate::tools::binding::Media;
+use crate::tools::address;
+use crate::tools::binding::{Encoding, Media};
 use crate::tools::errors;
 use crate::tools::read::dialect::Dialect;
 use crate::tools::read::pointer::join;
@@ -16,6 +17,8 @@ pub(super) struct Found {
     pub(super) media: Media,
     pub(super) required: bool,
     pub(super) content: Content,
+    /// How members of a form are written.
+    pub(super) encodings: Vec<Encoding>,
 }
 
 /// What it consists of: schemas with their pointers.
@@ -28,6 +31,9 @@ pub(super) enum Content {
 
 /// The kind of a media type, the better ones first.
 fn rank(media_type: &str) -> Option<(u8, Media)> {
+    if !address::is_media_type(media_type) {
+        return None;
+    }
     let name = media_type.split(';').next().unwrap_or_default().trim().to_lowercase();
     Some(match name.as_str() {
         "application/json" => (0, Media::Json),
@@ -44,6 +50,15 @@ fn unwritable(api: &Api<'_>, pointer: &str, found: &str) -> Error {
     let allowed = "JSON, a form, multipart of texts, text/plain";
     let message = "no body of this operation can be written";
     errors::fatal(errors::not_callable(api.place(pointer), message, found, allowed))
+}
+
+/// The media type that a request says: a range says none, and parameters of multipart are made with its content.
+fn written(media_type: &str, media: Media) -> String {
+    match media {
+        Media::Json if media_type.contains('*') => "application/json".to_owned(),
+        Media::Multipart => "multipart/form-data".to_owned(),
+        _ => media_type.to_owned(),
+    }
 }
 
 /// The body of versions 3.
@@ -68,14 +83,19 @@ pub(super) fn read<'d>(
     let Some(((_, media), media_type, value)) = best else {
         let found: Vec<&str> =
             content.into_iter().flatten().map(|(media_type, _)| media_type.as_str()).collect();
-        return Err(unwritable(api, &pointer, &found.join(", ")));
+        return Err(unwritable(api, &pointer, &found.join(", ").escape_debug().to_string()));
     };
-    let pointer = join(&join(&pointer, media_type), "schema");
+    let pointer = join(&pointer, media_type);
+    let encodings = match media {
+        Media::Form | Media::Multipart => encoding::read(api, value, &pointer, media, notes)?,
+        Media::Json | Media::Text => Vec::new(),
+    };
+    let pointer = join(&pointer, "schema");
     let content = match value.get("schema") {
         Some(schema) => content_of(api, schema, pointer, media, notes)?,
         None => Content::Whole(json!({}), pointer),
     };
-    Ok(Found { media_type: media_type.clone(), media, required, content })
+    Ok(Found { media_type: written(media_type, media), media, required, content, encodings })
 }
 
 /// The body of version 2.0.
@@ -101,7 +121,7 @@ pub(super) fn swagger<'d>(
             }
         };
         let Some(((_, media), media_type)) = best else {
-            return Err(unwritable(api, &whole.pointer, &consumes.join(", ")));
+            return Err(unwritable(api, &whole.pointer, &consumes.join(", ").escape_debug().to_string()));
         };
         let required = flag(api, whole.value, &whole.pointer, "required", notes).unwrap_or(false);
         let pointer = join(&whole.pointer, "schema");
@@ -109,9 +129,10 @@ pub(super) fn swagger<'d>(
             Some(schema) => content_of(api, schema, pointer, media, notes)?,
             None => Content::Whole(json!({}), pointer),
         };
-        return Ok(Some(Found { media_type: media_type.to_owned(), media, required, content }));
+        let media_type = written(media_type, media);
+        return Ok(Some(Found { media_type, media, required, content, encodings: Vec::new() }));
     }
-    let mut members = Vec::new();
+    let (mut members, mut encodings) = (Vec::new(), Vec::new());
     let mut any_required = false;
     let is_file = |part: &BodyPart<'_>| part.value.get("type").is_some_and(|kind| kind == "file");
     let is_multipart = parts.iter().any(is_file)
@@ -125,6 +146,7 @@ pub(super) fn swagger<'d>(
             continue;
         }
         any_required |= required;
+        encodings.extend(encoding::of_collection(part.value, &name));
         members.push((name, beside(part.value), part.pointer.clone(), required));
     }
     let (media_type, media) = if is_multipart {
@@ -137,6 +159,7 @@ pub(super) fn swagger<'d>(
         media,
         required: any_required,
         content: Content::Flat(members),
+        encodings,
     }))
 }
 

@@ -1,10 +1,12 @@
 //! OpenAPI 2.0, 3.0, 3.1 and 3.2: a tool for each operation.
 
 mod body;
+mod encoding;
 mod operation;
 mod parameter;
 mod response;
 mod server;
+mod wire;
 
 use super::dialect::Dialect;
 use super::pointer::{follow, join};

@@ -1,7 +1,7 @@
 //! An operation as a tool: the schema of its arguments, and where each goes.
 
 use super::parameter::{Parameters, flag};
-use super::{Api, body, response, server};
+use super::{Api, body, response, server, wire};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Parameter, Style};
@@ -58,6 +58,8 @@ impl<'d> Operation<'_, 'd> {
         let (members, body) = made?;
         let (schema, mut binding) = self.assemble(members, body, definitions?);
         if let Binding::Http(http) = &mut binding {
+            wire::check(api, http, &schema, (item_pointer, self.pointer), notes)?;
+            http.server = server::of(api, (self.item, item_pointer), (self.value, self.pointer), notes);
             http.outputs = response::outputs(api, self.value, &join(self.pointer, "responses"))?;
         }
         Ok((schema, binding))
@@ -84,7 +86,11 @@ impl<'d> Operation<'_, 'd> {
                 ));
                 continue;
             }
+            let is_required = flag(api, found.value, &found.pointer, "required", notes).unwrap_or(false);
             let (style, explode) = found.style(api, notes)?;
+            if wire::is_left_out(api, found, style, is_required, notes)? {
+                continue;
+            }
             let (schema, pointer) = found.schema(api, notes);
             let mut schema = schemas.take(&schema, &pointer, Scope::Own)?;
             if style == Style::DeepObject && schema.get("type").is_some_and(|kind| kind != "object") {
@@ -93,7 +99,6 @@ impl<'d> Operation<'_, 'd> {
                 return Err(errors::fatal(errors::not_callable(place, message, "deepObject", "an object")));
             }
             describe(&mut schema, found.value);
-            let is_required = flag(api, found.value, &found.pointer, "required", notes).unwrap_or(false);
             let reserved = flag(api, found.value, &found.pointer, "allowReserved", notes).unwrap_or(false);
             members.push(Member {
                 name: found.name.to_owned(),
@@ -168,6 +173,7 @@ impl<'d> Operation<'_, 'd> {
             media: found.media,
             required: found.required,
             members: BodyMembers::Flat(Vec::new()),
+            encodings: found.encodings,
         };
         Ok(Some((body, is_whole)))
     }
@@ -239,7 +245,7 @@ impl<'d> Operation<'_, 'd> {
         let binding = HttpBinding {
             method: self.method.to_owned(),
             path: self.path.to_owned(),
-            server: server::of(self.api.root, self.item, self.value, self.api.server),
+            server: None,
             grouped: false,
             parameters,
             body,
@@ -310,7 +316,7 @@ impl<'d> Operation<'_, 'd> {
         let binding = HttpBinding {
             method: self.method.to_owned(),
             path: self.path.to_owned(),
-            server: server::of(self.api.root, self.item, self.value, self.api.server),
+            server: None,
             grouped: true,
             parameters,
             body,

@@ -140,13 +140,7 @@ impl<'d> Found<'d> {
             Location::Query | Location::Cookie => Style::Form,
         };
         if api.is_swagger {
-            return Ok(match text("collectionFormat") {
-                Some("ssv") => (Style::SpaceDelimited, false),
-                Some("tsv") => (Style::TabDelimited, false),
-                Some("pipes") => (Style::PipeDelimited, false),
-                Some("multi") => (default, true),
-                _ => (default, false),
-            });
+            return Ok(collection(self.value, default));
         }
         if self.value.get("content").is_some() {
             return Ok((Style::Json, false));
@@ -197,6 +191,17 @@ impl<'d> Found<'d> {
         let message = "this parameter has no schema, and any scalar is allowed";
         notes.push(errors::notice(api.place(&self.pointer), message, self.name, "give it a schema"));
         (json!({"type": ["string", "number", "boolean"]}), self.pointer.clone())
+    }
+}
+
+/// How the items of an array are written (2.0).
+pub(super) fn collection(value: &Value, default: Style) -> (Style, bool) {
+    match value.get("collectionFormat").and_then(Value::as_str) {
+        Some("ssv") => (Style::SpaceDelimited, false),
+        Some("tsv") => (Style::TabDelimited, false),
+        Some("pipes") => (Style::PipeDelimited, false),
+        Some("multi") => (default, true),
+        _ => (default, false),
     }
 }
 

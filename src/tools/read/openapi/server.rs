@@ -1,22 +1,42 @@
 //! The address that a path is appended to.
 
+use super::Api;
+use crate::diagnostic::Diagnostic;
+use crate::tools::read::pointer::join;
+use crate::tools::{address, errors};
 use serde_json::{Map, Value};
 
-/// The first server of the operation, its path or the document.
+/// The first server of the operation, its path or the document, each given with its pointer. One that no path can follow is passed
+/// over with a warning.
 pub(super) fn of(
-    root: &Value,
-    item: &Map<String, Value>,
-    operation: &Value,
-    base: Option<&str>,
+    api: &Api<'_>,
+    (item, item_pointer): (&Map<String, Value>, &str),
+    (operation, pointer): (&Value, &str),
+    notes: &mut Vec<Diagnostic>,
 ) -> Option<String> {
-    if root.get("swagger").is_some() {
-        return swagger(root, operation, base);
+    let (url, pointer) = match api.is_swagger {
+        true => (swagger(api.root, operation, api.server)?, "/host".to_owned()),
+        false => {
+            let lists = [
+                (operation.get("servers"), pointer),
+                (item.get("servers"), item_pointer),
+                (api.root.get("servers"), ""),
+            ];
+            let server =
+                lists.into_iter().find_map(|(list, pointer)| Some((list?.as_array()?.first()?, pointer)));
+            let (server, pointer) = server.unzip();
+            let url = server.and_then(|server| server.get("url")).and_then(Value::as_str).unwrap_or("/");
+            let url = filled(url, server.and_then(|server| server.get("variables")));
+            (absolute(&url, api.server)?, format!("{}/0", join(pointer.unwrap_or_default(), "servers")))
+        }
+    };
+    if let Some(url) = address::server(&url) {
+        return Some(url);
     }
-    let lists = [operation.get("servers"), item.get("servers"), root.get("servers")];
-    let server = lists.into_iter().flatten().find_map(|list| list.as_array()?.first());
-    let url = server.and_then(|server| server.get("url")).and_then(Value::as_str).unwrap_or("/");
-    let url = filled(url, server.and_then(|server| server.get("variables")));
-    absolute(&url, base)
+    let message = "no path can follow this address of a server, and no request is made with it";
+    let help = "an address has a scheme and a host, and no `?`, `#`, `.` and `..` as segments, or control characters";
+    notes.push(errors::notice(api.place(&pointer), message, &url.escape_debug().to_string(), help));
+    address::server(api.server?)
 }
 
 /// A template with the default values of its variables.
