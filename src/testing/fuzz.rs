@@ -5,7 +5,9 @@ use super::agreement::operations_agree;
 use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
-use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, tool_sessions};
+use super::{
+    fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, round_trips, tool_sessions,
+};
 use crate::grammar::Grammar;
 use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use crate::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
@@ -16,7 +18,7 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
@@ -31,6 +33,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("procedure", fuzz_procedures::procedure),
     ("tools", fuzz_tools::tools),
     ("tool_sessions", tool_sessions::session),
+    ("tools_round_trip", round_trips::tools_round_trip),
     ("flow", fuzz_flows::flow),
     ("mask_file", mask_files::mask_file),
 ];

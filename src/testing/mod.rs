@@ -24,6 +24,8 @@ pub mod mask_files;
 pub mod names;
 mod outcome;
 pub mod pressure;
+pub mod requests;
+pub mod round_trips;
 pub mod soak;
 pub mod strategies;
 mod taken;

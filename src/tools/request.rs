@@ -64,21 +64,10 @@ impl Parts {
     /// # Errors
     /// `tools/request`.
     pub(super) fn of(http: &HttpBinding, arguments: &Map<String, Value>) -> Result<Parts> {
-        let given = |parameter: &Parameter| {
-            let group = match http.grouped {
-                true => arguments.get(parameter.location.name()).and_then(Value::as_object),
-                false => Some(arguments),
-            };
-            // a list without items is no value (RFC 6570, section 2.3)
-            group.and_then(|group| group.get(&parameter.member)).filter(|value| match value {
-                Value::Null => false,
-                _ => parameter.style == Style::Json || !is_empty(value),
-            })
-        };
-        let path = path(http, given)?;
+        let path = path(http, arguments)?;
         let (mut query, mut cookies, mut headers) = (Pairs::default(), Pairs::default(), Vec::new());
         for parameter in &http.parameters {
-            let Some(value) = given(parameter) else { continue };
+            let Some(value) = given(http, arguments, parameter) else { continue };
             match parameter.location {
                 Location::Path => {}
                 Location::Query => query.add(parameter, value)?,
@@ -119,8 +108,28 @@ pub(super) fn refused(parameter: &Parameter, value: &Value, allowed: &str) -> Er
     errors::request(&format!("{}: {shown}", parameter.member), allowed)
 }
 
+/// The value of a parameter.
+fn given<'a>(
+    http: &HttpBinding,
+    arguments: &'a Map<String, Value>,
+    parameter: &Parameter,
+) -> Option<&'a Value> {
+    let group = match http.grouped {
+        true => arguments.get(parameter.location.name()).and_then(Value::as_object),
+        false => Some(arguments),
+    };
+    // a list without items is no value (RFC 6570, section 2.3)
+    group.and_then(|group| group.get(&parameter.member)).filter(|value| match value {
+        Value::Null => false,
+        _ => parameter.style == Style::Json || !is_empty(value),
+    })
+}
+
 /// The path with values in its places.
-fn path<'a>(http: &HttpBinding, given: impl Fn(&Parameter) -> Option<&'a Value>) -> Result<String> {
+///
+/// # Errors
+/// `tools/request`: a value is not there, or cannot stand there.
+pub(super) fn path(http: &HttpBinding, arguments: &Map<String, Value>) -> Result<String> {
     let mut path = String::new();
     for piece in pieces(&http.path) {
         let (name, end) = match piece {
@@ -132,7 +141,7 @@ fn path<'a>(http: &HttpBinding, given: impl Fn(&Parameter) -> Option<&'a Value>)
         };
         let is_it = |parameter: &&Parameter| parameter.location == Location::Path && parameter.name == name;
         match http.parameters.iter().find(is_it) {
-            Some(parameter) => match given(parameter) {
+            Some(parameter) => match given(http, arguments, parameter) {
                 Some(value) => path.push_str(&in_path(parameter, value, end)?),
                 None => return Err(errors::request(&parameter.member, "a value for a part of the path")),
             },

@@ -112,6 +112,7 @@ mod tools;
 mod tools_formats;
 mod tools_hard;
 mod tools_requests;
+mod tools_round_trips;
 mod tools_sessions;
 mod transitions;
 mod travel;

@@ -135,7 +135,12 @@ impl Writer<'_> {
                     let value =
                         value.ok_or_else(|| self.unwritable(tool, name, "a value that a path can hold"))?;
                     // an empty part and one of points would name another path
-                    let refused = ["", ".", ".."].map(|text| self.builder.text(text));
+                    let mut refused = ["", ".", ".."].map(|text| self.builder.text(text)).to_vec();
+                    if let End::Before(byte) = end {
+                        // numbers and words, which are not encoded, may have it
+                        let (byte, any) = (self.builder.bytes([byte]), self.anything());
+                        refused.push(self.builder.sequence([any, byte, any]));
+                    }
                     let refused = self.builder.choice(refused);
                     let other = self.builder.complement(refused);
                     parts.push(self.builder.intersection([value, other]));

@@ -87,12 +87,14 @@ impl<'t> Reader<'t> {
         let mut values = values.into_iter().peekable();
         let last = plain.members.len().saturating_sub(1);
         for (at, member) in plain.members.iter().enumerate() {
-            if values.peek().is_none() {
+            let is_last_list = at == last && variadic(&plain, member).is_some();
+            // no items are a list where one must be
+            if values.peek().is_none() && !(is_last_list && member.required) {
                 break;
             }
-            let value = match variadic(&plain, member) {
-                Some(_) if at == last => Some(Value::Array(values.by_ref().collect())),
-                _ => values.next(),
+            let value = match is_last_list {
+                true => Some(Value::Array(values.by_ref().collect())),
+                false => values.next(),
             };
             arguments.extend(value.map(|value| (member.name.to_owned(), value)));
         }

@@ -10,7 +10,7 @@ use super::{Call, RequestForm};
 use crate::error::Result;
 use crate::tools::address::{self, End, Piece, encoded_name, pieces, segment_len};
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
-use crate::tools::request::Parts;
+use crate::tools::request::{Parts, path};
 use crate::tools::set::{Tool, ToolSet};
 use serde_json::{Map, Value, json};
 
@@ -311,7 +311,10 @@ fn made(tool: &Tool, call: &Call) -> std::result::Result<Parts, &'static str> {
 pub(super) fn endpoint(tool: &Tool, call: &Call) -> std::result::Result<String, &'static str> {
     match &tool.binding {
         Binding::Http(http) if call.arguments.is_empty() => Ok(format!("{} {}", http.method, http.path)),
-        Binding::Http(http) => Ok(format!("{} {}", http.method, made(tool, call)?.path)),
+        Binding::Http(http) => match path(http, &call.arguments) {
+            Ok(path) => Ok(format!("{} {path}", http.method)),
+            Err(_) => Err("arguments of which a path can be made"),
+        },
         Binding::Host => Err("a tool that stands for a request"),
     }
 }
@@ -331,7 +334,15 @@ pub(super) fn restgpt(
 ) -> std::result::Result<String, &'static str> {
     let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
     let server = http.server.as_deref().ok_or("a server with an absolute address")?;
-    let url = format!("{server}{}", made(tool, call)?.path);
+    let is_apart = |parameter: &Parameter| {
+        matches!(parameter.location, Location::Header | Location::Cookie)
+            && call.arguments.get(&parameter.member).is_some_and(|value| !value.is_null())
+    };
+    if http.parameters.iter().any(is_apart) {
+        return Err("parameters in the path and the query");
+    }
+    let path = path(http, &call.arguments).map_err(|_| "arguments of which a request can be made")?;
+    let url = format!("{server}{path}");
     let given = |members: &[(&str, &str)]| -> Map<String, Value> {
         let given = members
             .iter()

@@ -80,8 +80,16 @@ pub(super) fn check(
         Ok(path) => path,
         Err((found, allowed)) => return refused(item_pointer, &found, allowed),
     };
-    let query = http.parameters.iter().filter(|parameter| parameter.location == Location::Query);
     let fields = http.body.as_ref().map(|body| body.fields()).unwrap_or_default();
+    let is_object = |field: &Parameter| {
+        let of_member = schema.get("properties").and_then(|properties| properties.get(&field.member));
+        of_member.is_none_or(|of_member| may_be_list(of_member, schema))
+    };
+    let is_deep = |field: &&Parameter| field.style == Style::DeepObject && !is_object(field);
+    if let Some(field) = fields.iter().find(is_deep) {
+        return refused(pointer, &format!("{}: deepObject", field.name), "an object");
+    }
+    let query = http.parameters.iter().filter(|parameter| parameter.location == Location::Query);
     for parameters in [query.collect::<Vec<_>>(), fields.iter().collect()] {
         if let Some((one, other)) = clash(&parameters) {
             let found = format!("{one} and {other}");

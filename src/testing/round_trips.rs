@@ -1,0 +1,246 @@
+//! Calls beside their text and their requests: each word of a call grammar reads back as a call that conforms, renders as a word and
+//! stands for one request; each call that reads back stands for the request that it stood for.
+
+use super::fuzz_limits::limits;
+use super::generate::Choices;
+use super::requests::random_api;
+use super::tool_sessions::Draw;
+use crate::error::ErrorKind;
+use crate::limits::Limits;
+use crate::mask::{CompiledGrammar, Compiler};
+use crate::syntax::json_schema::{Numbers, Options, PropertyOrder, Whitespace};
+use crate::tools::{
+    Binding, Call, CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, Tool, ToolSet, Turn,
+    read,
+};
+use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
+use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+
+/// All bytes, an end, and pieces that mean something in requests.
+static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
+    let longer = [
+        "%2F", "%2E", "%3F", "%26", "%C3%A9", "%20", "..", "--", ".json", "\", \"", "true", "1.5", ",,",
+        "%2C",
+    ];
+    let tokens = (0..=255_u8).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
+    let end = TokenId::new(256 + longer.len() as u32);
+    let built = VocabularyBuilder::from_tokens(tokens).special(end, "</s>").eos([end]).build();
+    Arc::new(built.unwrap_or_else(|error| unreachable!("a good vocabulary: {error}")))
+});
+
+/// A tool in a call format.
+#[derive(Debug)]
+pub struct Written<'s> {
+    name: &'s str,
+    format: CallFormat,
+    set: &'s ToolSet,
+    tool: &'s Tool,
+    turns: CompiledGrammar,
+    limits: Limits,
+}
+
+impl<'s> Written<'s> {
+    /// A tool in the format of a name; `None` if that cannot write it, or a limit is met.
+    pub fn new(name: &'s str, set: &'s ToolSet, tool: &'s Tool, limits: Limits) -> Option<Written<'s>> {
+        let format = CallFormat::named(name)?;
+        let options = GrammarOptions {
+            choice: Choice::Required,
+            tools: vec![tool.name.clone()],
+            markers: Markers::Text,
+            schema: GrammarOptions::arguments(limits.clone()),
+            ..GrammarOptions::default()
+        };
+        let made = format.grammar(set, &options).ok()?;
+        let compiler = Compiler::new(Arc::clone(&BYTES)).limits(limits.clone());
+        let turns = compiler.compile(&made.grammar).ok()?;
+        Some(Written { name, format, set, tool, turns, limits })
+    }
+
+    /// A word at random, written under masks; `None` if a limit is met.
+    pub fn word(&self, draw: &mut Draw<'_>) -> Option<String> {
+        word(&self.turns, draw)
+    }
+
+    /// What is wrong with a word: it reads back as a call of a tool that conforms, and renders as a word that reads the same.
+    ///
+    /// # Errors
+    /// Says what is not so.
+    pub fn word_agrees(&self, text: &str) -> Result<Call, String> {
+        let wrong = |what: String| format!("{} in {}: {text:?}: {what}", self.tool.name, self.name);
+        let turn = self.format.read(text, self.set).map_err(|error| wrong(error.to_string()))?;
+        let [call] = turn.calls.as_slice() else { return Err(wrong(format!("{} calls", turn.calls.len()))) };
+        let rendered = self.format.render(&turn, self.set).map_err(|error| wrong(error.to_string()))?;
+        let again = self.format.read(&rendered, self.set);
+        if again.as_ref().ok() != Some(&turn) {
+            return Err(wrong(format!("is rendered as {rendered:?}, which reads as {again:?}")));
+        }
+        if call.tool == self.tool.name && is_word(&self.turns, &rendered) == Some(false) {
+            return Err(wrong(format!("is rendered as {rendered:?}, which is no word")));
+        }
+        let Some(tool) = self.set.tool(&call.tool) else { return Err(wrong("no tool".to_owned())) };
+        // a selector has the path alone
+        if self.name != "endpoint"
+            && arguments(tool, &self.limits, Numbers::Any).and_then(|all| is_word(&all, &json(call)))
+                == Some(false)
+        {
+            return Err(wrong(format!("reads as {}, which does not conform", json(call))));
+        }
+        self.request_agrees(call, &rendered).map_err(wrong)?;
+        Ok(call.clone())
+    }
+
+    /// Whether a call whose text is a message stands for the request that the text is.
+    fn request_agrees(&self, call: &Call, text: &str) -> Result<(), String> {
+        let Some(Binding::Http(http)) = self.set.tool(&call.tool).map(|tool| &tool.binding) else {
+            return Ok(());
+        };
+        let Some(server) = &http.server else { return Ok(()) };
+        if self.name != "http" {
+            return Ok(());
+        }
+        let request = self.set.request(call).map_err(|error| format!("no request: {error}"))?;
+        let target = request.url.strip_prefix(server.as_str()).unwrap_or_default();
+        let headers = request.headers.iter().filter(|(name, _)| name != "Content-Type");
+        let headers: String = headers.map(|(name, value)| format!("\n{name}: {value}")).collect();
+        let body = request.body.map_or_else(String::new, |body| format!("\n\n{body}"));
+        let message = format!("{} {target}{headers}{body}", request.method);
+        if message != text {
+            return Err(format!("is rendered as {text:?}, and stands for {message:?}"));
+        }
+        Ok(())
+    }
+
+    /// A call at random; `None` if a limit is met.
+    pub fn call(&self, draw: &mut Draw<'_>) -> Option<Call> {
+        let text = word(&arguments(self.tool, &self.limits, Numbers::Plain)?, draw)?;
+        let arguments = serde_json::from_str(&text).ok()?;
+        Some(Call { tool: self.tool.name.clone(), arguments })
+    }
+
+    /// Whether the format writes a call so that it reads back, which then stands for the same request, or is the same.
+    ///
+    /// # Errors
+    /// The text of the call reads as another, or is a word that does not read.
+    pub fn call_agrees(&self, call: &Call) -> Result<bool, String> {
+        let turn = Turn { calls: vec![call.clone()], ..Turn::default() };
+        let Ok(text) = self.format.render(&turn, self.set) else { return Ok(false) };
+        if is_word(&self.turns, &text) != Some(true) {
+            return Ok(false);
+        }
+        let read = self.word_agrees(&text)?;
+        if read == *call || self.name == "endpoint" {
+            return Ok(true);
+        }
+        let wrong = || {
+            format!(
+                "{} in {}: {} reads as {} of {text:?}",
+                self.tool.name,
+                self.name,
+                json(call),
+                json(&read)
+            )
+        };
+        let rendered = self.format.render(&Turn { calls: vec![read.clone()], ..Turn::default() }, self.set);
+        match (self.set.request(call), self.set.request(&read)) {
+            (Ok(one), Ok(other)) if one != other => Err(wrong()),
+            _ if rendered.as_deref().ok() != Some(text.as_str()) => Err(wrong()),
+            _ => Ok(true),
+        }
+    }
+}
+
+fn json(call: &Call) -> String {
+    Value::Object(call.arguments.clone()).to_string()
+}
+
+/// The arguments of a tool as JSON.
+fn arguments(tool: &Tool, limits: &Limits, numbers: Numbers) -> Option<CompiledGrammar> {
+    let options = Options {
+        whitespace: Whitespace::Compact,
+        property_order: PropertyOrder::Any,
+        numbers,
+        limits: limits.clone(),
+        ..Options::default()
+    };
+    let grammar = tool.grammar(&options).ok()?.grammar;
+    Compiler::new(Arc::clone(&BYTES)).limits(limits.clone()).compile(&grammar).ok()
+}
+
+/// `None`: a limit was met.
+fn is_word(compiled: &CompiledGrammar, text: &str) -> Option<bool> {
+    let mut matcher = compiled.matcher();
+    match matcher.accept_bytes(text.as_bytes()) {
+        Ok(()) => Some(matcher.is_accepting()),
+        Err(error) if error.kind() == ErrorKind::Rejected => Some(false),
+        Err(_) => None,
+    }
+}
+
+fn word(compiled: &CompiledGrammar, draw: &mut Draw<'_>) -> Option<String> {
+    let mut matcher = compiled.matcher();
+    let budget = matcher.distance().ok()?.known()? + draw(40);
+    let vocabulary = Arc::clone(&BYTES);
+    while !matcher.is_finished() {
+        let mask = matcher.mask_within(budget - matcher.steps()).ok()?;
+        let end = mask.iter().find(|&token| vocabulary.is_eos(token));
+        let longer = mask.len() - mask.iter().take_while(|token| token.index() < 256).count();
+        let token = match end {
+            Some(end) if mask.len() == 1 || draw(4) == 0 => end,
+            // longer tokens come as often as bytes
+            _ if longer > 0 && draw(2) == 0 => mask.iter().nth(mask.len() - longer + draw(longer))?,
+            _ => mask.iter().nth(draw(mask.len()))?,
+        };
+        matcher.accept_token(token).ok()?;
+    }
+    String::from_utf8(matcher.bytes().to_vec()).ok()
+}
+
+/// The body of a fuzz target: a document, or one that the bytes choose, whose tools write words and calls in some formats.
+///
+/// # Panics
+/// Where a word or a call does not read back.
+pub fn tools_round_trip(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut choices = Choices::new(bytes);
+    let document =
+        if text.starts_with('{') { text.into_owned() } else { random_api(&mut choices).to_string() };
+    let tail = &bytes[bytes.len().saturating_sub(64)..];
+    let mut choices = if document.len() == bytes.len() { Choices::new(tail) } else { choices };
+    let mut left = 1_000_usize;
+    let mut draw = |bound: usize| {
+        left = left.saturating_sub(1);
+        if choices.is_exhausted() { left % bound.max(1) } else { choices.below(bound) }
+    };
+    documents_agree(&document, &limits(), &mut draw).unwrap_or_else(|wrong| panic!("{wrong}\n{document}"));
+}
+
+/// Reads a document, and walks through some words and calls of its tools, in requests and another format.
+///
+/// # Errors
+/// What does not read back.
+pub fn documents_agree(document: &str, limits: &Limits, draw: &mut Draw<'_>) -> Result<(), String> {
+    let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
+    let Ok(mut set) = read([Document { label: "t", text: document }], &options) else { return Ok(()) };
+    if set.tools().len() > 8 {
+        return Ok(());
+    }
+    set.check(&GrammarOptions::arguments(limits.clone()));
+    let others: Vec<&str> = CallFormat::names().filter(|name| !REQUESTS.contains(name)).collect();
+    for tool in set.callable() {
+        let other = others[draw(others.len())];
+        for name in REQUESTS.into_iter().chain([other]) {
+            let Some(written) = Written::new(name, &set, tool, limits.clone()) else { continue };
+            if let Some(text) = written.word(draw) {
+                written.word_agrees(&text)?;
+            }
+            if let Some(call) = written.call(draw) {
+                written.call_agrees(&call)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The formats that write requests.
+pub const REQUESTS: [&str; 3] = ["endpoint", "restgpt", "http"];
