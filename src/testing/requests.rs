@@ -3,7 +3,7 @@
 use super::generate::Choices;
 use serde_json::{Map, Value, json};
 
-const PATHS: [&str; 26] = [
+const PATHS: [&str; 27] = [
     "/a/{x}",
     "/a/b",
     "/a/{x}/{y}",
@@ -24,6 +24,7 @@ const PATHS: [&str; 26] = [
     "/a/{x}_{y}/",
     "/.{x}",
     "/a#{x}",
+    "/a#b",
     "/{x}1{y}",
     "/a/{x}/b",
     "/a/b/{x}",

@@ -29,6 +29,38 @@ static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     Arc::new(built.unwrap_or_else(|error| unreachable!("a good vocabulary: {error}")))
 });
 
+/// The arguments of a tool as JSON; none if a limit is met.
+#[derive(Debug)]
+pub struct Arguments {
+    /// With numbers in any notation.
+    any: Option<CompiledGrammar>,
+    /// With numbers as calls have them.
+    plain: Option<CompiledGrammar>,
+}
+
+impl Arguments {
+    /// Compiles those of a tool.
+    pub fn of(tool: &Tool, limits: &Limits) -> Arguments {
+        let compiled = |numbers| {
+            let options = Options {
+                whitespace: Whitespace::Compact,
+                property_order: PropertyOrder::Any,
+                numbers,
+                limits: limits.clone(),
+                ..Options::default()
+            };
+            let grammar = tool.grammar(&options).ok()?.grammar;
+            Compiler::new(Arc::clone(&BYTES)).limits(limits.clone()).compile(&grammar).ok()
+        };
+        Arguments { any: compiled(Numbers::Any), plain: compiled(Numbers::Plain) }
+    }
+
+    /// Whether those of a call conform, as far as that can be known.
+    fn allow(&self, call: &Call) -> bool {
+        self.any.as_ref().and_then(|any| is_word(any, &json(call))) != Some(false)
+    }
+}
+
 /// A tool in a call format.
 #[derive(Debug)]
 pub struct Written<'s> {
@@ -36,13 +68,19 @@ pub struct Written<'s> {
     format: CallFormat,
     set: &'s ToolSet,
     tool: &'s Tool,
+    arguments: &'s Arguments,
     turns: CompiledGrammar,
     limits: Limits,
 }
 
 impl<'s> Written<'s> {
     /// A tool in the format of a name; `None` if that cannot write it, or a limit is met.
-    pub fn new(name: &'s str, set: &'s ToolSet, tool: &'s Tool, limits: Limits) -> Option<Written<'s>> {
+    pub fn new(
+        name: &'s str,
+        set: &'s ToolSet,
+        (tool, arguments): (&'s Tool, &'s Arguments),
+        limits: Limits,
+    ) -> Option<Written<'s>> {
         let format = CallFormat::named(name)?;
         let options = GrammarOptions {
             choice: Choice::Required,
@@ -54,7 +92,7 @@ impl<'s> Written<'s> {
         let made = format.grammar(set, &options).ok()?;
         let compiler = Compiler::new(Arc::clone(&BYTES)).limits(limits.clone());
         let turns = compiler.compile(&made.grammar).ok()?;
-        Some(Written { name, format, set, tool, turns, limits })
+        Some(Written { name, format, set, tool, arguments, turns, limits })
     }
 
     /// A word at random, written under masks; `None` if a limit is met.
@@ -79,11 +117,12 @@ impl<'s> Written<'s> {
             return Err(wrong(format!("is rendered as {rendered:?}, which is no word")));
         }
         let Some(tool) = self.set.tool(&call.tool) else { return Err(wrong("no tool".to_owned())) };
+        let allows = match tool.name == self.tool.name {
+            true => self.arguments.allow(call),
+            false => Arguments::of(tool, &self.limits).allow(call),
+        };
         // a selector has the path alone
-        if self.name != "endpoint"
-            && arguments(tool, &self.limits, Numbers::Any).and_then(|all| is_word(&all, &json(call)))
-                == Some(false)
-        {
+        if self.name != "endpoint" && !allows {
             return Err(wrong(format!("reads as {}, which does not conform", json(call))));
         }
         self.request_agrees(call, &rendered).map_err(wrong)?;
@@ -113,7 +152,7 @@ impl<'s> Written<'s> {
 
     /// A call at random; `None` if a limit is met.
     pub fn call(&self, draw: &mut Draw<'_>) -> Option<Call> {
-        let text = word(&arguments(self.tool, &self.limits, Numbers::Plain)?, draw)?;
+        let text = word(self.arguments.plain.as_ref()?, draw)?;
         let arguments = serde_json::from_str(&text).ok()?;
         Some(Call { tool: self.tool.name.clone(), arguments })
     }
@@ -152,19 +191,6 @@ impl<'s> Written<'s> {
 
 fn json(call: &Call) -> String {
     Value::Object(call.arguments.clone()).to_string()
-}
-
-/// The arguments of a tool as JSON.
-fn arguments(tool: &Tool, limits: &Limits, numbers: Numbers) -> Option<CompiledGrammar> {
-    let options = Options {
-        whitespace: Whitespace::Compact,
-        property_order: PropertyOrder::Any,
-        numbers,
-        limits: limits.clone(),
-        ..Options::default()
-    };
-    let grammar = tool.grammar(&options).ok()?.grammar;
-    Compiler::new(Arc::clone(&BYTES)).limits(limits.clone()).compile(&grammar).ok()
 }
 
 /// `None`: a limit was met.
@@ -228,9 +254,12 @@ pub fn documents_agree(document: &str, limits: &Limits, draw: &mut Draw<'_>) -> 
     set.check(&GrammarOptions::arguments(limits.clone()));
     let others: Vec<&str> = CallFormat::names().filter(|name| !REQUESTS.contains(name)).collect();
     for tool in set.callable() {
+        let arguments = Arguments::of(tool, limits);
         let other = others[draw(others.len())];
         for name in REQUESTS.into_iter().chain([other]) {
-            let Some(written) = Written::new(name, &set, tool, limits.clone()) else { continue };
+            let Some(written) = Written::new(name, &set, (tool, &arguments), limits.clone()) else {
+                continue;
+            };
             if let Some(text) = written.word(draw) {
                 written.word_agrees(&text)?;
             }

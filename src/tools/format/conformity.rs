@@ -19,11 +19,11 @@ pub(super) fn conforms(schema: &Value, value: &Value) -> bool {
 
 /// The same of a schema whose references lead into `root`.
 pub(super) fn conforms_within(schema: &Value, value: &Value, root: &Value) -> bool {
-    // of the types it is one
+    // of the types it is one, but for numbers that are no integers
+    const SILENT: [&str; 5] = ["type", "title", "description", "default", "example"];
     let says_more = schema.as_object().is_some_and(|object| {
-        object.keys().any(|keyword| {
-            !["type", "title", "description", "default", "example"].contains(&keyword.as_str())
-        })
+        let of_integers = object.get("type").is_some_and(|types| types.to_string().contains("integer"));
+        of_integers || object.keys().any(|keyword| !SILENT.contains(&keyword.as_str()))
     });
     if !says_more {
         return true;

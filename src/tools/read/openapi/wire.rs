@@ -59,6 +59,22 @@ pub(super) fn check(
             "a method without blanks and separators",
         );
     }
+    let (path, fragment) = address::without_fragment(&http.path);
+    if !fragment.is_empty() {
+        if fragment.contains('{') {
+            return refused(item_pointer, &http.path.escape_debug().to_string(), "parameters before `#`");
+        }
+        let message = "what follows `#` in a path is not part of a request, and is left out";
+        let help =
+            "where calls are written as requests, paths that are then equal are read as the first of them";
+        notes.push(errors::notice(
+            api.place(item_pointer),
+            message,
+            &fragment.escape_debug().to_string(),
+            help,
+        ));
+        http.path = path.to_owned();
+    }
     if !http.path.starts_with('/') {
         let path = format!("/{}", http.path);
         notes.push(errors::repaired(
