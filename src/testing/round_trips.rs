@@ -55,6 +55,12 @@ impl Arguments {
         Arguments { any: compiled(Numbers::Any), plain: compiled(Numbers::Plain) }
     }
 
+    /// A call at random; `None` if a limit is met.
+    pub fn call(&self, tool: &str, draw: &mut Draw<'_>) -> Option<Call> {
+        let arguments = serde_json::from_str(&word(self.plain.as_ref()?, draw)?).ok()?;
+        Some(Call { tool: tool.to_owned(), arguments })
+    }
+
     /// Whether those of a call conform, as far as that can be known.
     fn allow(&self, call: &Call) -> bool {
         self.any.as_ref().and_then(|any| is_word(any, &json(call))) != Some(false)
@@ -148,13 +154,6 @@ impl<'s> Written<'s> {
             return Err(format!("is rendered as {text:?}, and stands for {message:?}"));
         }
         Ok(())
-    }
-
-    /// A call at random; `None` if a limit is met.
-    pub fn call(&self, draw: &mut Draw<'_>) -> Option<Call> {
-        let text = word(self.arguments.plain.as_ref()?, draw)?;
-        let arguments = serde_json::from_str(&text).ok()?;
-        Some(Call { tool: self.tool.name.clone(), arguments })
     }
 
     /// Whether the format writes a call so that it reads back, which then stands for the same request, or is the same.
@@ -263,7 +262,7 @@ pub fn documents_agree(document: &str, limits: &Limits, draw: &mut Draw<'_>) -> 
             if let Some(text) = written.word(draw) {
                 written.word_agrees(&text)?;
             }
-            if let Some(call) = written.call(draw) {
+            if let Some(call) = arguments.call(&tool.name, draw) {
                 written.call_agrees(&call)?;
             }
         }

@@ -121,23 +121,13 @@ pub(super) fn checked(
         }
     }
     let before_query = made.split('?').next().unwrap_or_default();
-    if before_query.split('/').any(is_of_points) {
-        return fault(path, "segments that are not made of points");
+    if before_query.split('/').any(|segment| matches!(segment, "." | "..")) {
+        return fault(path, "segments that are no `.` or `..`");
     }
     Ok(made)
 }
 
 const BRACES: &str = "braces around the names of parameters and nowhere else";
-
-/// Whether the literal texts of a segment are points and nothing else.
-fn is_of_points(segment: &str) -> bool {
-    let texts = pieces(segment).into_iter().filter_map(|piece| match piece {
-        Piece::Fixed(text) => Some(text),
-        Piece::Place(..) => None,
-    });
-    let mut fixed = texts.peekable();
-    fixed.peek().is_some() && fixed.all(|text| text.bytes().all(|byte| byte == b'.'))
-}
 
 /// Whether the text of a value may have a byte as it is, however its characters are encoded.
 fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
@@ -293,7 +283,8 @@ mod tests {
             ("/{}", None),
             ("/a\r\nX: 1", None),
             ("/../a", None),
-            ("/.{a}", None),
+            ("/.{a}", Some("/.{a}")),
+            ("/{a}...{b}", Some("/{a}...{b}")),
             ("/.well-known/{a}", Some("/.well-known/{a}")),
         ] {
             let parameter = |name: &str| Parameter {

@@ -8,7 +8,7 @@
 use super::properties::cases;
 use grammata::Limits;
 use grammata::testing::round_trips::{Arguments, REQUESTS, Written, documents_agree};
-use grammata::tools::{CallFormat, Document, ReadOptions, ToolSet, read};
+use grammata::tools::{Call, CallFormat, Document, ReadOptions, ToolSet, read};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -128,6 +128,16 @@ fn calls_of_real_documents_read_back() {
             eprintln!("{at} of {operations} operations, {done} walks and calls, {} differ", wrong.len());
         }
         let arguments = Arguments::of(tool, &Limits::default());
+        let mut draw = |bound: usize| random.random_range(0..bound.max(1));
+        // as many more as the operations so far leave; one of each without numbers
+        let left = |all: Option<usize>, done: usize, most: usize| match all {
+            Some(all) => (all * (at + 1)).div_ceil(operations).saturating_sub(done).min(most),
+            None => 1,
+        };
+        let most =
+            names.iter().map(|name| left(calls, tallies.get(name).map_or(0, |tally| tally.calls), 100)).max();
+        let drawn: Vec<Call> =
+            (0..most.unwrap_or(0)).filter_map(|_| arguments.call(&tool.name, &mut draw)).collect();
         for (place, name) in names.iter().enumerate() {
             if calls.is_none() && !REQUESTS.contains(name) && (at / 23 + place) % 7 != 0 {
                 continue;
@@ -137,12 +147,6 @@ fn calls_of_real_documents_read_back() {
             };
             let tally = tallies.entry(name).or_default();
             tally.tools += 1;
-            let mut draw = |bound: usize| random.random_range(0..bound.max(1));
-            // as many more as the operations so far leave; one of each without numbers
-            let left = |all: Option<usize>, done: usize, most: usize| match all {
-                Some(all) => (all * (at + 1)).div_ceil(operations).saturating_sub(done).min(most),
-                None => 1,
-            };
             for _ in 0..left(walks, tally.walks, 20) {
                 let Some(text) = written.word(&mut draw) else { continue };
                 tally.walks += 1;
@@ -150,9 +154,8 @@ fn calls_of_real_documents_read_back() {
                     written.word_agrees(&text).err().map(|error| format!("{}: {error}", path.display())),
                 );
             }
-            for _ in 0..left(calls, tally.calls, 200) {
-                let Some(call) = written.call(&mut draw) else { continue };
-                match written.call_agrees(&call) {
+            for call in drawn.iter().take(left(calls, tally.calls, 100)) {
+                match written.call_agrees(call) {
                     Ok(true) => tally.calls += 1,
                     Ok(false) => tally.unwritten += 1,
                     Err(error) => wrong.push(format!("{}: {error}", path.display())),

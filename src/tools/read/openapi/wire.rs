@@ -99,7 +99,7 @@ pub(super) fn check(
     let fields = http.body.as_ref().map(|body| body.fields()).unwrap_or_default();
     let is_object = |field: &Parameter| {
         let of_member = schema.get("properties").and_then(|properties| properties.get(&field.member));
-        of_member.is_none_or(|of_member| may_be_list(of_member, schema))
+        of_member.and_then(|of_member| of_member.get("type")).is_none_or(|kind| kind == "object")
     };
     let is_deep = |field: &&Parameter| field.style == Style::DeepObject && !is_object(field);
     if let Some(field) = fields.iter().find(is_deep) {
