@@ -226,12 +226,17 @@ fn word(compiled: &CompiledGrammar, draw: &mut Draw<'_>) -> Option<String> {
 /// # Panics
 /// Where a word or a call does not read back.
 pub fn tools_round_trip(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let mut choices = Choices::new(bytes);
-    let document =
-        if text.starts_with('{') { text.into_owned() } else { random_api(&mut choices).to_string() };
-    let tail = &bytes[bytes.len().saturating_sub(64)..];
-    let mut choices = if document.len() == bytes.len() { Choices::new(tail) } else { choices };
+    let (document, mut choices) = match bytes.starts_with(b"{") {
+        // the end of a document draws the numbers
+        true => {
+            let tail = &bytes[bytes.len().saturating_sub(64)..];
+            (String::from_utf8_lossy(bytes).into_owned(), Choices::new(tail))
+        }
+        false => {
+            let mut choices = Choices::new(bytes);
+            (random_api(&mut choices).to_string(), choices)
+        }
+    };
     let mut left = 1_000_usize;
     let mut draw = |bound: usize| {
         left = left.saturating_sub(1);

@@ -7,7 +7,7 @@
 
 use super::properties::cases;
 use grammata::Limits;
-use grammata::testing::round_trips::{Arguments, REQUESTS, Written, documents_agree};
+use grammata::testing::round_trips::{Arguments, REQUESTS, Written, documents_agree, tools_round_trip};
 use grammata::tools::{Call, CallFormat, Document, ReadOptions, ToolSet, read};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -30,6 +30,16 @@ fn words_and_calls_of_small_documents_read_back() {
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The seeds of the fuzz target are documents whose tools can be called.
+#[test]
+fn seeds_read_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/tools_round_trip");
+    for (path, text) in documents(&folder) {
+        assert!(set(&text).unwrap().callable().count() > 0, "{}", path.display());
+        tools_round_trip(text.as_bytes());
+    }
 }
 
 /// The texts of the OpenAPI documents below a folder.

@@ -14,6 +14,9 @@ const CASES: &str = "10000";
 const SCHEMAS: &str = "100000";
 /// Walks through the shipped plan specs.
 const WALKS: &str = "100000";
+/// Calls of operations and walks under masks, in each call format.
+const CALLS: &str = "10000";
+const CALL_WALKS: &str = "1000";
 /// Minutes of the soak test at each size of tables.
 const SOAK_MINUTES: &str = "10";
 /// All fuzz targets for three hours, each for ten minutes at least.
@@ -27,22 +30,30 @@ const TOKENIZERS_VERSION: &str = "3.7.2";
 type Variables = &'static [(&'static str, &'static str)];
 
 /// The test runs: a step's name, the test target, the filter on the names of tests, and the variables.
-const TESTS: [(&str, &str, &str, Variables); 4] = [
+const TESTS: [(&str, &str, &str, Variables); 5] = [
     // every property of the suite reads the number of its cases there
     ("properties", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("differential", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
     ("walks", "suite", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
     ("hostile", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
+    // `GRAMMATA_OPENAPI`, a folder of OpenAPI documents, is taken over from the environment
+    (
+        "calls",
+        "suite",
+        "tools_round_trips::calls",
+        &[("GRAMMATA_CALLS", CALLS), ("GRAMMATA_WALKS", CALL_WALKS)],
+    ),
 ];
 
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("properties", || tests("properties")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
+    ("calls", || tests("calls")),
     ("tokenizers", tokenizers),
     ("loom", loom),
     ("wheel", bindings::wheel),
