@@ -3,7 +3,7 @@
 use super::arguments::variadic;
 use super::members::Plain;
 use super::read::Reader;
-use super::scalar::{extent, from_python, to_python, typed};
+use super::scalar::{Texts, extent, from_python, to_python};
 use super::{Piece, RequestForm, read_http};
 use crate::error::Result;
 use crate::tools::set::Tool;
@@ -62,7 +62,9 @@ impl<'t> Reader<'t> {
             });
             let Some((member, text)) = found else { return Err(self.wrong("an argument in its element")) };
             self.at += before.len() + member.name.len() + between.len() + text.len() + after.len();
-            if arguments.insert(member.name.to_owned(), typed(text, member.schema, &root)).is_some() {
+            let value = Texts::new(member.schema, &root).value(text);
+            let value = value.unwrap_or_else(|| Value::String(text.to_owned()));
+            if arguments.insert(member.name.to_owned(), value).is_some() {
                 return Err(self.wrong("each argument once"));
             }
         }

@@ -5,7 +5,7 @@ use super::conformity::conforms;
 use super::http::{METHODS, body_members, in_path_before, member_of, query_members, separator};
 use super::members::{Member, Plain};
 use super::read::Reader;
-use super::scalar::{Kinds, percent_decoded, typed, typed_scalar};
+use super::scalar::{Texts as Values, percent_decoded};
 use super::{Call, RequestForm};
 use crate::error::Result;
 use crate::tools::address::{self, End, Piece, encoded_name, pieces, segment_len};
@@ -92,30 +92,30 @@ fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Opt
 /// The value of a parameter, of the texts that it came in.
 fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts: &[&str]) -> Option<Value> {
     let is_header = parameter.location == Location::Header;
-    let scalar = |text: &str, schema: &Value| {
-        let decoded = if is_header { text.to_owned() } else { percent_decoded(text)? };
-        let value = typed_scalar(&decoded, schema, plain.root);
-        (!value.is_string() || Kinds::of(schema, plain.root).string).then_some(value)
+    let scalar = |text: &str, texts: &Values<'_>| match is_header {
+        true => texts.value(text),
+        false => texts.value(&percent_decoded(text)?),
     };
     let before = match parameter.location {
         Location::Path => in_path_before(parameter),
         _ => String::new(),
     };
     match (variadic(plain, member), texts) {
-        (None, [text]) => scalar(text.strip_prefix(&before)?, member.schema),
+        (None, [text]) => scalar(text.strip_prefix(&before)?, &Values::of_scalars(member.schema, plain.root)),
         (None, _) => None,
         (Some((item, ..)), texts) => {
             let has_pairs = matches!(parameter.location, Location::Query | Location::Cookie)
                 && parameter.style == Style::Form
                 && parameter.explode;
             let separator = separator(parameter)?;
+            let values = Values::of_scalars(item, plain.root);
             let mut items = Vec::new();
             for text in texts {
                 let text = text.strip_prefix(&before)?;
                 let parts: Vec<&str> =
                     if has_pairs { vec![text] } else { text.split(separator.as_str()).collect() };
                 for part in parts {
-                    items.push(scalar(part, item)?);
+                    items.push(scalar(part, &values)?);
                 }
             }
             Some(Value::Array(items))
@@ -143,7 +143,10 @@ fn in_pairs(
                 let Some((key, text)) = inner else { continue };
                 let (key, text) = (percent_decoded(key)?, percent_decoded(text)?);
                 let of = schema.get("properties").and_then(|properties| properties.get(&key))?;
-                object.insert(key, typed_scalar(&text, of, plain.root));
+                // each once
+                let value = Some(&key).filter(|key| !object.contains_key(*key));
+                let value = value.and_then(|_| Values::of_scalars(of, plain.root).value(&text))?;
+                object.insert(key, value);
                 read += 1;
             }
             if !object.is_empty() {
@@ -202,7 +205,8 @@ fn in_body(plain: &Plain<'_>, body: &Body, text: &str) -> Option<Arguments> {
         Media::Json => serde_json::from_str(text).ok()?,
         Media::Text => {
             let BodyMembers::Whole(member) = &body.members else { return None };
-            typed(text, plain.members.iter().find(|known| known.name == member)?.schema, plain.root)
+            let schema = plain.members.iter().find(|known| known.name == member)?.schema;
+            Values::new(schema, plain.root).value(text)?
         }
         Media::Form if text.is_empty() => json!({}),
         Media::Form => {

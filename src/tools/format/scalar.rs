@@ -1,6 +1,6 @@
 //! Values outside of JSON: as text, percent-encoded, and as literals of Python.
 
-use super::conformity::conforms_within;
+use super::conformity::Conformity;
 use serde_json::{Map, Number, Value};
 
 /// Text whose `%XX` are bytes of UTF-8; `None` if they are not.
@@ -20,22 +20,35 @@ pub(super) fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The value that a text stands for where a schema says of which types it may be: a number or a word before a string, unless only the
-/// string conforms.
-pub(super) fn typed(text: &str, schema: &Value, root: &Value) -> Value {
-    of_schema(text, schema, root, Kinds::of(schema, root))
+/// What texts stand for where a schema says of which types their values may be.
+pub(super) struct Texts<'s> {
+    kinds: Kinds,
+    conformity: Conformity<'s>,
 }
 
-/// The same where null, arrays and objects have no text.
-pub(super) fn typed_scalar(text: &str, schema: &Value, root: &Value) -> Value {
-    of_schema(text, schema, root, Kinds { null: false, compound: false, ..Kinds::of(schema, root) })
-}
+impl<'s> Texts<'s> {
+    /// Texts of any value.
+    pub(super) fn new(schema: &'s Value, root: &'s Value) -> Texts<'s> {
+        Texts { kinds: Kinds::of(schema, root), conformity: Conformity::new(schema, root) }
+    }
 
-fn of_schema(text: &str, schema: &Value, root: &Value, kinds: Kinds) -> Value {
-    let value = of_kinds(text, kinds);
-    match kinds.string && !value.is_string() && !conforms_within(schema, &value, root) {
-        true => Value::String(text.to_owned()),
-        false => value,
+    /// Those of scalars: null, arrays and objects have no text.
+    pub(super) fn of_scalars(schema: &'s Value, root: &'s Value) -> Texts<'s> {
+        let all = Texts::new(schema, root);
+        Texts { kinds: Kinds { null: false, compound: false, ..all.kinds }, ..all }
+    }
+
+    /// The value of a text: a number or a word before a string, unless only the string conforms. `None` where it would be a string and
+    /// may be none.
+    pub(super) fn value(&self, text: &str) -> Option<Value> {
+        let value = of_kinds(text, self.kinds);
+        match value {
+            Value::String(_) => self.kinds.string.then_some(value),
+            value if self.kinds.string && !self.conformity.holds(&value) => {
+                Some(Value::String(text.to_owned()))
+            }
+            value => Some(value),
+        }
     }
 }
 
