@@ -242,14 +242,21 @@ pub fn tools_round_trip(bytes: &[u8]) {
         left = left.saturating_sub(1);
         if choices.is_exhausted() { left % bound.max(1) } else { choices.below(bound) }
     };
-    documents_agree(&document, &limits(), &mut draw).unwrap_or_else(|wrong| panic!("{wrong}\n{document}"));
+    documents_agree(&document, &limits(), false, &mut draw)
+        .unwrap_or_else(|wrong| panic!("{wrong}\n{document}"));
 }
 
-/// Reads a document, and walks through some words and calls of its tools, in requests and another format.
+/// Reads a document, and walks through a word and a call of each of its tools: in all formats that write requests and another one, or in
+/// one of them.
 ///
 /// # Errors
 /// What does not read back.
-pub fn documents_agree(document: &str, limits: &Limits, draw: &mut Draw<'_>) -> Result<(), String> {
+pub fn documents_agree(
+    document: &str,
+    limits: &Limits,
+    in_all: bool,
+    draw: &mut Draw<'_>,
+) -> Result<(), String> {
     let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
     let Ok(mut set) = read([Document { label: "t", text: document }], &options) else { return Ok(()) };
     if set.tools().len() > 8 {
@@ -260,7 +267,11 @@ pub fn documents_agree(document: &str, limits: &Limits, draw: &mut Draw<'_>) -> 
     for tool in set.callable() {
         let arguments = Arguments::of(tool, limits);
         let other = others[draw(others.len())];
-        for name in REQUESTS.into_iter().chain([other]) {
+        let mut names = [REQUESTS.as_slice(), &[other]].concat();
+        if !in_all {
+            names = vec![names[draw(names.len())]];
+        }
+        for name in names {
             let Some(written) = Written::new(name, &set, (tool, &arguments), limits.clone()) else {
                 continue;
             };
