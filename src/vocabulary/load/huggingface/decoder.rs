@@ -4,6 +4,7 @@ use super::file::{File, Pattern, Pipeline, Step};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::errors;
+use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
 /// Sentencepiece's stand-in for a space.
@@ -16,9 +17,15 @@ pub(super) struct ByteMap {
 }
 
 enum Mapping {
-    Replace { pattern: String, content: String },
+    Replace { pattern: Finder<'static>, content: String },
     ByteFallback,
     ByteLevel,
+}
+
+impl Mapping {
+    fn replace(pattern: &str, content: &str) -> Mapping {
+        Mapping::Replace { pattern: Finder::new(pattern).into_owned(), content: content.to_owned() }
+    }
 }
 
 impl ByteMap {
@@ -43,7 +50,7 @@ impl ByteMap {
         for step in &self.steps {
             match step {
                 Mapping::Replace { pattern, content } => {
-                    replace(bytes, pattern.as_bytes(), content.as_bytes(), self.token_bytes)?;
+                    replace(bytes, pattern, content.as_bytes(), self.token_bytes)?;
                 }
                 Mapping::ByteFallback => {
                     if let Some(byte) = fallback_byte(bytes) {
@@ -94,7 +101,7 @@ fn mapping_of_pre_tokenizer<S>(step: &Step<S>) -> Option<Mapping> {
 
 fn metaspace<S>(step: &Step<S>) -> Mapping {
     let pattern = step.replacement.as_deref().filter(|text| !text.is_empty()).unwrap_or(METASPACE);
-    Mapping::Replace { pattern: pattern.to_owned(), content: " ".to_owned() }
+    Mapping::replace(pattern, " ")
 }
 
 /// A decoder's steps while they are read.
@@ -116,8 +123,8 @@ impl Reading {
             ("Metaspace", false) => self.mappings.push(metaspace(step)),
             ("Replace", false) => match &step.pattern {
                 Some(Pattern::String(pattern)) if !pattern.is_empty() => {
-                    let content = step.content.clone().unwrap_or_default();
-                    self.mappings.push(Mapping::Replace { pattern: pattern.clone(), content });
+                    self.mappings
+                        .push(Mapping::replace(pattern, step.content.as_deref().unwrap_or_default()));
                 }
                 Some(Pattern::String(_)) | None => return refuse("Replace without a pattern"),
                 Some(Pattern::Regex(regex)) => {
@@ -140,27 +147,25 @@ impl Reading {
     }
 }
 
-/// Replaces each `pattern` (not empty) by `content`, if what comes out has at most `limit` bytes.
-fn replace(bytes: &mut Vec<u8>, pattern: &[u8], content: &[u8], limit: usize) -> Result<()> {
-    let found = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(pattern));
-    if !(0..bytes.len()).any(found) {
-        return Ok(());
-    }
-    let mut replaced = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if found(at) {
-            replaced.extend_from_slice(content);
-            at += pattern.len();
-        } else {
-            replaced.push(byte);
-            at += 1;
-        }
-        if replaced.len() > limit {
+/// Replaces each `pattern` (not empty) by `content`, if the result has at most `limit` bytes. Takes time linear in `bytes`.
+fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usize) -> Result<()> {
+    let (mut replaced, mut from) = (Vec::new(), 0);
+    let mut add = |piece: &[u8]| {
+        if replaced.len() + piece.len() > limit {
             return Err(Limits::exceeded(LimitKind::TokenBytes, limit, "a longer token"));
         }
+        replaced.extend_from_slice(piece);
+        Ok(())
+    };
+    for at in pattern.find_iter(bytes) {
+        add(bytes.get(from..at).unwrap_or_default())?;
+        add(content)?;
+        from = at + pattern.needle().len();
     }
-    *bytes = replaced;
+    if from > 0 {
+        add(bytes.get(from..).unwrap_or_default())?;
+        *bytes = replaced;
+    }
     Ok(())
 }
 
@@ -197,3 +202,44 @@ static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
     }
     table
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_replaced_from_the_left_within_the_limit() {
+        for (text, pattern, content, expected) in [
+            ("aaa", "aa", "b", Some("ba")),
+            ("xaax", "a", "", Some("xx")),
+            ("aa", "a", "bbbbb", None),
+            ("abcdefghij", "k", "", Some("abcdefghij")),
+            ("abcdefghij", "abcdefg", "", Some("hij")),
+            ("abcdefghij", "j", "", None),
+        ] {
+            let mut bytes = text.as_bytes().to_vec();
+            let replaced = replace(&mut bytes, &Finder::new(pattern), content.as_bytes(), 8);
+            assert_eq!(replaced.ok().map(|()| &*bytes), expected.map(str::as_bytes), "{text} {pattern}");
+        }
+    }
+
+    /// Nearly a match at each place: four times the text takes about four times as long.
+    #[test]
+    fn a_long_token_takes_linear_time() {
+        let time = |len: usize| {
+            let pattern = format!("{}b", "a".repeat(len / 2));
+            let mapping = Mapping::replace(&pattern, "");
+            let map = ByteMap { steps: vec![mapping], token_bytes: 1 << 16 };
+            let text = "a".repeat(len);
+            let runs = (0..3).map(|_| {
+                let start = std::time::Instant::now();
+                map.apply(&text, &mut Vec::new()).unwrap();
+                start.elapsed()
+            });
+            runs.min().unwrap_or_default()
+        };
+        let (small, large) = (time(1 << 20), time(4 << 20));
+        // quadratic work took more than a minute here
+        assert!(large < 8 * small + std::time::Duration::from_millis(50), "{small:?}, {large:?}");
+    }
+}
