@@ -213,12 +213,6 @@ impl Loops {
         self.tries.get(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// Nodes of all tries.
-    pub(super) fn node_count(&self) -> usize {
-        let tries = self.tries.iter().chain([&self.class_trie.trie]);
-        tries.map(TokenTrie::node_count).sum()
-    }
-
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()

@@ -65,22 +65,27 @@ impl TokenIndex {
     /// The index of these bytes; `None` if they are not an index of the vocabulary.
     ///
     /// # Errors
-    /// The limit `trie_bytes`.
+    /// The limit `trie_bytes`, before any trie is made.
     pub(crate) fn from_bytes(
         bytes: &[u8],
         vocabulary: Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Option<TokenIndex>> {
-        let words = |content: &'_ [u8]| -> Option<Loops> {
-            let (words, []) = content.as_chunks::<4>() else { return None };
-            let (version, words) = words.split_first()?;
-            (u32::from_le_bytes(*version) == VERSION).then(|| Loops::from_words(words, &vocabulary))?
+        let content = bytes.split_at_checked(DIGEST);
+        let Some((_, content)) = content.filter(|(found, content)| *found == digest(&vocabulary, content))
+        else {
+            return Ok(None);
         };
-        let content =
-            bytes.split_at_checked(DIGEST).filter(|(found, content)| *found == digest(&vocabulary, content));
-        let Some(loops) = content.and_then(|(_, content)| words(content)) else { return Ok(None) };
+        let (words, []) = content.as_chunks::<4>() else { return Ok(None) };
+        let Some((version, words)) = words.split_first() else { return Ok(None) };
+        if u32::from_le_bytes(*version) != VERSION {
+            return Ok(None);
+        }
+        let Some(nodes) = Loops::nodes_of_words(words) else { return Ok(None) };
         let prefixes = vocabulary.trie().node_count() - 1;
-        check_nodes(prefixes.saturating_add(loops.node_count()), prefixes, limits)?;
+        // before anything is made
+        check_nodes(prefixes.saturating_add(nodes), prefixes, limits)?;
+        let Some(loops) = Loops::from_words(words, &vocabulary) else { return Ok(None) };
         Ok(Some(TokenIndex { vocabulary, loops, quotes: OnceLock::new(), heights: OnceLock::new() }))
     }
 
@@ -125,5 +130,38 @@ impl TokenIndex {
         self.loops.memory_usage()
             + self.quotes.get().map_or(0, QuoteTokens::memory_usage)
             + self.heights.get().map_or(0, |heights| size_of_val(&**heights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::VocabularyBuilder;
+
+    /// A forged index: its digest is right.
+    fn index(vocabulary: &Vocabulary, words: &[u32]) -> Vec<u8> {
+        let content: Vec<u8> =
+            std::iter::once(&VERSION).chain(words).flat_map(|word| word.to_le_bytes()).collect();
+        [&digest(vocabulary, &content)[..], &content].concat()
+    }
+
+    #[test]
+    fn tries_of_a_forged_index_are_charged_before_they_are_made() {
+        let vocabulary = Arc::new(VocabularyBuilder::from_tokens(["a", "b", "ab"]).build().unwrap());
+        let read = |words: &[u32], limits: &Limits| {
+            TokenIndex::from_bytes(&index(&vocabulary, words), Arc::clone(&vocabulary), limits)
+        };
+        let limits = Limits::default();
+        // a million tries of a root alone: twelve bytes each in the file, more than a kilobyte each in memory
+        let many: Vec<u32> = [1_000_000].into_iter().chain([1, 0, 0].repeat(1_000_000)).collect();
+        assert!(read(&many, &limits).unwrap().is_none());
+        // one trie of a million nodes: 39 MB
+        let large: Vec<u32> =
+            [1, 1_000_000].into_iter().chain((0..1_000_001).map(|_| 0)).chain([1, 0, 0]).collect();
+        let error = read(&large, &limits.clone().trie_bytes(30 << 20)).unwrap_err();
+        assert_eq!(error.limit(), Some(crate::limits::LimitKind::TrieBytes));
+        assert!(read(&large, &limits).unwrap().is_none());
+        let good = TokenIndex::new(Arc::clone(&vocabulary), &limits).unwrap().to_bytes().unwrap();
+        assert!(TokenIndex::from_bytes(&good, Arc::clone(&vocabulary), &limits).unwrap().is_some());
     }
 }

@@ -5,6 +5,12 @@
 
 use super::*;
 
+/// The most tries that an index has: those of each state, group and length of each loop, and those of long tokens.
+const MOST_TRIES: usize = DEFINITIONS.len() * (ESCAPES + 1 + (MAX_CHARS + 2) * STATES) + SHORT.len();
+
+/// What a trie without nodes takes, in nodes: the table of its root's children, and its slices.
+const NODES_OF_A_TRIE: usize = 32;
+
 /// Writes words.
 struct Writer(Vec<u32>);
 
@@ -108,6 +114,18 @@ impl Loops {
         Some(out.0)
     }
 
+    /// The nodes of the tries of these words, counted before any trie is made; `None` for more tries than an index has.
+    pub(crate) fn nodes_of_words(words: &[[u8; 4]]) -> Option<usize> {
+        let mut from = Reader { words, tries: 0, width: 0 };
+        let count = (from.number()? as usize).checked_add(1).filter(|&count| count <= MOST_TRIES + 1)?;
+        let mut nodes = count * NODES_OF_A_TRIE;
+        for _ in 0..count {
+            nodes += from.list()?.len();
+            from.list()?;
+        }
+        Some(nodes)
+    }
+
     /// The loops of these words; `None` if they are those of none.
     pub(crate) fn from_words(words: &[[u8; 4]], vocabulary: &Vocabulary) -> Option<Loops> {
         let mut from = Reader { words, tries: 0, width: vocabulary.width() };
@@ -123,7 +141,7 @@ impl Loops {
             languages.push(LoopLanguage::from_words(definition, &mut from, vocabulary)?);
         }
         let mut lengths = Vec::new();
-        for _ in 0..from.number()? {
+        for _ in 0..from.number().filter(|&count| count as usize <= SHORT.len())? {
             let (bytes, short) = (from.number()?, from.bits()?.into());
             lengths.push(Lengths { bytes, short, long: from.id()?? });
         }
