@@ -5,7 +5,7 @@
 
 use super::token_mask::TokenMask;
 use crate::automaton::Facts;
-use crate::mask_file::{Form, MaskFile, Next, START};
+use crate::mask_file::{Form, MaskFile, Next, START, slots};
 use crate::vocabulary::TokenId;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,7 +48,7 @@ pub(crate) struct Base {
 
 impl Base {
     pub(super) fn new(file: Arc<MaskFile>) -> Base {
-        let masks = (0..file.mask_count()).map(|_| OnceLock::new()).collect();
+        let masks = slots(file.mask_count(), file.len());
         Base { file, masks, decoded: AtomicUsize::new(0) }
     }
 

@@ -31,6 +31,7 @@ pub use archive::{ArchiveBuilder, ArchiveContents, MaskArchive};
 pub(crate) use draft::{MaskDrafts, StateDraft, Target, write};
 pub(crate) use graph::{Form, Next, START, State};
 pub(crate) use save::save;
+pub(crate) use words::slots;
 
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
@@ -140,7 +141,7 @@ impl MaskFile {
 
     /// A file with words of its own.
     fn of(file: Container) -> MaskFile {
-        let words = Arc::new(SharedWords::new(graph::words_count(&file)));
+        let words = Arc::new(SharedWords::new(graph::words_count(&file), file.bytes().len()));
         MaskFile { file, words, alone: OnceLock::new() }
     }
 

@@ -7,6 +7,19 @@ use std::sync::{Arc, OnceLock};
 /// Words, decoded when they are first asked for; nothing where they cannot be read.
 type Words = OnceLock<Option<Arc<[u32]>>>;
 
+/// Empty slots for `count` entries of a file, but no more bytes of them than the file has. In a file that this crate writes, the mask, the
+/// place and the state of an entry alone take more than a slot. A forged file may have entries of four bytes: those without a slot are
+/// as if they had not been explored.
+pub(crate) fn slots<T>(count: usize, file_bytes: usize) -> Box<[OnceLock<T>]> {
+    let count = count.min(file_bytes / size_of::<OnceLock<T>>());
+    let mut slots = Vec::new();
+    if slots.try_reserve_exact(count).is_err() {
+        return Box::default();
+    }
+    slots.extend((0..count).map(|_| OnceLock::new()));
+    slots.into()
+}
+
 /// The shared words of a file or an archive, each decoded when it is first asked for. The masks of all grammars of an archive share
 /// them.
 #[derive(Debug)]
@@ -17,9 +30,9 @@ pub(super) struct SharedWords {
 }
 
 impl SharedWords {
-    /// Those of a file that has this number of them.
-    pub(super) fn new(count: usize) -> SharedWords {
-        SharedWords { words: (0..count).map(|_| OnceLock::new()).collect(), all: OnceLock::new() }
+    /// The words of a file that has this many of them, or of as many as [`slots`] allows.
+    pub(super) fn new(count: usize, file_bytes: usize) -> SharedWords {
+        SharedWords { words: slots(count, file_bytes), all: OnceLock::new() }
     }
 
     /// The words of an id, if the file has them.
@@ -43,5 +56,19 @@ impl SharedWords {
     /// Bytes of the table; decoded words count with the masks that share them.
     pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&*self.words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_take_no_more_than_the_file() {
+        for (count, bytes) in [(0, 0), (10, 1 << 20), (1 << 20, 4 << 20), (usize::MAX, 1 << 20), (9, 23)] {
+            let words = SharedWords::new(count, bytes);
+            assert!(words.words.len() <= count && words.memory_usage() <= bytes, "{count} of {bytes}");
+        }
+        assert_eq!(SharedWords::new(10, 1 << 20).words.len(), 10);
     }
 }

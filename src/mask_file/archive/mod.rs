@@ -111,7 +111,7 @@ impl MaskArchive {
 
     fn of(bytes: Bytes) -> Result<MaskArchive> {
         let archive = Arc::new(Container::new(bytes, Kind::Archive)?);
-        let words = Arc::new(SharedWords::new(graph::words_count(&archive)));
+        let words = Arc::new(SharedWords::new(graph::words_count(&archive), archive.bytes().len()));
         let source = Source::Memory(archive, words);
         Ok(MaskArchive { source, max_file_bytes: Limits::default().mask_file_bytes })
     }
