@@ -76,6 +76,7 @@ mod document;
 pub mod error;
 pub mod evaluation;
 pub mod explore;
+mod files;
 pub mod flows;
 pub mod grammar;
 mod json;

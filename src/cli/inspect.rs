@@ -59,7 +59,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         file.save(to)?;
     }
     if arguments.grammar {
-        write!(output, "{}", file.grammar(&limits)?)?;
+        let grammar = file.grammar(&limits).map_err(|error| error.in_file(&path.display().to_string()))?;
+        write!(output, "{grammar}")?;
         return Ok(Exit::Done);
     }
     match &arguments.diff {

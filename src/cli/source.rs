@@ -7,6 +7,7 @@ use crate::automaton::Automaton;
 use crate::diagnostic;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::mask_file::{self, MaskFile};
@@ -14,7 +15,6 @@ use crate::syntax::{Notation, Parsed, Source, automaton_spec, gbnf, json_schema,
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -323,13 +323,12 @@ fn locate(path: &Path) -> Result<PathBuf> {
 /// A whole file, or standard input; more than `limit` bytes are an error, so that nothing endless is read.
 pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let io = |cause| errors::io(path, &cause);
-    let mut bytes = Vec::new();
-    let most = limit as u64 + 1;
-    if is_standard_input(path) {
-        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(io)?;
-    } else {
-        File::open(path).map_err(io)?.take(most).read_to_end(&mut bytes).map_err(io)?;
+    if !is_standard_input(path) {
+        let bytes = files::read(path, limit, |_| errors::too_long(path, limit));
+        return bytes.map_err(|error| errors::suggest(error, path));
     }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(limit as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
     if bytes.len() > limit {
         return Err(errors::too_long(path, limit));
     }

@@ -192,26 +192,6 @@ pub(super) fn not_utf8(path: &Path, valid_up_to: usize) -> Error {
     model(diagnostic.at(Place::Byte(valid_up_to)).allowed("a text file in UTF-8"))
 }
 
-/// A file of a model's folder that lies elsewhere.
-pub(super) fn outside_folder(path: &Path, real: &Path, root: &Path) -> Error {
-    model(
-        of_file(path, "decode/outside-folder", "a file of the model's folder is a link out of it")
-            .found(format!("a link to `{}`", real.display()))
-            .allowed(format!("files in `{}`", root.display()))
-            .help("put the file itself in the place of the link"),
-    )
-}
-
-/// A file of a model's folder that is a folder, a pipe or a device.
-pub(super) fn no_regular_file(path: &Path, kind: std::fs::FileType) -> Error {
-    let found = if kind.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
-    model(
-        of_file(path, "decode/no-file", "a file of the model's folder is no regular file")
-            .found(found)
-            .allowed("a regular file, or a link to one in the same folder"),
-    )
-}
-
 /// A settings file that is larger than the limit.
 pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
     let error = Limits::exceeded(LimitKind::SourceBytes, limit, "more bytes");

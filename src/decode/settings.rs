@@ -2,12 +2,12 @@
 //! regular files within it are opened, and no more than a limit is read of them.
 
 use super::errors;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::files;
 use crate::limits::Limits;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The file `name` of `folder` with its links followed; None if there is none.
+/// Finds the file `name` of `folder`, with its links resolved. `None` if there is no such file.
 ///
 /// A link may lead to anywhere in the folder. In the cache of Hugging Face's `huggingface_hub`, whose folders
 /// `<repository>/snapshots/<revision>` hold links to `<repository>/blobs`, it may lead to anywhere in the repository.
@@ -15,32 +15,21 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The file is no regular file (a folder, a pipe, a device), lies elsewhere, or cannot be reached.
 pub(super) fn find(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
-    let path = folder.join(name);
-    let real = match path.canonicalize() {
-        Ok(real) => real,
-        // a link to nothing is no missing file
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-            return Ok(None);
-        }
-        Err(e) => return Err(Error::io(&path, &e)),
-    };
-    let root = root(folder)?;
-    if !real.starts_with(&root) {
-        return Err(errors::outside_folder(&path, &real, &root));
+    if !is_there(folder, name) {
+        return Ok(None);
     }
-    // asked before it is opened: to open a pipe waits for its other end
-    let metadata = real.metadata().map_err(|e| Error::io(&path, &e))?;
-    if !metadata.is_file() {
-        return Err(errors::no_regular_file(&path, metadata.file_type()));
-    }
-    Ok(Some(real))
+    files::find(folder, Path::new(name), &root(folder)?)
+}
+
+/// Whether there is something of the name, if only a link to nothing.
+fn is_there(folder: &Path, name: &str) -> bool {
+    let metadata = folder.join(name).symlink_metadata();
+    !metadata.is_err_and(|cause| cause.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// The folder that the links of `folder` may not leave.
 fn root(folder: &Path) -> Result<PathBuf> {
-    // `.` for the folder of a bare file name
-    let named = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let real = named.canonicalize().map_err(|e| Error::io(folder, &e))?;
+    let real = files::resolved(folder)?;
     let snapshots = real.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "snapshots"));
     let repository = snapshots.and_then(Path::parent).filter(|root| root.join("blobs").is_dir());
     Ok(repository.map_or_else(|| real.clone(), Path::to_owned))
@@ -48,17 +37,14 @@ fn root(folder: &Path) -> Result<PathBuf> {
 
 /// The text of a file; None if there is no such file.
 pub(super) fn read_text(folder: &Path, name: &str, limits: &Limits) -> Result<Option<String>> {
-    let Some(real) = find(folder, name)? else { return Ok(None) };
-    let path = folder.join(name);
-    let file_error = |e: std::io::Error| Error::io(&path, &e);
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(&real).map_err(file_error)?;
-    // a file may grow, or be larger than it says
-    file.take(limits.source_bytes as u64 + 1).read_to_end(&mut bytes).map_err(file_error)?;
-    if bytes.len() > limits.source_bytes {
-        return Err(errors::settings_size(&path, limits.source_bytes));
+    if !is_there(folder, name) {
+        return Ok(None);
     }
-    String::from_utf8(bytes).map(Some).map_err(|e| errors::not_utf8(&path, e.utf8_error().valid_up_to()))
+    let path = folder.join(name);
+    let too_large = |_| errors::settings_size(&path, limits.source_bytes);
+    let bytes = files::read_within(folder, Path::new(name), &root(folder)?, limits.source_bytes, too_large)?;
+    let text = bytes.map(String::from_utf8).transpose();
+    text.map_err(|cause| errors::not_utf8(&path, cause.utf8_error().valid_up_to()))
 }
 
 /// A JSON object.

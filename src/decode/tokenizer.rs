@@ -1,7 +1,8 @@
 //! Prompts to tokens, through Hugging Face's `tokenizers`.
 
 use super::errors;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::files;
 use crate::limits::{LimitKind, Limits};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -22,15 +23,12 @@ impl PromptTokenizer {
     /// # Errors
     /// The file cannot be read, is larger than `limits.tokenizer_bytes`, or is no tokenizer.
     pub fn from_file(path: &Path, limits: &Limits) -> Result<PromptTokenizer> {
-        let size = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?.len();
-        if size > limits.tokenizer_bytes as u64 {
-            return Err(Limits::exceeded(
-                LimitKind::TokenizerBytes,
-                limits.tokenizer_bytes,
-                format!("{size} bytes"),
-            ));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
+        let too_large = |found: u64| {
+            let found = format!("{found} bytes or more");
+            let error = Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found);
+            error.in_file(&path.display().to_string())
+        };
+        let bytes = files::read(path, limits.tokenizer_bytes, too_large)?;
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes)
             .map_err(|e| errors::tokenizer(format!("`{}` is no tokenizer", path.display()), e))?;
         // a prompt must not be cut or filled up silently

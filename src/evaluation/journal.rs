@@ -2,16 +2,17 @@
 
 use super::errors;
 use crate::error::{Error, Result};
+use crate::files;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a journal that is resumed. Larger ones are refused.
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 
 /// Records of an experiment by id, in the order in which they were written, each on disk as soon as it is added.
 ///
@@ -32,13 +33,10 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// The file cannot be read or written; it was written with other settings; a line of it is no record.
     pub fn open(path: impl AsRef<Path>, settings: &impl Serialize) -> Result<Journal<T>> {
         let path = path.as_ref().to_owned();
-        let io = |cause: std::io::Error| Error::io(&path, &cause);
         let settings = serde_json::to_value(settings).map_err(errors::unwritable)?;
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        let mut bytes = Vec::new();
-        (&mut file).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
-        if bytes.len() as u64 > MAX_BYTES {
+        let file = files::open_to_resume(&path)?;
+        let mut bytes = files::read_rest(&file, &path, MAX_BYTES)?;
+        if bytes.len() > MAX_BYTES {
             return Err(errors::record(1, format!("the file has more than {MAX_BYTES} bytes")));
         }
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);

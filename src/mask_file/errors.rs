@@ -3,7 +3,6 @@
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{LimitKind, Limits};
-use std::path::Path;
 
 const COMPILE_AGAIN: &str = "compile the grammar again with `grammata compile`";
 
@@ -127,17 +126,6 @@ pub(crate) fn disagrees(what: &str) -> Error {
     format(
         Diagnostic::new("mask-file/disagrees", format!("a mask file does not fit its own grammar: {what}"))
             .help(COMPILE_AGAIN),
-    )
-}
-
-/// The path is none of a regular file.
-pub(super) fn no_file(path: &Path) -> Error {
-    let path = path.display().to_string();
-    Error::new(
-        ErrorKind::Io,
-        Diagnostic::new("mask-file/no-file", format!("`{}` is no file", crate::diagnostic::excerpt(&path)))
-            .in_file(path)
-            .help("give a regular file: no folder, pipe or device"),
     )
 }
 

@@ -34,6 +34,7 @@ pub(crate) use save::save;
 pub(crate) use words::slots;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
 use container::{Bytes, Container};
@@ -100,13 +101,13 @@ impl MaskFile {
     /// The file cannot be read or is no regular file; the limit `mask_file_bytes`; those of [`from_bytes`](MaskFile::from_bytes).
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
         let path = path.as_ref();
-        let (mut file, len) = regular_file(path, LimitKind::MaskFileBytes, limits)?;
+        let (file, len) = regular_file(path, LimitKind::MaskFileBytes, limits)?;
         let mut bytes = Vec::new();
         let io = |cause: std::io::Error| Error::io(path, &cause);
         let too_large = |_| errors::too_large(LimitKind::MaskFileBytes, len as u64, limits);
         bytes.try_reserve_exact(len).map_err(too_large)?;
         // what is longer by now is not read
-        file.by_ref().take(len as u64).read_to_end(&mut bytes).map_err(io)?;
+        file.take(len as u64).read_to_end(&mut bytes).map_err(io)?;
         MaskFile::from_bytes(bytes).map_err(|error| error.in_file(&path.display().to_string()))
     }
 
@@ -372,17 +373,10 @@ pub fn resealed(file: Vec<u8>) -> Vec<u8> {
 
 /// Opens a regular file, and says how long it is. A pipe would keep whoever opens it waiting.
 fn regular_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<(File, usize)> {
-    let io = |cause: std::io::Error| Error::io(path, &cause);
-    if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Err(errors::no_file(path));
-    }
-    let file = File::open(path).map_err(io)?;
-    let metadata = file.metadata().map_err(io)?;
-    if !metadata.is_file() {
-        return Err(errors::no_file(path));
-    }
-    let len = usize::try_from(metadata.len()).ok().filter(|&len| len <= limits.get(kind));
-    Ok((file, len.ok_or_else(|| errors::too_large(kind, metadata.len(), limits))?))
+    let (file, found) = files::open(path)?;
+    let len = usize::try_from(found).ok().filter(|&len| len <= limits.get(kind));
+    let too_large = || errors::too_large(kind, found, limits).in_file(&path.display().to_string());
+    Ok((file, len.ok_or_else(too_large)?))
 }
 
 /// Maps a regular file.

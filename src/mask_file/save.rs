@@ -1,6 +1,7 @@
 //! Files that are there as a whole or not at all.
 
 use crate::error::{Error, Result};
+use crate::files;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ static WRITTEN: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     // the name of a folder or a pipe is not taken away from it
-    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(super::errors::no_file(path));
+    if let Some(metadata) = std::fs::metadata(path).ok().filter(|metadata| !metadata.is_file()) {
+        return Err(files::no_file(path, metadata.file_type()));
     }
     let (mut file, beside) = beside(path).map_err(io)?;
     let written = pieces.into_iter().try_for_each(|piece| file.write_all(piece));

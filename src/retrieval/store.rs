@@ -15,12 +15,13 @@ use super::index::{DenseIndex, IndexedTool, ToolIndex};
 use super::tool::{Template, Tool};
 use crate::decode::{Embedder, Embeddings};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files;
 use crate::limits::{LimitKind, Limits};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -245,19 +246,12 @@ fn template_code(template: Template) -> u32 {
 
 fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
-    // asked before it is opened: to open a pipe waits for its other end
-    let is_file = path.symlink_metadata().map_err(io)?.is_file();
     let in_file = |error: Error| error.in_file(&path.display().to_string());
-    if !is_file {
-        return Err(in_file(errors::index_field(
-            "the file",
-            "a folder, a link or a device",
-            "a regular file",
-        )));
+    // writing an index replaces the file of this name, which would leave the target of a link as it was
+    if path.symlink_metadata().map_err(io)?.is_symlink() {
+        return Err(in_file(errors::index_field("the file", "a link", "a regular file")));
     }
-    let file = File::open(path).map_err(io)?;
-    // of the file that was opened: another may have its name by now
-    let length = file.metadata().map_err(io)?.len();
+    let (file, length) = files::open(path)?;
     // vectors of 65,536 bytes at most, and the catalogue
     let most = (limits.catalogue_bytes as u64)
         .saturating_add((limits.catalogue_tools as u64).saturating_mul(65_536));
@@ -265,9 +259,7 @@ fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
         let found = format!("an index of {length} bytes");
         return Err(in_file(Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found)));
     }
-    let mut bytes = Vec::new();
-    file.take(length + 1).read_to_end(&mut bytes).map_err(io)?;
-    Ok(bytes)
+    files::read_rest(&file, path, usize::try_from(length).unwrap_or(usize::MAX - 1))
 }
 
 /// The numbers of a header.

@@ -7,13 +7,14 @@
 use super::drafts::{Draft, Selected, Selection, preferences, select};
 use super::errors;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::limits::{LimitKind, Limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bins of the histogram of rewards, over 0 to 1.
@@ -262,7 +263,7 @@ impl DraftFile {
             known.push(drafts);
         }
         let io = |cause: std::io::Error| Error::io(path, &cause);
-        let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(io)?;
+        let mut file = files::open_to_resume(path)?;
         file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(io)?;
         Ok(DraftFile { path: path.to_owned(), file, known })
     }
@@ -395,17 +396,14 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 /// The text of a file; None where there is none.
 fn read_if_there(path: &Path, limits: &Limits) -> Result<Option<String>> {
-    let io = |cause: std::io::Error| Error::io(path, &cause);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(io(cause)),
-    };
-    let mut bytes = Vec::new();
-    file.take(limits.catalogue_bytes as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() > limits.catalogue_bytes {
-        let found = format!("{} bytes or more", bytes.len());
-        return Err(Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found));
+    // not a link to nothing, which is an error
+    if path.symlink_metadata().is_err_and(|cause| cause.kind() == std::io::ErrorKind::NotFound) {
+        return Ok(None);
     }
+    let too_large = |found: u64| {
+        let found = format!("{found} bytes or more");
+        Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found)
+    };
+    let bytes = files::read(path, limits.catalogue_bytes, too_large)?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -29,6 +29,7 @@ mod embedder;
 mod engine_properties;
 mod evaluation;
 mod figures;
+mod file_arguments;
 mod flow_arguments;
 mod flow_cases;
 mod flow_execute;

@@ -152,7 +152,7 @@ fn what_cannot_be_written_to_is_said() {
         // a folder of the name, a folder that is a file, and one that is not there
         let folder = format!("folder.{extension}");
         std::fs::create_dir(place.made.join(&folder)).unwrap();
-        refused(&folder, "mask-file/no-file");
+        refused(&folder, "io/no-file");
         refused(&format!("old.gmask/x.{extension}"), "io/file");
         refused(&format!("none/x.{extension}"), "io/file");
         std::fs::remove_dir(place.made.join(folder)).unwrap();
@@ -176,7 +176,7 @@ fn what_is_no_archive_is_refused() {
     let place = Place::new();
     let limits = Limits::default();
     let code = |path: &Path| MaskArchive::open(path, &limits).unwrap_err().code();
-    assert_eq!(code(&place.made), "mask-file/no-file");
+    assert_eq!(code(&place.made), "io/no-file");
     assert_eq!(code(&place.made.join("none.gmasks")), "io/file");
     let path = |name: &str| place.made.join(name);
     std::fs::write(path("empty.gmasks"), b"").unwrap();
@@ -184,7 +184,7 @@ fn what_is_no_archive_is_refused() {
     std::fs::write(path("half.gmasks"), &place.read("old.gmasks")[..70]).unwrap();
     assert_eq!(code(&path("half.gmasks")), "mask-file/damaged-header");
     assert!(Command::new("mkfifo").arg(path("pipe.gmasks")).status().unwrap().success());
-    assert_eq!(code(&path("pipe.gmasks")), "mask-file/no-file");
+    assert_eq!(code(&path("pipe.gmasks")), "io/no-file");
     #[allow(unsafe_code)] // nobody else knows the file
     let mapped = unsafe { MaskArchive::map(path("empty.gmasks"), &limits) };
     assert_eq!(mapped.unwrap_err().code(), "mask-file/no-archive");

@@ -209,7 +209,7 @@ fn what_is_no_regular_file_is_refused() {
     let limits = Limits::default();
     let folder = tempfile::tempdir().unwrap();
     let code = |result: Result<MaskFile>| result.unwrap_err().code();
-    assert_eq!(code(MaskFile::open(folder.path(), &limits)), "mask-file/no-file");
+    assert_eq!(code(MaskFile::open(folder.path(), &limits)), "io/no-file");
     let empty = folder.path().join("empty");
     std::fs::write(&empty, b"").unwrap();
     assert_eq!(code(MaskFile::open(&empty, &limits)), "mask-file/no-mask-file");
@@ -221,9 +221,9 @@ fn what_is_no_regular_file_is_refused() {
     {
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(code(MaskFile::open(&pipe, &limits)), "mask-file/no-file");
+        assert_eq!(code(MaskFile::open(&pipe, &limits)), "io/no-file");
         let file = explored(&bytes_alone(), 5);
-        assert_eq!(file.save(&pipe).unwrap_err().code(), "mask-file/no-file");
+        assert_eq!(file.save(&pipe).unwrap_err().code(), "io/no-file");
     }
     let small = Limits::default().mask_file_bytes(100);
     let path = folder.path().join("x.gmask");

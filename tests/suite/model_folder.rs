@@ -108,13 +108,13 @@ mod links {
         std::fs::write(&secret, "secret").unwrap();
         for name in NAMES {
             for (kind, code) in [
-                ("zero", "decode/outside-folder"),
-                ("secret", "decode/outside-folder"),
-                ("parent", "decode/outside-folder"),
+                ("zero", "io/outside-folder"),
+                ("secret", "io/outside-folder"),
+                ("parent", "io/outside-folder"),
                 ("nothing", "io/file"),
                 ("itself", "io/file"),
-                ("folder", "decode/no-file"),
-                ("pipe", "decode/no-file"),
+                ("folder", "io/no-file"),
+                ("pipe", "io/no-file"),
             ] {
                 let folder = tempfile::tempdir().unwrap();
                 model(folder.path());
@@ -170,12 +170,12 @@ mod links {
         std::fs::write(cache.path().join("other"), "no").unwrap();
         std::fs::remove_file(snapshot.join("chat_template.jinja")).unwrap();
         symlink("../../../other", snapshot.join("chat_template.jinja")).unwrap();
-        assert_eq!(open(&snapshot).unwrap_err().code(), "decode/outside-folder");
+        assert_eq!(open(&snapshot).unwrap_err().code(), "io/outside-folder");
         // a folder that is only named like one of the cache
         let plain = cache.path().join("x").join("snapshots").join("y");
         model(&plain);
         std::fs::write(cache.path().join("x").join("outer"), "no").unwrap();
         symlink("../../outer", plain.join("chat_template.jinja")).unwrap();
-        assert_eq!(open(&plain).unwrap_err().code(), "decode/outside-folder");
+        assert_eq!(open(&plain).unwrap_err().code(), "io/outside-folder");
     }
 }

@@ -195,7 +195,7 @@ fn what_is_no_file_is_refused() {
     let path = folder.path().join("tools.index");
     let read = |path: &Path| Store::read(path, &Limits::default()).unwrap_err().code();
     assert_eq!(read(&path), "io/file");
-    assert_eq!(read(folder.path()), "retrieval/index-file");
+    assert_eq!(read(folder.path()), "io/no-file");
     #[cfg(unix)]
     {
         build(&["weather"], None, 7).0.write(&path).unwrap();

@@ -131,6 +131,42 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
+/// Files that open files to write them. All that is read is opened by `files`.
+const WRITERS: &[&str] = &[
+    "src/cli/plan/run.rs",
+    "src/cli/procedure/simulate.rs",
+    "src/mask_file/save.rs",
+    "src/retrieval/index/disk.rs",
+    "src/retrieval/store.rs",
+];
+
+#[test]
+fn files_are_opened_in_one_place() {
+    const READING: &[&str] = &["fs::read(", "fs::read_to_string(", "tokenizers::Tokenizer::from_file("];
+    const OPENING: &[&str] = &["File::open(", "File::options(", "OpenOptions::new", "File::create"];
+    let (mut wrong, mut writers) = (Vec::new(), Vec::new());
+    for (path, text) in sources("src") {
+        let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
+        if name == "src/files/mod.rs" || name.starts_with("src/testing/") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            // these take paths, and open them by `files`
+            let line = line.replace("MaskFile::open(", "").replace("DraftFile::open(", "");
+            let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
+            if has(OPENING) && WRITERS.contains(&&*name) {
+                writers.push(name.clone());
+            } else if has(READING) || has(OPENING) {
+                wrong.push(format!("{name}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "open files by `files`: {wrong:#?}");
+    writers.dedup();
+    assert_eq!(writers, WRITERS);
+}
+
 /// The room of a file: the first folder or file below `src`.
 fn room(path: &Path) -> String {
     let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();

@@ -345,11 +345,10 @@ fn hostile_files_are_errors() {
 fn the_size_of_a_file_is_limited() {
     let limits = Limits::default().tokenizer_bytes(1000);
     let small = options().limits(limits);
-    for path in [SMOLLM2, "/dev/zero"] {
-        if Path::new(path).exists() {
-            let error = Vocabulary::from_file(path, &small).unwrap_err();
-            assert!(error.to_string().contains("`Limits::tokenizer_bytes`"), "{error}");
-        }
+    let error = Vocabulary::from_file(SMOLLM2, &small).unwrap_err();
+    assert!(error.to_string().contains("`Limits::tokenizer_bytes`"), "{error}");
+    if Path::new("/dev/zero").exists() {
+        assert_eq!(Vocabulary::from_file("/dev/zero", &small).unwrap_err().code(), "io/no-file");
     }
     assert_eq!(Vocabulary::from_file_bytes(&[b'['; 1001], &small).unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(Vocabulary::from_file("tests/no-such-file", &small).unwrap_err().kind(), ErrorKind::Io);

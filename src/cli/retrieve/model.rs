@@ -45,7 +45,7 @@ pub(super) struct LoadedModel {
 /// SHA-256 of a file, in hexadecimal.
 pub(super) fn file_hash(path: &Path) -> Result<String> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
-    let mut file = std::fs::File::open(path).map_err(io)?;
+    let (mut file, _) = crate::files::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -311,7 +311,7 @@ fn mean(rows: &[f32], dimension: usize, count: usize) -> Vec<f32> {
 /// The SHA-256 of a file.
 fn file_hash(path: &Path) -> Result<[u8; 32]> {
     let file_error = |e: std::io::Error| Error::io(path, &e);
-    let mut file = std::fs::File::open(path).map_err(file_error)?;
+    let (mut file, _) = crate::files::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {

@@ -34,7 +34,7 @@ pub(super) struct Loaded {
 pub(super) fn load(path: &Path, device: Device, threads: usize) -> Result<Loaded> {
     let environment = environment()?;
     // the file is opened first, so that a wrong path is not reported as a wrong model
-    std::fs::File::open(path).map_err(|e| crate::error::Error::io(path, &e))?;
+    crate::files::open(path)?;
     let mut notices = Vec::new();
     if let Device::Cuda(number) = device {
         let builder = builder(&environment, threads).map_err(|e| errors::model_file(path, e))?;

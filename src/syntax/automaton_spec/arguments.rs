@@ -2,7 +2,8 @@
 
 use super::document::Document;
 use super::rule_errors as errors;
-use crate::error::{Errors, Result};
+use crate::error::{Error, ErrorKind, Errors, Result};
+use crate::files;
 use crate::grammar::{Expression, Grammar};
 use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::{self, PropertyOrder, Whitespace};
@@ -102,11 +103,14 @@ fn read_file(id: &str, path: &str, folder: Option<&Path>, limits: &Limits) -> Re
     if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(fail("the path leads out of the folder of the spec".to_owned()));
     }
-    let file = folder.join(relative);
-    let size = std::fs::metadata(&file).map_err(|cause| fail(cause.to_string()))?.len();
-    if size > limits.source_bytes as u64 {
-        return Err(Limits::exceeded(LimitKind::SourceBytes, limits.source_bytes, format!("{size} bytes")));
-    }
-    let text = std::fs::read_to_string(&file).map_err(|cause| fail(cause.to_string()))?;
-    serde_json::from_str(&text).map_err(|cause| fail(cause.to_string()))
+    let too_large =
+        |found: u64| Limits::exceeded(LimitKind::SourceBytes, limits.source_bytes, format!("{found} bytes"));
+    let unreadable = |error: Error| match error.kind() {
+        ErrorKind::Limit => error.in_file(&folder.join(&relative).display().to_string()),
+        _ => fail(errors::why_unreadable(&error)),
+    };
+    let root = files::resolved(folder).map_err(unreadable)?;
+    let bytes = files::read_within(folder, &relative, &root, limits.source_bytes, too_large);
+    let bytes = bytes.map_err(unreadable)?.ok_or_else(|| fail("there is no such file".to_owned()))?;
+    serde_json::from_slice(&bytes).map_err(|cause| fail(cause.to_string()))
 }

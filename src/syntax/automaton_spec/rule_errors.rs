@@ -206,6 +206,13 @@ pub(super) fn arguments_schema(id: &str, cause: &Error) -> Error {
     Error::new(cause.kind(), diagnostic.clone().at(Place::Pointer(place)))
 }
 
+/// What an error of a file says in one line.
+pub(super) fn why_unreadable(error: &Error) -> String {
+    let diagnostic = error.diagnostic();
+    let found = || format!("{}: {}", diagnostic.message(), diagnostic.found_text().unwrap_or_default());
+    diagnostic.cause_text().map_or_else(found, str::to_owned)
+}
+
 pub(super) fn arguments_file(id: &str, path: &str, cause: impl std::fmt::Display) -> Error {
     let message = format!("the schema of the arguments of `{}` cannot be read", excerpt(id));
     error(

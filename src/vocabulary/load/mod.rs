@@ -21,9 +21,8 @@ pub use super::eos::EOS_NAMES;
 use super::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use crate::diagnostic::{Notation, Source};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::limits::{LimitKind, Limits};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// What a tokenizer file does not say, and the limits to read it under.
@@ -93,22 +92,16 @@ fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
 
 /// A whole file, if it is small enough; a file that never ends is cut off at the limit.
 fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
-    let io = |cause| Error::io(path, &cause);
-    let file = File::open(path).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    check_size(usize::try_from(size).unwrap_or(usize::MAX), limits)?;
-    let mut content = Vec::with_capacity(size as usize);
-    file.take(limits.tokenizer_bytes as u64 + 1).read_to_end(&mut content).map_err(io)?;
-    check_size(content.len(), limits)?;
-    Ok(content)
+    files::read(path, limits.tokenizer_bytes, |found| too_large(found, limits))
 }
 
 fn check_size(size: usize, limits: &Limits) -> Result<()> {
-    if size > limits.tokenizer_bytes {
-        let found = format!("{size} bytes or more");
-        return Err(Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found));
-    }
-    Ok(())
+    if size > limits.tokenizer_bytes { Err(too_large(size as u64, limits)) } else { Ok(()) }
+}
+
+fn too_large(found: u64, limits: &Limits) -> Error {
+    let found = format!("{found} bytes or more");
+    Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found)
 }
 
 /// Adds what the options say to what the file says.
