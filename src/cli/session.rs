@@ -16,7 +16,7 @@ pub(super) struct Session {
     pub(super) compiled: CompiledGrammar,
     pub(super) grammar_name: String,
     pub(super) vocabulary_name: String,
-    /// Making what all grammars of the vocabulary share.
+    /// Computing what all grammars of the vocabulary share.
     pub(super) prepare_time: Duration,
     /// Reading and compiling the grammar.
     pub(super) compile_time: Duration,
@@ -39,6 +39,7 @@ impl Session {
         let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
         // bounds in tokens say nothing of bytes
         let compiler = if vocabulary.is_built_in { compiler.without_token_bounds() } else { compiler };
+        compiler.prepare()?;
         let prepare_time = progress.finish();
         let progress = Progress::start("compiling the grammar");
         let loaded = source::load_with(source, limits, defaults)?;
