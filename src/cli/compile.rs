@@ -7,7 +7,7 @@ use super::source::{self, SourceArgs};
 use super::text::{counted, size};
 use super::tokens::TokenizerArgs;
 use crate::decode::PromptTokenizer;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::explore::{ExploreBudget, suggested_documents};
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
@@ -264,6 +264,9 @@ fn json_of(result: &Result<Made>) -> Value {
                 "bytes": contents.as_ref().map(|contents| contents.bytes),
             })
         }
-        Err(error) => super::report::json_error(error as &Error),
+        Err(error) => {
+            let members = super::report::json_error(error).into_iter();
+            Value::Object(members.map(|(name, value)| (name.to_owned(), value)).collect())
+        }
     }
 }

@@ -46,11 +46,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     progress.finish();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-    let mut listed = Vec::new();
+    if arguments.json {
+        output.begin(&[("grammar", json!(loaded.name)), ("offset", json!(arguments.offset))])?;
+        output.begin_list("words")?;
+    }
     for word in words.by_ref().take(most) {
         let word = word.map_err(locate)?;
         if arguments.json {
-            listed.push(json_word(&loaded.grammar, &word));
+            output.item(&json_word(&loaded.grammar, &word))?;
         } else if arguments.raw {
             for part in parts(&loaded.grammar, &word) {
                 output.write_all(&part.into_bytes())?;
@@ -64,12 +67,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let more = words.next().transpose().map_err(locate)?.is_some();
     if arguments.json {
-        output.json(&json!({
-            "grammar": loaded.name,
-            "offset": arguments.offset,
-            "words": listed,
-            "more": more,
-        }))?;
+        output.end(&[("more", json!(more))])?;
     } else if more {
         output.flush()?;
         messages::note(&format!("there are more words after these {most} (--limit 0 lists all)"));

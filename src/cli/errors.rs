@@ -1,9 +1,10 @@
 //! The program's own errors.
 
-use crate::diagnostic::{Diagnostic, did_you_mean, similar};
+use crate::diagnostic::{Diagnostic, did_you_mean, excerpt, similar};
 use crate::error::{Error, ErrorKind};
 use crate::syntax::Notation;
 use std::path::Path;
+use std::time::Duration;
 
 fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
@@ -74,7 +75,7 @@ pub(super) fn no_grammar_in_folder(folder: &Path, names: &[&str]) -> Error {
         Diagnostic::new("cli/no-grammar", "the folder holds no grammar")
             .in_file(folder.display().to_string())
             .allowed(format!("a folder with exactly one of {}", names.join(", ")))
-            .help("name the grammar's file itself"),
+            .help("name the grammar's file itself, or compile all files of the folder with `compile --each`"),
     )
 }
 
@@ -254,10 +255,19 @@ pub(super) fn text_needs_plan() -> Error {
 
 pub(super) fn reward(command: &str, found: &str) -> Error {
     usage(
-        Diagnostic::new("cli/reward", "the command that says what a plan is worth does not")
-            .found(format!("`{command}`: {found}"))
+        Diagnostic::new("cli/reward", "the reward command failed")
+            .found(format!("`{command}`: {}", excerpt(found)))
             .allowed("a command that reads a plan as JSON from its standard input and writes a number")
             .help("try it by itself: echo '{\"steps\": []}' | COMMAND"),
+    )
+}
+
+pub(super) fn reward_timeout(command: &str, deadline: Duration) -> Error {
+    usage(
+        Diagnostic::new("cli/reward", "the reward command did not end in time")
+            .found(format!("`{command}`: no answer"))
+            .allowed(format!("{} s", deadline.as_secs_f64()))
+            .help("allow more time (`--deadline SECONDS`)"),
     )
 }
 

@@ -136,10 +136,12 @@ fn streamed(
     let so_far = decoder.close(model);
     if arguments.json && !so_far.tokens.is_empty() {
         let finish = error.diagnostic().message();
-        output.json(&json!({
-            "text": so_far.text, "tokens": so_far.tokens, "finish": finish, "complete": false,
-        }))?;
-        output.flush()?;
+        output.begin(&[
+            ("text", json!(so_far.text)),
+            ("tokens", json!(so_far.tokens)),
+            ("finish", json!(finish)),
+            ("complete", json!(false)),
+        ])?;
     }
     Err(error.into())
 }
@@ -371,6 +373,10 @@ fn to_json(
             "mask_share": share(timings, time),
         }));
     }
-    add(json!({ "compile_ns": ns(session.compile_time), "total_ns": ns(time) }));
+    add(json!({
+        "prepare_ns": ns(session.prepare_time),
+        "compile_ns": ns(session.compile_time),
+        "total_ns": ns(time),
+    }));
     value
 }

@@ -11,6 +11,7 @@ mod canvas;
 mod check;
 mod compile;
 mod count;
+mod deadline;
 mod embed;
 mod enumerate;
 mod errors;
@@ -154,7 +155,7 @@ pub fn run_on(arguments: Vec<OsString>) -> u8 {
 /// Reports an error: as text to standard error, and with `--json` as an object to standard output.
 fn failed(error: &Error, is_json: bool, output: &mut Output) -> Exit {
     messages::error(error);
-    if is_json && output.json(&report::json_error(error)).and_then(|()| output.flush()).is_err() {
+    if is_json && output.end(&report::json_error(error)).and_then(|()| output.flush()).is_err() {
         // what cannot be written there was written to standard error
         return Exit::Closed;
     }
@@ -177,7 +178,7 @@ fn no_arguments(mut error: clap::Error, is_json: bool) -> Exit {
         let message = message.lines().next().unwrap_or_default();
         let message = message.strip_prefix("error: ").unwrap_or(message);
         let mut output = Output::stdout();
-        let _ = output.json(&report::json_usage(message)).and_then(|()| output.flush());
+        let _ = output.end(&report::json_usage(message)).and_then(|()| output.flush());
     }
     Exit::Unusable
 }

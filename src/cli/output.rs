@@ -9,12 +9,11 @@ use std::io::{self, BufWriter, Stdout, Write};
 pub(super) enum Exit {
     /// All went well.
     Done = 0,
-    /// A text, a prefix, a token or a plan is not in the grammar.
+    /// A text, a prefix, a token, a plan or an answer of an API is not allowed.
     Rejected = 1,
     /// The arguments or an input cannot be used.
     Unusable = 2,
-    /// A generation was cut.
-    #[cfg_attr(not(feature = "ort"), allow(dead_code))] // only a model's generation is cut
+    /// A text, a plan or a session is not whole.
     Cut = 3,
     /// A limit was exceeded.
     Limit = 4,
@@ -25,9 +24,15 @@ pub(super) enum Exit {
 /// The exit codes as they are documented.
 const MEANINGS: [(Exit, &str); 6] = [
     (Exit::Done, "done: every text is accepted, the generated text is whole"),
-    (Exit::Rejected, "a text, a prefix, a token or a plan is rejected by the grammar"),
-    (Exit::Unusable, "the arguments, a file, the grammar, the tokenizer or the model cannot be used"),
-    (Exit::Cut, "the generated text was cut by the limit on tokens, or the model's context"),
+    (Exit::Rejected, "a text, a prefix, a token, a plan or what an API answers is rejected"),
+    (
+        Exit::Unusable,
+        "the arguments, a file, the grammar, the tokenizer, the model or a command cannot be used",
+    ),
+    (
+        Exit::Cut,
+        "the generated text, the plan or the session is not whole: a limit was reached, or it was left",
+    ),
     (Exit::Limit, "a limit on what input may cost was exceeded (`--set-limit`)"),
     (Exit::Closed, "standard output was closed before everything was written"),
 ];
@@ -74,28 +79,96 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// A member of a JSON object.
+pub(super) type Member<'a> = (&'a str, Value);
+
 /// Standard output, buffered.
 #[derive(Debug)]
-pub(super) struct Output(BufWriter<Stdout>);
+pub(super) struct Output {
+    writer: BufWriter<Stdout>,
+    open: Open,
+}
+
+/// The JSON value that is partly written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    Object,
+    /// A list, the last member of an object.
+    List {
+        is_empty: bool,
+    },
+}
 
 impl Output {
     pub(super) fn stdout() -> Output {
-        Output(BufWriter::new(io::stdout()))
+        Output { writer: BufWriter::new(io::stdout()), open: Open::Nothing }
     }
 
     /// Writes one JSON value and a line end.
     pub(super) fn json(&mut self, value: &Value) -> io::Result<()> {
-        serde_json::to_writer(&mut self.0, value)?;
-        self.0.write_all(b"\n")
+        serde_json::to_writer(&mut self.writer, value)?;
+        self.writer.write_all(b"\n")
+    }
+
+    /// Begins a JSON object with these members, at least one. [`end`](Output::end) closes it, also where the command fails.
+    pub(super) fn begin(&mut self, members: &[Member<'_>]) -> io::Result<()> {
+        self.writer.write_all(b"{")?;
+        self.members(members)?;
+        self.open = Open::Object;
+        Ok(())
+    }
+
+    /// Begins a list, a member of the object that was begun.
+    pub(super) fn begin_list(&mut self, name: &str) -> io::Result<()> {
+        self.writer.write_all(b",")?;
+        serde_json::to_writer(&mut self.writer, name)?;
+        self.writer.write_all(b":[")?;
+        self.open = Open::List { is_empty: true };
+        Ok(())
+    }
+
+    /// Writes an item of the list that was begun.
+    pub(super) fn item(&mut self, item: &Value) -> io::Result<()> {
+        if self.open == (Open::List { is_empty: false }) {
+            self.writer.write_all(b",")?;
+        }
+        self.open = Open::List { is_empty: false };
+        Ok(serde_json::to_writer(&mut self.writer, item)?)
+    }
+
+    /// Writes the last members of the object that was begun; where none was, an object of these members.
+    pub(super) fn end(&mut self, members: &[Member<'_>]) -> io::Result<()> {
+        self.writer.write_all(match self.open {
+            Open::Nothing => b"{",
+            Open::Object => b",",
+            Open::List { .. } => b"],",
+        })?;
+        self.open = Open::Nothing;
+        self.members(members)?;
+        self.writer.write_all(b"}\n")
+    }
+
+    /// Writes members of an object, with commas between them.
+    fn members(&mut self, members: &[Member<'_>]) -> io::Result<()> {
+        for (place, (name, value)) in members.iter().enumerate() {
+            if place > 0 {
+                self.writer.write_all(b",")?;
+            }
+            serde_json::to_writer(&mut self.writer, name)?;
+            self.writer.write_all(b":")?;
+            serde_json::to_writer(&mut self.writer, value)?;
+        }
+        Ok(())
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.writer.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.writer.flush()
     }
 }

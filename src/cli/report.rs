@@ -1,6 +1,6 @@
 //! Errors and warnings in the words of the command line, as text and as JSON.
 
-use super::output::Exit;
+use super::output::{Exit, Member};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ const OPTIONS: [(&str, &str); 4] = [
     ("Options::root", "--root"),
     ("LoadOptions::eos", "--eos"),
     ("LoadOptions::width", "--width"),
-    ("json_schema::Options::documents", "--schema-document"),
+    ("json_schema::Options::documents", "--schema-document URI=FILE"),
 ];
 
 /// A diagnostic whose help and bounds name options of the program where they name settings of the library.
@@ -44,22 +44,19 @@ fn in_options(text: &str) -> String {
     out
 }
 
-/// An error as one JSON object.
-pub(super) fn json_error(error: &Error) -> Value {
-    json!({
-        "errors": error.diagnostics().map(|diagnostic| json_diagnostic(&translated(diagnostic))).collect::<Vec<_>>(),
-        "more": error.is_cut(),
-        "exit_code": Exit::of(error).code(),
-    })
+/// The members of a JSON object that say what failed.
+pub(super) fn json_error(error: &Error) -> [Member<'static>; 3] {
+    let errors = error.diagnostics().map(|diagnostic| json_diagnostic(&translated(diagnostic)));
+    failure(errors.collect(), error.is_cut(), Exit::of(error))
 }
 
-/// An error in the arguments, which has no place in any file.
-pub(super) fn json_usage(message: &str) -> Value {
-    json!({
-        "errors": [json_diagnostic(&Diagnostic::new("cli/usage", message))],
-        "more": false,
-        "exit_code": Exit::Unusable.code(),
-    })
+/// The members of an error in the arguments, which has no place in any file.
+pub(super) fn json_usage(message: &str) -> [Member<'static>; 3] {
+    failure(vec![json_diagnostic(&Diagnostic::new("cli/usage", message))], false, Exit::Unusable)
+}
+
+fn failure(errors: Vec<Value>, is_cut: bool, exit: Exit) -> [Member<'static>; 3] {
+    [("errors", errors.into()), ("more", is_cut.into()), ("exit_code", exit.code().into())]
 }
 
 /// A diagnostic as one JSON object; what is not known is null.

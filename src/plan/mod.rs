@@ -24,6 +24,7 @@ mod registers;
 mod repair;
 mod sample;
 pub mod search;
+pub(crate) mod shell;
 mod states;
 mod step;
 mod subsets;

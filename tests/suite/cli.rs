@@ -170,6 +170,8 @@ fn mask_reads_tokenizers_and_prefix_files() {
     assert!(tokens.contains(&"lo") && tokens.contains(&"l"), "{tokens:?}");
     assert!(tokens.iter().all(|token| "lo world".starts_with(token)), "{tokens:?}");
     assert_eq!(found["total"], 49152);
+    // the vocabulary is not charged to the grammar
+    assert!(found["prepare_ns"].as_u64() > found["compile_ns"].as_u64(), "{found}");
 }
 
 #[test]
@@ -497,21 +499,25 @@ fn a_closed_pipe_ends_quietly() {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("grammata"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["enumerate", "-", "--kind", "regex", "--limit", "0"])
-        .stdin(Stdio::from(std::fs::File::open(pattern_file().path()).unwrap()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut beginning = [0; 3];
-    child.stdout.take().unwrap().read_exact(&mut beginning).unwrap();
-    // the pipe is closed here, before the program has written all
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(&beginning, b"\"\"\n");
-    assert_eq!(output.status.code(), Some(141));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    // words are written as they are found, in JSON too
+    for (form, expected) in [(&[][..], b"\"\"\n"), (&["--json"][..], b"{\"g")] {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("grammata"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["enumerate", "-", "--kind", "regex", "--limit", "0"])
+            .args(form)
+            .stdin(Stdio::from(std::fs::File::open(pattern_file().path()).unwrap()))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut beginning = [0; 3];
+        child.stdout.take().unwrap().read_exact(&mut beginning).unwrap();
+        // the pipe is closed here, before the program has written all
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(&beginning, expected);
+        assert_eq!(output.status.code(), Some(141));
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    }
 }
 
 #[cfg(unix)]

@@ -137,21 +137,48 @@ fn a_command_carries_calls_out() {
         assert_eq!((found.code, found.out), (0, format!("{begun}{}", rest.join("\n"))), "{}", found.err);
     }
     let refused = [
-        ("exit 3", "error[environment/failed]", "found: exit status: 3"),
-        ("echo nonsense", "error[environment/failed]", "allowed: exit code 0, and one JSON object"),
-        ("sleep 60", "error[environment/timeout]", "allowed: 1 s"),
-        ("echo '{\"outcome\": \"maybe\"}'", "error[environment/forbidden]", "refund.toml:15:"),
-        ("true", "error[environment/forbidden]", "allowed: the outcomes `due`, `denied`"),
+        (2, "exit 3", "error[environment/failed]", "found: exit status: 3"),
+        (2, "echo nonsense", "error[environment/failed]", "allowed: exit code 0, and one JSON object"),
+        (2, "echo '[\"denied\"]'", "error[environment/failed]", "not a JSON object"),
+        (2, "sleep 60", "error[environment/timeout]", "allowed: 1 s"),
+        (1, "echo '{\"outcome\": \"maybe\"}'", "error[environment/forbidden]", "refund.toml:15:"),
+        (1, "true", "error[environment/forbidden]", "allowed: the outcomes `due`, `denied`"),
     ];
-    for (command, code, shown) in refused {
+    for (exit, command, code, shown) in refused {
         // a machine under load takes its time for the calls before
         let deadline = if command.starts_with("sleep") { "1" } else { "60" };
         let found = carried_out(command, &["--deadline", deadline]);
-        assert_eq!(found.code, 1, "{command}: {}", found.err);
+        assert_eq!(found.code, exit, "{command}: {}", found.err);
         assert!(begun.starts_with(&found.out), "{command}: {}", found.out);
         assert!(found.err.starts_with(code) && found.err.contains(shown), "{command}: {}", found.err);
         assert!(found.err.contains("found: ") && found.err.contains("help: "), "{command}: {}", found.err);
     }
     let both = carried_out("true", &["--answer", "CheckRefund=due"]);
     assert!(both.code == 2 && both.err.contains("--answer"), "{}", both.err);
+}
+
+/// A procedure whose calls a command carries out.
+#[cfg(unix)]
+fn session(apis: &[&str]) -> crate::cli::Run {
+    let simulation = "grammars/procedures/simulations/meeting_room.json";
+    let arguments = ["procedure", "run", "grammars/procedures/meeting_room.yaml", "--simulation", simulation];
+    run(&[&arguments[..], &["--user", "held"], apis].concat())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_session_ends_with_the_failure_of_a_command() {
+    assert_eq!(session(&[]).code, 0);
+    let table = [
+        (2, "sleep 60", "1", "error[environment/timeout]"),
+        (2, "exit 3", "60", "error[environment/failed]"),
+        (2, "echo '[]'", "60", "error[environment/failed]"),
+        (1, "echo '{\"data\": {\"error\": \"closed\"}}'", "60", "error[procedure/result]"),
+    ];
+    for (exit, command, deadline, code) in table {
+        let found = session(&["--apis", command, "--deadline", deadline]);
+        assert_eq!(found.code, exit, "{command}: {}", found.err);
+        assert!(found.err.starts_with(code), "{command}: {}", found.err);
+        assert!(found.out.ends_with("the session is not complete\n"), "{command}: {}", found.out);
+    }
 }

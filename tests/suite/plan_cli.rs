@@ -194,6 +194,12 @@ fn a_reward_command_reads_the_plan_and_must_write_a_number() {
         assert!(error.starts_with("error[cli/reward]") && error.contains(says), "{command}: {}", found.err);
         assert_ne!(found.code, 0, "{command}");
     }
+    let slow = run(&[&["plan", "run", "--deadline", "0.5"], &spec[2..], &["sleep 60"]].concat());
+    assert!(
+        slow.code == 2 && slow.err.contains("error[cli/reward]") && slow.err.contains("0.5 s"),
+        "{}",
+        slow.err
+    );
 }
 
 #[test]

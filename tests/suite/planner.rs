@@ -246,9 +246,11 @@ fn a_command_is_an_environment() {
     assert_eq!(run("true", &step, long).unwrap(), Observation::default(), "it need not read");
     for (command, part) in [
         ("exit 3", "3"),
-        ("echo nonsense", "no observation"),
+        ("echo nonsense", "not a JSON object"),
         ("echo '{\"outcom\": 1}'", "outcom"),
-        ("echo '{\"outcome\": 7}'", "no observation"),
+        ("echo '{\"outcome\": 7}'", "not an observation"),
+        ("echo '[]'", "not a JSON object"),
+        ("echo '[\"due\"]'", "not a JSON object"),
         ("yes | head -c 2000000", "1048576"),
         ("no-such-command-at-all 2> /dev/null", "127"),
     ] {

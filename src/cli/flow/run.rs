@@ -3,9 +3,10 @@
 use super::arms::{Arm, Made, Maker, Method, Which, parsed};
 use super::model::ModelArgs;
 use super::{PlanArgs, ThoughtsName};
+use crate::cli::deadline::deadline;
 use crate::cli::graph::{Format, write};
 use crate::cli::output::{Exit, Failure, Output};
-use crate::cli::{messages, source};
+use crate::cli::source;
 use crate::diagnostic::{Notation, Source};
 use crate::error::Error;
 use crate::flows::{
@@ -19,7 +20,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Writes the plan of a query under the flows of a domain, and draws where it went. With `--apis` each call is carried out as soon
-/// as it is decided, and its answer decides what may come next; the exit code is 1 if a call cannot be carried out.
+/// as it is decided, and its answer decides what may come next. The exit code is 2 if a call cannot be carried out, 1 if its answer
+/// is not one that the domain allows.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -43,8 +45,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CMD", conflicts_with_all = ["answer", "samples"], help_heading = "APIs")]
     apis: Option<String>,
     /// Seconds that the command may take for a call
-    #[arg(long, value_name = "S", default_value_t = 10, help_heading = "APIs")]
-    deadline: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = deadline, help_heading = "APIs")]
+    deadline: Duration,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -90,10 +92,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             made
         }
         Some(command) => match carry_out(arguments, command, &mut maker, &arm, &domain, flow, output) {
-            Err(Failure::Error(error)) if error.code().starts_with("environment/") => {
+            Err(Failure::Error(error)) => {
                 output.flush()?;
-                messages::error(&placed(arguments, error)?);
-                return Ok(Exit::Rejected);
+                return Err(placed(arguments, error)?.into());
             }
             made => made?,
         },
@@ -135,7 +136,7 @@ fn carry_out(
     flow: usize,
     output: &mut Output,
 ) -> Result<Made, Failure> {
-    let mut environment = CommandEnvironment::new(command, Duration::from_secs(arguments.deadline));
+    let mut environment = CommandEnvironment::new(command, arguments.deadline);
     let prelude = domain.prelude_apis().len();
     let mut calls = 0;
     let mut on_call = |call: &WrittenCall, executed: &ExecutedCall| {

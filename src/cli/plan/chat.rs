@@ -3,6 +3,7 @@
 use super::policy::{Kind, PolicyArgs};
 use super::show;
 use super::spec::SpecArgs;
+use crate::cli::deadline::deadline;
 #[cfg(not(feature = "ort"))]
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
@@ -32,8 +33,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CMD", conflicts_with = "environment", help_heading = "Environment")]
     environment_command: Option<String>,
     /// Seconds that the command may take for a step
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds, help_heading = "Environment")]
-    deadline: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = deadline, help_heading = "Environment")]
+    deadline: Duration,
     /// How often a step is tried again that fails or takes too long
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Environment")]
     retries: usize,
@@ -45,15 +46,6 @@ pub(super) struct Arguments {
     /// Write one JSON object a step, and the plan last
     #[arg(long)]
     json: bool,
-}
-
-/// A time that is longer than nothing and no longer than a day.
-fn seconds(text: &str) -> std::result::Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    match seconds > 0.0 && seconds <= 86_400.0 {
-        true => Ok(seconds),
-        false => Err("not between 0 and 86400".to_owned()),
-    }
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -100,8 +92,7 @@ fn chat(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> 
 
 fn environment(arguments: &Arguments, plans: &crate::plan::PlanAutomaton) -> Result<Box<dyn Environment>> {
     if let Some(command) = &arguments.environment_command {
-        let deadline = Duration::from_secs_f64(arguments.deadline);
-        return Ok(Box::new(CommandEnvironment::new(command, deadline)));
+        return Ok(Box::new(CommandEnvironment::new(command, arguments.deadline)));
     }
     if let Some(path) = &arguments.environment {
         let text = source::text(path, plans.limits())?;

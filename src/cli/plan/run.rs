@@ -7,6 +7,7 @@ use super::search::SearchArgs;
 use super::spec::SpecArgs;
 use super::tasks::{self, Description};
 use super::{reward, show};
+use crate::cli::deadline::deadline;
 #[cfg(not(feature = "ort"))]
 use crate::cli::errors;
 use crate::cli::messages::{self, Progress};
@@ -61,6 +62,9 @@ pub(super) struct Arguments {
     /// A command that reads a plan as JSON and writes what it is worth, a number
     #[arg(long, value_name = "CMD", help_heading = "Rewards")]
     pub(super) reward: Option<String>,
+    /// Seconds that the command may take for a plan
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = deadline, help_heading = "Rewards")]
+    pub(super) deadline: Duration,
     /// Append each choice to a file, a JSON object a line: task, sample, step, prompt, options, completion, chosen,
     /// logprob, reward, advantage
     #[arg(long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
@@ -180,7 +184,8 @@ fn all(
                 let walk = task.plans.walk(plan)?;
                 valid = walk.is_some_and(|walk| task.plans.is_complete(walk.position().state));
                 if let Some(command) = arguments.reward.as_ref().filter(|_| valid) {
-                    let worth = reward::reward(command, task.questions.task(), plan, task.plans.spec())?;
+                    let (task, spec) = (task.questions.task(), task.plans.spec());
+                    let worth = reward::reward(command, arguments.deadline, task, plan, spec)?;
                     episodes.push(Episode { decisions: made.outcome.decisions.clone(), reward: worth });
                     sums.rewards += worth;
                     reward = Some(worth);

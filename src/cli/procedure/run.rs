@@ -2,6 +2,7 @@
 
 use super::model::ModelArgs;
 use super::{FileArgs, ModeName, format};
+use crate::cli::deadline::deadline;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::{errors, messages, source, svg};
 use crate::error::{Error, Result};
@@ -19,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The user is a person (questions on standard error, messages on standard input, an empty line ends) or one of a simulation;
-/// the APIs are those of the simulation or a command. The transcript is one line an event. The exit code is 1 if the session
-/// could not go on.
+/// the APIs are those of the simulation or a command. The transcript is one line an event. The exit code is 3 if the session
+/// ended before it was complete, 2 if an API could not be called, and 1 if an API's result cannot be followed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -41,8 +42,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CMD", help_heading = "User and APIs")]
     apis: Option<String>,
     /// Seconds that the command may take for a call
-    #[arg(long, value_name = "S", default_value_t = 10, help_heading = "User and APIs")]
-    deadline: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = deadline, help_heading = "User and APIs")]
+    deadline: Duration,
     #[command(flatten)]
     binding: Binding,
     #[command(flatten)]
@@ -173,9 +174,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         _ => None,
     };
     let mut environment: Box<dyn Environment> = match (&arguments.apis, &simulation) {
-        (Some(command), _) => {
-            Box::new(CommandEnvironment::new(command, Duration::from_secs(arguments.deadline)))
-        }
+        (Some(command), _) => Box::new(CommandEnvironment::new(command, arguments.deadline)),
         (None, Some(simulation)) => Box::new(simulation.apis()),
         (None, None) => Box::new(no_apis),
     };
@@ -189,9 +188,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Ending::Failed(error) => {
             output.flush()?;
             messages::error(error);
-            Exit::Rejected
+            Exit::of(error)
         }
-        Ending::Left | Ending::Turns => Exit::Done,
+        Ending::Left | Ending::Turns if record.is_complete => Exit::Done,
+        Ending::Left | Ending::Turns => Exit::Cut,
     })
 }
 

@@ -6,7 +6,7 @@ use super::decision::{self, CANCEL, DecisionRequest};
 use super::record::{Ending, Entry, Record};
 use super::user::{Reply, Said, User};
 use super::{Agent, Situation, errors};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::plan::{Environment, Step};
 use crate::procedures::act::Act;
@@ -341,7 +341,7 @@ impl Driver<'_, '_> {
 
     /// The system answers a call.
     fn answer(&mut self, api: usize, arguments: Values) -> Result<Option<Spoken>> {
-        let result = self.execute(api, arguments)?;
+        let (result, failure) = self.execute(api, arguments)?;
         let session = self.conversation.session();
         let procedure = session.procedure();
         let name = &procedure.nodes()[api].name;
@@ -354,33 +354,39 @@ impl Driver<'_, '_> {
         }
         let is_error = self.conversation.session().status(api) == Status::Error;
         if is_error && !procedure.catches(api) {
-            let text = result.get("error").map(ToString::to_string).unwrap_or_default();
-            let allowed = "a result, or an `except` in the procedure that catches the error";
-            self.record.ending = Ending::Failed(errors::result(name, &text, allowed));
+            let error = failure.unwrap_or_else(|| {
+                let text = result.get("error").map(ToString::to_string).unwrap_or_default();
+                let allowed = "a result, or an `except` in the procedure that catches the error";
+                errors::result(name, &text, allowed)
+            });
+            self.record.ending = Ending::Failed(error);
             return Ok(Some(self.say_instead(FAILED)));
         }
         Ok(None)
     }
 
-    fn execute(&mut self, api: usize, arguments: Values) -> Result<Values> {
+    /// The result of a call; of one that the environment did not carry out, what the procedure sees and the failure.
+    fn execute(&mut self, api: usize, arguments: Values) -> Result<(Values, Option<Error>)> {
         let procedure = self.conversation.session().procedure();
         let name = procedure.nodes()[api].name.clone();
-        let Some(spec) = &self.specs[self.conversation.workflow()] else { return Ok(Values::new()) };
+        let Some(spec) = &self.specs[self.conversation.workflow()] else {
+            return Ok(Default::default());
+        };
         let Some(action) = spec.symbols().iter().position(|symbol| symbol.id == name) else {
-            return Ok(Values::new());
+            return Ok(Default::default());
         };
         let step = Step { arguments: Some(Value::Object(arguments)), ..Step::of(action) };
         match self.environment.execute(spec, &step) {
             Ok(observation) => match observation.data {
-                Value::Object(result) => Ok(result),
-                Value::Null => Ok(Values::new()),
+                Value::Object(result) => Ok((result, None)),
+                Value::Null => Ok(Default::default()),
                 other => {
                     Err(errors::result(&name, &other.to_string(), "an object from slots to values as `data`"))
                 }
             },
             Err(error) if matches!(error.code(), "environment/failed" | "environment/timeout") => {
                 let text = error.diagnostic().message().to_owned();
-                Ok(Values::from_iter([("error".to_owned(), Value::from(text))]))
+                Ok((Values::from_iter([("error".to_owned(), Value::from(text))]), Some(error)))
             }
             Err(error) => Err(error),
         }

@@ -1,0 +1,94 @@
+//! A command of the operating system, with a deadline and a bound on its output.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether a command ended.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Why a command has no output that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShellError {
+    /// It could not be run, failed, or wrote too much.
+    Failed(String),
+    /// It ran longer than its deadline.
+    Timeout,
+}
+
+/// Runs `sh -c COMMAND` with a text on its standard input, and returns what it wrote to its standard output.
+///
+/// A command that runs longer than `deadline` is killed, with the processes of its group.
+///
+/// # Errors
+/// The command cannot be run, fails, takes too long, or writes more than `most_output` bytes.
+pub(crate) fn run_shell(
+    command: &str,
+    input: String,
+    deadline: Duration,
+    most_output: u64,
+) -> Result<Vec<u8>, ShellError> {
+    let fail = |cause: std::io::Error| ShellError::Failed(cause.to_string());
+    let start = Instant::now();
+    let mut child = spawn(command).map_err(fail)?;
+    let (sender, receiver) = mpsc::channel();
+    if let Some(mut stdout) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut written = Vec::new();
+            let read = (&mut stdout).take(most_output.saturating_add(1)).read_to_end(&mut written);
+            let _ = sender.send(read.map(|_| written));
+        });
+    }
+    if let Some(mut stdin) = child.stdin.take() {
+        // a command that does not read its input closes it, or leaves it: neither is waited for
+        std::thread::spawn(move || {
+            let _ = stdin.write_all(input.as_bytes());
+        });
+    }
+    let written = match receiver.recv_timeout(deadline) {
+        Ok(Ok(written)) => written,
+        Ok(Err(cause)) => {
+            kill(&mut child);
+            return Err(fail(cause));
+        }
+        Err(_) => {
+            kill(&mut child);
+            return Err(ShellError::Timeout);
+        }
+    };
+    if written.len() as u64 > most_output {
+        kill(&mut child);
+        return Err(ShellError::Failed(format!("it wrote more than {most_output} bytes")));
+    }
+    let status = loop {
+        match child.try_wait().map_err(fail)? {
+            Some(status) => break status,
+            None if start.elapsed() < deadline => std::thread::sleep(POLL),
+            None => {
+                kill(&mut child);
+                return Err(ShellError::Timeout);
+            }
+        }
+    };
+    if status.success() { Ok(written) } else { Err(ShellError::Failed(status.to_string())) }
+}
+
+fn spawn(command: &str) -> std::io::Result<Child> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    shell.spawn()
+}
+
+/// Kills a command and the processes of its group.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    let _ = Command::new("kill")
+        .args(["-KILL", "--", &format!("-{}", child.id())])
+        .stderr(Stdio::null())
+        .status();
+    let _ = child.kill();
+    let _ = child.wait();
+}
