@@ -9,7 +9,9 @@ use super::errors;
 use super::messages::Progress;
 use crate::error::Result;
 use layout::gv::{DotParser, GraphBuilder};
+use std::cell::Cell;
 use std::panic;
+use std::sync::Once;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -36,14 +38,12 @@ pub(super) fn render(dot: String) -> Result<String> {
     let progress = Progress::start("laying out the graph");
     let (sender, receiver) = channel();
     // a failed assertion of the crate's is reported below, by name: no trace of its own is wanted
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let thread = thread::Builder::new().stack_size(STACK).spawn(move || sender.send(lay_out(&dot)));
+    let quiet = move || quietly(|| sender.send(lay_out(&dot)));
+    let thread = thread::Builder::new().stack_size(STACK).spawn(quiet);
     let outcome = match thread {
         Ok(_) => receiver.recv_timeout(MOST_TIME),
         Err(cause) => Ok(Err(format!("no thread could be started: {cause}"))),
     };
-    panic::set_hook(hook);
     progress.finish();
     match outcome {
         Ok(Ok(svg)) => Ok(svg),
@@ -55,6 +55,27 @@ pub(super) fn render(dot: String) -> Result<String> {
             Err(errors::drawing_too_large(&format!("{edges} edges"), "what is laid out within a minute"))
         }
     }
+}
+
+thread_local! {
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a closure whose panics are not written to standard error. Panics of other threads are, as before.
+fn quietly<R>(work: impl FnOnce() -> R) -> R {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_QUIET.get() {
+                hook(info);
+            }
+        }));
+    });
+    IS_QUIET.set(true);
+    let result = work();
+    IS_QUIET.set(false);
+    result
 }
 
 /// Characters of a line of a label, after which it is broken at the next space: the layout makes room for whole lines.
@@ -98,4 +119,36 @@ fn lay_out(dot: &str) -> Result<String, String> {
     let mut canvas = Canvas::new();
     builder.get().do_it(false, false, false, &mut canvas);
     Ok(canvas.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn panics_of_other_threads_are_reported() {
+        let reported = Arc::new(AtomicUsize::new(0));
+        let (counter, before) = (Arc::clone(&reported), panic::take_hook());
+        panic::set_hook(Box::new(move |info| match info.payload_as_str() {
+            Some("expected") => _ = counter.fetch_add(1, Ordering::Relaxed),
+            _ => before(info),
+        }));
+        let (begin, begun) = channel();
+        let (end, ended) = channel::<()>();
+        let layout = thread::spawn(move || {
+            quietly(|| {
+                let _ = begin.send(());
+                let _ = ended.recv();
+                panic!("expected")
+            })
+        });
+        begun.recv().unwrap();
+        assert!(thread::spawn(|| panic!("expected")).join().is_err());
+        assert_eq!(reported.load(Ordering::Relaxed), 1, "while a layout is at work");
+        drop(end);
+        assert!(layout.join().is_err());
+        assert_eq!(reported.load(Ordering::Relaxed), 1, "of the layout");
+    }
 }
