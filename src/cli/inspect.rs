@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Write the mask file to a file of its own
     #[arg(short, long, value_name = "FILE", requires = "name", conflicts_with_all = ["diff", "grammar"])]
     output: Option<PathBuf>,
-    /// Say what differs in another mask file
+    /// Say what differs in another mask file; the exit code is 1 if something does
     #[arg(long, value_name = "FILE", conflicts_with = "grammar")]
     diff: Option<PathBuf>,
     /// Write the grammar in the file, for people
@@ -169,17 +169,31 @@ fn diff(
     is_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let differing: Vec<_> = rows.iter().zip(other).filter(|(a, b)| a.1 != b.1).collect();
+    let differing = differing(rows, other);
+    let exit = if differing.is_empty() { Exit::Done } else { Exit::Rejected };
     if is_json {
-        let differing = differing.iter().map(|(a, b)| (a.0.replace(' ', "_"), json!([a.1, b.1])));
+        let value = |row: Option<&Row>| row.map_or(Value::Null, |row| row.1.clone());
+        let differing =
+            differing.iter().map(|&(name, a, b)| (name.replace(' ', "_"), json!([value(a), value(b)])));
         output.json(&Value::Object(differing.collect()))?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
-    for (a, b) in &differing {
-        writeln!(output, "{:<20}  {} in {name}, {} in {other_name}", a.0, a.2, b.2)?;
+    for &(row, a, b) in &differing {
+        let shown = |row: Option<&Row>| row.map_or("none".to_owned(), |row| row.2.clone());
+        writeln!(output, "{row:<20}  {} in {name}, {} in {other_name}", shown(a), shown(b))?;
     }
     if differing.is_empty() {
         writeln!(output, "nothing differs in what they hold")?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// The names of rows that differ, with the rows, in the order of the first file; then those that only the other file has.
+fn differing<'r>(rows: &'r [Row], other: &'r [Row]) -> Vec<(&'r str, Option<&'r Row>, Option<&'r Row>)> {
+    let find = |rows: &'r [Row], name: &str| rows.iter().find(|row| row.0 == name);
+    let both = rows.iter().map(|row| (row.0.as_str(), Some(row), find(other, &row.0)));
+    let only_other = other.iter().filter(|row| find(rows, &row.0).is_none());
+    let only_other = only_other.map(|row| (row.0.as_str(), None, Some(row)));
+    let value = |row: Option<&'r Row>| row.map(|row| &row.1);
+    both.chain(only_other).filter(|&(_, a, b)| value(a) != value(b)).collect()
 }

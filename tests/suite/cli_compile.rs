@@ -53,9 +53,17 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     assert!(grammar.contains("::="), "{grammar}");
     let same = out(0, &["inspect", &path("a.gmask"), "--diff", &path("a.gmask")]);
     assert_eq!(same, "nothing differs in what they hold\n");
-    let differs = json(0, &["inspect", &path("b.gmask"), "--diff", &path("a.gmask"), "--json"]);
+    let differs = json(1, &["inspect", &path("b.gmask"), "--diff", &path("a.gmask"), "--json"]);
     assert_eq!(differs["places"][0], 3);
     assert!(differs.get("grammar").is_none(), "{differs}");
+    // a section that only one of them has
+    out(0, &["compile", &path("p.regex"), "-o", &path("c.gmask"), "--token-index"]);
+    let section = "section_token_index";
+    for (a, b, there) in [("a.gmask", "c.gmask", 1), ("c.gmask", "a.gmask", 0)] {
+        let differs = json(1, &["inspect", &path(a), "--diff", &path(b), "--json"]);
+        assert!(differs[section][there].is_u64() && differs[section][1 - there].is_null(), "{differs}");
+        assert!(differs.get("section_about").is_none(), "{differs}");
+    }
 }
 
 /// Each file of a folder, in parallel; what failed is said, and what was done before is left as it is.
