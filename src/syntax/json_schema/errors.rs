@@ -70,7 +70,7 @@ pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
             .allowed("one of the schemas in it")
             .help(format!(
                 "give the schema `{{\"$ref\": \"file.json#{inside}\"}}`, and this file as the document `file.json` \
-                 (`--schema-document file.json=FILE`, `json_schema::Options::documents`)"
+                 (`json_schema::Options::documents`)"
             )),
     )
 }
@@ -338,10 +338,16 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
         .help("change the keywords that contradict each other, or write `false`")
 }
 
-pub(super) fn unknown_keyword(pointer: &str, keyword: &str) -> Diagnostic {
+/// A word that is not a keyword of the draft; `is_other_draft`: it is one of another draft.
+pub(super) fn unknown_keyword(pointer: &str, keyword: &str, is_other_draft: bool) -> Diagnostic {
+    let advice = if is_other_draft {
+        "it is a keyword of other drafts, which `$schema` may name"
+    } else {
+        "check its spelling, and `$schema`"
+    };
     Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is no keyword of this draft"))
         .at(at(pointer))
-        .help("it is read as an annotation, which restricts nothing; check its spelling, and `$schema`")
+        .help(format!("it is read as an annotation, which restricts nothing; {advice}"))
 }
 
 pub(super) fn beside_ref(pointer: &str, keyword: &str) -> Diagnostic {

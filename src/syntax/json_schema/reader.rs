@@ -47,7 +47,7 @@ pub(super) struct Reader<'a, 'w> {
     locations: Vec<Location<'a>>,
     /// One id a place in the documents and a scope, however it is reached.
     ids: FxHashMap<(*const Value<'a>, ScopeId), SchemaId>,
-    warnings: &'w mut Vec<Diagnostic>,
+    pub(super) warnings: &'w mut Vec<Diagnostic>,
     /// The words that stand in schemas.
     pub(super) keywords: FxHashMap<&'a str, Word>,
 }

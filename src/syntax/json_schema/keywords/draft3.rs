@@ -23,7 +23,7 @@ pub(super) fn read<'a>(
         }
         // some write the name of something there
         Some(Value::String(_)) => {
-            reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends"))
+            reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends", false))
         }
         Some(one) => schema.conjuncts.push(reader.child(keywords.location, &["extends"], one)),
     }

@@ -119,11 +119,14 @@ pub(super) struct Word {
     pub(super) count: usize,
     /// The keyword that it is, in some drafts.
     known: Option<(&'static str, Row)>,
+    /// The place of its warning, and how often it was not a keyword of the schema's draft.
+    unknown: Option<(usize, usize)>,
 }
 
 impl Word {
     fn of(word: &str) -> Word {
-        Word { count: 0, known: STATUSES.get_key_value(word).map(|(word, row)| (*word, *row)) }
+        let known = STATUSES.get_key_value(word).map(|(word, row)| (*word, *row));
+        Word { count: 0, known, unknown: None }
     }
 
     /// What becomes of it in a document of a draft; `None` if the draft does not have it.
@@ -224,7 +227,9 @@ pub(super) fn read<'a>(
                 keywords.known.push((keyword, value));
             }
             None if alone => {}
-            None => reader.warn(errors::unknown_keyword(&keywords.pointer(keyword), keyword)),
+            // an extension by its name
+            None if keyword.starts_with("x-") => {}
+            None => warn_of_unknown(reader, &keywords.pointer(keyword), keyword),
         }
     }
     if alone {
@@ -262,4 +267,23 @@ pub(super) fn read<'a>(
         draft3::read(reader, &keywords, &mut schema)?;
     }
     Ok(schema)
+}
+
+/// Warns of a word that is not a keyword of the schema's draft: once for each word, with the number of places.
+fn warn_of_unknown(reader: &mut Reader<'_, '_>, pointer: &str, keyword: &str) {
+    let next = reader.warnings.len();
+    let Some(word) = reader.keywords.get_mut(keyword) else { return };
+    match &mut word.unknown {
+        Some((place, count)) => {
+            *count += 1;
+            if let Some(warning) = reader.warnings.get_mut(*place) {
+                *warning = warning.clone().found(format!("{count} of them, the first here"));
+            }
+        }
+        unknown => {
+            *unknown = Some((next, 1));
+            let is_other_draft = word.known.is_some();
+            reader.warnings.push(errors::unknown_keyword(pointer, keyword, is_other_draft));
+        }
+    }
 }
