@@ -71,6 +71,7 @@ impl ChatTemplate {
     pub fn new(source: impl Into<String>, limits: &Limits) -> Result<ChatTemplate> {
         let source = source.into();
         limits.check_source(&source)?;
+        let source = dialect(None).without_generation_tags(&source);
         let checked = dialect(None).check(&source);
         checked.map_err(|fault| in_source(fault.into_error(limits, errors::template), &source))?;
         Ok(ChatTemplate {
@@ -123,7 +124,7 @@ impl ChatTemplate {
         self
     }
 
-    /// The template's source.
+    /// The template's source; blocks `{% generation %}`, whose bodies are text, as `{% if true %}`.
     pub fn source(&self) -> &str {
         &self.source
     }

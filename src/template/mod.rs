@@ -59,6 +59,11 @@ impl Dialect {
         built.unwrap_or_default()
     }
 
+    /// The template with `{% generation %}` blocks as plain text.
+    pub(crate) fn without_generation_tags(&self, source: &str) -> String {
+        scan::without_generation_tags(source, self.syntax())
+    }
+
     /// Reads a template without rendering it.
     pub(crate) fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {

@@ -27,6 +27,27 @@ pub(super) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
     Ok(tree)
 }
 
+/// A template whose blocks `{% generation %}` are `{% if true %}`: trainers mark the assistant's words with them, and their
+/// bodies are written as they are. Places stay where they were. A template that cannot be read is returned as it is.
+pub(super) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
+    let mut out = source.to_owned();
+    let mut begins = false;
+    for token in tokenize(source, false, syntax) {
+        let Ok((token, span)) = token else { return source.to_owned() };
+        let replaced = match token {
+            Token::Ident("generation") if begins => "if true   ",
+            Token::Ident("endgeneration") if begins => "endif        ",
+            _ => "",
+        };
+        let range = span.start_offset as usize..span.end_offset as usize;
+        if !replaced.is_empty() && range.len() == replaced.len() && out.get(range.clone()).is_some() {
+            out.replace_range(range, replaced);
+        }
+        begins = matches!(token, Token::BlockStart);
+    }
+    out
+}
+
 fn count(source: &str, syntax: SyntaxConfig) -> Result<(), Fault> {
     let (mut all, mut of_tag, mut branches) = (0, 0, 0);
     let mut begins = false;

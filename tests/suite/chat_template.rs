@@ -309,3 +309,13 @@ fn callers_may_have_small_stacks() {
     });
     caller.unwrap().join().unwrap();
 }
+
+/// Trainers mark the assistant's words with `generation`; the body is written as it is.
+#[test]
+fn bodies_of_generation_blocks_are_text() {
+    let source = "{% for m in messages %}{% generation %}<{{ m.content }}>{%- endgeneration -%} {% endfor %}{{ generation }}";
+    let template = ChatTemplate::new(source, &Limits::default()).unwrap();
+    assert_eq!(template.render(&[Message::user("a"), Message::user("b")], false).unwrap(), "<a><b>");
+    let error = ChatTemplate::new("{% generation %}\n{% endfor %}", &Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("line 2") || error.to_string().contains(":2:"), "{error}");
+}
