@@ -8,6 +8,7 @@ use crate::automaton::{Automaton, Lazy, StateId, TerminalId};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::{Expression, Grammar};
+use crate::limits::LimitKind;
 use crate::transitions::{Counts, List, TransitionSystem};
 use crate::work::Budget;
 
@@ -89,6 +90,7 @@ pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
 }
 
 fn undecided(cause: &Error) -> Error {
+    let limit = cause.limit().map_or("words_work", LimitKind::name);
     let diagnostic = cause.diagnostic();
     let found =
         [Some(diagnostic.message()), diagnostic.found_text()].into_iter().flatten().collect::<Vec<_>>();
@@ -98,9 +100,10 @@ fn undecided(cause: &Error) -> Error {
             .limit(cause.limit())
             .found(found.join(": "))
             .allowed("languages with a finite number of configurations, within the limits")
-            .help(
-                "nesting without bound makes a language infinite; bound it, or bound repeats more narrowly",
-            ),
+            .help(format!(
+                "nesting without bound makes a language infinite: bound it, bound repeats more narrowly, or raise \
+                 the limit (`Limits::{limit}`)"
+            )),
     )
 }
 

@@ -146,7 +146,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         write!(output, "{}", tree_text(walk.plan(), &spec))?;
         writeln!(output)?;
     }
-    let from = if walk.is_empty() { "plans" } else { "plans go on from here" };
+    let from = match (walk.is_empty(), total == "1") {
+        (true, true) => "plan",
+        (true, false) => "plans",
+        (false, true) => "plan goes on from here",
+        (false, false) => "plans go on from here",
+    };
     writeln!(output, "{total} {from}{}", if complete { "; the plan may end here" } else { "" })?;
     if total == "0"
         && let Some(conflict) = Conflicts::new(plans.shared_spec()).of(walk.plan())?
@@ -155,7 +160,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let shortest = plans.completion(&walk, Objective::Steps)?;
     if let Some(plan) = &shortest {
-        writeln!(output, "the shortest has {} steps", plan.steps.len())?;
+        writeln!(output, "the shortest has {}", crate::cli::text::counted(plan.steps.len(), "step"))?;
     }
     if spec.symbols().iter().any(|symbol| symbol.cost > 0)
         && let Some(plan) = plans.completion(&walk, Objective::Cost)?

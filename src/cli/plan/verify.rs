@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             if arguments.json {
                 output.json(&json!({ "valid": true, "steps": show::json(&found, &spec) }))?;
             } else {
-                writeln!(output, "valid: {} steps", found.steps.len())?;
+                writeln!(output, "valid: {}", crate::cli::text::counted(found.steps.len(), "step"))?;
             }
             Ok(Exit::Done)
         }

@@ -174,7 +174,8 @@ impl Counts {
         is_supervised: bool,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        let steps: f64 = self.steps.iter().sum();
+        // the sum of no floats is -0
+        let steps = self.steps.iter().fold(0.0, |sum, steps| sum + steps);
         let sessions = counted(self.steps.len(), "session");
         let bound = if is_supervised { "" } else { ", not supervised: it can be blocked" };
         writeln!(output, "{}: {sessions}, {mode}{bound}", source::name_of(&arguments.file.file))?;
