@@ -352,6 +352,13 @@ fn enumerate_lists_words() {
     let found = json(0, &["enumerate", text(&pattern), "--offset", "4", "--json"]);
     assert_eq!(found["words"], serde_json::json!([{ "text": "bb" }, { "hex": "ff" }]));
     assert_eq!(found["more"], false);
+    // a search that fails midway ends the object that it began
+    let endless = folder.path().join("endless.regex");
+    std::fs::write(&endless, "(a*b){1,3}|c").unwrap();
+    let bound = ["--limit", "0", "--set-limit", "words_work=300", "--json"];
+    let found = json(4, &[&["enumerate", text(&endless)], &bound[..]].concat());
+    assert_eq!(found["words"][0], serde_json::json!({ "text": "b" }));
+    assert_eq!((&found["errors"][0]["code"], &found["exit_code"]), (&"limit/exceeded".into(), &4.into()));
 }
 
 #[test]
