@@ -116,3 +116,54 @@ def test_a_processor_begins_again(bytewise):
         processor(np.array([PROMPT]), scores_of(np.array([PROMPT])))
         rows = np.array([[*PROMPT, ord("x")]])
         processor(rows, scores_of(rows))
+
+
+def generate(processor: GrammarLogitsProcessor, prompts: list[list[int]], steps: int = 9) -> list[str]:
+    """Greedily from prompts of their own, which have one length, as `generate` pads them; the text of each."""
+    rows = np.array(prompts)
+    ended = np.zeros(len(rows), bool)
+    for _ in range(steps):
+        next_ = np.where(ended, PAD, processor(rows, scores_of(rows)).argmax(axis=1))
+        ended |= next_ == END
+        rows = np.concatenate([rows, next_[:, None]], axis=1)
+        if ended.all():
+            break
+    return [bytes(token for token in row if token < 128).decode() for row in rows[:, len(prompts[0]) :].tolist()]
+
+
+@pytest.mark.parametrize("length", range(1, 16))
+def test_a_prompt_of_any_length_begins_anew(bytewise, length):
+    """After a prompt of 3 tokens and 5 steps, the last call had 7 tokens; 8 are one more, but not of the same text."""
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("abcd"))
+    assert generate(processor, [PROMPT]) == ["abcd"]
+    for token in (7, 10, ord("a"), END):
+        assert generate(processor, [[token] * length]) == ["abcd"]
+        assert generate(processor, [PROMPT]) == ["abcd"]
+
+
+def test_prompts_of_a_batch_differ(bytewise):
+    grammars = [bytewise.compile_regex("ab"), bytewise.compile_regex("c{4}")]
+    processor = GrammarLogitsProcessor(grammars)
+    assert generate(processor, [[PAD, PAD, 10], [10, 20, 30]]) == ["ab", "cccc"]
+    # one prompt has changed, and with it the rows of all
+    assert generate(processor, [[PAD, PAD, 10], [10, 20, 31]]) == ["ab", "cccc"]
+    assert generate(processor, [[10] * 12, [PAD] * 11 + [20]]) == ["ab", "cccc"]
+
+
+def test_a_generate_that_stopped_early_is_not_continued(bytewise):
+    """The first call of the next `generate` has one token more than the last call had."""
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("abcd"))
+    processor(np.array([PROMPT]), scores_of(np.array([PROMPT])))
+    assert generate(processor, [[11, 20, 30, 40]]) == ["abcd"]
+
+
+def test_rows_of_the_caller_may_be_written_over(bytewise):
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("ab"))
+    memory = np.array([[*PROMPT, 0]])
+    processor(memory[:, :3], scores_of(memory))
+    memory[0, 3] = ord("a")
+    scores = processor(memory, scores_of(memory))
+    assert np.flatnonzero(np.isfinite(scores[0])).tolist() == [ord("b")]
+    memory[0] = [1, 2, 3, 4]
+    scores = processor(memory, scores_of(memory))
+    assert np.flatnonzero(np.isfinite(scores[0])).tolist() == [ord("a")]

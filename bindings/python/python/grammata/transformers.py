@@ -18,60 +18,80 @@ __all__ = ["GrammarLogitsProcessor"]
 class GrammarLogitsProcessor:
     """Forbids what leaves the grammar: `model.generate(..., logits_processor=[GrammarLogitsProcessor(grammar)])`.
 
-    One grammar for all sequences, or one for each of a batch; each sequence may have several rows, its beams. A row's state is that
-    of its text: where the rows change places, as beams do, each is found again by the tokens it has, and a beam costs a fork of
-    its parent's matcher, which shares all that came before. A row that has ended is left as it is.
+    One grammar for all sequences, or one for each of a batch; each sequence may have several rows, its beams. A call continues the
+    call before if each row is a row of the same sequence there and one token more; so beams may change places. A beam costs a fork
+    of its parent's matcher, which shares all that came before. A row that has ended is left as it is.
 
     A search with beams may fill up its rows with some that cannot be finished. All tokens are forbidden in these; where no row of a
     sequence is left, that is an error.
 
-    What the first call has is the prompt, which is not read. A processor is for one call of `generate`, or for several one after
-    the other: where the text has become shorter, a new one has begun.
+    Any other call begins anew, and all that its rows have is the prompt, which is not read. So one processor serves several calls of
+    `generate`, one after the other, with prompts of any length.
     """
 
     def __init__(self, grammars: CompiledGrammar | Sequence[CompiledGrammar]) -> None:
         self._grammars = list(grammars) if isinstance(grammars, Sequence) else [grammars]
-        self._prompt = 0
-        self._length = -1
-        self._known: dict[tuple[int, tuple[int, ...]], _State] = {}
+        self._rows: Any = None
+        """A copy of the rows of the last call."""
+        self._states: list[_State] = []
+        """The state of each of these."""
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """The scores with those of forbidden tokens at minus infinity. Raises RejectedError if a text has left its grammar."""
-        rows = input_ids.tolist()
-        length = len(rows[0]) if rows else 0
-        if length <= self._length or self._length < 0:
-            self._prompt, self._known = length, {}
-        self._length = length
-        if not rows or len(rows) % len(self._grammars):
+        rows = len(input_ids)
+        if not rows or rows % len(self._grammars):
             raise usage_error(
                 "python/rows",
                 "the rows do not fit the grammars",
-                found=f"{len(rows)} rows",
+                found=f"{rows} rows",
                 allowed=f"a multiple of {len(self._grammars)}, the number of grammars",
                 help="give one grammar for all sequences, or one for each sequence of the batch",
             )
-        beams = len(rows) // len(self._grammars)
-        known: dict[tuple[int, tuple[int, ...]], _State] = {}
-        states = []
-        for row, ids in enumerate(rows):
-            key = (row // beams, tuple(ids[self._prompt :]))
-            state = known.get(key) or self._state(*key)
-            known[key] = state
-            states.append(state)
-        self._known = known
-        for first in range(0, len(states), beams):
-            errors = [state.error for state in states[first : first + beams]]
+        beams = rows // len(self._grammars)
+        parents = self._parents(input_ids, beams)
+        if parents is None:
+            first = [_State.at_start(grammar) for grammar in self._grammars]
+            self._states = [first[row // beams] for row in range(rows)]
+        else:
+            self._states = _after(parents, input_ids[:, -1].tolist())
+        # a caller may write the next tokens to the same memory
+        self._rows = input_ids.clone() if hasattr(input_ids, "clone") else input_ids.copy()
+        for start in range(0, rows, beams):
+            errors = [state.error for state in self._states[start : start + beams]]
             if None not in errors:
                 raise errors[0]  # type: ignore[misc]
-        return _masked(scores, states, self._grammars[0].vocabulary.mask_words)
+        return _masked(scores, self._states, self._grammars[0].vocabulary.mask_words)
 
-    def _state(self, grammar: int, text: tuple[int, ...]) -> _State:
-        """The state after a text: one token after one that is known, or from the beginning."""
-        parent = self._known.get((grammar, text[:-1])) if text else None
-        if parent is not None:
-            return parent.after(text[-1:])
-        matcher = self._grammars[grammar].matcher()
-        return _State(matcher, not matcher.mask()).after(text)
+    def _parents(self, input_ids: Any, beams: int) -> list[_State] | None:
+        """The state of each row without its last token; None if one of these was not a row of its sequence in the last call."""
+        before = self._rows
+        if before is None or input_ids.shape[1] != before.shape[1] + 1:
+            return None
+        if getattr(input_ids, "device", None) != getattr(before, "device", None):
+            return None
+        heads = input_ids[:, :-1]
+        # without beams rows keep their places: one comparison, where the rows lie
+        if heads.shape == before.shape and bool((heads == before).all()):
+            return self._states
+        beams_before = max(len(before) // len(self._grammars), 1)
+        known = {
+            (row // beams_before, tuple(ids)): state
+            for row, (ids, state) in enumerate(zip(before.tolist(), self._states, strict=True))
+        }
+        parents = [known.get((row // beams, tuple(ids))) for row, ids in enumerate(heads.tolist())]
+        return None if None in parents else parents  # type: ignore[return-value]
+
+
+def _after(parents: list[_State], tokens: list[int]) -> list[_State]:
+    """The state of each row after one more token; rows of one parent with the same token share it."""
+    made: dict[tuple[int, int], _State] = {}
+    states = []
+    for parent, token in zip(parents, tokens, strict=True):
+        key = (id(parent), token)
+        if key not in made:
+            made[key] = parent.after(token)
+        states.append(made[key])
+    return states
 
 
 class _State:
@@ -84,19 +104,22 @@ class _State:
         self.has_ended = has_ended
         self.error = error
 
-    def after(self, tokens: tuple[int, ...]) -> _State:
-        """The state some tokens later. What stands after the end is padding."""
-        state = self
-        for token in tokens:
-            if state.has_ended or state.error:
-                break
-            matcher = state.matcher.fork()
-            try:
-                matcher.accept_token(token)
-            except RejectedError as error:
-                return _State(matcher, False, error)
-            state = _State(matcher, not matcher.mask())
-        return state
+    @classmethod
+    def at_start(cls, grammar: CompiledGrammar) -> _State:
+        """The state before the first token."""
+        matcher = grammar.matcher()
+        return cls(matcher, not matcher.mask())
+
+    def after(self, token: int) -> _State:
+        """The state one token later. What stands after the end is padding."""
+        if self.has_ended or self.error:
+            return self
+        matcher = self.matcher.fork()
+        try:
+            matcher.accept_token(token)
+        except RejectedError as error:
+            return _State(matcher, False, error)
+        return _State(matcher, not matcher.mask())
 
 
 def _masked(scores: Any, states: list[_State], words: int) -> Any:
@@ -108,9 +131,7 @@ def _masked(scores: Any, states: list[_State], words: int) -> Any:
 def _fill(states: list[_State], masks: Any) -> None:
     """Writes a row for each state; that of one that has left its grammar stays empty."""
     # a matcher stands once in a batch; rows of equal texts share one
-    for error in fill_masks([state.matcher.fork() for state in states], masks):
-        if error is not None:
-            raise error
+    fill_masks([state.matcher.fork() for state in states], masks)
     for row, state in enumerate(states):
         if state.error:
             masks[row] = 0
