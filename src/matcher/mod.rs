@@ -95,9 +95,14 @@ impl Matcher {
     /// past the vocabulary's are cleared. After an end-of-sequence token nothing may come.
     ///
     /// # Errors
-    /// `mask/buffer-too-short`; limits `cache_bytes`, `lockstep_search` and `mask_work`.
+    /// `mask/buffer-too-short`; limits `cache_bytes`, `lockstep_search` and `mask_work`. Then all words are 0, so that no
+    /// token of an earlier mask stays allowed.
     pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
-        self.with_mask(|mask| mask.write_to(words))?
+        let filled = self.with_mask(|mask| mask.write_to(words)).flatten();
+        if filled.is_err() {
+            words.fill(0);
+        }
+        filled
     }
 
     /// Looks at the mask of the tokens that may come next where it lies. That neither copies it nor counts a reference,

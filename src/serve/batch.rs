@@ -10,7 +10,7 @@ const TOGETHER: usize = 4;
 
 /// Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. A row
 /// has at least [`Vocabulary::mask_words`](crate::Vocabulary::mask_words) words. The result of each matcher is that of
-/// [`Matcher::fill_mask`]; one that fails does not stop the others, and its row is not to be used.
+/// [`Matcher::fill_mask`]; one that fails does not stop the others, and its row is all 0.
 ///
 /// The work is spread over rayon's current pool: the global one, or that of a
 /// [`ThreadPool::install`](rayon::ThreadPool::install) around the call. The matchers may belong to one grammar or to many.

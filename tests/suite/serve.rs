@@ -170,6 +170,20 @@ fn grammars_alone(vocabulary: &Arc<Vocabulary>) -> [grammata::CompiledGrammar; 2
     })
 }
 
+/// A row that keeps an earlier mask would let a server decode on as if nothing had happened.
+#[test]
+fn the_row_of_a_failure_allows_nothing() {
+    let compiler = letters().limits(Limits::default().mask_work(0));
+    let grammar = compiler.compile(&parse(&Source::regex("(a|b)*a(a|b){8}")).unwrap().grammar).unwrap();
+    let mut batch: Vec<Matcher> = (0..9).map(|_| grammar.matcher()).collect();
+    let mut rows = [u32::MAX; 19];
+    let filled = fill_masks(&mut batch, &mut rows, 2);
+    assert!(filled.iter().all(|result| result.as_ref().is_err_and(|error| error.code() == "limit/exceeded")));
+    assert_eq!((&rows[..18], rows[18]), (&[0; 18][..], u32::MAX));
+    assert!(batch[0].fill_mask(&mut rows[17..]).is_err());
+    assert_eq!(rows[18], 0);
+}
+
 #[test]
 fn one_failure_does_not_stop_the_batch() {
     let compiler = letters();

@@ -224,7 +224,7 @@ const char *grammata_version(void);
 const char *grammata_default_limits(void);
 
 /**
- * Loads a tokenizer file: a Hugging Face `tokenizer.json`, a tiktoken rank file or a JSON list of tokens.
+ * Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
  *
  * Options: `eos` (list of ids; without it the special tokens with well-known names), `specials` (object from names to
  * ids, beside those of the file), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.
@@ -936,7 +936,7 @@ void grammata_pool_free(GrammataPool *pool);
 
 /**
  * Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. One that fails
- * does not stop the others; its row is not to be used.
+ * does not stop the others; its row is all 0.
  *
  * `pool` may be NULL: the work is then done by the calling thread. `statuses` may be NULL; else it has room for `count`
  * statuses, one for each matcher. The result is OK if all are; otherwise it is that of the first matcher that failed, as is

@@ -65,7 +65,7 @@ pub unsafe extern "C" fn grammata_pool_free(pool: *mut GrammataPool) {
 }
 
 /// Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. One that fails
-/// does not stop the others; its row is not to be used.
+/// does not stop the others; its row is all 0.
 ///
 /// `pool` may be NULL: the work is then done by the calling thread. `statuses` may be NULL; else it has room for `count`
 /// statuses, one for each matcher. The result is OK if all are; otherwise it is that of the first matcher that failed, as is

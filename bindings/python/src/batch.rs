@@ -11,8 +11,39 @@ use pyo3::prelude::*;
 /// Matchers of a batch that are not handed to other threads: to wake them takes longer than to fill a known mask.
 const ALONE: usize = 4;
 
-/// Results of a batch: an exception for each matcher that failed.
-type Results<'py> = Vec<Option<Bound<'py, PyAny>>>;
+/// Results of a batch: an exception for each matcher that failed. None where it raises instead, and none failed.
+type Results<'py> = Option<Vec<Option<Bound<'py, PyAny>>>>;
+
+/// What a call does about matchers that fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnFailure {
+    Raise,
+    Return,
+}
+
+impl OnFailure {
+    fn read(py: Python<'_>, given: &str) -> PyResult<OnFailure> {
+        match given {
+            "raise" => Ok(OnFailure::Raise),
+            "return" => Ok(OnFailure::Return),
+            _ => Err(errors::choice("errors", given, "raise, return")).raise(py),
+        }
+    }
+
+    /// What the call returns or raises.
+    fn results(self, py: Python<'_>, results: Vec<grammata::Result<()>>) -> PyResult<Results<'_>> {
+        if self == OnFailure::Raise && results.iter().all(Result::is_ok) {
+            return Ok(None);
+        }
+        let one =
+            |result: grammata::Result<()>| result.err().map(|error| errors::value(py, &error)).transpose();
+        let found = results.into_iter().map(one).collect::<PyResult<Vec<_>>>()?;
+        match self {
+            OnFailure::Return => Ok(Some(found)),
+            OnFailure::Raise => Err(errors::batch(py, found)?),
+        }
+    }
+}
 
 /// The matchers of a batch, taken from their objects until this is dropped.
 struct Taken<'a> {
@@ -41,29 +72,30 @@ impl Drop for Taken<'_> {
     }
 }
 
-fn results<'py>(py: Python<'py>, results: Vec<grammata::Result<()>>) -> PyResult<Results<'py>> {
-    let one = |result: grammata::Result<()>| result.err().map(|error| errors::value(py, &error)).transpose();
-    results.into_iter().map(one).collect()
-}
-
 /// Writes the mask of each matcher into a row of its own, on the package's threads: of an array of two dimensions, its rows; of
 /// one dimension, equal parts.
 ///
-/// A list has for each matcher None, or the exception with which it failed; one that fails does not stop the others. As many threads
-/// as there are processors, or as the environment variable RAYON_NUM_THREADS says, work; a batch of four is done by the caller alone.
+/// A matcher that fails does not stop the others, and its row is all 0. The call then raises BatchError, which has the exception of each
+/// such matcher. With `errors="return"` it returns a list instead: for each matcher None, or the exception with which it failed.
+///
+/// As many threads as there are processors, or as the environment variable RAYON_NUM_THREADS says, work; a batch of four is done by
+/// the caller alone.
 ///
 /// >>> import grammata
 /// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("a|b")
 /// >>> masks = bytearray(8)
 /// >>> grammata.fill_masks([grammar.matcher(), grammar.matcher()], masks)
-/// [None, None]
+/// >>> masks[0], masks[4]
+/// (3, 3)
 #[pyfunction]
-#[pyo3(signature = (matchers, buffer, /))]
+#[pyo3(signature = (matchers, buffer, /, *, errors = "raise"))]
 pub(crate) fn fill_masks<'py>(
     py: Python<'py>,
     matchers: Vec<PyRef<'py, Matcher>>,
     buffer: &Bound<'py, PyAny>,
+    errors: &str,
 ) -> PyResult<Results<'py>> {
+    let on_failure = OnFailure::read(py, errors)?;
     let mut taken = Taken::new(py, &matchers)?;
     let count = taken.matchers.len();
     let found = with_view(buffer, |view| {
@@ -90,26 +122,28 @@ pub(crate) fn fill_masks<'py>(
         view.with_words(py, work).raise(py)
     })?;
     drop(taken);
-    results(py, found)
+    on_failure.results(py, found)
 }
 
-/// Accepts one token in each matcher, on the package's threads. A list has for each None, or the exception with which it
-/// failed; that matcher stays where it was.
+/// Accepts one token in each matcher, on the package's threads. A matcher that fails stays where it was and does not stop the others;
+/// `errors` is that of `fill_masks`.
 ///
 /// >>> import grammata
 /// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("ab")
 /// >>> one, two = grammar.matcher(), grammar.matcher()
-/// >>> [error and error.code for error in grammata.accept_tokens([one, two], [0, 1])]
+/// >>> [error and error.code for error in grammata.accept_tokens([one, two], [0, 1], errors="return")]
 /// [None, 'matcher/rejected']
 /// >>> one.steps, two.steps
 /// (1, 0)
 #[pyfunction]
-#[pyo3(signature = (matchers, tokens, /))]
+#[pyo3(signature = (matchers, tokens, /, *, errors = "raise"))]
 pub(crate) fn accept_tokens<'py>(
     py: Python<'py>,
     matchers: Vec<PyRef<'py, Matcher>>,
     tokens: Vec<Token>,
+    errors: &str,
 ) -> PyResult<Results<'py>> {
+    let on_failure = OnFailure::read(py, errors)?;
     if matchers.len() != tokens.len() {
         let found = format!("{} tokens", tokens.len());
         return Err(errors::rows(&found, format!("one for each of {} matchers", matchers.len()))).raise(py);
@@ -124,5 +158,5 @@ pub(crate) fn accept_tokens<'py>(
         Ok(pool()?.install(|| serve::accept_tokens(masks, &tokens)))
     });
     drop(taken);
-    results(py, found.raise(py)?)
+    on_failure.results(py, found.raise(py)?)
 }

@@ -53,6 +53,13 @@ pub(crate) fn value<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, 
     class.call1((lines.join("\n"), PyTuple::new(py, objects)?, error.is_cut()))
 }
 
+/// The exception of a batch: what has the exception of each matcher that failed.
+pub(crate) fn batch(py: Python<'_>, errors: Vec<Option<Bound<'_, PyAny>>>) -> PyResult<PyErr> {
+    let _call = PythonCall::begin(py);
+    let error = py.import("grammata._errors")?.getattr("batch_error")?.call1((errors,))?;
+    Ok(PyErr::from_value(error))
+}
+
 /// Warnings as a list of `grammata.Diagnostic`.
 pub(crate) fn warnings<'py>(py: Python<'py>, warnings: &[Diagnostic]) -> PyResult<Vec<Bound<'py, PyAny>>> {
     warnings.iter().map(|warning| object(py, &in_python(warning))).collect()

@@ -3,6 +3,7 @@
 import array
 import ctypes
 import mmap
+import pickle
 
 import grammata
 import numpy as np
@@ -186,15 +187,15 @@ def test_batches(bytewise):
     for count in (0, 1, 3, 4, 5, 40):
         matchers = [(grammar if row % 2 else other).matcher() for row in range(count)]
         table = np.ones((count + 1, WORDS + 2), np.int32)
-        assert grammata.fill_masks(matchers, table) == [None] * count
+        assert grammata.fill_masks(matchers, table) is None
         flat = bytearray(4 * WORDS * count)
-        assert grammata.fill_masks(matchers, flat) == [None] * count
+        assert grammata.fill_masks(matchers, flat, errors="return") == [None] * count
         for row in range(count):
             expected = [97, 99] if row % 2 else [98]
             assert bits(table[row]) == expected
             assert bits(flat[4 * WORDS * row : 4 * WORDS * (row + 1)]) == expected
         assert (table[count] == 1).all()
-        failed = grammata.accept_tokens(matchers, [97] * count)
+        failed = grammata.accept_tokens(matchers, [97] * count, errors="return")
         assert [error is None for error in failed] == [bool(row % 2) for row in range(count)]
         assert [matcher.steps for matcher in matchers] == [row % 2 for row in range(count)]
 
@@ -203,9 +204,14 @@ def test_wrong_batches(bytewise):
     matchers = [bytewise.compile_regex("a").matcher() for _ in range(6)]
     for count in (3, 6):
         some = matchers[:count]
-        short = grammata.fill_masks(some, np.zeros((count, WORDS - 1), np.int32))
-        assert [error.code for error in short] == ["mask/buffer-too-short"] * count
-        assert [error.code for error in grammata.fill_masks(some, bytearray())] == ["mask/buffer-too-short"] * count
+        for memory in (np.zeros((count, WORDS - 1), np.int32), bytearray()):
+            short = grammata.fill_masks(some, memory, errors="return")
+            assert [error.code for error in short] == ["mask/buffer-too-short"] * count
+            with pytest.raises(grammata.BatchError) as caught:
+                grammata.fill_masks(some, memory)
+            assert [error.code for error in caught.value.errors] == ["mask/buffer-too-short"] * count
+            assert caught.value.code == "mask/buffer-too-short"
+            assert str(caught.value).startswith(f"{count} of {count} matchers failed\nmatcher 0: error[mask/buffer-too-short]")
         for wrong in (
             lambda some=some: grammata.fill_masks(some, np.zeros((len(some) - 1, WORDS), np.int32)),
             lambda some=some: grammata.accept_tokens(some, [97]),
@@ -216,9 +222,39 @@ def test_wrong_batches(bytewise):
         with pytest.raises(grammata.UsageError) as caught:
             grammata.fill_masks([*some, some[0]], np.zeros((count + 1, WORDS), np.int32))
         assert caught.value.code == "python/matcher-in-use"
-    assert grammata.fill_masks(matchers, np.zeros((6, WORDS), np.int32)) == [None] * 6
+    grammata.fill_masks(matchers, np.zeros((6, WORDS), np.int32))
+    with pytest.raises(grammata.UsageError) as caught:
+        grammata.fill_masks(matchers, np.zeros((6, WORDS), np.int32), errors="ignore")
+    assert caught.value.code == "python/option"
     with pytest.raises(TypeError):
         grammata.fill_masks([1], np.zeros((1, WORDS), np.int32))
+
+
+@pytest.mark.parametrize("count", (3, 9))
+def test_the_row_of_a_matcher_that_fails_allows_nothing(count):
+    tokens = [bytes([byte]) for byte in range(256)]
+    vocabulary = grammata.Vocabulary.from_tokens([*tokens, None], specials={"<end>": 256}, eos=256)
+    grammar = grammata.Compiler(vocabulary).compile_regex("[ac]")
+    limited = grammata.Compiler(vocabulary, limits={"mask_work": 0}).compile_regex("(a|b)*a(a|b){8}")
+    matchers = [(grammar if row % 2 else limited).matcher() for row in range(count)]
+    for errors in ("raise", "return"):
+        table = np.full((count, WORDS), -1, np.int32)
+        if errors == "raise":
+            with pytest.raises(grammata.BatchError, match=rf"^{count // 2 + 1} of {count} matchers failed\nmatcher 0: ") as caught:
+                grammata.fill_masks(matchers, table)
+            failed = caught.value.errors
+            assert pickle.loads(pickle.dumps(caught.value)).errors[0].code == "limit/exceeded"
+        else:
+            failed = grammata.fill_masks(matchers, table, errors="return")
+        assert [error and error.code for error in failed] == [None if row % 2 else "limit/exceeded" for row in range(count)]
+        assert [bits(row) for row in table] == [[97, 99] if row % 2 else [] for row in range(count)]
+    one = np.full(WORDS, -1, np.int32)
+    with pytest.raises(grammata.LimitError):
+        matchers[0].fill_mask(one)
+    assert bits(one) == []
+    with pytest.raises(grammata.BatchError) as caught:
+        grammata.accept_tokens([grammar.matcher() for _ in range(count)], [98] * (count - 1) + [97])
+    assert [error is None for error in caught.value.errors] == [False] * (count - 1) + [True]
 
 
 def test_logits():

@@ -114,7 +114,7 @@ def test_a_child_has_threads_of_its_own(bytewise, tmp_path):
     grammar = bytewise.compile_regex("[ab]+")
     table = np.zeros((20, 9), np.int32)
     matchers = [grammar.matcher() for _ in range(20)]
-    assert grammata.fill_masks(matchers, table) == [None] * 20
+    grammata.fill_masks(matchers, table)
     cache = grammata.GrammarCache(bytewise, folder=tmp_path, states=9)
     cache.get(grammata.Source.regex("[ab]+"))
     cache.flush()
@@ -125,8 +125,8 @@ def test_a_child_has_threads_of_its_own(bytewise, tmp_path):
     if child == 0:
         code = 1
         try:
-            fine = grammata.fill_masks(matchers, table) == [None] * 20
-            fine = fine and grammata.accept_tokens(matchers, [97] * 20) == [None] * 20
+            fine = grammata.fill_masks(matchers, table, errors="return") == [None] * 20
+            fine = fine and grammata.accept_tokens(matchers, [97] * 20) is None
             fine = fine and warm.is_finished() and warm.wait() == (0, 0)
             del warm
             # in memory, and new; the thread that writes files is the parent's
@@ -143,7 +143,7 @@ def test_a_child_has_threads_of_its_own(bytewise, tmp_path):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert ended == (child, 0)
-    assert grammata.fill_masks(matchers, table) == [None] * 20
+    grammata.fill_masks(matchers, table)
 
 
 ENDING = """

@@ -16,7 +16,7 @@ def test_tensors_are_filled_where_they_lie(bytewise):
     table = torch.full((3, 9), -1, dtype=torch.int32)
     matcher.fill_mask(table[1])
     assert bits(table[1].numpy()) == [97, 99] and (table[0] == -1).all() and (table[2] == -1).all()
-    assert grammata.fill_masks([matcher, matcher.fork()], table) == [None, None]
+    grammata.fill_masks([matcher, matcher.fork()], table)
     assert torch.equal(table[0], table[1])
     logits = torch.zeros(257)
     grammata.mask_logits(logits, table[0])

@@ -19,6 +19,7 @@ The Python package is a binding of the Rust library of the same name. What may t
 import atexit
 
 from grammata._errors import (
+    BatchError,
     Diagnostic,
     FileError,
     GrammarError,
@@ -26,6 +27,7 @@ from grammata._errors import (
     LimitError,
     ModelError,
     RejectedError,
+    TypeWarning,
     UsageError,
     VocabularyError,
 )
@@ -68,6 +70,7 @@ atexit.register(_end)
 __all__ = [
     "Archive",
     "ArchiveBuilder",
+    "BatchError",
     "Choice",
     "CompiledGrammar",
     "Compiler",
@@ -92,6 +95,7 @@ __all__ = [
     "Source",
     "Step",
     "TokenMask",
+    "TypeWarning",
     "UsageError",
     "Verdict",
     "Vocabulary",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_SHOWN = 4
+"""Matchers whose errors the text of a batch's error has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -130,9 +133,42 @@ class FileError(GrammataError):
     """A file cannot be read or written."""
 
 
+class BatchError(GrammataError):
+    """Matchers of a batch failed. `diagnostics` are those of all of them."""
+
+    errors: tuple[GrammataError | None, ...]
+    """For each matcher of the batch None, or the exception with which it failed."""
+
+    def __init__(
+        self,
+        text: str,
+        diagnostics: tuple[Diagnostic, ...],
+        is_cut: bool = False,
+        errors: tuple[GrammataError | None, ...] = (),
+    ) -> None:
+        super().__init__(text, diagnostics, is_cut)
+        self.args = (text, diagnostics, is_cut, errors)
+        self.errors = errors
+
+
+class TypeWarning(UserWarning):
+    """A Python type refuses values that its JSON Schema allows."""
+
+
 # where they are imported from, which is what a traceback shows
-for _class in (Diagnostic, GrammataError, *GrammataError.__subclasses__()):
+for _class in (Diagnostic, TypeWarning, GrammataError, *GrammataError.__subclasses__()):
     _class.__module__ = "grammata"
+
+
+def batch_error(errors: list[GrammataError | None]) -> BatchError:
+    """The error of a batch of which at least one matcher failed."""
+    failed = [(place, error) for place, error in enumerate(errors) if error is not None]
+    texts = [f"matcher {place}: {error}" for place, error in failed[:MOST_SHOWN]]
+    if len(failed) > MOST_SHOWN:
+        texts.append(f"and {len(failed) - MOST_SHOWN} more")
+    diagnostics = tuple(diagnostic for _, error in failed for diagnostic in error.diagnostics)
+    text = "\n".join([f"{len(failed)} of {len(errors)} matchers failed", *texts])
+    return BatchError(text, diagnostics, any(error.is_cut for _, error in failed), tuple(errors))
 
 
 def usage_error(code: str, message: str, *, found: str, allowed: str, help: str) -> UsageError:

@@ -1,8 +1,9 @@
 """JSON Schemas of Python's types.
 
-Dataclasses, typed dictionaries, enumerations, `Literal`, unions, lists, tuples, dictionaries and the types of JSON are read here.
-A type that has anything else in it (Pydantic models, `Annotated`, dates) is read as a whole by Pydantic, if that is installed;
-so whether it is installed never changes what a type means.
+Dataclasses, typed dictionaries, enumerations, `Literal`, unions, lists, tuples, dictionaries, the types of JSON, decimals, dates, times
+and UUIDs are read here. A type that has anything else in it (Pydantic models, `Annotated`) is read as a whole by Pydantic, if that is
+installed, with the same schemas of these types. So whether Pydantic is installed never changes what a type means, and neither does
+another member of the same type.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import enum
 import json
 import types
 import typing
+import warnings
 from typing import Any
 
-from grammata._errors import usage_error
+from grammata import _formats
+from grammata._errors import TypeWarning, usage_error
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", None: "null"}
 
@@ -26,7 +29,8 @@ class _Other(Exception):
 def json_schema_of(type_: Any) -> dict[str, Any]:
     """The JSON Schema of a type.
 
-    Of a dataclass and of a typed dictionary there are no further members, as their constructors take none.
+    Of a dataclass and of a typed dictionary there are no further members, as their constructors take none. Where the schema allows
+    values that the type refuses, there is a TypeWarning: validators of Pydantic, bounds of dates.
 
     >>> from typing import Literal
     >>> json_schema_of(Literal["yes", "no"])
@@ -38,12 +42,27 @@ def json_schema_of(type_: Any) -> dict[str, Any]:
     >>> json_schema_of(Person)["$defs"]["Person"]["properties"]["age"]
     {'anyOf': [{'type': 'integer'}, {'type': 'null'}]}
     """
+    schema, wider = _schema_and_what_is_wider(type_)
+    _warn(wider, stacklevel=3)
+    return schema
+
+
+def _schema_and_what_is_wider(type_: Any) -> tuple[dict[str, Any], list[str]]:
+    """The schema of a type, and for each part of which the schema allows more than the type, what that is."""
     reader = _Reader()
     try:
         root = reader.schema(type_)
     except _Other as other:
         return _by_pydantic(type_, str(other))
-    return {**root, "$defs": reader.definitions} if reader.definitions else root
+    return ({**root, "$defs": reader.definitions} if reader.definitions else root), reader.wider
+
+
+def _warn(wider: list[str], stacklevel: int) -> None:
+    if wider:
+        what = "\n  ".join(dict.fromkeys(wider))
+        warnings.warn(
+            f"[python/type-wider-than-schema] the schema allows values that the type refuses\n  {what}", TypeWarning, stacklevel
+        )
 
 
 def text_of(schema: Any) -> str:
@@ -60,7 +79,8 @@ def text_of(schema: Any) -> str:
             help='the schema of null is {"type": "null"} or type(None)',
         )
     if not isinstance(schema, (dict, bool)):
-        schema = json_schema_of(schema)
+        schema, wider = _schema_and_what_is_wider(schema)
+        _warn(wider, stacklevel=3)
     try:
         return json.dumps(schema, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -73,22 +93,25 @@ def text_of(schema: Any) -> str:
         ) from error
 
 
-def _by_pydantic(type_: Any, other: str) -> dict[str, Any]:
+def _by_pydantic(type_: Any, other: str) -> tuple[dict[str, Any], list[str]]:
     try:
         import pydantic
     except ImportError:
         pydantic = None  # type: ignore[assignment]
     cause: Exception | None = None
     if pydantic is not None:
+        from grammata import _pydantic
+
         try:
-            return pydantic.TypeAdapter(type_).json_schema()
+            return _pydantic.json_schema(type_)
         except pydantic.errors.PydanticUserError as error:
             cause = error
     raise usage_error(
         "python/type",
         "there is no JSON Schema of this type",
         found=other,
-        allowed="a text, a dict, a dataclass, a TypedDict, an Enum, Literal, unions, list, tuple, dict and the types of JSON; "
+        allowed="a text, a dict, a dataclass, a TypedDict, an Enum, Literal, unions, list, tuple, dict, the types of JSON, Decimal, "
+        "date, datetime, time, timedelta and UUID; "
         "with Pydantic, whatever its TypeAdapter takes",
         help=f"Pydantic says: {str(cause).splitlines()[0]}" if cause else "install pydantic, or write the schema as a dict",
     ) from cause
@@ -100,6 +123,7 @@ class _Reader:
     def __init__(self) -> None:
         self.definitions: dict[str, dict[str, Any]] = {}
         self.names: dict[type, str] = {}
+        self.wider: list[str] = []
 
     def schema(self, type_: Any) -> dict[str, Any]:
         if type_ is Any:
@@ -109,6 +133,11 @@ class _Reader:
                 return {"type": _PLAIN[type_]}
         except TypeError as error:  # not hashable, so no type
             raise _Other(repr(type_)) from error
+        if (known := _formats.schema_of(type_)) is not None:
+            return known
+        if type_ is object:
+            self.wider.append("object: any JSON value; write typing.Any if that is meant")
+            return {}
         origin, arguments = typing.get_origin(type_), typing.get_args(type_)
         if origin is typing.Literal:
             return self.values([one.value if isinstance(one, enum.Enum) else one for one in arguments])

@@ -1,0 +1,98 @@
+"""JSON Schemas of values that JSON writes as strings: decimals, dates, times, durations, UUIDs.
+
+Each allows only what Pydantic reads back as a value of the type. A JSON Schema format alone allows more: leap seconds, the year 0,
+fractions of any length. Not everything that Pydantic reads is allowed: of each value there is one usual spelling.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import uuid
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+_YEAR = "^(?!0000)"
+_SECOND = r"[0-5][0-9](\.[0-9]{1,6})?[Zz+-]"
+
+_LARGEST = Decimal(10) ** 15
+"""Numbers up to this have a float that is near enough for any bound."""
+
+FORMATS: dict[type, dict[str, Any]] = {
+    datetime.date: {"type": "string", "format": "date", "pattern": _YEAR},
+    datetime.datetime: {"type": "string", "format": "date-time", "pattern": f"{_YEAR}.{{17}}{_SECOND}"},
+    datetime.time: {"type": "string", "format": "time", "pattern": f"^.{{6}}{_SECOND}"},
+    datetime.timedelta: {"type": "string", "format": "duration", "pattern": "^([^0-9]+[0-9]{1,6})+[^0-9]$"},
+    uuid.UUID: {"type": "string", "format": "uuid"},
+}
+"""The schema of each type, but for decimals."""
+
+
+def decimal_schema(bounds: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a `decimal.Decimal` with Pydantic's bounds: `max_digits`, `decimal_places`, `gt`, `ge`, `lt`, `le`, `multiple_of`.
+
+    It is a string, since many decimals have no float. With bounds other than "not negative" and "positive" it is a number.
+
+    >>> decimal_schema({"max_digits": 5, "decimal_places": 2, "ge": 0})
+    {'type': 'string', 'pattern': '^(0|[1-9][0-9]{0,2})(\\\\.[0-9]{1,2})?$'}
+    """
+    given = {name: Decimal(str(bounds[name])) for name in ("gt", "ge", "lt", "le", "multiple_of") if bounds.get(name) is not None}
+    digits, places = bounds.get("max_digits"), bounds.get("decimal_places")
+    if given.keys() <= {"gt", "ge"} and all(bound == 0 for bound in given.values()):
+        return {"type": "string", "pattern": _pattern(digits, places, "ge" in given or "gt" in given, "gt" in given)}
+    return _number(digits, places, given)
+
+
+def _pattern(digits: int | None, places: int | None, not_negative: bool, positive: bool) -> str:
+    before = "^" if not_negative else "^-?"
+    if positive:
+        before += "(?=.*[1-9])"
+    whole = "(0|[1-9][0-9]*)"
+    if digits is not None and places is not None:
+        most = digits - places
+        if most < 1:
+            # Pydantic counts the zero of "0", but not that of "0.5"
+            return rf"{before}0\.[0-9]{{1,{places}}}$"
+        whole = f"(0|[1-9][0-9]{{0,{most - 1}}})" if most > 1 else "[0-9]"
+    elif digits is not None:
+        before += rf"(?=([0-9]\.?){{1,{digits}}}$)"
+    if places == 0:
+        return f"{before}{whole}$"
+    fraction = "+" if places is None else f"{{1,{places}}}"
+    return rf"{before}{whole}(\.[0-9]{fraction})?$"
+
+
+def _number(digits: int | None, places: int | None, given: Mapping[str, Decimal]) -> dict[str, Any]:
+    largest = _LARGEST
+    schema: dict[str, Any] = {"type": "number"}
+    steps = [given["multiple_of"]] if "multiple_of" in given else []
+    if places is not None or digits is not None:
+        # of a number with `digits` digits in all, some of them may stand after the point: half is a choice
+        after = places if places is not None else (digits or 0) // 2
+        if digits is not None:
+            largest = min(largest, Decimal(10) ** (digits - after) - Decimal(10) ** -after)
+        steps.append(Decimal(10) ** -after)
+    schema["minimum"] = _json(max(-largest, given.get("ge", -largest)))
+    schema["maximum"] = _json(min(largest, given.get("le", largest)))
+    if "gt" in given:
+        schema["exclusiveMinimum"] = _json(given["gt"])
+    if "lt" in given:
+        schema["exclusiveMaximum"] = _json(given["lt"])
+    if len(steps) == 1:
+        schema["multipleOf"] = _json(steps[0])
+    elif steps:
+        schema["allOf"] = [{"multipleOf": _json(step)} for step in steps]
+    return schema
+
+
+def _json(number: Decimal) -> int | float:
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def schema_of(type_: Any) -> dict[str, Any] | None:
+    """The schema of a type of this module, or None."""
+    if type_ is decimal.Decimal:
+        return decimal_schema({})
+    known = FORMATS.get(type_)
+    return None if known is None else dict(known)
