@@ -194,7 +194,7 @@ impl Checker<'_> {
             }
             Some(rejected) => Some(self.rejection(bytes, rejected)?),
         };
-        let with_tokens = rejection.is_none() && self.arguments.tokenizer.tokenizer.is_some();
+        let with_tokens = rejection.is_none() && self.arguments.tokenizer.path().is_some();
         let tokens = with_tokens.then_some(tokens);
         Ok(Verdict { accepted, line_end_left_out: false, bytes: bytes.len(), tokens, rejection })
     }
@@ -202,7 +202,7 @@ impl Checker<'_> {
     /// Accepts a part of a text; if it is not taken, the matcher is somewhere before the place.
     fn accept(&mut self, piece: Piece<'_>) -> Result<Taken> {
         let vocabulary = std::sync::Arc::clone(self.matcher.compiled().vocabulary());
-        let tokens = match (piece.token, &self.arguments.tokenizer.tokenizer) {
+        let tokens = match (piece.token, self.arguments.tokenizer.path()) {
             (Some(token), _) => vec![token],
             (None, Some(_)) => {
                 vocabulary.encode_greedy(piece.bytes).ok_or_else(|| errors::not_encodable(piece.bytes))?

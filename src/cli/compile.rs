@@ -96,8 +96,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
     compiler.prepare()?;
     progress.finish();
-    let tokenizer = arguments.tokenizer.tokenizer.as_deref();
-    let tokenizer = tokenizer.and_then(|path| PromptTokenizer::from_file(path, &limits).ok());
+    let tokenizer = arguments.tokenizer.path();
+    let tokenizer = tokenizer.and_then(|path| PromptTokenizer::from_file(&path, &limits).ok());
     let mut corpus = Vec::new();
     for path in &arguments.corpus {
         let text = source::read(path, limits.source_bytes)?;

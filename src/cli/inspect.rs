@@ -6,7 +6,7 @@ use super::output::{Exit, Failure, Output};
 use super::text::{counted, hex, size};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::mask_file::{ArchiveContents, Contents, MaskArchive, MaskFile, SectionSize};
+use crate::mask_file::{ArchiveContents, Contents, MaskArchive, MaskFile, SectionSize, listed};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -147,6 +147,7 @@ fn rows(file: &MaskFile) -> Vec<Row> {
     let hash = |name: &str, hash: [u8; 32]| (name.to_owned(), json!(hex(&hash)), hex(&hash));
     let mut rows = vec![
         hash("vocabulary", file.fingerprint()),
+        end_tokens(file),
         hash("grammar", file.grammar_hash()),
         ("bytes".to_owned(), json!(bytes), size(bytes)),
         count("places", states),
@@ -159,6 +160,13 @@ fn rows(file: &MaskFile) -> Vec<Row> {
     ];
     rows.extend(sections.iter().map(section_row));
     rows
+}
+
+fn end_tokens(file: &MaskFile) -> Row {
+    let ids = file.end_tokens();
+    let shown = ids.as_deref().map_or_else(|| "not in the file".to_owned(), listed);
+    let ids = ids.map(|ids| ids.iter().map(|id| id.get()).collect::<Vec<_>>());
+    ("end tokens".to_owned(), json!(ids), shown)
 }
 
 fn diff(

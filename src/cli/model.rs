@@ -92,19 +92,15 @@ impl Parts {
         }
     }
 
-    /// The vocabulary, with the end-of-sequence ids of `--eos`, else of the model, else the well-known ones.
+    /// The vocabulary, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known ones.
     pub(super) fn vocabulary(
         &self,
         arguments: &ModelSettings,
         tokenizer: &PromptTokenizer,
         limits: &Limits,
     ) -> Result<LoadedVocabulary> {
-        if !arguments.settings.leaves_eos_open() || self.end_tokens.is_empty() {
-            return arguments.settings.load(&self.tokenizer, limits);
-        }
-        let turn = self.end_token.as_ref().and_then(|name| tokenizer.token_id(name));
-        let eos: Vec<u32> = self.end_tokens.iter().copied().chain(turn).collect();
-        arguments.settings.load_with(&self.tokenizer, limits, &eos)
+        let ends = (&*self.end_tokens, self.end_token.as_deref());
+        arguments.settings.load_of_model(&self.tokenizer, ends, tokenizer, limits)
     }
 
     /// Loads the model. Shows what is odd about it.

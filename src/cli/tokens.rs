@@ -3,20 +3,25 @@
 use super::errors;
 use super::messages::Progress;
 use super::text::quoted;
+use crate::decode::{ModelFolder, PromptTokenizer};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A tokenizer, for commands that can do without.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenizerArgs {
-    /// A tokenizer.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
+    /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
     #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
-    pub(super) tokenizer: Option<PathBuf>,
+    tokenizer: Option<PathBuf>,
+    /// Instead of --tokenizer: a model's folder, for its tokenizer.json and its end tokens, as `generate --model` takes them
+    #[arg(long, value_name = "FOLDER", conflicts_with = "tokenizer", help_heading = "Tokenizer")]
+    model: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) settings: TokenizerSettings,
+    settings: TokenizerSettings,
 }
 
 /// What a tokenizer file does not say.
@@ -50,8 +55,27 @@ pub(super) struct LoadedVocabulary {
 }
 
 impl TokenizerArgs {
+    /// The tokenizer's file, if one is given.
+    pub(super) fn path(&self) -> Option<Cow<'_, Path>> {
+        let of_model = |folder: &PathBuf| Cow::Owned(folder.join("tokenizer.json"));
+        self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model.as_ref().map(of_model))
+    }
+
     /// The tokenizer's vocabulary, or that of the bytes.
     pub(super) fn load(&self, limits: &Limits) -> Result<LoadedVocabulary> {
+        if let (Some(folder), Some(tokenizer)) = (&self.model, self.path()) {
+            // the model itself is not read
+            let model = ModelFolder::of_files(folder.join("model.onnx"), tokenizer.into_owned(), limits)?;
+            let tokenizer = PromptTokenizer::from_file(&model.tokenizer, limits)
+                .map_err(|error| errors::suggest(error, &model.tokenizer))?;
+            let turn = model.end_token.as_deref();
+            return self.settings.load_of_model(
+                &model.tokenizer,
+                (&model.end_tokens, turn),
+                &tokenizer,
+                limits,
+            );
+        }
         if let Some(path) = &self.tokenizer {
             return self.settings.load(path, limits);
         }
@@ -69,19 +93,31 @@ impl TokenizerArgs {
 }
 
 impl TokenizerSettings {
-    /// Whether no end-of-sequence token is given.
-    #[cfg_attr(not(feature = "ort"), allow(dead_code))] // a model's settings may name them
-    pub(super) fn leaves_eos_open(&self) -> bool {
-        self.eos.is_empty()
-    }
-
     /// Reads a tokenizer file.
     pub(super) fn load(&self, path: &Path, limits: &Limits) -> Result<LoadedVocabulary> {
         self.load_with(path, limits, &self.eos)
     }
 
+    /// Reads the tokenizer file of a model, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known
+    /// ones. `ends` are what the model's folder has: ids, and the name of the token that ends a turn.
+    pub(super) fn load_of_model(
+        &self,
+        path: &Path,
+        ends: (&[u32], Option<&str>),
+        tokenizer: &PromptTokenizer,
+        limits: &Limits,
+    ) -> Result<LoadedVocabulary> {
+        let (ids, turn) = ends;
+        if !self.eos.is_empty() || ids.is_empty() {
+            return self.load(path, limits);
+        }
+        let turn = turn.and_then(|name| tokenizer.token_id(name));
+        let eos: Vec<u32> = ids.iter().copied().chain(turn).collect();
+        self.load_with(path, limits, &eos)
+    }
+
     /// Reads a tokenizer file, with other end-of-sequence ids.
-    pub(super) fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
+    fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
         let options = LoadOptions {
             eos: eos.iter().copied().map(TokenId::new).collect(),
             specials: self.special.iter().map(|(name, id)| (name.clone(), TokenId::new(*id))).collect(),

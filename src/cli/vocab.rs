@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// A tokenizer.json, tiktoken ranks, or a JSON list of tokens
+    /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens
     #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
     tokenizer: PathBuf,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::automaton::{Automaton, ConfigurationId};
 use crate::error::Result;
 use crate::limits::LimitKind;
 use crate::mask::MaskCache;
-use crate::mask_file::{MaskDrafts, MaskFile, StateDraft, Target, write};
+use crate::mask_file::{MaskDrafts, MaskFile, StateDraft, Target, about, write};
 use crate::work::Budget;
 use std::time::Instant;
 
@@ -109,7 +109,7 @@ impl Explorer<'_> {
             });
             states.extend(draft);
         }
-        let about = format!("grammata {}\nbudget {}\n", env!("CARGO_PKG_VERSION"), self.budget);
+        let about = about(&self.budget, vocabulary);
         MaskFile::from_bytes(write(compiled.grammar(), vocabulary, &states, masks, &about))
     }
 }

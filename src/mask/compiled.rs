@@ -187,9 +187,8 @@ impl Compiler {
     /// `mask-file/other-vocabulary`; those of [`MaskFile::grammar`] and [`compile`](Compiler::compile).
     pub fn load(&self, file: impl Into<Arc<MaskFile>>) -> Result<CompiledGrammar> {
         let file = file.into();
-        let (found, allowed) = (file.fingerprint(), self.vocabulary.fingerprint());
-        if found != allowed || file.width() != self.vocabulary.width() {
-            return Err(errors::other_vocabulary(&found, &allowed));
+        if file.fingerprint() != self.vocabulary.fingerprint() || file.width() != self.vocabulary.width() {
+            return Err(file.other_vocabulary(&self.vocabulary));
         }
         let grammar = file.grammar(&self.limits)?;
         self.compile_over(&grammar, Some(Base::new(file)))

@@ -1,8 +1,10 @@
 //! The errors of mask files.
 
-use crate::diagnostic::{Diagnostic, Place};
+use super::about::listed;
+use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{LimitKind, Limits};
+use crate::vocabulary::TokenId;
 
 const COMPILE_AGAIN: &str = "compile the grammar again with `grammata compile`";
 
@@ -98,6 +100,38 @@ pub(crate) fn other_vocabulary(found: &[u8; 32], allowed: &[u8; 32]) -> Error {
             .found(format!("the fingerprint {}", show(found)))
             .allowed(show(allowed))
             .help("give the tokenizer that the grammar was compiled for, or compile it again for this one"),
+    )
+}
+
+/// A file of the same tokens with other end tokens, another width, or both. Each side is the width and the end tokens.
+pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[TokenId])) -> Error {
+    let widths_differ = found.0 != allowed.0;
+    let end_tokens_differ = found.1 != allowed.1;
+    let show = |(width, end_tokens): (usize, &[TokenId])| {
+        let end_tokens = end_tokens_differ.then(|| format!("end tokens {}", excerpt(&listed(end_tokens))));
+        let width = widths_differ.then(|| format!("width {width}"));
+        end_tokens.into_iter().chain(width).collect::<Vec<_>>().join(", ")
+    };
+    let what = match (end_tokens_differ, widths_differ) {
+        (true, false) => "end tokens",
+        (false, _) => "width",
+        (true, true) => "end tokens, other width",
+    };
+    let settings = match (end_tokens_differ, widths_differ) {
+        (true, false) => "`LoadOptions::eos`",
+        (false, _) => "`LoadOptions::width`",
+        (true, true) => "`LoadOptions::eos` and `LoadOptions::width`",
+    };
+    format(
+        Diagnostic::new(
+            "mask-file/other-vocabulary",
+            format!("a mask file for another vocabulary: same tokens, other {what}"),
+        )
+        .found(show(found))
+        .allowed(show(allowed))
+        .help(format!(
+            "give what the file has ({settings}), or compile it again; `grammata compile --model FOLDER` takes the model's end tokens"
+        )),
     )
 }
 

@@ -15,6 +15,7 @@
 //! its checksum, or cannot be, is as if it had not been explored. So a forged file can be wrong about its own grammar, and no
 //! more.
 
+mod about;
 mod archive;
 mod assemble;
 mod codec;
@@ -27,6 +28,7 @@ mod header;
 mod save;
 mod words;
 
+pub(crate) use about::{about, listed};
 pub use archive::{ArchiveBuilder, ArchiveContents, MaskArchive};
 pub(crate) use draft::{MaskDrafts, StateDraft, Target, write};
 pub(crate) use graph::{Form, Next, START, State};
@@ -37,6 +39,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
+use crate::vocabulary::{TokenId, Vocabulary};
 use container::{Bytes, Container};
 use header::{Kind, Section};
 use std::collections::BTreeSet;
@@ -196,9 +199,29 @@ impl MaskFile {
         grammar::read(section.ok_or_else(|| errors::damaged_block(at))?, limits)
     }
 
+    /// That the file is not of a vocabulary: an error that says what differs, as far as the file tells it.
+    pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
+        let fingerprint = self.fingerprint();
+        let width = self.width();
+        let eos = self.end_tokens();
+        // a forged width would be expensive
+        let is_near = width / 2 <= here.width();
+        let same_tokens = |eos: &Vec<TokenId>| is_near && here.fingerprint_with(width, eos) == fingerprint;
+        match eos.filter(same_tokens) {
+            Some(eos) => errors::other_end_tokens((width, &eos), (here.width(), here.eos())),
+            None => errors::other_vocabulary(&fingerprint, &here.fingerprint()),
+        }
+    }
+
     /// What was written about how the file was made.
     pub fn about(&self) -> &str {
         self.file.whole(Section::About).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+    }
+
+    /// The end-of-sequence ids of the vocabulary, as [`about`](MaskFile::about) has them; None for files of earlier versions, which do
+    /// not say. Nothing checks them: the [fingerprint](MaskFile::fingerprint) decides which vocabulary a file is of.
+    pub fn end_tokens(&self) -> Option<Vec<TokenId>> {
+        about::end_tokens(self.about())
     }
 
     /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file has it, or the archive in which it lies and

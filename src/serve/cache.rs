@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::explore::ExploreBudget;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::mask_file::MaskArchive;
-use crate::mask_file::errors::other_vocabulary;
 use crate::syntax::{Parsed, Source, parse};
 use hashbrown::HashMap;
 use std::path::PathBuf;
@@ -128,10 +127,10 @@ impl GrammarCache {
     /// # Errors
     /// `mask-file/other-vocabulary`.
     pub fn with_archive(self, archive: Arc<MaskArchive>) -> Result<GrammarCache> {
-        let (found, allowed) = (archive.fingerprint(), self.compiler.vocabulary().fingerprint());
-        match found == allowed {
+        let vocabulary = self.compiler.vocabulary();
+        match archive.fingerprint() == vocabulary.fingerprint() {
             true => Ok(GrammarCache { archive: Some(archive), ..self }),
-            false => Err(other_vocabulary(&found, &allowed)),
+            false => Err(archive.other_vocabulary(vocabulary)),
         }
     }
 

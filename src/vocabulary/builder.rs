@@ -168,7 +168,7 @@ impl VocabularyBuilder {
             trie,
             fingerprint: [0; 32],
         };
-        vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary);
+        vocabulary.fingerprint = fingerprint::fingerprint(&vocabulary, vocabulary.width, &vocabulary.eos);
         Ok(vocabulary)
     }
 

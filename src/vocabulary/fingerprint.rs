@@ -16,14 +16,14 @@ use sha2::{Digest, Sha256};
 
 const LABEL: &[u8; 22] = b"grammata vocabulary 1\0";
 
-/// Hashes everything but the field `fingerprint` itself.
-pub(super) fn fingerprint(vocabulary: &Vocabulary) -> [u8; 32] {
+/// Hashes everything but the field `fingerprint` itself. The width and the end-of-sequence ids may be other ones than the vocabulary's.
+pub(super) fn fingerprint(vocabulary: &Vocabulary, width: usize, eos: &[TokenId]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(LABEL);
-    hasher.update((vocabulary.width as u32).to_le_bytes());
+    hasher.update((width as u32).to_le_bytes());
     // one `update` for a few thousand tokens is several times faster than three for each
     let mut buffer = Vec::with_capacity(1 << 16);
-    for id in (0..vocabulary.width as u32).map(TokenId::new) {
+    for id in (0..width as u32).map(TokenId::new) {
         let (tag, content) = match (vocabulary.bytes(id), vocabulary.special(id)) {
             (Some(bytes), _) => (1, Some(bytes)),
             (None, Some(name)) => (2, Some(name.as_bytes())),
@@ -39,8 +39,8 @@ pub(super) fn fingerprint(vocabulary: &Vocabulary) -> [u8; 32] {
             buffer.clear();
         }
     }
-    buffer.extend_from_slice(&(vocabulary.eos.len() as u32).to_le_bytes());
-    for id in &vocabulary.eos {
+    buffer.extend_from_slice(&(eos.len() as u32).to_le_bytes());
+    for id in eos {
         buffer.extend_from_slice(&id.get().to_le_bytes());
     }
     hasher.update(&buffer);

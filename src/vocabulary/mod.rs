@@ -4,7 +4,7 @@
 //! knows nothing of grammars.
 //!
 //! - [`Vocabulary`] holds the tokens; [`VocabularyBuilder`] is its only constructor, and checks it.
-//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, tiktoken rank files and plain
+//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, tiktoken rank files and plain
 //!   lists; see [`load`].
 //! - [`TokenTrie`] is the prefix tree of all tokens' bytes; a vocabulary owns its own.
 //!
@@ -138,6 +138,11 @@ impl Vocabulary {
     /// version of this crate that writes the same serialisation version.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
+    }
+
+    /// The fingerprint of the same tokens with another width and other end-of-sequence ids, which are sorted.
+    pub(crate) fn fingerprint_with(&self, width: usize, eos: &[TokenId]) -> [u8; 32] {
+        fingerprint::fingerprint(self, width, eos)
     }
 
     /// For each byte value, whether no token is that byte alone. Text with such bytes can be made only

@@ -39,6 +39,46 @@ fn a_mask_file_stands_for_its_grammar() {
     refused("io/file", &["compile", &grammar, "-o", &path("none/p.gmask")]);
 }
 
+/// A tokenizer file does not say which tokens end a text, so a file that is compiled with it may have others than the model.
+#[test]
+fn a_mask_file_of_a_model_has_its_end_tokens() {
+    let folder = folder(&[("p.regex", "(ab|c){1,3}\n"), ("config.json", r#"{"eos_token_id": 2}"#)]);
+    let path = |name: &str| text(&folder.path().join(name));
+    let smollm2 = "tests/data/smollm2/tokenizer.json";
+    std::fs::copy(smollm2, folder.path().join("tokenizer.json")).unwrap();
+    let (model, grammar) = (text(folder.path()), path("p.regex"));
+    let (by_name, of_model) = (path("a.gmask"), path("b.gmask"));
+    out(0, &["compile", &grammar, "--tokenizer", smollm2, "-o", &by_name]);
+    out(0, &["compile", &grammar, "--model", &model, "-o", &of_model]);
+    assert_eq!(json(0, &["inspect", &by_name, "--json"])["end_tokens"], serde_json::json!([0, 2]));
+    assert_eq!(json(0, &["inspect", &of_model, "--json"])["end_tokens"], serde_json::json!([2]));
+    out(0, &["check", &of_model, "--model", &model, "--text", "abc"]);
+    out(0, &["check", &by_name, "--tokenizer", smollm2, "--text", "abc"]);
+    out(0, &["check", &by_name, "--model", &model, "--eos", "0", "--eos", "2", "--text", "abc"]);
+    let wrong = run(&["check", &by_name, "--model", &model, "--text", "abc"]);
+    let expected = format!(
+        "error[mask-file/other-vocabulary] a mask file for another vocabulary: same tokens, other end tokens\n  \
+         at: {by_name} (mask file)\n  found: end tokens 0, 2\n  allowed: end tokens 2\n  help: give what the file has (`--eos`), or \
+         compile it again; `grammata compile --model FOLDER` takes the model's end tokens\n"
+    );
+    assert_eq!((wrong.code, wrong.err.as_str()), (2, expected.as_str()));
+    let both = run(&["check", &by_name, "--model", &model, "--width", "49200", "--text", "abc"]);
+    for part in [
+        "other end tokens, other width\n",
+        "found: end tokens 0, 2, width 49152\n",
+        "(`--eos` and `--width`)",
+    ] {
+        assert!(both.err.contains(part), "{}", both.err);
+    }
+    let wide = run(&["check", &by_name, "--tokenizer", smollm2, "--width", "49200", "--text", "abc"]);
+    assert!(wide.err.contains("found: width 49152\n  allowed: width 49200\n"), "{}", wide.err);
+    // other tokens
+    let other = run(&["check", &by_name, "--text", "abc"]);
+    assert!(other.err.contains("found: the fingerprint "), "{}", other.err);
+    refused("io/file", &["check", &grammar, "--model", &path("none"), "--text", "abc"]);
+    assert_eq!(run(&["check", &grammar, "--model", &model, "--tokenizer", smollm2, "--text", "a"]).code, 2);
+}
+
 #[test]
 fn inspect_says_what_a_file_holds_and_what_differs() {
     let folder = folder(&[("p.regex", "(ab|c){1,3}\n")]);

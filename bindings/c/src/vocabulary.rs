@@ -36,7 +36,7 @@ pub(crate) fn path(string: &CStr) -> Result<PathBuf> {
     }
 }
 
-/// Loads a tokenizer file: a Hugging Face `tokenizer.json`, a tiktoken rank file or a JSON list of tokens.
+/// Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
 ///
 /// Options: `eos` (list of ids; without it the special tokens with well-known names), `specials` (object from names to
 /// ids, beside those of the file), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.

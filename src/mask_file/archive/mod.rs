@@ -19,6 +19,7 @@ use super::{MaskFile, SectionSize, errors, graph, map_file, regular_file};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
+use crate::vocabulary::Vocabulary;
 use member::Member;
 use source::{OnDisk, Source};
 use std::borrow::Cow;
@@ -119,6 +120,15 @@ impl MaskArchive {
     /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that all masks are of.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.source.header().fingerprint
+    }
+
+    /// That the archive is not of a vocabulary: an error that says what differs, as far as its first file tells it.
+    pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
+        let first = self.name_at(0).ok().flatten().and_then(|name| self.get(&name).ok().flatten());
+        match first {
+            Some(file) => file.other_vocabulary(here),
+            None => errors::other_vocabulary(&self.fingerprint(), &here.fingerprint()),
+        }
     }
 
     /// How many files there are.
