@@ -107,18 +107,21 @@ pub(crate) fn not_a_tokenizer(content: &[u8]) -> Error {
         Diagnostic::new("vocabulary/format", "this is not a tokenizer file of a known format")
             .at(Place::LineColumn { line: 1, column: 1 })
             .found(found)
-            .allowed("a Hugging Face `tokenizer.json`, a tiktoken rank file, or a JSON array of tokens")
-            .help("for a SentencePiece `.model` file, use the `tokenizer.json` that comes with the model"),
+            .allowed("a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a tiktoken rank file, or a JSON array of tokens")
+            .help("for a SentencePiece `.model` file, use the `tokenizer.json` or `tekken.json` that comes with the model"),
     )
 }
 
 pub(crate) fn missing_model() -> Error {
     vocabulary(
-        Diagnostic::new("vocabulary/format", "this JSON object is not a Hugging Face `tokenizer.json`")
-            .at(Place::Pointer(String::new()))
-            .found("no `model` with a `vocab`")
-            .allowed("an object with `model`, `added_tokens` and `decoder`")
-            .help("pass `tokenizer.json`, not `tokenizer_config.json`, `vocab.json` or `config.json`"),
+        Diagnostic::new(
+            "vocabulary/format",
+            "this JSON object is neither a Hugging Face `tokenizer.json` nor a `tekken.json`",
+        )
+        .at(Place::Pointer(String::new()))
+        .found("no `model` with a `vocab`")
+        .allowed("an object with `model`, `added_tokens` and `decoder`; or one with `config` and `vocab`")
+        .help("pass `tokenizer.json`, not `tokenizer_config.json`, `vocab.json` or `config.json`"),
     )
 }
 
@@ -145,6 +148,16 @@ pub(crate) fn unsupported_decoder(pointer: impl Into<String>, found: &str) -> Er
                  ByteLevel, then Fuse, then Strip of one leading space",
             )
             .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
+    )
+}
+
+pub(crate) fn tekken(pointer: &str, what: &'static str, found: &str, allowed: &str) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/tekken", what)
+            .at(Place::Pointer(pointer.into()))
+            .found(excerpt(found))
+            .allowed(allowed)
+            .help("check that the file is whole and unedited"),
     )
 }
 

@@ -210,6 +210,52 @@ fn without_a_decoder_the_pre_tokenizer_decides() {
 }
 
 #[test]
+fn tekken() {
+    let vocabulary = load_fixture("tekken.json");
+    // 24 special ids, then the tokens as far as `default_vocab_size` goes
+    assert_eq!((vocabulary.width(), vocabulary.len(), vocabulary.eos()), (286, 286, &[id(2)][..]));
+    let specials: Vec<&str> = vocabulary.specials().map(|(_, name)| name).collect();
+    assert_eq!((specials.len(), &specials[3..6]), (24, &["[INST]", "[/INST]", "<SPECIAL_5>"][..]));
+    for byte in 0..=255 {
+        assert_eq!(vocabulary.bytes(id(24 + u32::from(byte))), Some(&[byte][..]));
+    }
+    assert_eq!(vocabulary.bytes(id(281)), Some("€".as_bytes()));
+    assert_eq!(vocabulary.encode_greedy(b"not used").unwrap().len(), 8);
+    // files up to version 7 mean special tokens that they do not list
+    let text = std::fs::read_to_string(Path::new(CASES).join("tekken.json")).unwrap();
+    let old = load(text.replace("special_tokens\": [", "unknown\": [")).unwrap();
+    let specials: Vec<&str> = old.specials().map(|(_, name)| name).collect();
+    assert_eq!((specials[9], specials[19], specials[20]), ("[TOOL_CALLS]", "[TOOL_CONTENT]", "<SPECIAL_20>"));
+    assert_eq!(old.eos(), [id(2)]);
+    // of a `tokenizer.json` these are members that mean nothing
+    let other = r#"{"config": {}, "vocab": [], "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+        "decoder": {"type": "ByteLevel"}, "added_tokens": [{"id": 1, "content": "</s>", "special": true}]}"#;
+    assert_eq!(load(other).unwrap().bytes(id(0)), Some(&b"a"[..]));
+}
+
+#[test]
+fn limits_of_tekken_files() {
+    let text = std::fs::read_to_string(Path::new(CASES).join("tekken.json")).unwrap();
+    let refused = |from: &str, to: &str, limits: Limits| {
+        let options = options().limits(limits);
+        Vocabulary::from_file_bytes(text.replacen(from, to, 1).as_bytes(), &options).unwrap_err().to_string()
+    };
+    let size = "\"default_vocab_size\": 286";
+    let error = refused(size, "\"default_vocab_size\": 4000000000", Limits::default());
+    assert!(error.contains("limit/exceeded") && error.contains("vocabulary_tokens"), "{error}");
+    let error = refused("", "", Limits::default().vocabulary_tokens(285));
+    assert!(error.contains("limit/exceeded"), "{error}");
+    let error = refused("", "", Limits::default().token_bytes(3));
+    assert!(error.contains("limit/exceeded") && error.contains("token_bytes"), "{error}");
+    let error = refused(
+        "286, \"default_num_special_tokens\": 24",
+        "1000000, \"default_num_special_tokens\": 999999",
+        Limits::default(),
+    );
+    assert!(error.contains("vocabulary/tekken") && error.contains("allowed: at most 65536"), "{error}");
+}
+
+#[test]
 fn tiktoken_round_trip() {
     use base64::Engine;
     let mut rng = StdRng::seed_from_u64(21);
@@ -283,7 +329,7 @@ fn truncated_files_are_errors() {
         let error = load(&content[..end]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Vocabulary, "cut off at {end}: {error}");
     }
-    for name in ["byte_fallback.json", "unigram.json"] {
+    for name in ["byte_fallback.json", "tekken.json", "unigram.json"] {
         let content = std::fs::read(Path::new(CASES).join(name)).unwrap();
         for end in 0..content.len() {
             assert!(load(&content[..end]).is_err(), "{name} cut off at {end}");
@@ -295,7 +341,7 @@ fn truncated_files_are_errors() {
 fn changed_bytes_never_panic() {
     let mut rng = StdRng::seed_from_u64(32);
     let mut errors = 0;
-    for name in ["byte_fallback.json", "unigram.json"] {
+    for name in ["byte_fallback.json", "tekken.json", "unigram.json"] {
         let content = std::fs::read(Path::new(CASES).join(name)).unwrap();
         for _ in 0..2000 {
             let mut content = content.clone();

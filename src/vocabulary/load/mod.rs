@@ -1,7 +1,8 @@
 //! Reading tokenizer files.
 //!
-//! Three formats, distinguished by their first character that is not white space:
-//! - `{`: a Hugging Face `tokenizer.json`; see [`huggingface`];
+//! Four formats, distinguished by their first character that is not white space:
+//! - `{`: a Hugging Face `tokenizer.json`, see [`huggingface`], or Mistral's `tekken.json`, which has `config` and `vocab` and no
+//!   `model`, see [`tekken`];
 //! - `[`: a JSON array of tokens; see [`list`];
 //! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
 //!
@@ -14,6 +15,7 @@
 
 pub mod huggingface;
 pub mod list;
+pub mod tekken;
 pub mod tiktoken;
 
 pub use super::eos::EOS_NAMES;
@@ -83,7 +85,10 @@ impl Vocabulary {
 
 fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     match content.trim_ascii_start().first() {
-        Some(b'{') => huggingface::load(content, options),
+        Some(b'{') => match huggingface::load(content, options) {
+            Err(_) if tekken::is_one(content) => tekken::load(content, options),
+            loaded => loaded,
+        },
         Some(b'[') => list::load(content, options),
         Some(b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/') => tiktoken::load(content, options),
         _ => Err(errors::not_a_tokenizer(content)),
