@@ -2,10 +2,15 @@
 
 use crate::{FILE, KIND, Kind};
 use grammata::decode::{ChatTemplate, Message, ModelFolder};
+use grammata::flows::{FlowAutomaton, FlowDomain, FlowOptions};
 use grammata::grammar::Grammar;
+use grammata::plan::{PlanAutomaton, Questions};
+use grammata::procedures::{self, Mode, Session};
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
+use grammata::tools::{self, CallFormat, Document, GrammarOptions, ReadOptions};
+use grammata::transitions::{Counts, TransitionSystem};
 use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
-use grammata::{Compiler, Error, Limits, Place, Result, TokenId};
+use grammata::{CompiledGrammar, Compiler, Error, Limits, MaskFile, Place, Result, TokenId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +30,7 @@ fn reads_one_input() {
     }
     clock.lap();
     println!("longest={}", clock.longest.as_secs_f64());
+    println!("processor={}", clock.whole().as_secs_f64());
     println!("peak={}", peak().unwrap_or(0));
 }
 
@@ -33,18 +39,30 @@ fn reads_one_input() {
 struct Clock {
     started: Instant,
     begun: Duration,
+    first: Duration,
     longest: Duration,
 }
 
 impl Clock {
     fn start() -> Clock {
-        let mut clock = Clock { started: Instant::now(), begun: Duration::ZERO, longest: Duration::ZERO };
+        let mut clock = Clock {
+            started: Instant::now(),
+            begun: Duration::ZERO,
+            first: Duration::ZERO,
+            longest: Duration::ZERO,
+        };
         clock.begun = clock.now();
+        clock.first = clock.begun;
         clock
     }
 
     fn now(&self) -> Duration {
         processor_time().unwrap_or_else(|| self.started.elapsed())
+    }
+
+    /// The time of all operations.
+    fn whole(&self) -> Duration {
+        self.now().saturating_sub(self.first)
     }
 
     /// Ends an operation; the next one begins.
@@ -111,6 +129,73 @@ fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
             ChatTemplate::new(text, &Limits::default())?.render(&messages, true).map(drop)
         }
         Kind::ModelFolder => folder(&text),
+        Kind::Tools => tools_of(&text, clock),
+        Kind::Procedure => {
+            let format =
+                if text.starts_with('{') { procedures::Format::Toml } else { procedures::Format::Yaml };
+            let report = procedures::check(&text, format, &Limits::default())?;
+            let errors =
+                report.findings.iter().filter(|finding| finding.severity == procedures::Severity::Error);
+            let nowhere = errors
+                .map(|finding| &finding.diagnostic)
+                .find(|diagnostic| *diagnostic.place() == Place::Whole);
+            assert!(nowhere.is_none(), "a finding without a place: {nowhere:?}");
+            let Some(procedure) = &report.procedure else { return Ok(()) };
+            for mode in [Mode::Graph, Mode::Guarded, Mode::Strict] {
+                clock.lap();
+                let session = Session::new(procedure, mode);
+                (session.open(), session.feedback());
+            }
+            Ok(())
+        }
+        Kind::Trace => procedures::read_trace(&text, &Limits::default()).map(drop),
+        Kind::Flow => {
+            let domain = FlowDomain::read(&text, &Limits::default())?;
+            clock.lap();
+            let mut automaton = FlowAutomaton::new(&domain, FlowOptions::default())?;
+            let start = automaton.start();
+            Counts::default().count(&mut automaton, &start).map(drop)
+        }
+        Kind::Plan => {
+            let spec = automaton_spec::Spec::read(&text, &automaton_spec::Options::default())?;
+            clock.lap();
+            let mut plans = PlanAutomaton::new(spec)?;
+            plans.count()?;
+            clock.lap();
+            Questions::new(plans.spec(), None).map(drop)
+        }
+        Kind::MaskFile => {
+            let path = std::env::var(FILE).expect("a file");
+            let file = MaskFile::open(&path, &Limits::default())?;
+            file.check().map_err(|error| error.in_file(&path))?;
+            clock.lap();
+            let end = TokenId::new(256);
+            let vocabulary = VocabularyBuilder::from_tokens((0..=255_u8).map(|byte| [byte]));
+            let vocabulary = vocabulary.special(end, "<end>").eos([end]).build()?;
+            let compiler = Compiler::new(Arc::new(vocabulary));
+            compiler.prepare()?;
+            clock.lap();
+            let compiled = compiler.load(file).map_err(|error| error.in_file(&path))?;
+            follow(&compiled, clock).map_err(|error| error.in_file(&path))
+        }
+    }
+}
+
+/// Reads tools, checks them, and walks through their grammar in JSON.
+fn tools_of(text: &str, clock: &mut Clock) -> Result<()> {
+    let options = ReadOptions::default();
+    let mut set = tools::read([Document { label: "tools", text }], &options)?;
+    clock.lap();
+    let schema = GrammarOptions::arguments(Limits::default());
+    set.check(&schema);
+    clock.lap();
+    let format = CallFormat::named("json").expect("a format");
+    let mut options = GrammarOptions::default();
+    options.schema = schema;
+    // that no tool can be called is said of each tool
+    match format.grammar(&set, &options) {
+        Err(error) if error.code() == "tools/no-tools" => Ok(()),
+        made => walk(&made?.grammar, clock),
     }
 }
 
@@ -149,7 +234,11 @@ fn walk(grammar: &Grammar, clock: &mut Clock) -> Result<()> {
         .eos([end])
         .build()
         .expect("a vocabulary");
-    let compiled = Compiler::new(Arc::new(vocabulary)).compile(grammar)?;
+    follow(&Compiler::new(Arc::new(vocabulary)).compile(grammar)?, clock)
+}
+
+/// Writes a random text under a compiled grammar.
+fn follow(compiled: &CompiledGrammar, clock: &mut Clock) -> Result<()> {
     let mut matcher = compiled.matcher();
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for _ in 0..STEPS {
@@ -159,7 +248,7 @@ fn walk(grammar: &Grammar, clock: &mut Clock) -> Result<()> {
         assert!(!mask.is_empty(), "a dead end after {:?}", String::from_utf8_lossy(&matcher.bytes()));
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let token = mask.iter().nth((state >> 33) as usize % mask.len()).expect("a token");
-        if token == end {
+        if matcher.compiled().vocabulary().is_eos(token) {
             break;
         }
         matcher.accept_token(token)?;

@@ -5,12 +5,15 @@
 //! every refusal a place. A process reads one input, compiles it and walks through the masks of 24 tokens, all with the
 //! default limits.
 //!
-//! By default one size of each family is tried. `GRAMMATA_HOSTILE=all` tries all of them, and prints a table of the slowest
-//! and the largest.
+//! There are families of inputs, one a size, and a thousand random inputs from a fixed seed ([`generated`]), of which each has two
+//! seconds in all. By default one size of each family and one in 20 random inputs is tried. `GRAMMATA_HOSTILE=all` tries all of
+//! them, and prints a table of the slowest and the largest; `GRAMMATA_HOSTILE_ONLY=Tools` tries those whose names begin so.
 
 #![allow(clippy::print_stdout)]
 
+mod build;
 mod child;
+mod generated;
 mod json_schemas;
 mod notations;
 mod templates;
@@ -26,6 +29,10 @@ const CEILING_KIB: u64 = (1 << 20) + (1 << 18);
 /// Seconds of a processor for one operation: to read and compile an input, for a mask, or for an accepted token. Without
 /// optimisation everything takes some six times as long, and twice that where two threads share a core.
 const SECONDS: f64 = if cfg!(debug_assertions) { 24.0 } else { 4.0 };
+/// Seconds of a processor for all operations on one random input.
+const WHOLE_SECONDS: f64 = if cfg!(debug_assertions) { 12.0 } else { 2.0 };
+/// One in so many random inputs is tried by default.
+const SHARE: usize = 20;
 /// Time for all operations on one input, on a machine that may be busy.
 const DEADLINE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 60 });
 
@@ -43,10 +50,16 @@ enum Kind {
     Tokenizer,
     ChatTemplate,
     ModelFolder,
+    Tools,
+    Procedure,
+    Trace,
+    Flow,
+    Plan,
+    MaskFile,
 }
 
 impl Kind {
-    const ALL: [Kind; 7] = [
+    const ALL: [Kind; 13] = [
         Kind::JsonSchema,
         Kind::Regex,
         Kind::Gbnf,
@@ -54,6 +67,12 @@ impl Kind {
         Kind::Tokenizer,
         Kind::ChatTemplate,
         Kind::ModelFolder,
+        Kind::Tools,
+        Kind::Procedure,
+        Kind::Trace,
+        Kind::Flow,
+        Kind::Plan,
+        Kind::MaskFile,
     ];
 
     fn name(self) -> String {
@@ -80,6 +99,8 @@ struct Outcome {
     seconds: f64,
     /// Of the longest operation.
     longest: f64,
+    /// Of a processor, for all operations.
+    processor: f64,
     /// The most memory that was resident, in KiB.
     peak: u64,
     /// `accepted`, or the error's code.
@@ -122,6 +143,7 @@ fn run(case: &Case) -> Outcome {
     };
     let verdict = field("verdict");
     let longest = field("longest").parse().unwrap_or(seconds);
+    let processor = field("processor").parse().unwrap_or(seconds);
     let wrong = match ended {
         None => Some(format!("no end after {DEADLINE:?}")),
         Some(status) if !status.success() || verdict.is_empty() => {
@@ -135,12 +157,17 @@ fn run(case: &Case) -> Outcome {
         Some(_) => None,
     };
     let peak = field("peak").parse().unwrap_or(0);
-    Outcome { name: case.name.clone(), seconds, longest, peak, verdict, wrong }
+    Outcome { name: case.name.clone(), seconds, longest, processor, peak, verdict, wrong }
+}
+
+/// Whether all inputs are tried, and not only a share.
+fn tries_all() -> bool {
+    std::env::var("GRAMMATA_HOSTILE").is_ok_and(|value| value == "all")
 }
 
 /// Runs the inputs of a reader; panics with a list of those that are not read as they should be.
 fn attack(cases: Vec<Case>) {
-    let all = std::env::var("GRAMMATA_HOSTILE").is_ok_and(|value| value == "all");
+    let all = tries_all();
     let family = |case: &Case| case.name.rsplit_once(' ').map(|parts| parts.0.to_owned());
     let mut outcomes: Vec<Outcome> = Vec::new();
     let mut before = None;
@@ -151,7 +178,26 @@ fn attack(cases: Vec<Case>) {
         }
         before = this;
     }
-    if all {
+    judge(outcomes);
+}
+
+/// Runs random inputs: each has [`WHOLE_SECONDS`] of a processor for all it does.
+fn attack_at_random() {
+    let only = std::env::var("GRAMMATA_HOSTILE_ONLY").unwrap_or_default();
+    let cases = generated::cases(if tries_all() { 1 } else { SHARE });
+    let outcomes = cases.iter().filter(|case| case.name.starts_with(&only)).map(|case| {
+        let mut outcome = run(case);
+        if outcome.wrong.is_none() && outcome.processor > WHOLE_SECONDS {
+            outcome.wrong = Some(format!("{:.2} s of a processor", outcome.processor));
+        }
+        outcome
+    });
+    judge(outcomes.collect());
+}
+
+/// Shows the slowest outcomes if all inputs were tried; panics with a list of the wrong ones.
+fn judge(mut outcomes: Vec<Outcome>) {
+    if tries_all() {
         report(&mut outcomes);
     }
     let wrong: Vec<String> = outcomes
@@ -212,6 +258,22 @@ fn chat_templates() {
 #[test]
 fn model_folders() {
     attack(templates::folders());
+}
+
+#[test]
+fn random_inputs() {
+    attack_at_random();
+}
+
+#[test]
+fn random_inputs_are_the_same_each_time() {
+    let (cases, again) = (generated::cases(SHARE), generated::cases(SHARE));
+    assert!(cases.iter().all(|case| case.input.len() <= generated::MOST_BYTES));
+    assert!(cases.iter().zip(&again).all(|(one, other)| one.name == other.name && one.input == other.input));
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::ModelFolder) {
+        assert!(cases.iter().any(|case| case.kind == kind), "{kind:?}");
+    }
+    assert_eq!(generated::count(), 1_000);
 }
 
 #[test]
