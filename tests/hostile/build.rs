@@ -4,8 +4,11 @@ use rand::prelude::*;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-/// A size that is often small and sometimes large.
+/// A size of any order of magnitude, and one in four times near the largest.
 fn size(rng: &mut StdRng, most: usize) -> usize {
+    if rng.random_bool(0.25) {
+        return rng.random_range(most.div_ceil(2)..=most).max(1);
+    }
     let places = (most as f64).log10();
     10_f64.powf(rng.random_range(0.0..=places)) as usize
 }
@@ -21,7 +24,7 @@ fn join(count: usize, separator: &str, mut part: impl FnMut(usize) -> String) ->
 /// A schema in which keywords of all types meet.
 pub(super) fn json_schema(rng: &mut StdRng) -> String {
     let definitions = size(rng, 60);
-    let mut root = schema(rng, 4, definitions);
+    let mut root = schema(rng, 3, definitions);
     let defs = (0..definitions).map(|i| (format!("d{i}"), schema(rng, 2, definitions)));
     if let Some(root) = root.as_object_mut() {
         root.insert("$defs".to_owned(), Value::Object(defs.collect()));
@@ -59,7 +62,7 @@ fn keyword(rng: &mut StdRng, depth: usize, definitions: usize) -> (&'static str,
         3 => ("pattern", json!(regex(rng).chars().take(2_000).collect::<String>())),
         4 => ("multipleOf", json!([0.01, 0.1, 3.0, 7.0, 1e-9, 1e9][number % 6])),
         5 => (["minimum", "maximum", "exclusiveMinimum"][number % 3], json!(number as f64 - 1e6)),
-        6 => ("enum", (0..size(rng, 5_000)).map(|i| json!(format!("v{}", i * 7_919 % 10_007))).collect()),
+        6 => ("enum", (0..size(rng, 500)).map(|i| json!(format!("v{}", i * 7_919 % 10_007))).collect()),
         7 => ("uniqueItems", json!(true)),
         8 => ("required", (0..size(rng, 300)).map(|i| json!(format!("a{i}"))).collect()),
         9 => ("$ref", json!(format!("#/$defs/d{}", size(rng, definitions.max(1)) - 1))),
@@ -72,7 +75,9 @@ fn keyword(rng: &mut StdRng, depth: usize, definitions: usize) -> (&'static str,
         13 => ("oneOf", schemas(rng, depth - 1, definitions, 60)),
         14 => ("allOf", schemas(rng, depth - 1, definitions, 60)),
         15 => {
-            let members = (0..size(rng, 200)).map(|_| (name(rng), schema(rng, depth - 1, definitions)));
+            let count = size(rng, 200);
+            let depth = if count > 8 { 0 } else { depth - 1 };
+            let members = (0..count).map(|_| (name(rng), schema(rng, depth, definitions)));
             ("properties", Value::Object(members.collect()))
         }
         16 => {
@@ -99,7 +104,7 @@ fn keyword(rng: &mut StdRng, depth: usize, definitions: usize) -> (&'static str,
 pub(super) fn regex(rng: &mut StdRng) -> String {
     let depth = rng.random_range(1..=5);
     let mut pattern = expression(rng, depth);
-    if rng.random_bool(0.1) {
+    if rng.random_bool(0.1) && pattern.len() < 10_000 {
         pattern = pattern.repeat(size(rng, 100));
     }
     pattern
@@ -121,7 +126,7 @@ fn expression(rng: &mut StdRng, depth: usize) -> String {
         3 => format!("(?={inner}){}", expression(rng, depth - 1)),
         4 => format!("(?!{inner}){}", expression(rng, depth - 1)),
         5 => format!("({inner}|{})", expression(rng, depth - 1)),
-        6 => inner.repeat(size(rng, 30)),
+        6 if inner.len() < 1_000 => inner.repeat(size(rng, 30)),
         7 => format!("({inner})?(?<=a)"),
         _ => format!("{inner}{}", expression(rng, depth - 1)),
     }
@@ -215,7 +220,7 @@ const MEDIA: [&str; 4] =
 
 /// A document of tools: OpenAPI, or what MCP lists.
 pub(super) fn tools(rng: &mut StdRng) -> String {
-    let count = size(rng, 400);
+    let count = size(rng, 1_500);
     if rng.random_bool(0.4) {
         let tool = |rng: &mut StdRng, i: usize| {
             let description = "d".repeat(size(rng, 300));
@@ -252,7 +257,7 @@ pub(super) fn tools(rng: &mut StdRng) -> String {
 
 /// A workflow of many APIs, branches and loops.
 pub(super) fn procedure(rng: &mut StdRng) -> String {
-    let (apis, slots) = (size(rng, 60), size(rng, 60));
+    let (apis, slots) = (size(rng, 120), size(rng, 120));
     let declared = join(slots, "\n", |i| format!("- {{name: v{i}, schema: {}}}", schema(rng, 1, 1)));
     let calls = join(apis, "\n", |i| {
         let needs = join(size(rng, 3), ", ", |_| format!("a{}", rng.random_range(0..apis)));
@@ -295,7 +300,7 @@ pub(super) fn procedure(rng: &mut StdRng) -> String {
 
 /// Flows of many steps, with choices and data between them.
 pub(super) fn flow(rng: &mut StdRng) -> String {
-    let steps = size(rng, 250);
+    let steps = size(rng, 1_000);
     let mut text =
         String::from("kind = 'flows'\nname = 'n'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\nE = {}\n");
     let mut declared =
@@ -304,10 +309,10 @@ pub(super) fn flow(rng: &mut StdRng) -> String {
         let apis = rng.random_range(1..=4);
         let names = join(apis, ", ", |api| format!("'A{step}x{api}'"));
         for api in 0..apis {
-            text += &format!(
-                "A{step}x{api} = {{ inputs = ['d{}'], outputs = ['d{step}'] }}\n",
-                rng.random_range(0..=step)
-            );
+            let input =
+                (step > 0 && rng.random_bool(0.5)).then(|| format!("'d{}'", rng.random_range(0..step)));
+            let input = input.unwrap_or_default();
+            text += &format!("A{step}x{api} = {{ inputs = [{input}], outputs = ['d{step}'] }}\n");
         }
         declared += &format!("s{step} = {{ text = 's', apis = [{names}] }}\n");
     }
@@ -315,7 +320,7 @@ pub(super) fn flow(rng: &mut StdRng) -> String {
         0 => format!("{{ step = 's{step}', optional = true }}"),
         1 => format!("{{ either = [['s{step}'], ['s{}']] }}", rng.random_range(0..steps)),
         2 => format!("{{ step = 's{step}', after = ['s{}'] }}", rng.random_range(0..=step)),
-        3 => format!("{{ repeat = ['s{step}'], rounds = {} }}", size(rng, 1_000_000)),
+        3 => format!("{{ step = 's{step}', repeat = {{ max = {} }} }}", size(rng, 1_000_000)),
         _ => format!("'s{step}'"),
     });
     format!("{text}{declared}[[flows]]\nid = 'f'\nintent = 'i'\nsteps = ['p', {entries}, 'e']\n")
@@ -323,7 +328,7 @@ pub(super) fn flow(rng: &mut StdRng) -> String {
 
 /// A tokenizer file in one of the formats.
 pub(super) fn tokenizer(rng: &mut StdRng) -> String {
-    let count = size(rng, 8_000);
+    let count = size(rng, 20_000);
     let token = |rng: &mut StdRng| one(rng, &["a", "b", "Ġ", "▁", "é", "\u{0}", "\""]).repeat(size(rng, 40));
     match rng.random_range(0..4) {
         0 => Value::from((0..count).map(|_| token(rng)).collect::<Vec<_>>()).to_string(),

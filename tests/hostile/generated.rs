@@ -107,10 +107,18 @@ fn case(row: &Row, good: &[Vec<u8>], place: usize) -> Case {
     let mut rng = StdRng::seed_from_u64(SEED + place as u64);
     // half are spoilt ones, where there is a good one
     let spoil = rng.random_bool(0.5) || row.kind == Kind::MaskFile;
-    let mut input = match good.choose(&mut rng).filter(|_| spoil) {
-        Some(good) => spoilt(good, row.kind, &mut rng),
-        None => (row.build)(&mut rng).into_bytes(),
-    };
+    let good = good.choose(&mut rng).filter(|_| spoil);
+    let mut input = Vec::new();
+    // one that is too long is made again; cut off it would only be refused
+    for _ in 0..8 {
+        input = match good {
+            Some(good) => spoilt(good, row.kind, &mut rng),
+            None => (row.build)(&mut rng).into_bytes(),
+        };
+        if input.len() <= MOST_BYTES {
+            break;
+        }
+    }
     input.truncate(MOST_BYTES);
     Case { name: format!("{:?} {place}", row.kind), kind: row.kind, input }
 }
