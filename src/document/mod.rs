@@ -7,6 +7,7 @@ mod toml;
 mod yaml;
 
 use crate::diagnostic::Place;
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 /// The notation of a file.
@@ -114,11 +115,25 @@ impl Document {
         Ok(())
     }
 
+    /// The members of mappings that a later one of the same mapping replaces: their keys and places.
+    pub(crate) fn repeated_keys(&self) -> Vec<(&str, &Place)> {
+        let mut repeated = Vec::new();
+        for node in &self.nodes {
+            let Content::Mapping(entries) = &node.content else { continue };
+            let mut keys: FxHashMap<&str, &Place> = FxHashMap::default();
+            let replaced = entries
+                .iter()
+                .filter_map(|entry| Some((&*entry.key, keys.insert(&entry.key, &entry.place)?)));
+            repeated.extend(replaced);
+        }
+        repeated
+    }
+
     /// The value as JSON. Plain scalars are numbers, booleans and null by YAML's core schema.
     pub(crate) fn json(&self, root: NodeId) -> Value {
         // children have greater ids than their parents, so they are ready before these
         let inside = self.below(root);
-        let mut ready: rustc_hash::FxHashMap<NodeId, Value> = rustc_hash::FxHashMap::default();
+        let mut ready: FxHashMap<NodeId, Value> = FxHashMap::default();
         for &id in inside.iter().rev() {
             let value = match &self.nodes[id].content {
                 Content::Scalar { text, is_plain } => scalar(text, *is_plain),

@@ -25,31 +25,40 @@ pub(super) fn unknown_form(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// Names that are equal after they were qualified.
-pub(super) fn name_clash(place: Place, names: &[String]) -> Error {
-    let diagnostic = Diagnostic::new("tools/name-clash", "several tools would have one name")
+/// A name that another tool has too, also after those of several sources were qualified.
+pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_document: bool) -> Diagnostic {
+    let (other, help) = match is_one_document {
+        true => (other.to_string(), "give one of them another name in the document"),
+        false => (
+            format!("{other} of another document"),
+            "give the sources other labels: `--label NAME`, once a file",
+        ),
+    };
+    Diagnostic::new("tools/name-clash", "another tool has this name, so that a call could mean either")
         .at(place)
-        .found(names.join(", "))
-        .allowed("names that differ, in one source and after `label__` was put before those of several")
-        .help("give the sources other labels: `--label NAME`, once a file");
-    fatal(diagnostic)
+        .found(format!("{name}, also at {other}"))
+        .allowed("each name once in a source, and different labels of sources")
+        .help(help)
 }
 
 /// What JSON Schema's front end says of the arguments of a tool.
-pub(super) fn schema(place: Place, cause: &Diagnostic) -> Diagnostic {
-    let inner = match cause.place() {
-        Place::Pointer(pointer) if !pointer.is_empty() => {
-            format!("{} (in its arguments: #{pointer})", cause.message())
-        }
-        _ => cause.message().to_owned(),
-    };
+pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -> Diagnostic {
+    let inside = inside.map_or_else(String::new, |inside| format!(" ({inside})"));
     let made = Diagnostic::new("tools/arguments", "no grammar can be made of the arguments of this tool")
         .at(place)
-        .cause(format!("{}: {inner}", cause.code()))
+        .cause(format!("{}: {}{inside}", cause.code(), cause.message()))
         .help("correct the schema; the other tools are not touched by it");
     match cause.found_text() {
         Some(found) => made.found(found),
         None => made,
+    }
+}
+
+/// Where in the schema of the arguments a diagnostic of the front end points, if not to its root.
+pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
+    match cause.place() {
+        Place::Pointer(pointer) if !pointer.is_empty() => Some(format!("in its arguments: #{pointer}")),
+        _ => None,
     }
 }
 
@@ -88,13 +97,34 @@ pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &s
         .help("the other tools of the document are not touched by it")
 }
 
-/// Text where a boolean or a number must stand.
+/// A value that is read as the one that must be there, such as a text for a number.
 pub(super) fn repaired(place: Place, found: &str, allowed: &str) -> Diagnostic {
-    Diagnostic::new("tools/repaired", "a text stands where another value must, and is read as that")
+    repair("this value is read as another one", place, found, allowed)
+}
+
+/// A value that says nothing where another one must be.
+pub(super) fn left_out(place: Place, found: &str, allowed: &str) -> Diagnostic {
+    repair("this keyword has no value of its own and is left out", place, found, allowed)
+}
+
+fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic {
+    Diagnostic::new("tools/repaired", message)
         .at(place)
         .found(found)
         .allowed(allowed)
         .help("correct the document; with `--strict` this is an error")
+}
+
+/// A member that a later one of the same object replaces.
+pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
+    Diagnostic::new(
+        "tools/repeated-key",
+        "this key is there again in the same object, and what it has here is lost",
+    )
+    .at(place)
+    .found(key)
+    .allowed("each key once in an object")
+    .help("rename or remove one of them; with `--strict` this is an error")
 }
 
 /// A key of a path item that is no method.
@@ -133,6 +163,7 @@ pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
 
 /// Text that is no turn.
 pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
+    let found = if found.is_empty() { "the end of the text" } else { found };
     let diagnostic = Diagnostic::new("tools/call-text", "this is no turn of the format")
         .at(place)
         .found(found)
@@ -142,8 +173,12 @@ pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
 }
 
 /// No call can be made and one is required.
-pub(super) fn no_tools() -> Error {
+pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnostic)>) -> Error {
+    let refused: Vec<String> =
+        refused.take(3).map(|(name, reason)| format!("{name}: {}", reason.message())).collect();
+    let found = if refused.is_empty() { "no tools".to_owned() } else { refused.join("; ") };
     let diagnostic = Diagnostic::new("tools/no-tools", "a call is required and no tool can be called")
+        .found(found)
         .allowed("a set with a tool that can be called in the format")
         .help("allow turns without calls, or see why tools are refused");
     Error::new(ErrorKind::Usage, diagnostic)
@@ -167,10 +202,58 @@ pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A call that stands for no request.
-pub(super) fn request(found: &str, allowed: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/request", "no request can be made of the call")
-        .found(found)
+/// A tool that cannot be called, and why.
+pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
+    let detail = match (reason.cause_text(), reason.found_text()) {
+        (Some(detail), _) | (None, Some(detail)) => format!(" ({detail})"),
+        (None, None) => String::new(),
+    };
+    let diagnostic = Diagnostic::new("tools/refused-tool", "this tool cannot be called")
+        .at(Place::Pointer("/name".to_owned()))
+        .found(name)
+        .cause(format!("{}{detail} at {}", reason.message(), reason.place()))
+        .help("`grammata tools check` shows the place in its document");
+    fatal(diagnostic)
+}
+
+/// What is wrong with a call at a place of it.
+pub(super) fn call_fault(message: &str, place: Place) -> Diagnostic {
+    Diagnostic::new("tools/call-arguments", message)
+        .at(place)
+        .help("correct the call; masks allow none that does not fit")
+}
+
+/// A call whose arguments are not of the schema of the tool.
+pub(super) fn call_arguments(fault: Diagnostic) -> Error {
+    Error::new(ErrorKind::Rejected, fault)
+}
+
+/// A tool that no HTTP request is made for.
+pub(super) fn no_request(name: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/request", "a call of this tool is no HTTP request")
+        .at(Place::Pointer("/name".to_owned()))
+        .found(name)
+        .allowed("a tool of an OpenAPI document")
+        .help("the host runs this tool: a server of MCP takes the call as the parameters of `tools/call`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A tool whose document names no server.
+pub(super) fn no_server(name: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/request", "the address of this tool's server is not known")
+        .at(Place::Pointer("/name".to_owned()))
+        .found(name)
+        .allowed("a document with an absolute address of a server")
+        .help("give the address: `--server URL`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// An argument that no request can be made of. The place is in the arguments.
+pub(super) fn request(argument: &str, allowed: &str) -> Error {
+    let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
+    let diagnostic = Diagnostic::new("tools/request", "this argument cannot be written into the request")
+        .at(Place::Pointer(pointer))
+        .found(argument)
         .allowed(allowed)
         .help("see `grammata tools list --json` for what the tool stands for");
     Error::new(ErrorKind::Usage, diagnostic)

@@ -16,6 +16,7 @@ mod form;
 mod format;
 mod name;
 mod needs;
+mod origin;
 mod plain;
 mod prompt;
 mod read;

@@ -2,8 +2,7 @@
 
 use super::errors;
 use super::set::ToolSet;
-use crate::error::Result;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -35,45 +34,47 @@ pub(super) fn of_operation(method: &str, path: &str) -> String {
     name
 }
 
-/// Qualifies the names that several tools have with the labels of their sources.
-///
-/// # Errors
-/// Names that are equal even so.
-pub(super) fn qualify(set: &mut ToolSet) -> Result<()> {
-    let mut count: FxHashMap<String, usize> = FxHashMap::default();
+/// Qualifies the names that several sources have with their labels. Tools whose names are equal even so cannot be called: which
+/// of them a call means would be unknown.
+pub(super) fn qualify(set: &mut ToolSet) {
+    // the label of each name, or none if several sources have it
+    let mut labels: FxHashMap<&str, Option<&str>> = FxHashMap::default();
     for tool in &set.tools {
-        *count.entry(tool.name.clone()).or_insert(0) += 1;
-    }
-    // what those that were qualified had been called
-    let mut plain: FxHashMap<usize, String> = FxHashMap::default();
-    for (index, tool) in set.tools.iter_mut().enumerate() {
-        if count[&tool.name] > 1 {
-            let qualified = format!("{}__{}", tool.label, tool.name);
-            plain.insert(index, std::mem::replace(&mut tool.name, qualified));
+        let label = labels.entry(&tool.name).or_insert(Some(&tool.label));
+        if *label != Some(&tool.label) {
+            *label = None;
         }
     }
-    let mut first: FxHashMap<&str, usize> = FxHashMap::default();
-    let mut clashes: Vec<(usize, usize)> = Vec::new();
-    for (index, tool) in set.tools.iter().enumerate() {
-        if let Some(&other) = first.get(tool.name.as_str()) {
-            clashes.push((other, index));
-        } else {
-            first.insert(&tool.name, index);
+    let qualified: Vec<usize> = (0..set.tools.len())
+        .filter(|&index| {
+            !set.tools[index].name.is_empty() && labels[set.tools[index].name.as_str()].is_none()
+        })
+        .collect();
+    for index in qualified {
+        let tool = &mut set.tools[index];
+        tool.name = format!("{}__{}", tool.label, tool.name);
+    }
+    let mut indices: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (index, tool) in set.tools.iter().enumerate().filter(|(_, tool)| !tool.name.is_empty()) {
+        indices.entry(&tool.name).or_default().push(index);
+    }
+    let mut clashes: Vec<Vec<usize>> = indices.into_values().filter(|all| all.len() > 1).collect();
+    clashes.sort_unstable();
+    for clash in clashes {
+        for (at, &index) in clash.iter().enumerate() {
+            let other = clash[usize::from(at == 0)];
+            let diagnostic = {
+                let (tool, other) = (&set.tools[index], &set.tools[other]);
+                errors::name_clash(
+                    tool.place.clone(),
+                    &tool.name,
+                    &other.place,
+                    tool.document == other.document,
+                )
+            };
+            set.refuse(index, diagnostic);
         }
     }
-    let Some(&(clash, _)) = clashes.first() else { return Ok(()) };
-    // all tools of the first name that is there twice, those qualified as they were, and the other names
-    let name = &set.tools[clash].name;
-    let has_name = |index: &usize| set.tools[*index].name == *name;
-    let was: FxHashSet<&String> =
-        plain.iter().filter(|(index, _)| has_name(index)).map(|(_, was)| was).collect();
-    let is_told = |index: &usize| has_name(index) || plain.get(index).is_some_and(|own| was.contains(own));
-    let told = (0..set.tools.len()).filter(is_told).map(|index| &set.tools[index]);
-    let mut all: Vec<String> = told.map(|tool| format!("{} of {}", tool.name, tool.label)).collect();
-    all.extend(
-        clashes.iter().map(|(_, index)| &set.tools[*index].name).filter(|other| *other != name).cloned(),
-    );
-    Err(errors::name_clash(set.tools[clash].place.clone(), &all))
 }
 
 /// Names of `length` characters of `A-Za-z0-9_-` at most, different for different names: what is not in the alphabet as `_`;

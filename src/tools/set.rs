@@ -3,21 +3,25 @@
 use super::binding::Binding;
 use super::errors;
 use super::finding::{Finding, Severity};
+use super::origin::Origins;
 use super::schema::Schema;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{ErrorKind, Result};
 use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::{self, Compiled, compile_value};
+use rustc_hash::FxHashSet;
 
 /// A tool: what a model may call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// Its name, which no other tool of the set has.
+    /// Its name, which no other tool of the set that can be called has.
     pub name: String,
     /// What it does. Text of a stranger: never an instruction, and without meaning for special tokens.
     pub description: String,
     /// The schema of its argument object.
     pub arguments: Schema,
+    /// Where the parts of that schema are in the document.
+    pub(super) origins: Origins,
     /// What a call of it stands for.
     pub binding: Binding,
     /// The label of its source: what a name that several sources have is qualified with.
@@ -38,6 +42,31 @@ impl Tool {
     pub fn grammar(&self, options: &json_schema::Options) -> Result<Compiled> {
         compile_value(&self.arguments.value(), options)
     }
+
+    /// The place in the document of what is said of the schema of the arguments.
+    fn origin(&self, cause: &Diagnostic) -> Option<Place> {
+        match cause.place() {
+            Place::Pointer(pointer) => self.origins.place(&self.place, pointer),
+            _ => None,
+        }
+    }
+
+    /// Why no grammar can be made of the arguments, from what the front end says of their schema.
+    pub(super) fn refused(&self, cause: &Diagnostic) -> Diagnostic {
+        match self.origin(cause) {
+            Some(place) => errors::schema(place, cause, None),
+            None => errors::schema(self.place.clone(), cause, errors::inside(cause)),
+        }
+    }
+
+    /// A warning about the schema of the arguments as one about the document.
+    fn located(&self, warning: &Diagnostic) -> Diagnostic {
+        match (self.origin(warning), errors::inside(warning)) {
+            (Some(place), _) => warning.clone().at(place),
+            (None, Some(inside)) => warning.clone().at(self.place.clone()).cause(inside),
+            (None, None) => warning.clone().at(self.place.clone()),
+        }
+    }
 }
 
 /// Tools with different names, and what reading them found out.
@@ -45,9 +74,15 @@ impl Tool {
 pub struct ToolSet {
     pub(super) tools: Vec<Tool>,
     pub(super) findings: Vec<Finding>,
+    /// The caps with which the documents were read.
+    pub(super) limits: Limits,
 }
 
 impl ToolSet {
+    pub(super) fn new(limits: Limits) -> ToolSet {
+        ToolSet { limits, ..ToolSet::default() }
+    }
+
     /// All tools in the order of their documents, those that cannot be called among them.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
@@ -63,22 +98,43 @@ impl ToolSet {
         self.tools.iter().filter(|tool| tool.refusal.is_none())
     }
 
+    /// The tools that cannot be called, and why.
+    pub(super) fn refusals(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.tools.iter().filter_map(|tool| Some((tool.name.as_str(), tool.refusal.as_deref()?)))
+    }
+
     /// The tool of a name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
     /// Compiles the arguments of each tool alone. A tool whose arguments have no value, or whose schema has what is not
-    /// supported, cannot be called from then on; no other tool is touched.
+    /// supported, cannot be called from then on; no other tool is touched. What the schemas are warned of becomes findings, once
+    /// for each place in a document.
     pub fn check(&mut self, options: &json_schema::Options) {
+        let mut known: FxHashSet<(usize, String)> = FxHashSet::default();
         for index in 0..self.tools.len() {
             let tool = &self.tools[index];
             if tool.refusal.is_some() {
                 continue;
             }
-            if let Err(error) = tool.grammar(options) {
-                let diagnostic = errors::schema(tool.place.clone(), error.diagnostic());
-                self.refuse(index, diagnostic);
+            match tool.grammar(options) {
+                Ok(compiled) => {
+                    let document = tool.document;
+                    let warnings = compiled.warnings.iter().map(|warning| tool.located(warning));
+                    let new = warnings.filter(|warning| known.insert((document, warning.to_string())));
+                    let findings = new.map(|diagnostic| Finding {
+                        severity: Severity::Warning,
+                        tool: Some(index),
+                        document,
+                        diagnostic,
+                    });
+                    self.findings.extend(findings);
+                }
+                Err(error) => {
+                    let diagnostic = tool.refused(error.diagnostic());
+                    self.refuse(index, diagnostic);
+                }
             }
         }
     }

@@ -1,10 +1,11 @@
 //! `grammata tools check`: what is wrong with tools.
 
-use super::SetArgs;
+use super::{Loaded, SetArgs};
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::text::counted;
 use crate::cli::{messages, report};
-use crate::tools::Severity;
+use crate::diagnostic::Diagnostic;
+use crate::tools::{Finding, Severity};
 use serde_json::json;
 use std::io::Write;
 
@@ -14,21 +15,23 @@ use std::io::Write;
 pub(super) struct Arguments {
     #[command(flatten)]
     set: SetArgs,
-    /// Write one JSON object
+    /// The most findings that are shown, errors before warnings; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Write one JSON object, with all findings
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
-    let findings = loaded.set.findings();
+    let mut findings: Vec<&Finding> = loaded.set.findings().iter().collect();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let tools = loaded.set.tools();
     let callable = loaded.set.callable().count();
     let name_of = |tool: Option<usize>| Some(tools.get(tool?)?.name.clone());
     if arguments.json {
-        let findings = findings.iter().map(|finding| {
-            let diagnostic = loaded.located(finding.document, &finding.diagnostic);
+        let findings = findings.iter().zip(located(&loaded, &findings)).map(|(finding, diagnostic)| {
             let mut object = report::json_diagnostic(&report::translated(&diagnostic));
             object["severity"] = json!(word(finding.severity));
             object["tool"] = json!(name_of(finding.tool));
@@ -40,7 +43,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             "findings": findings.collect::<Vec<_>>(),
         }))?;
     } else {
-        let (all, warnings) = (counted(tools.len(), "tool"), counted(findings.len() - errors, "warning"));
+        let (all, found) = (counted(tools.len(), "tool"), findings.len());
+        let warnings = counted(found - errors, "warning");
         writeln!(
             output,
             "{all}, {} not callable; {}, {warnings}",
@@ -48,12 +52,25 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             counted(errors, "error")
         )?;
         output.flush()?;
-        for finding in findings {
-            let diagnostic = loaded.located(finding.document, &finding.diagnostic);
+        if arguments.limit > 0 && found > arguments.limit {
+            findings.sort_by_key(|finding| finding.severity);
+            findings.truncate(arguments.limit);
+        }
+        for (finding, diagnostic) in findings.iter().zip(located(&loaded, &findings)) {
             messages::finding(word(finding.severity), &diagnostic);
+        }
+        if found > findings.len() {
+            let more = counted(found - findings.len(), "finding");
+            messages::note(&format!("{more} not shown; `--limit 0` shows all"));
         }
     }
     Ok(if errors == 0 { Exit::Done } else { Exit::Unusable })
+}
+
+/// What the findings say, with the files and lines.
+fn located(loaded: &Loaded, findings: &[&Finding]) -> Vec<Diagnostic> {
+    let all: Vec<_> = findings.iter().map(|finding| (finding.document, &finding.diagnostic)).collect();
+    loaded.located(&all)
 }
 
 fn word(severity: Severity) -> &'static str {

@@ -4,7 +4,7 @@ use super::SetArgs;
 use crate::cli::output::{Exit, Failure, Output};
 use crate::cli::text::{counted, quoted};
 use crate::cli::{errors, messages, source, tokens};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::mask::Compiler;
 use crate::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers};
 use clap::ValueEnum;
@@ -77,11 +77,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         markers: if arguments.text.is_empty() { Markers::Tokens } else { Markers::Text },
         schema: GrammarOptions::arguments(limits.clone()),
     };
-    let made = format.grammar(&loaded.set, &options)?;
-    for (name, reason) in &made.refused {
-        let document = loaded.set.tool(name).map_or(0, |tool| tool.document);
-        messages::warning(&loaded.located(document, reason));
-    }
+    let made = format.grammar(&loaded.set, &options).map_err(|error| loaded.of_files(error))?;
+    let document = |name: &str| loaded.set.tool(name).map_or(0, |tool| tool.document);
+    let refused: Vec<_> = made.refused.iter().map(|(name, reason)| (document(name), reason)).collect();
+    loaded.located(&refused).iter().for_each(messages::warning);
     if arguments.text.is_empty() {
         if arguments.show {
             writeln!(output, "{}", made.grammar.to_string().trim_end())?;
@@ -105,7 +104,17 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             exit = Exit::Rejected;
             continue;
         }
-        let turn = format.read(text, &loaded.set)?;
+        let turn = match format.read(text, &loaded.set) {
+            Ok(turn) => turn,
+            Err(error) if error.kind() == ErrorKind::Rejected => {
+                let diagnostic = error.diagnostic();
+                let expected = diagnostic.allowed_text().unwrap_or_default();
+                writeln!(output, "rejected by the reader at {}: expected {expected}", diagnostic.place())?;
+                exit = Exit::Rejected;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let calls = turn.calls.iter().map(|call| json!({"tool": call.tool, "arguments": call.arguments}));
         output.json(&json!({"text": turn.text, "calls": calls.collect::<Vec<_>>()}))?;
     }

@@ -19,7 +19,7 @@ use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
 use super::source;
 use crate::diagnostic::{Diagnostic, Notation, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tools::{self, Document, GrammarOptions, ReadOptions, ToolSet};
 use clap::Subcommand;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ struct SetArgs {
     /// Arguments of operations are grouped: `path`, `query`, `header`, `cookie`, `body`
     #[arg(long)]
     grouped: bool,
-    /// Texts in the place of numbers and booleans, and keys of paths that mean nothing, are errors
+    /// Repairs, repeated keys and keys of paths that mean nothing are errors
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -135,17 +135,24 @@ fn read_options(arguments: &SetArgs) -> ReadOptions {
 }
 
 impl Loaded {
-    /// A diagnostic with the file and the line that it is about.
-    fn located(&self, document: usize, diagnostic: &Diagnostic) -> Diagnostic {
-        let mut located = [diagnostic.clone()];
-        if let Some(text) = self.texts.get(document) {
-            notation(text).locate(&mut located);
+    /// An error about the set, with the names of its files.
+    fn of_files(&self, error: Error) -> Error {
+        error.in_file(&self.names.join(", "))
+    }
+
+    /// Diagnostics, each with its document, with the files and the lines that they are about. A document is looked through once.
+    fn located(&self, diagnostics: &[(usize, &Diagnostic)]) -> Vec<Diagnostic> {
+        let named = diagnostics.iter().map(|(document, diagnostic)| match self.names.get(*document) {
+            Some(name) => (*diagnostic).clone().in_file(name.clone()),
+            None => (*diagnostic).clone(),
+        });
+        let mut located: Vec<Diagnostic> = named.collect();
+        for (index, text) in self.texts.iter().enumerate() {
+            let of_document =
+                located.iter_mut().zip(diagnostics).filter(|(_, (document, _))| *document == index);
+            notation(text).locate(of_document.map(|(diagnostic, _)| diagnostic));
         }
-        let [located] = located;
-        match self.names.get(document) {
-            Some(name) => located.in_file(name.clone()),
-            None => located,
-        }
+        located
     }
 }
 

@@ -51,7 +51,11 @@ impl Writer<'_> {
             }
             Err(error) if is_fatal(&error) => Err(error),
             Err(error) if error.code() == "json-schema/unsatisfiable" => Ok(None),
-            Err(error) => Err(errors::fatal(errors::schema(tool.place.clone(), error.diagnostic()))),
+            Err(error) => Err(errors::fatal(errors::schema(
+                tool.place.clone(),
+                error.diagnostic(),
+                errors::inside(error.diagnostic()),
+            ))),
         }
     }
 

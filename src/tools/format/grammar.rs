@@ -113,6 +113,10 @@ impl CallFormat {
         }
         let mut writer = Writer::new(self, options);
         let calls = if options.choice == Choice::None { Vec::new() } else { writer.calls(set)? };
+        if calls.is_empty() && writer.must_call() {
+            let refused = writer.refused.iter().map(|(name, reason)| (name.as_str(), reason));
+            return Err(errors::no_tools(set.refusals().chain(refused)));
+        }
         let turn = writer.turn(&calls, most)?;
         let (tools, refused) = (std::mem::take(&mut writer.tools), std::mem::take(&mut writer.refused));
         Ok(CallGrammar { grammar: writer.build(turn)?, tools, refused })
@@ -232,7 +236,7 @@ impl<'f> Writer<'f> {
     fn arguments(&mut self, tool: &Tool) -> Result<ExprId> {
         let compiled = tool.grammar(&self.options.schema).map_err(|error| match is_fatal(&error) {
             true => error,
-            false => errors::fatal(errors::schema(tool.place.clone(), error.diagnostic())),
+            false => errors::fatal(tool.refused(error.diagnostic())),
         })?;
         Ok(self.builder.import(&compiled.grammar))
     }
@@ -255,11 +259,15 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
+    /// Whether a turn without calls is not in the language.
+    fn must_call(&self) -> bool {
+        self.options.choice == Choice::Required || self.format.always
+    }
+
     /// The language of the turns.
     pub(super) fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
-        let must_call = self.options.choice == Choice::Required || self.format.always;
-        if calls.is_empty() && must_call {
-            return Err(errors::no_tools());
+        if calls.is_empty() && self.must_call() {
+            return Err(errors::no_tools(std::iter::empty()));
         }
         let with_calls = !calls.is_empty();
         let without = self.options.choice != Choice::Required && !self.format.always;

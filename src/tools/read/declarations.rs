@@ -2,8 +2,8 @@
 
 use super::dialect::Dialect;
 use super::pointer::join;
-use super::schema::{Schemas, Scope};
-use super::{Draft, Reading};
+use super::schema::{Schemas, Scope, forbid_undeclared};
+use super::{Draft, Made, Reading};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Result;
 use crate::tools::binding::Binding;
@@ -143,7 +143,7 @@ pub(super) fn read(
         description: declaration.description.to_owned(),
         label: label.map(str::to_owned),
         place: Place::Pointer(declaration.pointer.clone()),
-        made: made.map(|schema| (schema, Binding::Host)),
+        made,
         notes,
     })
 }
@@ -159,12 +159,12 @@ fn arguments(
     declaration: &Declaration<'_>,
     reading: &Reading<'_>,
     notes: &mut Vec<Diagnostic>,
-) -> Result<Value> {
-    let none = || json!({"type": "object", "properties": {}, "additionalProperties": false});
+) -> Result<Made> {
+    let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let (member, schema, dialect) = match declaration.arguments {
         Arguments::Schema(member, schema, dialect) => (member, schema, dialect),
-        Arguments::None => return Ok(none()),
-        Arguments::Text(format) => return custom(format, &declaration.pointer),
+        Arguments::None => return Ok(Made::of_host(none)),
+        Arguments::Text(format) => return custom(format, &declaration.pointer).map(Made::of_host),
     };
     let pointer = join(&declaration.pointer, member);
     if !schema.is_object() {
@@ -184,25 +184,49 @@ fn arguments(
         object.remove("definitions");
         object.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    Ok(root(made, is_open))
+    let schema = root(made, is_open, &pointer)?;
+    let mut origins = schemas.origins();
+    origins.push((String::new(), pointer));
+    Ok(Made { schema, binding: Binding::Host, origins })
 }
 
 /// The schema of arguments: of an object, and without members if it declares none.
-pub(super) fn root(mut schema: Value, is_open: bool) -> Value {
-    if let Value::Object(object) = &mut schema {
-        if object.get("$defs").is_some_and(|all| all == &json!({})) {
-            object.remove("$defs");
-        }
-        let says =
-            ["properties", "additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf"];
-        if !is_open && !says.iter().any(|keyword| object.contains_key(*keyword)) {
-            object.insert("additionalProperties".to_owned(), Value::Bool(false));
-        }
-        if !object.contains_key("type") {
-            object.insert("type".to_owned(), "object".into());
-        }
+///
+/// # Errors
+/// Its type is another one.
+fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
+    let Value::Object(object) = &mut schema else { return Ok(schema) };
+    if object.get("$defs").is_some_and(|all| all == &json!({})) {
+        object.remove("$defs");
     }
-    schema
+    const SAYS: [&str; 10] = [
+        "properties",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "patternProperties",
+        "dependentSchemas",
+        "$ref",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+    ];
+    if !is_open && !SAYS.iter().any(|keyword| object.contains_key(*keyword)) {
+        forbid_undeclared(object);
+    }
+    let is_object = match object.get("type") {
+        None => true,
+        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+        Some(name) => name == "object",
+    };
+    if !is_object {
+        let found = object.get("type").map(Value::to_string).unwrap_or_default();
+        let place = Place::Pointer(join(pointer, "type"));
+        let message = "the arguments of a call are an object";
+        return Err(errors::fatal(errors::not_callable(place, message, &found, "\"type\": \"object\"")));
+    }
+    object.insert("type".to_owned(), "object".into());
+    Ok(schema)
 }
 
 /// The argument of a custom tool: one text.

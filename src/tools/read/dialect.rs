@@ -8,8 +8,12 @@ use serde_json::{Map, Number, Value, json};
 /// What the words of a schema mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// JSON Schema from 2019-09 on, and that of OpenAPI 3.1.
+    /// JSON Schema from 2019-09 on.
     Json,
+    /// The same, with the formats of OpenAPI's registry: OpenAPI 3.1 and 3.2.
+    OpenApi31,
+    /// That of draft 3, where a member says itself that it is required.
+    Draft3,
     /// JSON Schema up to draft 7: what stands beside `$ref` means nothing.
     Draft7,
     /// The schema objects of OpenAPI 2.0 and 3.0.
@@ -24,11 +28,8 @@ impl Dialect {
     /// The dialect that a schema of its own says it is of.
     pub(super) fn of(schema: &Value) -> Dialect {
         match schema.get("$schema").and_then(Value::as_str) {
-            Some(uri)
-                if ["draft-03", "draft-04", "draft-05", "draft-06", "draft-07"]
-                    .iter()
-                    .any(|d| uri.contains(d)) =>
-            {
+            Some(uri) if uri.contains("draft-03") => Dialect::Draft3,
+            Some(uri) if ["draft-04", "draft-05", "draft-06", "draft-07"].iter().any(|d| uri.contains(d)) => {
                 Dialect::Draft7
             }
             _ => Dialect::Json,
@@ -36,7 +37,7 @@ impl Dialect {
     }
 
     pub(super) fn is_reference_alone(self) -> bool {
-        matches!(self, Dialect::Draft7 | Dialect::OpenApi30)
+        matches!(self, Dialect::Draft3 | Dialect::Draft7 | Dialect::OpenApi30)
     }
 }
 
@@ -54,6 +55,11 @@ const NUMBERS: [&str; 9] = [
 ];
 const BOOLEANS: [&str; 6] =
     ["additionalProperties", "uniqueItems", "nullable", "readOnly", "exclusiveMinimum", "exclusiveMaximum"];
+/// Formats of OpenAPI's registry that restrict nothing, as annotations.
+const REGISTERED: [&str; 14] = [
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "decimal",
+    "char", "password", "binary",
+];
 /// Annotations that no model is shown.
 const DROPPED: [&str; 9] = [
     "example",
@@ -78,12 +84,19 @@ pub(super) fn rewrite(
         !DROPPED.contains(&keyword.as_str()) && !keyword.starts_with("x-") || keyword == "x-nullable"
     });
     repair(object, pointer, notes);
-    if object.get("required").is_some_and(|required| !required.is_array()) {
-        // draft 3's `required` of a member is said by who has the member
-        object.remove("required");
+    repair_forms(object, pointer, notes);
+    require(object, dialect, pointer, notes);
+    if !matches!(dialect, Dialect::Bfcl | Dialect::Gemini) {
+        repair_types(object, pointer, notes);
     }
     match dialect {
-        Dialect::Json | Dialect::Draft7 => {}
+        Dialect::Json | Dialect::Draft3 | Dialect::Draft7 => {}
+        Dialect::OpenApi31 => {
+            let is_annotation = |name: &str| REGISTERED.contains(&name);
+            if object.get("format").and_then(Value::as_str).is_some_and(is_annotation) {
+                object.remove("format");
+            }
+        }
         Dialect::OpenApi30 => open_api(object),
         Dialect::Gemini => {
             map_types(object, |name| {
@@ -101,7 +114,7 @@ pub(super) fn rewrite(
 /// BFCL's type as JSON Schema's; `None` for any.
 fn bfcl_type(name: &str) -> Option<&'static str> {
     Some(match name {
-        "dict" | "HashMap" | "Hashtable" | "object" => "object",
+        "dict" | "HashMap" | "Hashtable" | "object" | "map" => "object",
         "float" | "double" | "number" => "number",
         "tuple" | "ArrayList" | "Array" | "array" | "list" | "Queue" | "Stack" | "Set" => "array",
         "long" | "integer" | "int" | "short" | "byte" | "bigint" => "integer",
@@ -150,6 +163,114 @@ fn repair(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagno
     }
 }
 
+/// Keywords of which `null` and, of maps, an empty list (PHP's empty array) say nothing.
+const MAPS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"];
+const OTHERS: [&str; 14] = [
+    "items",
+    "additionalItems",
+    "prefixItems",
+    "required",
+    "enum",
+    "pattern",
+    "format",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "propertyNames",
+    "contains",
+    "unevaluatedProperties",
+];
+
+/// Leaves out keywords that programs write where they have nothing to say.
+fn repair_forms(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    object.retain(|keyword, value| {
+        let word = keyword.as_str();
+        let is_map = MAPS.contains(&word);
+        let is_empty = is_map && value.as_array().is_some_and(Vec::is_empty);
+        let is_known =
+            is_map || NUMBERS.contains(&word) || BOOLEANS.contains(&word) || OTHERS.contains(&word);
+        let is_silent = is_empty || (value.is_null() && is_known);
+        if is_silent {
+            let allowed = if is_map { "an object" } else { "a value of the keyword, or no keyword" };
+            notes.push(errors::left_out(Place::Pointer(join(pointer, keyword)), &value.to_string(), allowed));
+        }
+        !is_silent
+    });
+}
+
+/// Moves `required` from a member to the object that has it, as draft 3 means it; elsewhere with a warning.
+fn require(object: &mut Map<String, Value>, dialect: Dialect, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    let is_true = |flag: &Value| flag == &Value::Bool(true) || flag == "true";
+    let members = object.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let names: Vec<String> = members
+        .filter(|(_, member)| member.get("required").is_some_and(is_true))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if let Some(own) = object.get("required").filter(|own| !own.is_array()) {
+        if dialect != Dialect::Draft3 {
+            let allowed = "a list of names, in the object that has the member";
+            notes.push(errors::repaired(
+                Place::Pointer(join(pointer, "required")),
+                &own.to_string(),
+                allowed,
+            ));
+        }
+        object.remove("required");
+    }
+    if names.is_empty() {
+        return;
+    }
+    if let Value::Array(required) = object.entry("required").or_insert_with(|| json!([])) {
+        for name in names {
+            if !required.iter().any(|other| *other == name) {
+                required.push(name.into());
+            }
+        }
+    }
+}
+
+/// Names of types that other languages have, and those in other letters' case.
+fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+    let Some(kind) = object.get("type") else { return };
+    let names: Vec<&str> = match kind {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => return,
+    };
+    let is_any = |name: &str| name.eq_ignore_ascii_case("any");
+    let type_of = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        if TYPES.contains(&name) { Some(name.to_owned()) } else { bfcl_type(&lower).map(str::to_owned) }
+    };
+    if names.iter().all(|name| TYPES.contains(name))
+        || !names.iter().all(|name| is_any(name) || type_of(name).is_some())
+    {
+        return;
+    }
+    let found = kind.to_string();
+    let repaired = if names.iter().any(|name| is_any(name)) {
+        None
+    } else {
+        let mut types: Vec<String> = names.iter().filter_map(|name| type_of(name)).collect();
+        types.dedup();
+        Some(if kind.is_array() { json!(types) } else { json!(types.first()) })
+    };
+    let place = Place::Pointer(join(pointer, "type"));
+    match repaired {
+        Some(repaired) => {
+            notes.push(errors::repaired(place, &found, &repaired.to_string()));
+            object.insert("type".to_owned(), repaired);
+        }
+        None => {
+            notes.push(errors::left_out(place, &found, &TYPES.join(", ")));
+            object.remove("type");
+        }
+    }
+}
+
 /// What OpenAPI 3.0 and 2.0 say otherwise.
 fn open_api(object: &mut Map<String, Value>) {
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
@@ -168,6 +289,7 @@ fn open_api(object: &mut Map<String, Value>) {
         ["nullable", "x-nullable"].iter().any(|word| object.get(*word) == Some(&Value::Bool(true)));
     object.remove("nullable");
     object.remove("x-nullable");
+    object.remove("collectionFormat");
     if is_nullable && let Some(Value::String(name)) = object.get("type") {
         let types = json!([name, "null"]);
         object.insert("type".to_owned(), types);

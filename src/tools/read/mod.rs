@@ -7,11 +7,13 @@ mod items;
 mod openapi;
 mod pointer;
 mod python;
+mod repeated;
 mod schema;
 mod toolbench;
 
 use super::binding::Binding;
 use super::finding::{Finding, Severity};
+use super::origin::KnownOrigins;
 use super::schema::Known;
 use super::set::{Tool, ToolSet, is_fatal};
 use super::{errors, name};
@@ -47,7 +49,7 @@ pub struct ReadOptions {
     pub hidden: Vec<String>,
     /// What a missing or relative address of a server is resolved against.
     pub server: Option<String>,
-    /// Whether repairs and keys of paths that mean nothing are errors.
+    /// Whether repairs, repeated keys and keys of paths that mean nothing are errors.
     pub strict: bool,
     /// Caps.
     pub limits: Limits,
@@ -65,23 +67,40 @@ crate::setters::setters!(ReadOptions {
 /// Reads documents.
 ///
 /// # Errors
-/// A text that is of no kind or not of its notation, names that clash however they are qualified, `limits.source_bytes`,
-/// `limits.tool_depth`, `limits.catalogue_tools`, `limits.compile_work`. Whatever is wrong with one tool is a
-/// [`Finding`] instead.
+/// A text that is of no kind or not of its notation, `limits.source_bytes`, `limits.tool_depth`, `limits.catalogue_tools`,
+/// `limits.compile_work`. Whatever is wrong with one tool is a [`Finding`] instead.
 pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &ReadOptions) -> Result<ToolSet> {
-    let (mut set, mut known) = (ToolSet::default(), Known::default());
+    let mut set = ToolSet::new(options.limits.clone());
+    let (mut known, mut origins) = (Known::default(), KnownOrigins::default());
     for (index, document) in documents.into_iter().enumerate() {
         options.limits.check_source(document.text)?;
         let budget = Budget::of_compilation(&options.limits, document.text.len());
         let label = document.label.to_owned();
         let noted = FxHashSet::default();
-        let (set, known) = (&mut set, &mut known);
-        let mut reading = Reading { set, known, options, budget: &budget, document: index, label, noted };
+        let (set, known, origins) = (&mut set, &mut known, &mut origins);
+        let mut reading =
+            Reading { set, known, origins, options, budget: &budget, document: index, label, noted };
         one(document.text, &mut reading).map_err(|error| error.or_at(&Place::Pointer(String::new())))?;
     }
-    name::qualify(&mut set)?;
+    name::qualify(&mut set);
     set.tools.shrink_to_fit();
     Ok(set)
+}
+
+/// What a tool is called with.
+struct Made {
+    /// The schema of its arguments.
+    schema: Value,
+    binding: Binding,
+    /// Pointers into the schema, and where in the document these parts are.
+    origins: Vec<(String, String)>,
+}
+
+impl Made {
+    /// Of a tool that the host calls, without the places of its parts.
+    fn of_host(schema: Value) -> Made {
+        Made { schema, binding: Binding::Host, origins: Vec::new() }
+    }
 }
 
 /// A tool as a reader found it.
@@ -91,8 +110,8 @@ struct Draft {
     /// What its name is qualified with, where that is not the document's label.
     label: Option<String>,
     place: Place,
-    /// The schema of its arguments and its binding, or why it cannot be called.
-    made: Result<(Value, Binding)>,
+    /// What it is called with, or why it cannot be called.
+    made: Result<Made>,
     notes: Vec<Diagnostic>,
 }
 
@@ -100,6 +119,7 @@ struct Draft {
 struct Reading<'r> {
     set: &'r mut ToolSet,
     known: &'r mut Known,
+    origins: &'r mut KnownOrigins,
     options: &'r ReadOptions,
     budget: &'r Budget,
     document: usize,
@@ -117,15 +137,16 @@ impl Reading<'_> {
         let (made, refusal) = match draft.made {
             Ok(made) => (made, None),
             Err(error) if is_fatal(&error) => return Err(error.or_at(&draft.place)),
-            Err(error) => ((Value::Bool(false), Binding::Host), Some(error.diagnostic().clone())),
+            Err(error) => (Made::of_host(Value::Bool(false)), Some(error.diagnostic().clone())),
         };
         let refusal =
             if draft.name.is_empty() { Some(errors::no_name(draft.place.clone())) } else { refusal };
         let tool = Tool {
             name: draft.name,
             description: draft.description,
-            arguments: self.known.schema(&made.0),
-            binding: made.1,
+            arguments: self.known.schema(&made.schema),
+            origins: self.origins.of(&draft.place, made.origins),
+            binding: made.binding,
             label: draft.label.unwrap_or_else(|| self.label.clone()),
             document: self.document,
             place: draft.place,
@@ -149,7 +170,8 @@ impl Reading<'_> {
 
     /// Adds a warning; an error where strictness makes it one.
     fn note(&mut self, tool: Option<usize>, diagnostic: Diagnostic) {
-        let is_strict = ["tools/repaired", "tools/path-item-key"].contains(&diagnostic.code());
+        let is_strict =
+            ["tools/repaired", "tools/path-item-key", "tools/repeated-key"].contains(&diagnostic.code());
         match tool {
             Some(tool) if is_strict && self.options.strict => self.set.refuse(tool, diagnostic),
             _ => {
@@ -171,6 +193,7 @@ fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     if text.trim_start().starts_with(['{', '[']) {
         check_depth(text, reading.options.limits.tool_depth)?;
+        repeated::each(text, |key, place| reading.note(None, errors::repeated_key(place, key)));
         let mut forms = Forms::default();
         items::each(text, forms::list, &mut |value, pointer| forms.read(value, pointer, reading))?;
         return forms.finish();
@@ -180,6 +203,9 @@ fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     }
     let document = document::Document::read(text, document::Format::Yaml)
         .map_err(|bad| errors::syntax(bad.place, &bad.found, &bad.allowed))?;
+    for (key, place) in document.repeated_keys() {
+        reading.note(None, errors::repeated_key(place.clone(), key));
+    }
     let mut forms = Forms::default();
     forms.read(&document.json(0), String::new(), reading)?;
     forms.finish()

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Result;
 use crate::tools::errors;
 use crate::work::Budget;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value, json};
 
 /// Keywords whose value is a map of schemas.
@@ -148,39 +148,40 @@ impl<'d> Schemas<'d> {
         if !is_family {
             let declares = object.get("properties").is_some_and(Value::is_object);
             if declares && !self.is_open && !opens(object) {
-                self.declare_required(object);
-                object.insert("additionalProperties".to_owned(), Value::Bool(false));
+                forbid_undeclared(object);
             }
             return Ok(Scope::Own);
         }
-        if !self.is_open && !opens(object) && self.family_declares(object)? {
+        if !self.is_open
+            && !opens(object)
+            && let Some(undeclared) = self.of_family(object)?
+        {
+            declare(object, undeclared);
             object.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
         }
         Ok(Scope::Shared)
     }
 
-    /// Names that are required and not declared are members of any value.
-    fn declare_required(&mut self, object: &mut Map<String, Value>) {
-        let Some(Value::Array(required)) = object.get("required") else { return };
-        let names: Vec<String> = required.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect();
-        if let Some(Value::Object(properties)) = object.get_mut("properties") {
-            for name in names {
-                properties.entry(name).or_insert_with(|| json!({}));
-            }
-        }
-    }
-
-    /// Whether a schema or one that speaks of the same object declares members, and none opens the object.
-    fn family_declares(&self, object: &Map<String, Value>) -> Result<bool> {
+    /// If a schema, or one that speaks of the same object, declares members, and none opens the object or needs more members than
+    /// they declare: the names that they require and do not declare.
+    fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
         let mut open: Vec<&Map<String, Value>> = vec![object];
         let mut seen: Vec<String> = Vec::new();
-        let mut declares = false;
+        let mut declared: FxHashSet<String> = FxHashSet::default();
+        let mut required: Vec<String> = Vec::new();
+        let (mut declares, mut least) = (false, 0);
         while let Some(object) = open.pop() {
             self.budget.spend(1 + seen.len())?;
             if opens(object) {
-                return Ok(false);
+                return Ok(None);
             }
-            declares |= object.get("properties").is_some_and(Value::is_object);
+            if let Some(Value::Object(properties)) = object.get("properties") {
+                self.budget.spend(properties.len())?;
+                declares = true;
+                declared.extend(properties.keys().cloned());
+            }
+            required.extend(required_names(object));
+            least = least.max(least_members(object));
             for keyword in ["allOf", "anyOf", "oneOf"] {
                 if let Some(Value::Array(parts)) = object.get(keyword) {
                     open.extend(parts.iter().filter_map(Value::as_object));
@@ -197,7 +198,8 @@ impl<'d> Schemas<'d> {
                 open.push(target);
             }
         }
-        Ok(declares)
+        required.retain(|name| declared.insert(name.clone()));
+        Ok((declares && least <= declared.len()).then_some(required))
     }
 
     /// Points a reference to a definition of this tool's own.
@@ -209,9 +211,17 @@ impl<'d> Schemas<'d> {
             let found = reference.to_string();
             return Err(errors::fatal(errors::reference(place(), &found, "a text")));
         };
-        let Some((_, target)) = follow(self.root, text) else {
-            let allowed = "a place in this document, as `#/…`";
-            return Err(errors::fatal(errors::reference(place(), text, allowed)));
+        let target = match follow(self.root, text) {
+            Some((_, target)) => target,
+            None => {
+                let renamed = other_definitions(text);
+                let Some((_, target)) = renamed.as_deref().and_then(|text| follow(self.root, text)) else {
+                    let allowed = "a place in this document, as `#/…`";
+                    return Err(errors::fatal(errors::reference(place(), text, allowed)));
+                };
+                self.notes.push(errors::repaired(place(), text, &renamed.unwrap_or_default()));
+                target
+            }
         };
         let key = (target.clone(), scope);
         let name = match self.names.get(&key) {
@@ -237,6 +247,16 @@ impl<'d> Schemas<'d> {
         Ok(())
     }
 
+    /// Pointers to the definitions that were copied, and where in the document they are.
+    pub(super) fn origins(&self) -> Vec<(String, String)> {
+        let copied = self.names.iter();
+        let mut origins: Vec<(String, String)> = copied
+            .map(|((pointer, _), name)| (format!("/$defs/{name}"), format!("{}{pointer}", self.base)))
+            .collect();
+        origins.sort_unstable();
+        origins
+    }
+
     /// Copies what was referred to, and gives the definitions.
     ///
     /// # Errors
@@ -250,6 +270,54 @@ impl<'d> Schemas<'d> {
         }
         Ok(std::mem::take(&mut self.definitions))
     }
+}
+
+/// Forbids the members that an object does not declare. Names that it requires count as declared, with any value. An object that
+/// needs more members than that stays open.
+pub(super) fn forbid_undeclared(object: &mut Map<String, Value>) {
+    let names: Vec<String> = required_names(object).collect();
+    let mut declared: FxHashSet<&str> = names.iter().map(String::as_str).collect();
+    let properties = object.get("properties").and_then(Value::as_object);
+    declared.extend(properties.into_iter().flat_map(Map::keys).map(String::as_str));
+    if least_members(object) > declared.len() {
+        return;
+    }
+    declare(object, names);
+    object.insert("additionalProperties".to_owned(), Value::Bool(false));
+}
+
+/// Declares names as members of any value.
+fn declare(object: &mut Map<String, Value>, names: Vec<String>) {
+    if names.is_empty() {
+        return;
+    }
+    if let Value::Object(properties) = object.entry("properties").or_insert_with(|| json!({})) {
+        for name in names {
+            properties.entry(name).or_insert_with(|| json!({}));
+        }
+    }
+}
+
+/// The names that a schema requires, always or where another member is.
+fn required_names(object: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let dependent = ["dependentRequired", "dependencies"]
+        .into_iter()
+        .filter_map(|keyword| object.get(keyword)?.as_object())
+        .flat_map(Map::values);
+    let lists = object.get("required").into_iter().chain(dependent).filter_map(Value::as_array);
+    lists.flatten().filter_map(|name| Some(name.as_str()?.to_owned()))
+}
+
+/// The members that an object has at least.
+fn least_members(object: &Map<String, Value>) -> usize {
+    let least = object.get("minProperties").and_then(Value::as_f64).unwrap_or(0.0);
+    least.max(0.0) as usize
+}
+
+/// A reference into `$defs` as one into `definitions`, and the other way round.
+fn other_definitions(reference: &str) -> Option<String> {
+    let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/")];
+    names.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)))
 }
 
 /// Whether a schema says itself what undeclared members may be.

@@ -1,10 +1,9 @@
 //! APIs of ToolBench and StableToolBench: entries of `api_list`.
 
 use super::pointer::join;
-use super::{Draft, Reading};
+use super::{Draft, Made, Reading};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Result;
-use crate::tools::binding::Binding;
 use crate::tools::errors;
 use serde_json::{Map, Value, json};
 
@@ -54,7 +53,7 @@ pub(super) fn read(api: &Value, pointer: &str, reading: &mut Reading<'_>) -> Res
         description: text("api_description").to_owned(),
         label: Some(category.to_owned()).filter(|label| !label.is_empty()),
         place: Place::Pointer(pointer.to_owned()),
-        made: Ok((schema, Binding::Host)),
+        made: Ok(Made::of_host(schema)),
         notes,
     })
 }

@@ -85,7 +85,7 @@ impl ToolCompiler {
             let written = check_arguments(&set, index, options, &mut known)
                 .map_err(|error| match is_fatal(&error) {
                     true => error.or_at(&tool.place),
-                    false => errors::fatal(errors::schema(tool.place.clone(), error.diagnostic())),
+                    false => errors::fatal(tool.refused(error.diagnostic())),
                 })
                 .and_then(|()| format.written_name(tool));
             match written {
@@ -188,7 +188,8 @@ impl CompiledTools {
         let choice =
             if subset.is_empty() && options.choice == Choice::Auto { Choice::None } else { options.choice };
         if subset.is_empty() && choice == Choice::Required {
-            return Err(errors::no_tools());
+            let refused = self.0.refused.iter().map(|(name, reason)| (name.as_str(), reason));
+            return Err(errors::no_tools(self.0.set.refusals().chain(refused)));
         }
         let turn = TurnOptions {
             choice,

@@ -211,7 +211,7 @@ fn content_of<'d>(
     if media == Media::Text || api.is_grouped {
         return Ok(whole());
     }
-    let has_siblings = api.dialect == Dialect::Json
+    let has_siblings = api.dialect == Dialect::OpenApi31
         && schema.as_object().is_some_and(|object| object.contains_key("$ref") && object.len() > 1);
     let (target, at) = api.resolve(schema, pointer.clone())?;
     let Some(object) = target.as_object().filter(|_| !has_siblings) else { return Ok(whole()) };
@@ -258,7 +258,8 @@ fn members(
         if schema.get("readOnly").is_some_and(|flag| flag == &Value::Bool(true) || flag == "true") {
             continue;
         }
-        let required = required.contains(name.as_str());
+        let is_required = |flag: &Value| flag == &Value::Bool(true) || flag == "true";
+        let required = required.contains(name.as_str()) || schema.get("required").is_some_and(is_required);
         let is_binary = schema.get("format").is_some_and(|format| format == "binary")
             || (schema.get("contentMediaType").is_some() && schema.get("contentEncoding").is_none());
         if media == Media::Multipart && is_binary {

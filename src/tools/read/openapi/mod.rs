@@ -90,7 +90,7 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
         root,
         base,
         is_swagger: root.get("swagger").is_some(),
-        dialect: if is_json_schema { Dialect::Json } else { Dialect::OpenApi30 },
+        dialect: if is_json_schema { Dialect::OpenApi31 } else { Dialect::OpenApi30 },
         is_open: reading.options.open_objects,
         is_grouped: reading.options.grouped,
         hidden: reading.options.hidden.iter().map(|name| (name.clone(), None)).collect(),

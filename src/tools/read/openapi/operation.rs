@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Parameter, Style};
 use crate::tools::errors;
+use crate::tools::read::Made;
 use crate::tools::read::pointer::join;
 use crate::tools::read::schema::{Schemas, Scope};
 use rustc_hash::FxHashSet;
@@ -28,6 +29,8 @@ struct Member {
     /// `None`: the body.
     location: Option<Location>,
     schema: Value,
+    /// Where the schema is in the document.
+    pointer: String,
     required: bool,
     parameter: Option<(Style, bool, bool)>,
 }
@@ -39,7 +42,7 @@ type Parts = (Vec<Member>, Option<(Body, bool)>);
 impl<'d> Operation<'_, 'd> {
     /// # Errors
     /// Why the operation cannot be called.
-    pub(super) fn make(&self, notes: &mut Vec<Diagnostic>) -> Result<(Value, Binding)> {
+    pub(super) fn make(&self, notes: &mut Vec<Diagnostic>) -> Result<Made> {
         let api = self.api;
         if !self.value.is_object() {
             let found = self.value.to_string();
@@ -56,13 +59,17 @@ impl<'d> Operation<'_, 'd> {
         let definitions = schemas.finish();
         notes.append(&mut schemas.notes);
         let (members, body) = made?;
-        let (schema, mut binding) = self.assemble(members, body, definitions?);
-        if let Binding::Http(http) = &mut binding {
-            wire::check(api, http, &schema, (item_pointer, self.pointer), notes)?;
+        let mut made = self.assemble(members, body, definitions?);
+        if let Binding::Http(http) = &mut made.binding {
+            wire::check(api, http, &made.schema, (item_pointer, self.pointer), notes)?;
             http.server = server::of(api, (self.item, item_pointer), (self.value, self.pointer), notes);
             http.outputs = response::outputs(api, self.value, &join(self.pointer, "responses"))?;
         }
-        Ok((schema, binding))
+        for (_, source) in &mut made.origins {
+            source.insert_str(0, api.base);
+        }
+        made.origins.extend(schemas.origins());
+        Ok(made)
     }
 
     /// Reads parameters and body.
@@ -104,6 +111,7 @@ impl<'d> Operation<'_, 'd> {
                 name: found.name.to_owned(),
                 location: Some(found.location),
                 schema,
+                pointer,
                 required: is_required || found.location == Location::Path,
                 parameter: Some((style, explode, reserved)),
             });
@@ -118,6 +126,7 @@ impl<'d> Operation<'_, 'd> {
                     name: name.to_owned(),
                     location: Some(Location::Path),
                     schema: json!({"type": ["string", "number", "boolean"]}),
+                    pointer: self.pointer.to_owned(),
                     required: true,
                     parameter: Some((Style::Simple, false, false)),
                 });
@@ -153,7 +162,7 @@ impl<'d> Operation<'_, 'd> {
             body::Content::Flat(flat) => {
                 for (name, schema, pointer, required) in flat {
                     let schema = schemas.take(&schema, &pointer, Scope::Own)?;
-                    members.push(Member { name, location: None, schema, required, parameter: None });
+                    members.push(Member { name, location: None, schema, pointer, required, parameter: None });
                 }
             }
             body::Content::Whole(schema, pointer) => {
@@ -163,6 +172,7 @@ impl<'d> Operation<'_, 'd> {
                     name: "body".to_owned(),
                     location: None,
                     schema,
+                    pointer,
                     required,
                     parameter: None,
                 });
@@ -184,13 +194,13 @@ impl<'d> Operation<'_, 'd> {
         members: Vec<Member>,
         body: Option<(Body, bool)>,
         definitions: Map<String, Value>,
-    ) -> (Value, Binding) {
+    ) -> Made {
         if self.api.is_grouped {
             return self.grouped(members, body, definitions);
         }
         let names = names(&members);
         let (mut properties, mut required) = (Map::new(), Vec::new());
-        let mut parameters = Vec::new();
+        let (mut parameters, mut origins) = (Vec::new(), Vec::new());
         let (mut in_body, mut required_in_body) = (Vec::new(), Vec::new());
         let is_body_required = body.as_ref().is_none_or(|(body, _)| body.required);
         for (member, name) in members.into_iter().zip(names) {
@@ -216,6 +226,7 @@ impl<'d> Operation<'_, 'd> {
                     in_body.push((name.clone(), member.name));
                 }
             }
+            origins.push((join("/properties", &name), member.pointer));
             properties.insert(name, member.schema);
         }
         let mut dependent = Map::new();
@@ -251,7 +262,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        (schema, Binding::Http(Box::new(binding)))
+        Made { schema, binding: Binding::Http(Box::new(binding)), origins }
     }
 
     /// The same with an object for each place.
@@ -260,8 +271,8 @@ impl<'d> Operation<'_, 'd> {
         members: Vec<Member>,
         body: Option<(Body, bool)>,
         definitions: Map<String, Value>,
-    ) -> (Value, Binding) {
-        let mut parameters = Vec::new();
+    ) -> Made {
+        let (mut parameters, mut origins) = (Vec::new(), Vec::new());
         let mut groups: Vec<(&str, Map<String, Value>, Vec<String>)> = Vec::new();
         // the members of a form of 2.0, which are the body's together
         let (mut fields, mut required_fields, mut whole) = (Map::new(), Vec::new(), None);
@@ -270,8 +281,13 @@ impl<'d> Operation<'_, 'd> {
                 (member.location, member.parameter)
             else {
                 match &body {
-                    Some((_, true)) => whole = Some(member.schema),
+                    Some((_, true)) => {
+                        origins.push(("/properties/body".to_owned(), member.pointer));
+                        whole = Some(member.schema);
+                    }
                     _ => {
+                        let part = join("/properties/body/properties", &member.name);
+                        origins.push((part, member.pointer));
                         required_fields.extend(Some(member.name.clone()).filter(|_| member.required));
                         fields.insert(member.name, member.schema);
                     }
@@ -287,6 +303,8 @@ impl<'d> Operation<'_, 'd> {
             };
             let Some((_, properties, required)) = groups.get_mut(group) else { continue };
             required.extend(Some(member.name.clone()).filter(|_| member.required));
+            let part = join(&format!("/properties/{}/properties", location.name()), &member.name);
+            origins.push((part, member.pointer));
             properties.insert(member.name.clone(), member.schema);
             let name = member.name;
             parameters.push(Parameter {
@@ -322,7 +340,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        (schema, Binding::Http(Box::new(binding)))
+        Made { schema, binding: Binding::Http(Box::new(binding)), origins }
     }
 }
 

@@ -93,7 +93,12 @@ impl<'c, 't> Types<'c, 't> {
     fn name(&mut self, name: &str) -> Value {
         match name {
             "int" => json!({"type": "integer"}),
-            "float" | "complex" => json!({"type": "number"}),
+            "float" => json!({"type": "number"}),
+            "complex" => {
+                let message = "a complex number is written as a number, without an imaginary part";
+                self.notes.push(errors::notice(self.place.clone(), message, name, "take two numbers"));
+                json!({"type": "number"})
+            }
             "str" => json!({"type": "string"}),
             "bool" => json!({"type": "boolean"}),
             "None" | "NoneType" => json!({"type": "null"}),

@@ -3,10 +3,9 @@
 mod annotation;
 mod lines;
 
-use super::{Draft, Reading};
+use super::{Draft, Made, Reading};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Result;
-use crate::tools::binding::Binding;
 use crate::tools::errors;
 use annotation::Types;
 use lines::{Kind, Line, Token};
@@ -52,7 +51,7 @@ pub(super) fn read(text: &str, reading: &mut Reading<'_>) -> Result<()> {
             description: doc.summary,
             label: None,
             place,
-            made: made.map(|schema| (schema, Binding::Host)),
+            made: made.map(Made::of_host),
             notes,
         })?;
     }
@@ -134,22 +133,37 @@ fn signature(
     let end = lines::closing(tokens, start).ok_or_else(|| wrong("a parenthesis that is not closed"))?;
     let mut types = Types::new(classes, reading.options.open_objects, place.clone());
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for parameter in lines::split(&tokens[start + 1..end], ",") {
+    let parameters = lines::split(&tokens[start + 1..end], ",");
+    // those before a slash are given by their position, and calls name their arguments
+    let positional = parameters.iter().position(|parameter| matches!(parameter, [sign] if sign.is("/")));
+    for (at, parameter) in parameters.into_iter().enumerate() {
         reading.budget.spend(parameter.len())?;
         let stars = parameter.iter().take_while(|token| token.is("*") || token.is("**")).count();
-        let is_pair = parameter.first().is_some_and(|token| token.is("**"));
         let rest = &parameter[stars..];
         let Some(Token { kind: Kind::Name, text, .. }) = rest.first() else { continue };
-        if is_pair {
-            notes.push(errors::notice(
-                place.clone(),
-                "members of any name are left out",
-                text,
-                "declare them",
-            ));
+        if stars > 0 {
+            let message = match parameter.first().is_some_and(|token| token.is("**")) {
+                true => "members of any name are left out",
+                false => "arguments of any number are left out",
+            };
+            notes.push(errors::notice(place.clone(), message, text, "declare them"));
             continue;
         }
         let parts = lines::split(&rest[1..], "=");
+        if positional.is_some_and(|slash| at < slash) {
+            let message = "this parameter cannot be given by its name";
+            if parts.len() < 2 {
+                let allowed = "a parameter after the `/`, or with a default";
+                return Err(errors::fatal(errors::not_callable(place.clone(), message, text, allowed)));
+            }
+            notes.push(errors::notice(
+                place.clone(),
+                message,
+                text,
+                "it is left out; move it behind the `/`",
+            ));
+            continue;
+        }
         let annotation = parts
             .first()
             .and_then(|tokens| tokens.first().is_some_and(|token| token.is(":")).then(|| &tokens[1..]));
@@ -157,9 +171,7 @@ fn signature(
             Some(annotation) => types.schema(annotation)?,
             None => json!({}),
         };
-        if stars == 1 {
-            schema = json!({"type": "array", "items": schema});
-        } else if parts.len() < 2 {
+        if parts.len() < 2 {
             required.push(Value::from(*text));
         }
         if let (Some(meaning), Some(object)) = (doc.parameters.get(*text), schema.as_object_mut()) {
