@@ -1,6 +1,6 @@
 //! The program's own errors.
 
-use crate::diagnostic::{Diagnostic, did_you_mean, excerpt, similar};
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt, similar};
 use crate::error::{Error, ErrorKind};
 use crate::syntax::Notation;
 use std::path::Path;
@@ -468,9 +468,10 @@ pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     )
 }
 
-pub(super) fn not_a_call(text: &str, cause: &str) -> Error {
+pub(super) fn not_a_call(place: Place, text: &str, cause: &str) -> Error {
     usage(
         Diagnostic::new("cli/not-a-call", "this is no call of a tool")
+            .at(place)
             .found(text)
             .cause(cause)
             .allowed(r#"{"name": "N", "arguments": {…}}"#)

@@ -9,6 +9,7 @@
 //! it without syntax errors. `docs/tools.md` says what is read, and how.
 
 mod address;
+mod arguments;
 mod binding;
 mod errors;
 mod finding;

@@ -6,6 +6,7 @@ use super::errors;
 use super::form;
 use super::format::Call;
 use super::set::ToolSet;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, Result};
 use crate::grammar::ByteSet;
 use rustc_hash::FxHashSet;
@@ -26,18 +27,19 @@ pub struct Request {
 }
 
 impl ToolSet {
-    /// The request that a call stands for.
+    /// The request that a call stands for. Its arguments are [checked](ToolSet::check_call) first.
     ///
     /// # Errors
-    /// `tools/request`: the tool stands for none, its document names no server, or a value cannot stand where it goes.
+    /// Those of [`check_call`](ToolSet::check_call); `tools/request`: the tool stands for none, its document names no server, or a
+    /// value cannot stand where it goes.
     pub fn request(&self, call: &Call) -> Result<Request> {
-        let Some(Binding::Http(http)) = self.tool(&call.tool).map(|tool| &tool.binding) else {
-            return Err(errors::request(&call.tool, "a tool of an OpenAPI document"));
+        let Binding::Http(http) = &self.callable_tool(&call.tool)?.binding else {
+            return Err(errors::no_request(&call.tool));
         };
-        let Some(server) = &http.server else {
-            return Err(errors::request(&call.tool, "a server with an absolute address: `--server URL`"));
-        };
-        let parts = Parts::of(http, &call.arguments)?;
+        let server = http.server.as_ref().ok_or_else(|| errors::no_server(&call.tool))?;
+        self.check_call(call)?;
+        let parts = Parts::of(http, &call.arguments)
+            .map_err(|error| error.map(|diagnostic| in_call(http, &call.arguments, diagnostic)))?;
         let url = format!("{server}{}", parts.target());
         let Parts { mut headers, body, .. } = parts;
         let body = body.map(|(content, media_type)| {
@@ -45,6 +47,23 @@ impl ToolSet {
             content
         });
         Ok(Request { method: http.method.clone(), url, headers, body })
+    }
+}
+
+/// A diagnostic about an argument as one about the call, with the value.
+fn in_call(http: &HttpBinding, arguments: &Map<String, Value>, diagnostic: Diagnostic) -> Diagnostic {
+    let Place::Pointer(pointer) = diagnostic.place().clone() else { return diagnostic };
+    let of_group = |parameter: &&Parameter| {
+        arguments.get(parameter.location.name()).is_some_and(|group| group.pointer(&pointer).is_some())
+    };
+    let group = http.parameters.iter().filter(|_| http.grouped).find(of_group);
+    let group = group.map_or_else(String::new, |parameter| format!("/{}", parameter.location.name()));
+    let pointer = format!("{group}{pointer}");
+    let found = Value::Object(arguments.clone()).pointer(&pointer).map(Value::to_string);
+    let diagnostic = diagnostic.at(Place::Pointer(format!("/arguments{pointer}")));
+    match found {
+        Some(found) => diagnostic.found(found),
+        None => diagnostic,
     }
 }
 

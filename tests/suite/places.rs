@@ -196,7 +196,6 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("tools/unknown-tool", "an option, not the document"),
     ("tools/call-count", "an option, not the document"),
     ("tools/tool-choice", "an option, not the document"),
-    ("tools/request", "a call, not the document; it names the argument"),
     ("cli/", "the arguments"),
 ];
 

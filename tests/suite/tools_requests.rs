@@ -79,7 +79,113 @@ fn each_argument_goes_where_its_parameter_is() {
     let expected = format!("PUT {server}/users/p?id=q Content-Type=application/json {{\"id\":\"b\"}}");
     assert_eq!(request(&set, "same_id", all).unwrap(), expected);
     assert_eq!(request(&set, "save", json!({"ids": "a"})).unwrap(), format!("PUT {server}/me/tracks?ids=a"));
-    assert_eq!(request(&set, "nothing", json!({})), Err("tools/request"));
+    assert_eq!(request(&set, "nothing", json!({})), Err("tools/unknown-tool"));
+}
+
+/// A set with an operation of each kind of argument, one that cannot be called and a tool of the host.
+fn shop() -> ToolSet {
+    let text = json!([
+        {"openapi": "3.1.0", "servers": [{"url": "https://h"}], "paths": {
+            "/orders/{id}": {"delete": {"operationId": "cancelOrder", "parameters": [
+                {"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}},
+                {"name": "color", "in": "query", "schema": {"type": "array", "items": {"enum": ["red", "blue"]}}},
+                {"name": "sku", "in": "query", "schema": {"type": "string", "pattern": "^[A-Z]{3}$"}},
+                {"name": "n", "in": "query", "schema": {"type": "integer", "minimum": 10, "maximum": 20}}]}},
+            "/orders": {"post": {"operationId": "order", "requestBody": {"required": true, "content": {"application/json": {
+                "schema": {"type": "object", "required": ["lines"], "properties": {"lines": {"type": "array", "items":
+                    {"$ref": "#/components/schemas/line"}}}}}}}},
+                "put": {"operationId": "upload", "requestBody": {"content": {"image/png": {}}}}}},
+            "components": {"schemas": {"line": {"type": "object", "required": ["sku"], "properties": {
+                "sku": {"type": "string", "minLength": 3}, "count": {"type": "integer", "minimum": 1}}}}}},
+        {"tools": [{"name": "ask", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}]}]);
+    super::tools::set(&text.to_string()).unwrap()
+}
+
+#[test]
+fn arguments_are_checked_by_their_schema() {
+    let set = shop();
+    // tool, arguments, code, place, and what the error says
+    let cases = [
+        ("cancelOrder", json!({"id": "x"}), "tools/call-arguments", "#/arguments/id", "allowed: integer"),
+        ("cancelOrder", json!({}), "tools/call-arguments", "#/arguments", "allowed: id"),
+        ("cancelOrder", json!({"id": null}), "tools/call-arguments", "#/arguments", "allowed: id"),
+        (
+            "cancelOrder",
+            json!({"id": 1, "ID": 2}),
+            "tools/call-arguments",
+            "#/arguments/ID",
+            "allowed: id, color, sku, n",
+        ),
+        (
+            "cancelOrder",
+            json!({"id": 1, "colour": 2}),
+            "tools/call-arguments",
+            "#/arguments/colour",
+            "did you mean `color`?",
+        ),
+        (
+            "cancelOrder",
+            json!({"id": 1, "color": ["pink"]}),
+            "tools/call-arguments",
+            "#/arguments/color/0",
+            "found: \"pink\"",
+        ),
+        (
+            "cancelOrder",
+            json!({"id": 1, "sku": "../x"}),
+            "tools/call-arguments",
+            "#/arguments/sku",
+            "\"pattern\":\"^[A-Z]{3}$\"",
+        ),
+        ("cancelOrder", json!({"id": 1, "n": 5}), "tools/call-arguments", "#/arguments/n", "\"minimum\":10"),
+        ("cancelOrder", json!({"n": 151, "id": 1}), "tools/call-arguments", "#/arguments/n", "found: 151"),
+        ("cancelOrder", json!({"id": 1, "n": 1.5}), "tools/call-arguments", "#/arguments/n", "found: 1.5"),
+        (
+            "order",
+            json!({"lines": [{"sku": "abc"}, {"sku": "ab"}]}),
+            "tools/call-arguments",
+            "#/arguments/lines/1/sku",
+            "\"minLength\":3",
+        ),
+        (
+            "order",
+            json!({"lines": [{"sku": "abc", "count": 0}]}),
+            "tools/call-arguments",
+            "#/arguments/lines/0/count",
+            "found: 0",
+        ),
+        (
+            "order",
+            json!({"lines": [{"count": 1}]}),
+            "tools/call-arguments",
+            "#/arguments/lines/0",
+            "allowed: sku",
+        ),
+        ("cancelOrders", json!({}), "tools/unknown-tool", "#/name", "did you mean `cancelOrder`?"),
+        (
+            "upload",
+            json!({}),
+            "tools/refused-tool",
+            "#/name",
+            "no body of this operation can be written (image/png)",
+        ),
+        ("ask", json!({"q": "x"}), "tools/request", "#/name", "`tools/call`"),
+    ];
+    for (tool, arguments, code, place, says) in cases {
+        let call = Call { tool: tool.to_owned(), arguments: arguments.as_object().unwrap().clone() };
+        let error = set.request(&call).unwrap_err();
+        let name = format!("{tool} {arguments}: {error}");
+        assert_eq!((error.code(), error.diagnostic().place().to_string().as_str()), (code, place), "{name}");
+        assert!(error.to_string().contains(says), "{name}");
+    }
+    for (tool, arguments, expected) in [
+        ("cancelOrder", json!({"id": 1, "color": null, "n": 1.2e1}), "DELETE https://h/orders/1?n=12.0"),
+        ("order", json!({"lines": []}), "POST https://h/orders Content-Type=application/json {\"lines\":[]}"),
+    ] {
+        assert_eq!(request(&set, tool, arguments).unwrap(), expected);
+    }
+    let of_host = Call { tool: "ask".to_owned(), arguments: json!({"q": "x"}).as_object().unwrap().clone() };
+    assert_eq!(set.check_call(&of_host), Ok(()));
 }
 
 /// A set of one operation `t`, with more members of it and of the document.

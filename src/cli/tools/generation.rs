@@ -199,8 +199,12 @@ fn write(
     for request in requests.iter().filter(|request| !request.is_null()) {
         let field = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
         writeln!(output, "{} {}", field("method"), field("url"))?;
+        for header in request["headers"].as_array().into_iter().flatten() {
+            let part = |at: usize| header[at].as_str().unwrap_or_default();
+            writeln!(output, "{}: {}", part(0), part(1))?;
+        }
         if let Some(body) = request["body"].as_str() {
-            writeln!(output, "{body}")?;
+            writeln!(output, "\n{body}")?;
         }
     }
     Ok(())

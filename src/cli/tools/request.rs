@@ -3,10 +3,12 @@
 use super::SetArgs;
 use crate::cli::errors;
 use crate::cli::output::{Exit, Failure, Output};
+use crate::diagnostic::{Notation, Place, Source};
+use crate::error::{Error, Result};
 use crate::tools::Call;
 use serde_json::{Value, json};
 
-/// Writes each request as a JSON object. Nothing is sent.
+/// Writes each request as a JSON object. Arguments are checked by the schema of their tool. Nothing is sent.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -18,13 +20,12 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
-    for text in &arguments.call {
-        let call: Value =
-            serde_json::from_str(text).map_err(|cause| errors::not_a_call(text, &cause.to_string()))?;
-        let (Some(tool), Some(given)) = (call["name"].as_str(), call["arguments"].as_object()) else {
-            return Err(errors::not_a_call(text, "no `name` and `arguments`").into());
-        };
-        let request = loaded.set.request(&Call { tool: tool.to_owned(), arguments: given.clone() })?;
+    for (at, text) in arguments.call.iter().enumerate() {
+        let name = if arguments.call.len() == 1 { "--call".to_owned() } else { format!("--call {}", at + 1) };
+        let source = Source::new(text, Notation::Json);
+        let located = |error: Error| error.in_source(&source).in_file(&name);
+        let call = call(text).map_err(located)?;
+        let request = loaded.set.request(&call).map_err(located)?;
         output.json(&json!({
             "method": request.method,
             "url": request.url,
@@ -33,4 +34,20 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }))?;
     }
     Ok(Exit::Done)
+}
+
+/// A call from its text.
+fn call(text: &str) -> Result<Call> {
+    let call: Value = serde_json::from_str(text).map_err(|cause| {
+        let place = Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) };
+        errors::not_a_call(place, text, &cause.to_string())
+    })?;
+    match (call["name"].as_str(), call["arguments"].as_object()) {
+        (Some(tool), Some(arguments)) => Ok(Call { tool: tool.to_owned(), arguments: arguments.clone() }),
+        (None, _) => Err(errors::not_a_call(Place::Pointer("/name".to_owned()), text, "`name` is no text")),
+        (_, None) => {
+            let place = Place::Pointer("/arguments".to_owned());
+            Err(errors::not_a_call(place, text, "`arguments` is no object"))
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod render;
 mod scalar;
 
 pub use grammar::{CallGrammar, Choice, GrammarOptions, Markers};
+pub(super) use numbers::in_plain_notation;
 pub(in crate::tools) use parts::{After, HOLE, Hole};
 pub use read::{Call, Turn};
 pub(in crate::tools) use scalar::may_be_list;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const MOST: i64 = 400;
 
 /// A call whose numbers have no exponents, as the grammar of calls has them: `1e-3` is `0.001`. Exponents beyond [`MOST`] stay.
-pub(super) fn in_plain_notation(call: &Call) -> Cow<'_, Call> {
+pub(in crate::tools) fn in_plain_notation(call: &Call) -> Cow<'_, Call> {
     let text = Value::Object(call.arguments.clone()).to_string();
     let Some(plain) = text_in_plain_notation(&text) else { return Cow::Borrowed(call) };
     match serde_json::from_str::<Map<String, Value>>(&plain) {
