@@ -23,9 +23,9 @@ impl Files {
 
 const EXIT_CODES: [(i32, &str); 6] = [
     (0, "done: every text is accepted, the generated text is whole"),
-    (1, "a text, a prefix, a token or a plan is rejected by the grammar"),
-    (2, "the arguments, a file, the grammar, the tokenizer or the model cannot be used"),
-    (3, "the generated text was cut by the limit on tokens, or the model's context"),
+    (1, "a text, a prefix, a token, a plan or what an API answers is rejected"),
+    (2, "the arguments, a file, the grammar, the tokenizer, the model or a command cannot be used"),
+    (3, "the generated text, the plan or the session is not whole: a limit was reached, or it was left"),
     (4, "a limit on what input may cost was exceeded (`--set-limit`)"),
     (141, "standard output was closed before everything was written"),
 ];

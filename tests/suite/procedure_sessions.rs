@@ -201,7 +201,7 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     let procedure = read(SMALL);
     let record = with_agent(&procedure, &arm, &mut Stubborn(vec![look], 0), &mut fails.clone()).unwrap();
     let Ending::Failed(error) = &record.ending else { panic!("{record:?}") };
-    assert_eq!(error.code(), "procedure/result");
+    assert_eq!(error.code(), "environment/timeout");
     assert!(error.to_string().contains("it took too long"), "{error}");
     // the text catches it: what is under `except` is open
     let caught = read(

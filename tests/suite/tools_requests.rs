@@ -220,6 +220,7 @@ fn documents_cannot_break_out_of_a_request() {
         ("/a", media("text/plain; a=\r\nX-Evil: 1"), Err("no body")),
         ("/a", media("*/*"), Ok("POST https://h/a Content-Type=application/json \"v\"")),
     ] {
+        let arguments = value.get("requestBody").map_or(json!({}), |_| json!({"body": "v"}));
         let set = operation(path, value, servers.clone());
         let tool = &set.tools()[0];
         match expected {
@@ -229,7 +230,7 @@ fn documents_cannot_break_out_of_a_request() {
             }
             Ok(made) => {
                 assert_eq!(tool.refusal, None, "{path}");
-                assert_eq!(request(&set, "t", json!({"body": "v", "a": "v"})).as_deref(), Ok(made), "{path}");
+                assert_eq!(request(&set, "t", arguments).as_deref(), Ok(made), "{path}");
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Bounds on the length of what leads to a word, of configurations.
 
-use super::bounds::{Estimates, Measure};
-use super::lists::{ENDLESS, ListCosts};
+use super::bounds::Estimates;
+use super::lists::ListCosts;
+use super::measure::{ENDLESS, Measure};
 use super::program;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
 use crate::automaton::run::cache::Cache;
@@ -11,7 +12,7 @@ use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::Unit;
 
-/// Members of a list that are looked at for a step of work.
+/// Members of a list that one step of work examines.
 const MEMBERS_PER_STEP: usize = 16;
 
 impl Estimates {

@@ -1,12 +1,9 @@
 //! What lists of members still ask for.
 
-use super::bounds::Measure;
+use super::measure::{ENDLESS, Measure};
 use crate::automaton::program::key_trie::KeyTrie;
 use crate::automaton::program::state::{Members, StateId};
 use crate::automaton::register::seen_sets::{Progress, SeenSets};
-
-/// The cost of what never returns.
-pub(super) const ENDLESS: u32 = u32::MAX;
 
 /// The lengths of keys by member, and the depth of each node of their trie.
 pub(super) fn key_lengths(keys: &KeyTrie, members: usize, measure: &Measure) -> (Vec<u32>, Vec<u32>) {

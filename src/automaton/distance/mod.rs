@@ -9,8 +9,10 @@
 pub(in crate::automaton) mod bounds;
 mod estimate;
 mod lists;
+mod measure;
 mod program;
 mod search;
 
-pub(crate) use bounds::{Estimates, Measure, Sufficient};
+pub(crate) use bounds::Estimates;
+pub(crate) use measure::{Measure, Sufficient};
 pub(crate) use search::{Completion, Found, Letter, Space, search};

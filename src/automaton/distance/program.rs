@@ -4,8 +4,8 @@
 //! of a product's operands. Such rules are superior functions, no smaller than what they are made of, so the states are
 //! settled in the order of their costs.
 
-use super::bounds::Measure;
-use super::lists::{ENDLESS, groups, key_lengths};
+use super::lists::{groups, key_lengths};
+use super::measure::{ENDLESS, Measure};
 use crate::automaton::Automaton;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::state::{Members, State, StateId, UniqueItems};

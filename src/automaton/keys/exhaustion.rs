@@ -29,7 +29,7 @@ pub(crate) struct EndlessNames {
 
 impl EndlessNames {
     /// At most this many letters lead from within a name to the end of one that differs from `others` names. Each round of a
-    /// cycle makes the name longer, so one of so many rounds makes it as long as none of the others.
+    /// cycle makes the name longer, so some number of rounds up to `others` makes a length that none of the others has.
     pub(crate) fn letters(self, others: u32) -> u32 {
         self.base.saturating_add(self.each.saturating_mul(others.saturating_add(1)))
     }

@@ -20,7 +20,8 @@ type Arguments = Map<String, Value>;
 type Texts<'p> = Vec<(&'p str, &'p str)>;
 
 /// The first tool of a method whose path matches what `target` gives of it, and of whose request `read` makes a call, of the values in
-/// the path and of what follows it. Those with more literal parts come first, and of several those whose arguments conform.
+/// the path and of what follows it. Those with more literal parts come first, and of several those whose arguments conform and
+/// whose path would be written so.
 fn called<'t>(
     set: &'t ToolSet,
     method: &str,
@@ -48,7 +49,19 @@ fn called<'t>(
     let is_right = |(tool, call): &(&Tool, Call)| {
         conforms(&tool.arguments.value(), &Value::Object(call.arguments.clone()))
     };
-    let at = if calls.len() > 1 { calls.iter().position(is_right).unwrap_or(0) } else { 0 };
+    // the text is the path that a call of the right one has
+    let is_written_so = |(tool, call): &(&Tool, Call)| {
+        let Binding::Http(http) = &tool.binding else { return false };
+        let path = |target: &str| target.split('?').next().map(str::to_owned);
+        made(tool, call).is_ok_and(|parts| path(&parts.target()) == target(http).and_then(path))
+    };
+    let at = match calls.len() {
+        0 | 1 => 0,
+        _ => {
+            let best = calls.iter().position(|call| is_right(call) && is_written_so(call));
+            best.or_else(|| calls.iter().position(is_right)).unwrap_or(0)
+        }
+    };
     (at < calls.len()).then(|| calls.swap_remove(at).1)
 }
 
