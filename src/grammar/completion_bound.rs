@@ -247,7 +247,7 @@ impl Inside<'_> {
         self.with_rules(&group, &rules, 0);
         let base = bodies.iter().map(|id| self.known[id.index()]).max().unwrap_or(0);
         self.with_rules(&group, &rules, FAR);
-        let more = |id: &ExprId| self.known[id.index()].checked_sub(FAR).unwrap_or(0);
+        let more = |id: &ExprId| self.known[id.index()].saturating_sub(FAR);
         let level = bodies.iter().map(more).fold(0, u32::saturating_add);
         let depth = self.letters.longest.saturating_add(1);
         let inside = if base >= FAR { UNBOUNDED } else { base.saturating_add(level.saturating_mul(depth)) };

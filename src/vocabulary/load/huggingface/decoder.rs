@@ -17,14 +17,14 @@ pub(super) struct ByteMap {
 }
 
 enum Mapping {
-    Replace { pattern: Finder<'static>, content: String },
+    Replace { pattern: Box<Finder<'static>>, content: String },
     ByteFallback,
     ByteLevel,
 }
 
 impl Mapping {
     fn replace(pattern: &str, content: &str) -> Mapping {
-        Mapping::Replace { pattern: Finder::new(pattern).into_owned(), content: content.to_owned() }
+        Mapping::Replace { pattern: Box::new(Finder::new(pattern).into_owned()), content: content.to_owned() }
     }
 }
 
