@@ -18,7 +18,7 @@ fn one<'a>(rng: &mut StdRng, of: &[&'a str]) -> &'a str {
 }
 
 fn join(count: usize, separator: &str, mut part: impl FnMut(usize) -> String) -> String {
-    (0..count).map(|i| part(i)).collect::<Vec<_>>().join(separator)
+    (0..count).map(part).collect::<Vec<_>>().join(separator)
 }
 
 /// A schema in which keywords of all types meet.

@@ -144,7 +144,8 @@ fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
             for mode in [Mode::Graph, Mode::Guarded, Mode::Strict] {
                 clock.lap();
                 let session = Session::new(procedure, mode);
-                (session.open(), session.feedback());
+                session.open();
+                session.feedback();
             }
             Ok(())
         }
