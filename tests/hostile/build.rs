@@ -17,7 +17,7 @@ fn one<'a>(rng: &mut StdRng, of: &[&'a str]) -> &'a str {
     of.choose(rng).copied().unwrap_or_default()
 }
 
-fn join(count: usize, separator: &str, mut part: impl FnMut(usize) -> String) -> String {
+fn join(count: usize, separator: &str, part: impl FnMut(usize) -> String) -> String {
     (0..count).map(part).collect::<Vec<_>>().join(separator)
 }
 
