@@ -3,7 +3,7 @@
 //! `config` says how many ids there are (`default_vocab_size`) and how many of them, from 0, are special
 //! (`default_num_special_tokens`). The tokens of `vocab` follow in the order of their ranks, as many as there is room for: a file
 //! may have more than its model uses. The names of special tokens are in `special_tokens`; files up to version 7 leave it out and
-//! mean [`OLD_SPECIALS`]. A special id without a name is called `<SPECIAL_N>`, as in the model's `tokenizer.json`.
+//! mean `OLD_SPECIALS`. A special id without a name is called `<SPECIAL_N>`, as in the model's `tokenizer.json`.
 
 use super::{LoadOptions, finish};
 use crate::error::Result;
