@@ -148,12 +148,14 @@ impl Matcher {
         self.compiled.snapshot().completion_ceiling(self.path.at()).is_some_and(|ceiling| ceiling < budget)
     }
 
-    /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does.
+    /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does. After an error the words
+    /// allow nothing.
     ///
     /// # Errors
     /// `matcher/budget` if no completion within the budget is known; `mask/buffer-too-short`; limits.
     pub fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
-        self.mask_within(budget)?.write_to(words)
+        let filled = self.mask_within(budget).and_then(|mask| mask.write_to(words));
+        filled.inspect_err(|_| words.fill(0))
     }
 
     /// Whether a token may come next: what the mask says of it, without a mask.

@@ -59,9 +59,13 @@ impl Dialect {
         built.unwrap_or_default()
     }
 
-    /// The template with `{% generation %}` blocks as plain text.
+    /// The template with `{% generation %}` blocks as plain text. One that cannot be read is returned as it is.
     pub(crate) fn without_generation_tags(&self, source: &str) -> String {
-        scan::without_generation_tags(source, self.syntax())
+        let changed = match source.contains("generation") {
+            true => on_own_stack(|| scan::without_generation_tags(source, self.syntax())).ok(),
+            false => None,
+        };
+        changed.unwrap_or_else(|| source.to_owned())
     }
 
     /// Reads a template without rendering it.

@@ -109,6 +109,9 @@ fn a_budget_may_be_nothing_or_more_than_any_text() {
     let error = matcher.mask_within(0).unwrap_err();
     assert_eq!(error.code(), "matcher/budget");
     assert_eq!(error.diagnostic().allowed_text(), Some("a budget of at least 1 token"));
+    let mut words = [u32::MAX];
+    assert_eq!(matcher.fill_mask_within(0, &mut words).unwrap_err().code(), "matcher/budget");
+    assert_eq!(words, [0], "a row that failed allows nothing");
     assert_eq!(ids(&matcher.mask_within(1).unwrap()), [1]);
 }
 
