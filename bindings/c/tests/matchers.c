@@ -17,7 +17,10 @@ static void matchers(void) {
     bool answer;
     OK(grammata_matcher_fill_mask(matcher, mask, 3, &error));
     CHECK(mask[0] == (1u << A | 1u << AB) && mask[1] == 0 && mask[2] == 0);
+    /* a row that failed allows nothing */
     FAILS(grammata_matcher_fill_mask(matcher, mask, 1, &error), TOO_SHORT, "mask/buffer-too-short");
+    CHECK(mask[0] == 0);
+    OK(grammata_matcher_fill_mask(matcher, mask, 3, &error));
     FAILS(grammata_matcher_fill_mask(matcher, NULL, 2, &error), USAGE, "c/null");
     FAILS(grammata_matcher_fill_mask(matcher, (uint32_t *)((char *)mask + 1), 2, &error), USAGE, "c/misaligned");
     FAILS(grammata_matcher_fill_mask(matcher, mask, SIZE_MAX / 2, &error), USAGE, "c/size");
