@@ -28,7 +28,9 @@ mod header;
 mod save;
 mod words;
 
-pub(crate) use about::{about, listed};
+pub(crate) use about::about;
+#[cfg(feature = "cli")]
+pub(crate) use about::listed;
 pub use archive::{ArchiveBuilder, ArchiveContents, MaskArchive};
 pub(crate) use draft::{MaskDrafts, StateDraft, Target, write};
 pub(crate) use graph::{Form, Next, START, State};
