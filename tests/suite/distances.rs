@@ -1,6 +1,7 @@
 //! Distances to the end of a text, and masks within budgets of tokens.
 
 use crate::engine_properties::{few_letters, hold_on_part, with_locks, with_tokens};
+use grammata::grammar::{GrammarBuilder, WordEdge, WordGraph, WordTarget};
 use grammata::mask::Distance;
 use grammata::syntax::regex;
 use grammata::testing::distances::{budgets_agree, distances_agree};
@@ -187,4 +188,26 @@ fn a_distance_that_the_oracle_once_took_to_be_longer() {
         180, 0, 1, 87, 28, 0, 59, 4, 84, 32, 82, 202, 29,
     ];
     distances_agree(&bytes, &GrammarShape::default()).unwrap();
+}
+
+/// The upper bound of a node that another stands in for ignores the other's edge of a byte that the node reads itself.
+#[test]
+fn the_bound_of_a_node_is_not_that_of_an_edge_it_hides() {
+    let edge = |byte, to| WordEdge { low: byte, high: byte, to };
+    let mut g = GrammarBuilder::new();
+    let (a, empty) = (g.text("a"), g.empty());
+    let mut graph = WordGraph::new([a, empty]);
+    graph.push([edge(b'a', WordTarget::Node(1))], Some(1));
+    graph.push([edge(b'a', WordTarget::Exit(1)), edge(b'b', WordTarget::Exit(0))], None);
+    let root = g.declare("root");
+    let body = g.word_graph(graph);
+    g.define(root, body);
+    let grammar = g.build(root).unwrap();
+    let vocabulary = VocabularyBuilder::from_tokens(["a", "b"]).special(END, "<end>").eos([END]);
+    let vocabulary = Arc::new(vocabulary.width(12).build().unwrap());
+    let mut matcher = Compiler::new(vocabulary).compile(&grammar).unwrap().matcher();
+    // "aa" and "ba" are the shortest words, though node 1 needs one byte
+    assert_eq!(matcher.distance(), Ok(Distance::Exact(2)));
+    assert_eq!(matcher.mask_within(1).unwrap_err().code(), "matcher/budget");
+    assert_eq!(ids(&matcher.mask_within(2).unwrap()), [0, 1]);
 }

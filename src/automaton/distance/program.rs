@@ -110,7 +110,10 @@ impl Rules<'_> {
             State::Byte { byte, next } => self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]),
             State::ByteOr { byte, next, otherwise } => {
                 self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]);
-                self.add(target, 0, &[(self.at(otherwise), 1)]);
+                match self.measure.is_upper() {
+                    true => self.of_other_bytes(target, byte, otherwise),
+                    false => self.add(target, 0, &[(self.at(otherwise), 1)]),
+                }
             }
             State::Bytes { first, len } => {
                 let edges = block.edges(first, len);
@@ -145,6 +148,23 @@ impl Rules<'_> {
             | State::MembersBetween(_)
             | State::UniqueReturn(_)
             | State::Key { .. } => {}
+        }
+    }
+
+    /// The edges of a `Bytes` state without one byte, which leads elsewhere. A shortest completion of that state may begin
+    /// with the byte, so it bounds nothing here.
+    fn of_other_bytes(&mut self, target: u32, byte: u8, otherwise: StateId) {
+        let block = self.block;
+        if !block.is_here(otherwise) {
+            return;
+        }
+        let State::Bytes { first, len } = block.state(otherwise) else { return };
+        for edge in block.edges(first, len) {
+            let below = byte.checked_sub(1).map(|high| (edge.low, edge.high.min(high)));
+            let above = byte.checked_add(1).map(|low| (edge.low.max(low), edge.high));
+            for (low, high) in below.into_iter().chain(above).filter(|(low, high)| low <= high) {
+                self.add(target, self.measure.of_range(low, high), &[(self.at(edge.next), 1)]);
+            }
         }
     }
 
