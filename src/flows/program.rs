@@ -107,6 +107,10 @@ impl Program {
     }
 }
 
+/// How much of `plan_states` each further round of an API takes: it has a place, a state, a transition and a count, some
+/// 1,000 bytes in all.
+const COPY: usize = 8;
+
 impl Builder<'_> {
     fn spend(&mut self, work: usize) -> Result<()> {
         self.work += work;
@@ -179,7 +183,8 @@ impl Builder<'_> {
             return Ok(Fragment::empty());
         }
         let copies = rounds.max.unwrap_or(rounds.min).max(1);
-        self.spend((copies as usize).saturating_mul(apis.len()))?;
+        let copied = (copies as usize - 1).saturating_mul(COPY).saturating_add(1);
+        self.spend(copied.saturating_mul(apis.len()))?;
         let first = self.occurrences.len() as u32;
         for copy in 0..copies {
             let mut follow = Vec::new();
