@@ -37,7 +37,6 @@ mod text;
 mod timings;
 #[cfg(feature = "huggingface")]
 mod tokenizer;
-mod tools;
 
 #[cfg(feature = "ort")]
 pub mod ort;

@@ -23,8 +23,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("matcher", &["automaton", "grammar", "json", "mask", "mask_file", "token_index", "vocabulary"]),
     ("explore", &["automaton", "grammar", "mask", "mask_file", "vocabulary"]),
     ("serve", &["explore", "grammar", "mask", "mask_file", "matcher", "syntax", "vocabulary"]),
-    ("tools", &["document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
-    ("decode", &["matcher", "template", "tools", "vocabulary"]),
+    ("decode", &["matcher", "template", "vocabulary"]),
+    ("tools", &["decode", "document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     (
         "plan",
         &[

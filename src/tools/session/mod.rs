@@ -9,6 +9,7 @@
 mod budget;
 mod choice;
 mod compiled;
+mod constraint;
 mod conversation;
 mod event;
 mod forced;

@@ -1,8 +1,8 @@
 //! A turn with tools, as the generation loop asks for it.
 
-use super::constraint::Constraint;
+use super::turn::TurnMatcher;
+use crate::decode::Constraint;
 use crate::error::Result;
-use crate::tools::session::TurnMatcher;
 use crate::vocabulary::TokenId;
 
 /// Budgets hold for whole turns; of more than 256 tools from the end of the last name on: what a tool that has not been chosen needs is
