@@ -5,8 +5,8 @@ use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::plan::{Environment, Observation, Step};
 use grammata::procedures::agent::{
-    Agent, Arm, Controllers, DecisionRequest, Ending, Entry, Mask, Record, Reply, RuleAgent, RunOptions,
-    Said, ScriptedUser, Simulation, Situation, User, UserScript, judge, run,
+    Agent, AgentOptions, Arm, Controllers, DecisionRequest, Ending, Entry, Mask, Record, Reply, RuleAgent,
+    RunOptions, Said, ScriptedUser, Simulation, Situation, User, UserScript, judge, run,
 };
 use grammata::procedures::{
     Conversation, Format, Mode, Offer, Offering, Procedure, StepFormat, StepOptions, Texts, Workflow,
@@ -59,7 +59,7 @@ struct Checked<A>(A);
 impl<A: Agent> Agent for Checked<A> {
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
         let text = self.0.write(situation)?;
-        let options = StepOptions::default().format(situation.arm.format);
+        let options = StepOptions::default().format(situation.binding.format);
         let grammar = step_grammar(situation.offers, &options)?;
         assert!(accepts(&grammar, &text), "{text}\n{:?}", situation.offers);
         Ok(text)
@@ -74,12 +74,17 @@ fn rule_agent(script: &UserScript) -> RuleAgent {
     RuleAgent::new(script.slots.clone(), script.prose.clone())
 }
 
-fn session(procedure: &Procedure, simulation: &Simulation, script: &UserScript, arm: &Arm) -> Record {
-    let workflows = [Workflow::new(procedure, arm.mode(), &Limits::default()).unwrap()];
+fn session(
+    procedure: &Procedure,
+    simulation: &Simulation,
+    script: &UserScript,
+    binding: &AgentOptions,
+) -> Record {
+    let workflows = [Workflow::new(procedure, binding.mode(), &Limits::default()).unwrap()];
     let mut user = ScriptedUser::new(script);
     let mut agent = Checked(rule_agent(script));
     let options = RunOptions::default();
-    run(&workflows, arm, &mut agent, &mut user, &mut simulation.apis(), &options).unwrap()
+    run(&workflows, binding, &mut agent, &mut user, &mut simulation.apis(), &options).unwrap()
 }
 
 #[test]
@@ -91,8 +96,8 @@ fn the_reference_agent_does_what_each_user_expects() {
             // both formats, in turns
             let format = [StepFormat::Published, StepFormat::Json][place % 2];
             // an answer that claims nothing may say anything, so free replies of the agent pass
-            let arm = Arm { format, ..Arm::named("A5").unwrap() };
-            let record = session(&procedure, &simulation, script, &arm);
+            let options = AgentOptions::default().format(format);
+            let record = session(&procedure, &simulation, script, &options);
             let judgement = judge(&procedure, script, &record);
             sessions += 1;
             let is_as_expected = judgement.success && judgement.made == judgement.expected;
@@ -136,12 +141,12 @@ fn script() -> UserScript {
 
 fn with_agent(
     procedure: &Procedure,
-    arm: &Arm,
+    binding: &AgentOptions,
     agent: &mut dyn Agent,
     environment: &mut dyn Environment,
 ) -> Result<Record> {
-    let workflows = [Workflow::unsupervised(procedure, arm.mode())];
-    run(&workflows, arm, agent, &mut ScriptedUser::new(&script()), environment, &RunOptions::default())
+    let workflows = [Workflow::unsupervised(procedure, binding.mode())];
+    run(&workflows, binding, agent, &mut ScriptedUser::new(&script()), environment, &RunOptions::default())
 }
 
 fn gives(value: Value) -> impl FnMut(&Spec, &Step) -> Result<Observation> {
@@ -152,24 +157,24 @@ fn gives(value: Value) -> impl FnMut(&Spec, &Step) -> Result<Observation> {
 fn the_published_controllers_stop_at_their_bound_or_never() {
     let procedure = read(SMALL);
     let blocked = "Action: order\nAction Input: {\"s\": \"a\"}";
-    let arm = Arm::named("A2").unwrap();
+    let options = Arm::named("A2").unwrap().options;
     let record =
-        with_agent(&procedure, &arm, &mut Stubborn(vec![blocked], 0), &mut gives(json!({}))).unwrap();
+        with_agent(&procedure, &options, &mut Stubborn(vec![blocked], 0), &mut gives(json!({}))).unwrap();
     let first: Vec<&str> = record.entries.iter().take(7).map(|(_, entry)| entry.line().0).collect();
     assert_eq!(first, ["user", "refused", "refused", "refused", "refused", "refused", "agent"]);
     let Entry::Refused { reason, .. } = &record.entries[1].1 else { panic!("{record:?}") };
     assert_eq!(reason, "precondition look");
     // the code as published has no bound
-    let arm = Arm { controllers: Some(Controllers::CODE), ..arm };
+    let options = options.controllers(Some(Controllers::CODE));
     let error =
-        with_agent(&procedure, &arm, &mut Stubborn(vec![blocked], 0), &mut gives(json!({}))).unwrap_err();
+        with_agent(&procedure, &options, &mut Stubborn(vec![blocked], 0), &mut gives(json!({}))).unwrap_err();
     assert_eq!(error.code(), "procedure/refusals");
     // a call that repeats is refused once, and is legal again after a reply
     let look = "Action: look\nAction Input: {\"s\": \"a\"}";
     let steps = vec![look, look, "Answer: free\nResponse: One moment.", look, "Answer: free\nResponse: So."];
-    let arm = Arm { controllers: Some(Controllers::PAPER), ..arm };
+    let options = options.controllers(Some(Controllers::PAPER));
     let record =
-        with_agent(&procedure, &arm, &mut Stubborn(steps, 0), &mut gives(json!({"ok": true}))).unwrap();
+        with_agent(&procedure, &options, &mut Stubborn(steps, 0), &mut gives(json!({"ok": true}))).unwrap();
     let kinds: Vec<&str> = record.entries.iter().take(8).map(|(_, entry)| entry.line().0).collect();
     assert_eq!(kinds, ["user", "call", "result", "refused", "agent", "user", "call", "result"]);
 }
@@ -179,7 +184,7 @@ fn an_agent_without_a_mask_has_three_tries() {
     let procedure = read(SMALL);
     let record = with_agent(
         &procedure,
-        &Arm::named("A0").unwrap(),
+        &Arm::named("A0").unwrap().options,
         &mut Stubborn(vec!["I think so."], 0),
         &mut gives(json!({})),
     )
@@ -192,14 +197,14 @@ fn an_agent_without_a_mask_has_three_tries() {
 #[test]
 fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     let look = "Action: look\nAction Input: {\"s\": \"a\"}";
-    let arm = Arm::named("A4").unwrap();
+    let options = Arm::named("A4").unwrap().options;
     let fails = |_: &Spec, _: &Step| -> Result<Observation> {
         let diagnostic = grammata::Diagnostic::new("environment/timeout", "it took too long");
         Err(grammata::Error::new(grammata::ErrorKind::Io, diagnostic))
     };
     // nothing catches it
     let procedure = read(SMALL);
-    let record = with_agent(&procedure, &arm, &mut Stubborn(vec![look], 0), &mut fails.clone()).unwrap();
+    let record = with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut fails.clone()).unwrap();
     let Ending::Failed(error) = &record.ending else { panic!("{record:?}") };
     assert_eq!(error.code(), "environment/timeout");
     assert!(error.to_string().contains("it took too long"), "{error}");
@@ -210,20 +215,21 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
          Procedure: |\n  try:\n    look()\n  except:\n    sorry()\n    return\n  fine()\n",
     );
     let steps = vec!["Action: look\nAction Input: {}", "Answer: sorry\nResponse: No luck."];
-    let record = with_agent(&caught, &arm, &mut Stubborn(steps, 0), &mut fails.clone()).unwrap();
+    let record = with_agent(&caught, &options, &mut Stubborn(steps, 0), &mut fails.clone()).unwrap();
     assert!(record.is_complete && record.refusals == 0, "{record:?}");
     // a value that the schema does not have, and a response that is no object
     let record =
-        with_agent(&procedure, &arm, &mut Stubborn(vec![look], 0), &mut gives(json!({"ok": "maybe"})))
+        with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut gives(json!({"ok": "maybe"})))
             .unwrap();
     let Ending::Failed(error) = &record.ending else { panic!("{record:?}") };
     assert!(error.to_string().contains("ok = \"maybe\""), "{error}");
-    let error = with_agent(&procedure, &arm, &mut Stubborn(vec![look], 0), &mut gives(json!(1))).unwrap_err();
+    let error =
+        with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut gives(json!(1))).unwrap_err();
     assert_eq!(error.code(), "procedure/result");
     // a slot that is missing is not set: the conditions on it are closed
     let record = with_agent(
         &procedure,
-        &arm,
+        &options,
         &mut Stubborn(vec![look, "Action: order\nAction Input: {\"s\": \"a\"}"], 0),
         &mut gives(json!({})),
     )
@@ -331,9 +337,9 @@ fn an_error_of_the_second_call_leads_to_what_catches_it() {
     };
     let (look, order) = ("Action: look\nAction Input: {}", "Action: order\nAction Input: {}");
     let (fine, sorry) = ("Answer: fine\nResponse: Fine.", "Answer: sorry\nResponse: No luck.");
-    let arm = Arm::named("A4").unwrap();
+    let options = Arm::named("A4").unwrap().options;
     let steps = vec![look, order, fine, sorry];
-    let record = with_agent(&procedure, &arm, &mut Stubborn(steps, 0), &mut environment).unwrap();
+    let record = with_agent(&procedure, &options, &mut Stubborn(steps, 0), &mut environment).unwrap();
     let lines: Vec<&str> = record.entries.iter().take(7).map(|(_, entry)| entry.line().0).collect();
     assert_eq!(lines, ["user", "call", "result", "call", "result", "refused", "agent"], "{record:?}");
     assert!(record.is_complete && record.refusals == 1, "{record:?}");
@@ -364,9 +370,9 @@ impl User for Leaves {
 fn users_who_leave_leave_nothing_wrong() {
     let procedures: Vec<Procedure> =
         ["one", "two"].map(|name| read(&SMALL.replace("Name: x", &format!("Name: {name}")))).into();
-    let arm = Arm::named("A4").unwrap();
+    let options = Arm::named("A4").unwrap().options;
     let workflows: Vec<Workflow<'_>> =
-        procedures.iter().map(|procedure| Workflow::unsupervised(procedure, arm.mode())).collect();
+        procedures.iter().map(|procedure| Workflow::unsupervised(procedure, options.mode())).collect();
     let look = "Action: look\nAction Input: {\"s\": \"a\"}";
     let free = "Answer: free\nResponse: One moment.";
     let cases: [(usize, Vec<&str>, &[&str]); 3] = [
@@ -381,7 +387,7 @@ fn users_who_leave_leave_nothing_wrong() {
     for (messages, steps, expected) in cases {
         let record = run(
             &workflows,
-            &arm,
+            &options,
             &mut Stubborn(steps, 0),
             &mut Leaves(messages),
             &mut gives(json!({ "ok": true })),

@@ -7,8 +7,8 @@ use crate::plan_model::{WIDTH, noise, vocabulary};
 use grammata::Limits;
 use grammata::plan::policy::{ModelPolicy, PromptOptions};
 use grammata::procedures::agent::{
-    Agent, Arm, DecisionRequest, ModelUser, Recorded, Reply, Said, Simulation, Situation, Turns, Usage, User,
-    replay,
+    Agent, AgentOptions, DecisionRequest, ModelUser, Recorded, Reply, Said, Simulation, Situation, Turns,
+    Usage, User, replay,
 };
 use grammata::procedures::{Format, Mode, Procedure, Workflow};
 use serde_json::{Value, json as value};
@@ -57,7 +57,7 @@ fn session() -> Vec<Value> {
 fn an_agent_is_asked_after_what_the_person_did() {
     let procedure = room();
     let workflow = [Workflow::new(&procedure, Mode::Guarded, &Limits::default()).unwrap()];
-    let arm = Arm::named("A5").unwrap();
+    let options = AgentOptions::default();
     let mut agent = Canned(vec![
         // as the person, but for one argument
         "Action: find_rooms\nAction Input: {\"day\": \"Monday\", \"hour\": 11, \"people\": 6}",
@@ -68,7 +68,7 @@ fn an_agent_is_asked_after_what_the_person_did() {
         // no step
         "I book it.",
     ]);
-    let turns = replay(&workflow, &arm, &mut agent, &session()).unwrap();
+    let turns = replay(&workflow, &options, &mut agent, &session()).unwrap();
     let expected = Turns {
         turns: 4,
         passed: 2,

@@ -173,13 +173,15 @@ fn one(
     agent: &mut dyn Agent,
     options: &RunOptions,
 ) -> Result<SessionRecord> {
-    let workflow = match Workflow::new(&unit.procedure, arm.mode(), &options.limits) {
-        Err(error) if error.code() == "pdl/blocking" => Workflow::unsupervised(&unit.procedure, arm.mode()),
+    let workflow = match Workflow::new(&unit.procedure, arm.options.mode(), &options.limits) {
+        Err(error) if error.code() == "pdl/blocking" => {
+            Workflow::unsupervised(&unit.procedure, arm.options.mode())
+        }
         workflow => workflow?,
     };
     let mut script = ScriptedUser::new(user);
     let mut apis = unit.simulation.apis();
-    let record = agent::run(&[workflow], arm, agent, &mut script, &mut apis, options)?;
+    let record = agent::run(&[workflow], &arm.options, agent, &mut script, &mut apis, options)?;
     let judgement = judge(&unit.procedure, user, &record);
     let name = format!("{}/{}", unit.simulation.procedure, user.id);
     Ok(SessionRecord::of(arm.name, &name, &user.kind, judgement, &record))

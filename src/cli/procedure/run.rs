@@ -10,8 +10,8 @@ use crate::evaluation::{Report, Transcript, Turn};
 use crate::limits::Limits;
 use crate::plan::{CommandEnvironment, Environment};
 use crate::procedures::agent::{
-    self, Agent, Arm, AskedUser, Controllers, Ending, Mask, Record, RuleAgent, RunOptions, ScriptedUser,
-    Simulation, User, UserScript,
+    self, Agent, AgentOptions, AskedUser, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
+    ScriptedUser, Simulation, User, UserScript,
 };
 use crate::procedures::{Procedure, StepFormat, Texts, Workflow};
 use clap::ValueEnum;
@@ -103,14 +103,13 @@ enum FormatName {
 }
 
 impl Binding {
-    pub(super) fn arm(&self) -> Arm {
-        let base = Arm::named("A5").unwrap_or_else(|| agent::ARMS[0].clone());
+    fn options(&self) -> AgentOptions {
         let controllers = self.published.map(|published| match published {
             Published::Paper => Controllers::PAPER,
             Published::Code => Controllers::CODE,
         });
         let mask = if controllers.is_some() { Mask::Form } else { Mask::Open(self.mode.into()) };
-        Arm {
+        AgentOptions {
             mask,
             narrow: controllers.is_none(),
             claims: controllers.is_none(),
@@ -125,7 +124,7 @@ impl Binding {
             },
             thought: self.thought,
             controllers,
-            ..base
+            ..AgentOptions::default()
         }
     }
 }
@@ -158,10 +157,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     for path in &arguments.others {
         procedures.push(procedure(path, &limits)?);
     }
-    let arm = arguments.binding.arm();
+    let binding = arguments.binding.options();
     let workflows = procedures
         .iter()
-        .map(|procedure| Workflow::new(procedure, arm.mode(), &limits))
+        .map(|procedure| Workflow::new(procedure, binding.mode(), &limits))
         .collect::<Result<Vec<_>>>()?;
     let simulation = match &arguments.simulation {
         Some(path) => Some(simulation(path, &limits)?),
@@ -180,7 +179,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let record = with_user(arguments, script, &limits, |user| {
         with_agent(arguments, script, &limits, |agent| {
-            agent::run(&workflows, &arm, agent, user, &mut *environment, &RunOptions::default())
+            agent::run(&workflows, &binding, agent, user, &mut *environment, &RunOptions::default())
         })
     })?;
     write(arguments, &workflows[0], &record, output)?;

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::evaluation::statistics::wilson;
 use crate::evaluation::{Report, Table};
 use crate::limits::Limits;
-use crate::procedures::agent::{ARMS, Agent, Arm, Confusion, Mask, Recorded, Turns, replay};
+use crate::procedures::agent::{Agent, AgentOptions, Confusion, Mask, Recorded, Turns, replay};
 use crate::procedures::{self, Event, Mode, Procedure, Workflow};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -63,11 +63,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let text = source::text(&arguments.sessions, &limits)?;
     let sessions = Recorded::read(&text, &limits)
         .map_err(|error| error.in_file(&source::name_of(&arguments.sessions)))?;
-    let arm = Arm {
-        mask: Mask::Open(arguments.mode.into()),
-        ..Arm::named("A5").unwrap_or_else(|| ARMS[0].clone())
-    };
-    let counts = with_agent(arguments, &arm, &limits, |replay| count(arguments, &sessions, &limits, replay))?;
+    let binding = AgentOptions::default().mask(Mask::Open(arguments.mode.into()));
+    let counts =
+        with_agent(arguments, &binding, &limits, |replay| count(arguments, &sessions, &limits, replay))?;
     let mut report = Report::new(format!("Sessions of people, {}", Mode::from(arguments.mode)));
     report.heading("What the procedures permit").table(permitted(&counts));
     if counts.values().any(|counts| counts.turns.turns > 0) {
@@ -80,37 +78,37 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 /// Runs with the model as an agent, if there is one.
 fn with_agent<R>(
     arguments: &Arguments,
-    arm: &Arm,
+    binding: &AgentOptions,
     limits: &Limits,
     work: impl FnOnce(Option<&mut Replay<'_>>) -> Result<R>,
 ) -> Result<R> {
     #[cfg(feature = "ort")]
     if let Some(mut model) = super::model::LoadedModel::load(&arguments.model, limits)? {
         return work(Some(&mut |procedure, events| {
-            one(procedure, arm, &mut model.agent(limits)?, events, limits)
+            one(procedure, binding, &mut model.agent(limits)?, events, limits)
         }));
     }
     #[cfg(not(feature = "ort"))]
     if arguments.model.model.is_some() {
         return Err(errors::no_onnx_runtime());
     }
-    let _ = (arguments, arm, limits);
+    let _ = (arguments, binding, limits);
     work(None)
 }
 
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // called where a model can run
 fn one(
     procedure: &Procedure,
-    arm: &Arm,
+    binding: &AgentOptions,
     agent: &mut dyn Agent,
     events: &[serde_json::Value],
     limits: &Limits,
 ) -> Result<Turns> {
-    let workflow = match Workflow::new(procedure, arm.mode(), limits) {
-        Err(error) if error.code() == "pdl/blocking" => Workflow::unsupervised(procedure, arm.mode()),
+    let workflow = match Workflow::new(procedure, binding.mode(), limits) {
+        Err(error) if error.code() == "pdl/blocking" => Workflow::unsupervised(procedure, binding.mode()),
         workflow => workflow?,
     };
-    replay(&[workflow], arm, agent, events)
+    replay(&[workflow], binding, agent, events)
 }
 
 fn count(

@@ -18,99 +18,60 @@ pub enum Mask {
 
 /// How an agent is bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arm {
-    /// The name.
-    pub name: &'static str,
-    /// What it is.
-    pub description: &'static str,
-    /// What the grammar of a step holds.
+#[non_exhaustive]
+pub struct AgentOptions {
+    /// What the grammar of a step holds. Only nodes that may come in the mode `guarded` by default.
     pub mask: Mask,
-    /// Arguments narrowed by what is known.
+    /// Arguments narrowed by what is known. On by default.
     pub narrow: bool,
-    /// Texts of answers.
+    /// Texts of answers. Verbatim by default.
     pub texts: Texts,
-    /// Claims of one answer are out of the texts of others.
+    /// Claims of one answer are out of the texts of others. On by default.
     pub claims: bool,
-    /// The prompt lists what is open and what is blocked by what.
+    /// The prompt lists what is open and what is blocked by what. On by default.
     pub feedback: bool,
-    /// Acts are judged after they were written.
+    /// Acts are judged after they were written. `None` by default.
     pub controllers: Option<Controllers>,
     /// How steps are written.
     pub format: StepFormat,
-    /// The most characters of a thought; without a number there is none.
+    /// The most characters of a thought; without a number, the default, there is none.
     pub thought: Option<u32>,
-    /// The most characters of a text that is not verbatim.
+    /// The most characters of a text that is not verbatim. 80 by default.
     pub text_characters: u32,
 }
 
-const BASE: Arm = Arm {
-    name: "A5",
-    description: "guarded, arguments narrowed, claims",
-    mask: Mask::Open(Mode::Guarded),
-    narrow: true,
-    texts: Texts::Verbatim,
-    claims: true,
-    feedback: true,
-    controllers: None,
-    format: StepFormat::Published,
-    thought: None,
-    text_characters: 80,
-};
-
-/// The arms of the evaluation. Informs are verbatim in all that have a mask.
-pub const ARMS: [Arm; 7] = [
-    Arm {
-        name: "A0",
-        description: "no mask, no controllers, three tries to parse",
-        mask: Mask::None,
-        narrow: false,
-        claims: false,
-        feedback: false,
-        ..BASE
-    },
-    Arm {
-        name: "A1",
-        description: "the form of steps",
-        mask: Mask::Form,
-        narrow: false,
-        claims: false,
-        feedback: false,
-        ..BASE
-    },
-    Arm {
-        name: "A2",
-        description: "the form, feedback, refusals",
-        mask: Mask::Form,
-        narrow: false,
-        claims: false,
-        controllers: Some(Controllers::PAPER),
-        ..BASE
-    },
-    Arm {
-        name: "A3",
-        description: "graph",
-        mask: Mask::Open(Mode::Graph),
-        narrow: false,
-        claims: false,
-        ..BASE
-    },
-    Arm { name: "A4", description: "guarded", narrow: false, claims: false, ..BASE },
-    BASE,
-    Arm {
-        name: "A6",
-        description: "strict, arguments narrowed, claims",
-        mask: Mask::Open(Mode::Strict),
-        ..BASE
-    },
-];
-
-impl Arm {
-    /// The arm of a name.
-    pub fn named(name: &str) -> Option<Arm> {
-        ARMS.into_iter().find(|arm| arm.name.eq_ignore_ascii_case(name))
+impl Default for AgentOptions {
+    fn default() -> AgentOptions {
+        AgentOptions::DEFAULT
     }
+}
 
-    /// The mode that binds it; that of the judge for arms without one.
+crate::setters::setters!(AgentOptions {
+    mask: Mask,
+    narrow: bool,
+    texts: Texts,
+    claims: bool,
+    feedback: bool,
+    controllers: Option<Controllers>,
+    format: StepFormat,
+    thought: Option<u32>,
+    text_characters: u32,
+});
+
+impl AgentOptions {
+    pub(super) const DEFAULT: AgentOptions = AgentOptions {
+        mask: Mask::Open(Mode::Guarded),
+        narrow: true,
+        texts: Texts::Verbatim,
+        claims: true,
+        feedback: true,
+        controllers: None,
+        format: StepFormat::Published,
+        thought: None,
+        text_characters: 80,
+    };
+
+    /// The mode of the mask. Without one: `graph` if there are controllers, otherwise `guarded`.
     pub fn mode(&self) -> Mode {
         match self.mask {
             Mask::Open(mode) => mode,
@@ -126,5 +87,66 @@ impl Arm {
             texts: self.texts,
             claims: self.claims,
         }
+    }
+}
+
+/// An arm of the evaluation: options of the agent under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The name.
+    pub name: &'static str,
+    /// What it is.
+    pub description: &'static str,
+    /// How the agent is bound.
+    pub options: AgentOptions,
+}
+
+const BASE: AgentOptions = AgentOptions::DEFAULT;
+
+/// The arms of the evaluation. Informs are verbatim in all that have a mask.
+pub const ARMS: [Arm; 7] = [
+    Arm {
+        name: "A0",
+        description: "no mask, no controllers, three tries to parse",
+        options: AgentOptions { mask: Mask::None, narrow: false, claims: false, feedback: false, ..BASE },
+    },
+    Arm {
+        name: "A1",
+        description: "the form of steps",
+        options: AgentOptions { mask: Mask::Form, narrow: false, claims: false, feedback: false, ..BASE },
+    },
+    Arm {
+        name: "A2",
+        description: "the form, feedback, refusals",
+        options: AgentOptions {
+            mask: Mask::Form,
+            narrow: false,
+            claims: false,
+            controllers: Some(Controllers::PAPER),
+            ..BASE
+        },
+    },
+    Arm {
+        name: "A3",
+        description: "graph",
+        options: AgentOptions { mask: Mask::Open(Mode::Graph), narrow: false, claims: false, ..BASE },
+    },
+    Arm {
+        name: "A4",
+        description: "guarded",
+        options: AgentOptions { narrow: false, claims: false, ..BASE },
+    },
+    Arm { name: "A5", description: "guarded, arguments narrowed, claims", options: BASE },
+    Arm {
+        name: "A6",
+        description: "strict, arguments narrowed, claims",
+        options: AgentOptions { mask: Mask::Open(Mode::Strict), ..BASE },
+    },
+];
+
+impl Arm {
+    /// The arm of a name.
+    pub fn named(name: &str) -> Option<Arm> {
+        ARMS.into_iter().find(|arm| arm.name.eq_ignore_ascii_case(name))
     }
 }

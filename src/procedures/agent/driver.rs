@@ -1,6 +1,6 @@
 //! One session: turns of the user and the agent until the user leaves.
 
-use super::arm::{Arm, Mask};
+use super::arm::{AgentOptions, Mask};
 use super::controllers::{Memory, REFUSAL_CAP};
 use super::decision::{self, CANCEL, DecisionRequest};
 use super::record::{Ending, Entry, Record};
@@ -59,7 +59,7 @@ const FAILED: &str = "Sorry, something went wrong here, and I cannot go on.";
 /// `environment/timeout`, which the procedure sees as errors); limits.
 pub fn run(
     workflows: &[Workflow<'_>],
-    arm: &Arm,
+    binding: &AgentOptions,
     agent: &mut dyn Agent,
     user: &mut dyn User,
     environment: &mut dyn Environment,
@@ -72,7 +72,7 @@ pub fn run(
     }
     let record = Record::new(conversation.session().procedure().name());
     let memory = Memory::default();
-    let mut driver = Driver { conversation, record, memory, specs, arm, agent, environment, options };
+    let mut driver = Driver { conversation, record, memory, specs, binding, agent, environment, options };
     driver.run(user)?;
     driver.record.usage = driver.agent.usage();
     driver.record.is_complete = driver.conversation.is_complete();
@@ -109,7 +109,7 @@ struct Driver<'w, 'r> {
     record: Record,
     memory: Memory,
     specs: Vec<Option<Spec>>,
-    arm: &'r Arm,
+    binding: &'r AgentOptions,
     agent: &'r mut dyn Agent,
     environment: &'r mut dyn Environment,
     options: &'r RunOptions,
@@ -212,22 +212,22 @@ impl Driver<'_, '_> {
         let mut refusals: Vec<String> = Vec::new();
         let (mut acts, mut unread, mut refused) = (0, 0, 0);
         loop {
-            let quirks = self.arm.controllers.map(|controllers| controllers.quirks);
+            let quirks = self.binding.controllers.map(|controllers| controllers.quirks);
             if acts >= quirks.and_then(|quirks| quirks.acts_in_turn).unwrap_or(self.options.acts) {
                 return Ok(self.say_instead(NO_REPLY));
             }
-            let offers = match self.arm.mask {
+            let offers = match self.binding.mask {
                 Mask::None => Vec::new(),
-                Mask::Form | Mask::Open(_) => self.conversation.offers(&self.arm.offering()),
+                Mask::Form | Mask::Open(_) => self.conversation.offers(&self.binding.offering()),
             };
             let written = self.agent.write(&Situation {
                 conversation: &self.conversation,
                 record: &self.record,
                 offers: &offers,
-                arm: self.arm,
+                binding: self.binding,
                 refusals: &refusals,
             })?;
-            let Some(act) = Act::read(&written, self.arm.format) else {
+            let Some(act) = Act::read(&written, self.binding.format) else {
                 self.record.refusals += 1;
                 unread += 1;
                 refusals.push("that was no step in the form asked for".to_owned());
@@ -245,7 +245,7 @@ impl Driver<'_, '_> {
                 self.note(Entry::Refused { written: crate::procedures::fill::one_line(&written), reason });
                 let is_bounded = !quirks.is_some_and(|quirks| quirks.unbounded_refusals);
                 let most =
-                    self.arm.controllers.map_or(self.options.tries, |controllers| controllers.most_tries);
+                    self.binding.controllers.map_or(self.options.tries, |controllers| controllers.most_tries);
                 if is_bounded && refused >= most {
                     return Ok(self.say_instead(NO_REPLY));
                 }
@@ -266,15 +266,15 @@ impl Driver<'_, '_> {
     /// Why an act is not carried out: what the controllers say; a name that is none; and where there is a mask over nodes, what
     /// it should have kept out.
     fn refusal(&mut self, act: &Resolved) -> Option<String> {
-        if let Some(controllers) = &self.arm.controllers {
+        if let Some(controllers) = &self.binding.controllers {
             let procedure = self.conversation.session().procedure();
             return self.memory.judge(procedure, controllers, act);
         }
-        match (self.arm.mask, act) {
+        match (self.binding.mask, act) {
             (Mask::Open(_), _) => {
                 let obstacle = self.conversation.obstacle(act);
-                // the plain schemas of an arm do not keep arguments together
-                let is_lenient = !self.arm.narrow;
+                // plain schemas do not keep arguments together
+                let is_lenient = !self.binding.narrow;
                 let is_argument = |obstacle: &Obstacle| {
                     matches!(obstacle, Obstacle::Stale { .. } | Obstacle::Argument(_) | Obstacle::Repeat)
                 };

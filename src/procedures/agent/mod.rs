@@ -2,8 +2,8 @@
 //!
 //! An [`Agent`] writes one step at a time, under a grammar of what is offered ([`ModelAgent`]) or not; a [`User`] answers; an
 //! [`Environment`](crate::plan::Environment) carries calls out. [`run`] brings them together and gives a [`Record`]. How much an
-//! agent is bound is an [`Arm`]: a mask over nodes and arguments, or the published controllers, which refuse an act after it was
-//! written.
+//! agent is bound is said by [`AgentOptions`]: a mask over nodes and arguments, or the published controllers, which refuse an act
+//! after it was written.
 
 mod apis;
 mod arm;
@@ -25,7 +25,7 @@ mod usage;
 mod user;
 
 pub use apis::{Rows, SimulatedApis};
-pub use arm::{ARMS, Arm, Mask};
+pub use arm::{ARMS, AgentOptions, Arm, Mask};
 pub use controllers::{Controllers, Quirks};
 pub use decision::DecisionRequest;
 pub use driver::{RunOptions, run};
@@ -56,14 +56,14 @@ pub struct Situation<'a, 'w> {
     /// What may come; everything, where there is no mask.
     pub offers: &'a [Offer],
     /// How it is bound.
-    pub arm: &'a Arm,
+    pub binding: &'a AgentOptions,
     /// What the controllers said of the last try.
     pub refusals: &'a [String],
 }
 
 /// Who writes the steps.
 pub trait Agent {
-    /// One step as a text of the arm's format.
+    /// One step as a text in the format of the options.
     ///
     /// # Errors
     /// The agent fails.

@@ -75,19 +75,19 @@ impl<'m> ModelAgent<'m> {
 impl Agent for ModelAgent<'_> {
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
         let start = Instant::now();
-        let arm = situation.arm;
-        let grammar = match arm.mask {
+        let binding = situation.binding;
+        let grammar = match binding.mask {
             Mask::None => None,
             Mask::Form | Mask::Open(_) => {
                 let key = format!(
                     "{:?} {:?} {} {:?}",
-                    arm.format, arm.thought, arm.text_characters, situation.offers
+                    binding.format, binding.thought, binding.text_characters, situation.offers
                 );
                 Some(self.compiled(key, |limits| {
                     let options = StepOptions {
-                        format: arm.format,
-                        thought: arm.thought,
-                        text_characters: arm.text_characters,
+                        format: binding.format,
+                        thought: binding.thought,
+                        text_characters: binding.text_characters,
                         limits: limits.clone(),
                     };
                     step_grammar(situation.offers, &options)

@@ -101,17 +101,17 @@ fn feedback(session: &Session<'_>) -> String {
 /// The prompt of a step.
 pub(super) fn step(situation: &Situation<'_, '_>) -> String {
     let session = situation.conversation.session();
-    let mut text = beginning(session.procedure(), situation.arm.format);
+    let mut text = beginning(session.procedure(), situation.binding.format);
     text.push_str(&history(&situation.record.entries));
     let known: Vec<String> =
         session.known().iter().map(|(slot, value)| format!("{slot} = {}", spoken(value))).collect();
     if !known.is_empty() {
         let _ = writeln!(text, "Known: {}", known.join("; "));
     }
-    if situation.arm.feedback {
+    if situation.binding.feedback {
         text.push_str(&feedback(session));
     }
-    if let Some(refusal) = situation.refusals.last().filter(|_| situation.arm.mask == Mask::None) {
+    if let Some(refusal) = situation.refusals.last().filter(|_| situation.binding.mask == Mask::None) {
         let _ = writeln!(text, "Your last step was refused: {refusal}.");
     }
     text.push_str("The next step:");

@@ -157,7 +157,7 @@ impl RuleAgent {
             let value = of_session.or_else(|| self.told.get(slot)).filter(|value| !value.is_null())?;
             // what a message tells in other words is to be asked for where arguments quote the user
             let is_quoted = match session.origin(api, slot) {
-                Origin::Words(words) if situation.arm.narrow => words.iter().any(|word| value == word),
+                Origin::Words(words) if situation.binding.narrow => words.iter().any(|word| value == word),
                 _ => true,
             };
             is_quoted.then(|| value.clone())
@@ -203,7 +203,7 @@ impl RuleAgent {
             .filter_map(|slot| Some(format!("{}: {}", json!(slot), arguments.get(slot)?)))
             .collect();
         let (name, members) = (&declared.name, members.join(", "));
-        Some(match situation.arm.format {
+        Some(match situation.binding.format {
             StepFormat::Published => format!("Action: {name}\nAction Input: {{{members}}}"),
             StepFormat::Json => format!("{{\"call\": {}, \"arguments\": {{{members}}}}}", json!(name)),
         })
@@ -217,7 +217,7 @@ fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
         _ => None,
     });
     let text = verbatim.unwrap_or(text);
-    match situation.arm.format {
+    match situation.binding.format {
         StepFormat::Published => format!("Answer: {name}\nResponse: {text}"),
         StepFormat::Json => format!("{{\"say\": {}, \"text\": {}}}", json!(name), json!(text)),
     }

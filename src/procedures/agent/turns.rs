@@ -1,7 +1,7 @@
 //! Recorded sessions of people: which of their steps a procedure permits, and turn by turn what an agent would have done in
 //! their place.
 
-use super::arm::{Arm, Mask};
+use super::arm::{AgentOptions, Mask};
 use super::record::{Entry, Record};
 use super::{Agent, Situation, errors};
 use crate::error::Result;
@@ -153,7 +153,7 @@ fn confuse<T: Ord>(counts: &mut Confusion, right: &BTreeSet<T>, made: &BTreeSet<
 /// Of the agent.
 pub fn replay(
     workflows: &[Workflow<'_>],
-    arm: &Arm,
+    binding: &AgentOptions,
     agent: &mut dyn Agent,
     events: &[Value],
 ) -> Result<Turns> {
@@ -181,7 +181,7 @@ pub fn replay(
             Event::Call(..) | Event::Say(_) | Event::Free => {
                 let truth = truth(procedure, &read, text(if read == Event::Free { 1 } else { 2 }));
                 let Some((truth, entry)) = truth else { continue };
-                let found = write(&conversation, &record, arm, agent)?;
+                let found = write(&conversation, &record, binding, agent)?;
                 turns.judge(procedure, &truth, found.as_ref());
                 conversation.take(&truth);
                 entry
@@ -196,15 +196,15 @@ pub fn replay(
 fn write(
     conversation: &Conversation<'_>,
     record: &Record,
-    arm: &Arm,
+    binding: &AgentOptions,
     agent: &mut dyn Agent,
 ) -> Result<Option<Resolved>> {
-    let offers = match arm.mask {
+    let offers = match binding.mask {
         Mask::None => Vec::new(),
-        Mask::Form | Mask::Open(_) => conversation.offers(&arm.offering()),
+        Mask::Form | Mask::Open(_) => conversation.offers(&binding.offering()),
     };
-    let situation = Situation { conversation, record, offers: &offers, arm, refusals: &[] };
-    Ok(Act::read(&agent.write(&situation)?, arm.format).map(|act| conversation.resolve(act)))
+    let situation = Situation { conversation, record, offers: &offers, binding, refusals: &[] };
+    Ok(Act::read(&agent.write(&situation)?, binding.format).map(|act| conversation.resolve(act)))
 }
 
 /// What the person did; `None` of a call of an API that there is not.
