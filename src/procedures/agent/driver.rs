@@ -1,8 +1,8 @@
 //! One session: turns of the user and the agent until the user leaves.
 
-use super::arm::{AgentOptions, Mask};
 use super::controllers::{Memory, REFUSAL_CAP};
 use super::decision::{self, CANCEL, DecisionRequest};
+use super::options::{AgentOptions, Mask};
 use super::record::{Ending, Entry, Record};
 use super::user::{Reply, Said, User};
 use super::{Agent, Situation, errors};

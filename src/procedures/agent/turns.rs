@@ -1,7 +1,7 @@
 //! Recorded sessions of people: which of their steps a procedure permits, and turn by turn what an agent would have done in
 //! their place.
 
-use super::arm::{AgentOptions, Mask};
+use super::options::{AgentOptions, Mask};
 use super::record::{Entry, Record};
 use super::{Agent, Situation, errors};
 use crate::error::Result;
