@@ -1,16 +1,17 @@
 //! The experiment `changes`: plans of changed domains, how often they break what the changed file says, and what a change
 //! costs.
 
-use super::arms::{Arm, Maker, Method, Which, parsed};
+use super::arms::{Arm, Maker, Method};
 use super::changes::{Change, Changed, changed};
 use super::experiment::Arguments;
 use super::experiments::{Record, arm_names, chosen, first_plans, is_right, plan, plan_report};
+use super::planner::{FlowScope, PlannerOptions};
 use crate::cli::{messages, source};
 use crate::error::Result;
 use crate::evaluation::statistics::quantile;
 use crate::evaluation::{Journal, Report, Table};
 use crate::flows::metrics::{calls, measure};
-use crate::flows::{Brackets, Entry, FlowAutomaton, FlowDomain, FlowOptions, Level, Query, Rounds, Thoughts};
+use crate::flows::{Entry, FlowAutomaton, FlowDomain, FlowOptions, Query, Rounds};
 use crate::limits::Limits;
 use crate::transitions::{Counts, Graph, TransitionSystem, minimize};
 use serde::{Deserialize, Serialize};
@@ -83,13 +84,11 @@ fn of_change(
         asked.extend(joined_queries(domain, first, second, &flow.id, queries));
     }
     let asked = chosen(arguments, std::slice::from_ref(domain), &asked);
-    for (name, which) in [("relevant flow", Which::Relevant), ("all flows", Which::All)] {
+    for (name, scope) in [("relevant flow", FlowScope::Relevant), ("all flows", FlowScope::All)] {
         let arm = Arm {
             name: format!("{}, {name}", change.name()),
-            method: Method::Valid(Level::Steps, which, 1),
-            thoughts: Thoughts::None,
-            brackets: Brackets::Empty,
-            answers: Vec::new(),
+            method: Method::Valid,
+            options: PlannerOptions::default().scope(scope),
         };
         let mut times: Vec<(Option<usize>, f64)> = Vec::new();
         for (_, flow, id, query) in &asked {
@@ -97,7 +96,7 @@ fn of_change(
             if journal.get(&id).is_some() {
                 continue;
             }
-            let kept = (which == Which::Relevant).then_some(*flow);
+            let kept = (scope == FlowScope::Relevant).then_some(*flow);
             let compile_seconds = match times.iter().find(|(known, _)| *known == kept) {
                 Some((_, seconds)) => *seconds,
                 None => {
@@ -108,7 +107,7 @@ fn of_change(
                 }
             };
             let record = plan(maker, &arm, domain, *flow, query)?;
-            let written = parsed(domain, &record.text, &arm);
+            let written = arm.options.parse(domain, &record.text);
             let names: Vec<&str> = written.calls.iter().map(|call| call.name.as_str()).collect();
             let violates = !record.finished || !keeps_a_flow(domain, &names)?;
             let was_plan = is_plan(&before, &names)?;

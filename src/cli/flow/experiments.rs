@@ -1,7 +1,8 @@
 //! Experiments: arms over queries, their records, and what is reported of them.
 
-use super::arms::{Arm, Maker, Method, Which, parsed};
+use super::arms::{Arm, Maker, Method};
 use super::experiment::{Arguments, Experiment};
+use super::planner::{FlowScope, PlannerOptions};
 use crate::cli::messages;
 use crate::error::Result;
 use crate::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
@@ -9,7 +10,7 @@ use crate::evaluation::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
 use crate::flows::flap::FlapOptions;
 use crate::flows::metrics::{self, calls, measure};
 use crate::flows::{
-    Brackets, FlowAutomaton, FlowDomain, FlowOptions, IntentText, Level, Query, Similarity, Thoughts,
+    FlowAutomaton, FlowDomain, FlowOptions, IntentText, Level, Query, Similarity, Thoughts,
     intent_similarities,
 };
 use crate::limits::Limits;
@@ -123,17 +124,20 @@ pub(super) fn chosen<'q>(
 }
 
 fn arms(arguments: &Arguments) -> Vec<Arm> {
-    let arm = |name: &str, method: Method, thoughts: Thoughts| {
-        let brackets = Brackets::Empty;
-        Arm { name: name.to_owned(), method, thoughts, brackets, answers: Vec::new() }
+    let arm = |name: &str, method: Method, thoughts: Thoughts| Arm {
+        name: name.to_owned(),
+        method,
+        options: PlannerOptions::default().thoughts(thoughts),
     };
-    let six = |which| Method::Valid(Level::Steps, which, 1);
+    let valid =
+        |name: &str, options: PlannerOptions| Arm { name: name.to_owned(), method: Method::Valid, options };
+    let six = |scope, thoughts| PlannerOptions::default().scope(scope).thoughts(thoughts);
     match arguments.experiment {
         Experiment::Intent | Experiment::Changes => Vec::new(),
         Experiment::Plain => {
-            let relevant = arm("level 6, relevant flow", six(Which::Relevant), Thoughts::None);
-            let all = arm("level 6, all flows", six(Which::All), Thoughts::None);
-            let similar = arm("level 6, most similar flow", six(Which::Similar), Thoughts::None);
+            let relevant = valid("level 6, relevant flow", six(FlowScope::Relevant, Thoughts::None));
+            let all = valid("level 6, all flows", six(FlowScope::All, Thoughts::None));
+            let similar = valid("level 6, most similar flow", six(FlowScope::Similar, Thoughts::None));
             let has_embedder = arguments.model.embedder.is_some();
             [relevant, all].into_iter().chain(has_embedder.then_some(similar)).collect()
         }
@@ -143,18 +147,18 @@ fn arms(arguments: &Arguments) -> Vec<Arm> {
             ("after", Thoughts::After),
             ("guided", Thoughts::Guided),
         ]
-        .map(|(name, thoughts)| arm(&format!("level 6, {name}"), six(Which::All), thoughts))
+        .map(|(name, thoughts)| valid(&format!("level 6, {name}"), six(FlowScope::All, thoughts)))
         .into(),
         Experiment::Baselines => vec![
-            arm("greedy, plain", Method::Greedy(Which::All), Thoughts::None),
-            arm("greedy, thoughts", Method::Greedy(Which::All), Thoughts::Free),
+            arm("greedy, plain", Method::Greedy, Thoughts::None),
+            arm("greedy, thoughts", Method::Greedy, Thoughts::Free),
             arm("nucleus, thoughts", Method::Nucleus, Thoughts::Free),
         ],
         Experiment::Beam => vec![arm("beam 3, thoughts", Method::Beam, Thoughts::Free)],
         Experiment::Levels => Level::ALL
             .map(|level| {
                 let name = format!("level {}", level.number());
-                arm(&name, Method::Valid(level, Which::All, 1), Thoughts::None)
+                valid(&name, six(FlowScope::All, Thoughts::None).level(level))
             })
             .into(),
         Experiment::Published => {
@@ -164,8 +168,8 @@ fn arms(arguments: &Arguments) -> Vec<Arm> {
             vec![arm(&name, Method::Flap(options), Thoughts::Free)]
         }
         Experiment::Samples => vec![
-            arm("level 6, free", six(Which::All), Thoughts::Free),
-            arm("level 6, free, 4 draws", Method::Valid(Level::Steps, Which::All, 4), Thoughts::Free),
+            valid("level 6, free", six(FlowScope::All, Thoughts::Free)),
+            valid("level 6, free, 4 draws", six(FlowScope::All, Thoughts::Free).samples(4)),
         ],
     }
 }
@@ -178,7 +182,7 @@ pub(super) fn plan(
     query: &str,
 ) -> Result<Record> {
     let made = maker.make(arm, domain, flow, query)?;
-    let plan = parsed(domain, &made.text, arm);
+    let plan = arm.options.parse(domain, &made.text);
     let names: Vec<&str> = plan.calls.iter().map(|call| call.name.as_str()).collect();
     let measures = measure(domain, flow, &calls(domain, names.iter().copied()));
     let (mut coherence, mut agreement) = (None, None);

@@ -9,6 +9,7 @@ mod experiments;
 mod graph;
 mod lookahead;
 mod model;
+mod planner;
 mod run;
 
 use super::limits::LimitArgs;

@@ -1,5 +1,6 @@
 //! A language model and an embedder for the commands that make plans of flows.
 
+use super::planner::{FlowPlanner, PromptEncoder};
 use crate::cli::model::ModelSettings;
 use crate::cli::tokens;
 use crate::decode::{ChatTemplate, Embedder, Message, Model, PromptTokenizer, RandomLogits};
@@ -35,14 +36,14 @@ pub(super) struct ModelArgs {
 
 /// What was loaded.
 pub(super) struct Loaded {
-    pub(super) model: Box<dyn Model>,
-    pub(super) vocabulary: Arc<Vocabulary>,
-    pub(super) embedder: Option<Box<dyn Embedder>>,
-    pub(super) encoder: Encoder,
+    model: Box<dyn Model>,
+    vocabulary: Arc<Vocabulary>,
+    embedder: Option<Box<dyn Embedder>>,
+    encoder: Encoder,
 }
 
 /// Writes prompts in tokens.
-pub(super) struct Encoder {
+struct Encoder {
     /// Without it tokens are bytes.
     tokenizer: Option<PromptTokenizer>,
     template: Option<ChatTemplate>,
@@ -127,9 +128,17 @@ impl ModelArgs {
     }
 }
 
-impl Encoder {
-    /// A prompt in tokens.
-    pub(super) fn prompt(&self, prompt: &FlowPrompt) -> Result<Vec<u32>> {
+impl Loaded {
+    /// A planner with the models.
+    pub(super) fn planner(&mut self, limits: &Limits) -> FlowPlanner<'_> {
+        let Loaded { model, vocabulary, embedder, encoder } = self;
+        let embedder = embedder.as_mut().map(|embedder| &mut **embedder as &mut dyn Embedder);
+        FlowPlanner::new(&mut **model, vocabulary, encoder, embedder, limits)
+    }
+}
+
+impl PromptEncoder for Encoder {
+    fn prompt(&self, prompt: &FlowPrompt) -> Result<Vec<u32>> {
         match &self.template {
             None => self.encode(&prompt.raw(), true),
             Some(template) => {
@@ -139,11 +148,12 @@ impl Encoder {
         }
     }
 
-    /// A text after a prompt.
-    pub(super) fn text(&self, text: &str) -> Result<Vec<u32>> {
+    fn text(&self, text: &str) -> Result<Vec<u32>> {
         self.encode(text, false)
     }
+}
 
+impl Encoder {
     fn encode(&self, text: &str, is_whole: bool) -> Result<Vec<u32>> {
         match &self.tokenizer {
             Some(tokenizer) => tokenizer.encode(text, is_whole),

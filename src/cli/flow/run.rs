@@ -1,7 +1,7 @@
 //! `grammata flow run`: one query of a customer, from the question to the plan.
 
-use super::arms::{Arm, Made, Maker, Method, Which, parsed};
 use super::model::ModelArgs;
+use super::planner::{FlowPlanner, FlowScope, PlannerOptions, WrittenPlan};
 use super::{PlanArgs, ThoughtsName};
 use crate::cli::deadline::deadline;
 use crate::cli::graph::{Format, write};
@@ -56,9 +56,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let domain = arguments.plans.domain()?;
     let options = arguments.plans.options(&domain)?;
     let mut loaded = arguments.model.load(&limits)?;
-    let mut maker = Maker::new(&mut loaded, &limits);
+    let mut planner = loaded.planner(&limits);
     writeln!(output, "customer: {}", arguments.query)?;
-    if let Some(similarity) = maker.similarity() {
+    if let Some(similarity) = &mut planner.similarity {
         let found = intent_similarities(&domain, &arguments.query, IntentText::WithSteps, similarity)?;
         let flows = domain.flows.iter().zip(&found);
         let shown: Vec<String> = flows.map(|(flow, found)| format!("{} {found:.2}", flow.id)).collect();
@@ -72,26 +72,31 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
     }
     output.flush()?;
-    let which = match (options.flow, arguments.model.embedder.is_some()) {
-        (Some(_), _) => Which::Relevant,
-        (None, true) => Which::Similar,
-        (None, false) => Which::All,
+    let scope = match (options.flow, arguments.model.embedder.is_some()) {
+        (Some(_), _) => FlowScope::Relevant,
+        (None, true) => FlowScope::Similar,
+        (None, false) => FlowScope::All,
     };
-    let method = Method::Valid(options.level, which, arguments.samples);
     let brackets = if options.arguments { Brackets::Makers } else { Brackets::Empty };
-    let (thoughts, answers) = (arguments.thoughts.into(), options.answers.clone());
-    let arm = Arm { name: "run".to_owned(), method, thoughts, brackets, answers };
+    let writing = PlannerOptions {
+        level: options.level,
+        scope,
+        samples: arguments.samples,
+        thoughts: arguments.thoughts.into(),
+        brackets,
+        answers: options.answers.clone(),
+    };
     let flow = options.flow.unwrap_or_default();
     let made = match &arguments.apis {
         None => {
-            let made = maker.make(&arm, &domain, flow, &arguments.query)?;
-            for (number, call) in parsed(&domain, &made.text, &arm).calls.iter().enumerate() {
+            let made = planner.write(&writing, &domain, flow, &arguments.query)?;
+            for (number, call) in writing.parse(&domain, &made.text).calls.iter().enumerate() {
                 let answer = call.outcome.as_ref().map(|outcome| format!("={outcome}"));
                 write_call(number + 1, call, &answer.unwrap_or_default(), output)?;
             }
             made
         }
-        Some(command) => match carry_out(arguments, command, &mut maker, &arm, &domain, flow, output) {
+        Some(command) => match carry_out(arguments, command, &mut planner, &writing, &domain, flow, output) {
             Err(Failure::Error(error)) => {
                 output.flush()?;
                 return Err(placed(arguments, error)?.into());
@@ -110,7 +115,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             made.time.as_secs_f64()
         )?;
     }
-    let plan = parsed(&domain, &made.text, &arm);
+    let plan = writing.parse(&domain, &made.text);
     draw(arguments, &domain, options, &plan.calls, output)?;
     Ok(if plan.is_finished { Exit::Done } else { Exit::Cut })
 }
@@ -130,12 +135,12 @@ fn write_call(number: usize, call: &WrittenCall, answer: &str, output: &mut Outp
 fn carry_out(
     arguments: &Arguments,
     command: &str,
-    maker: &mut Maker<'_>,
-    arm: &Arm,
+    planner: &mut FlowPlanner<'_>,
+    options: &PlannerOptions,
     domain: &FlowDomain,
     flow: usize,
     output: &mut Output,
-) -> Result<Made, Failure> {
+) -> Result<WrittenPlan, Failure> {
     let mut environment = CommandEnvironment::new(command, arguments.deadline);
     let prelude = domain.prelude_apis().len();
     let mut calls = 0;
@@ -144,7 +149,7 @@ fn carry_out(
         let number = (calls > prelude).then(|| calls - prelude);
         write_executed(domain, number, call, executed, output)
     };
-    maker.carry_out(arm, domain, flow, &arguments.query, &mut environment, &mut on_call)
+    planner.carry_out(options, domain, flow, &arguments.query, &mut environment, &mut on_call)
 }
 
 /// The error of a call, with the line of the file that says what the API may answer, if that is what is wrong.
