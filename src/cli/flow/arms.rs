@@ -1,13 +1,15 @@
 //! Ways to make a plan, which experiments compare.
 
 use super::model::Loaded;
-use super::planner::{FlowPlanner, PlannerOptions, PromptEncoder, WrittenPlan};
 use crate::decode::{
     BeamOptions, Feed, FinishReason, LogSoftmax, Model, Rows, SamplingParams, SequenceId, beam_search,
 };
 use crate::error::Result;
 use crate::flows::flap::{FlapDecoder, FlapOptions};
-use crate::flows::{EmbeddedSimilarity, FlowDomain, FlowPrompt, Thoughts};
+use crate::flows::{
+    EmbeddedSimilarity, FlowDomain, FlowPlanner, FlowPrompt, PlannerOptions, PromptEncoder, Thoughts,
+    WrittenPlan,
+};
 use crate::limits::Limits;
 use std::time::Instant;
 

@@ -2,7 +2,6 @@
 
 use super::arms::{Arm, Maker, Method};
 use super::experiment::{Arguments, Experiment};
-use super::planner::{FlowScope, PlannerOptions};
 use crate::cli::messages;
 use crate::error::Result;
 use crate::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
@@ -10,8 +9,8 @@ use crate::evaluation::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
 use crate::flows::flap::FlapOptions;
 use crate::flows::metrics::{self, calls, measure};
 use crate::flows::{
-    FlowAutomaton, FlowDomain, FlowOptions, IntentText, Level, Query, Similarity, Thoughts,
-    intent_similarities,
+    FlowAutomaton, FlowDomain, FlowOptions, FlowScope, IntentText, Level, PlannerOptions, Query, Similarity,
+    Thoughts, intent_similarities,
 };
 use crate::limits::Limits;
 use crate::transitions::TransitionSystem;

@@ -9,7 +9,6 @@ mod experiments;
 mod graph;
 mod lookahead;
 mod model;
-mod planner;
 mod run;
 
 use super::limits::LimitArgs;

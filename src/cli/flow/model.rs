@@ -1,11 +1,10 @@
 //! A language model and an embedder for the commands that make plans of flows.
 
-use super::planner::{FlowPlanner, PromptEncoder};
 use crate::cli::model::ModelSettings;
 use crate::cli::tokens;
 use crate::decode::{ChatTemplate, Embedder, Message, Model, PromptTokenizer, RandomLogits};
 use crate::error::Result;
-use crate::flows::FlowPrompt;
+use crate::flows::{FlowPlanner, FlowPrompt, PromptEncoder};
 use crate::limits::Limits;
 use crate::vocabulary::Vocabulary;
 use serde_json::{Value, json};

@@ -1,7 +1,6 @@
 //! `grammata flow run`: one query of a customer, from the question to the plan.
 
 use super::model::ModelArgs;
-use super::planner::{FlowPlanner, FlowScope, PlannerOptions, WrittenPlan};
 use super::{PlanArgs, ThoughtsName};
 use crate::cli::deadline::deadline;
 use crate::cli::graph::{Format, write};
@@ -10,8 +9,8 @@ use crate::cli::source;
 use crate::diagnostic::{Notation, Source};
 use crate::error::Error;
 use crate::flows::{
-    Brackets, ExecutedCall, FlowAutomaton, FlowDomain, FlowOptions, IntentText, Served, WrittenCall,
-    intent_similarities, serving_flow,
+    Brackets, ExecutedCall, FlowAutomaton, FlowDomain, FlowOptions, FlowPlanner, FlowScope, IntentText,
+    PlannerOptions, Served, WrittenCall, WrittenPlan, intent_similarities, serving_flow,
 };
 use crate::plan::CommandEnvironment;
 use serde_json::Value;

@@ -1,14 +1,17 @@
 //! Plans of queries by a language model under the grammars of domains.
 
+use super::choose::{ChooserOptions, IntentText, Served, ValidChooser, intent_similarities, serving_flow};
+use super::domain::FlowDomain;
+use super::execute::{ExecutedCall, Execution, PlanWriter};
+use super::options::{FlowOptions, Level};
+use super::parse::{Brackets, ParsedPlan, WrittenCall, parse_with};
+use super::prompt::FlowPrompt;
+use super::similarity::{EmbeddedSimilarity, Similarity};
+use super::text::{Thoughts, grammar};
 use crate::decode::{
     Constraint, Decoder, Embedder, Event, ForcedDraft, GenerationOptions, Model, PrefixCache, SamplingParams,
 };
 use crate::error::{Error, Result};
-use crate::flows::{
-    Brackets, ChooserOptions, EmbeddedSimilarity, ExecutedCall, Execution, FlowDomain, FlowOptions,
-    FlowPrompt, IntentText, Level, ParsedPlan, PlanWriter, Served, Similarity, Thoughts, ValidChooser,
-    WrittenCall, grammar, intent_similarities, parse_with, serving_flow,
-};
 use crate::limits::Limits;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::plan::Environment;
