@@ -3,7 +3,6 @@
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
-use super::flap::FlapOptions;
 use super::options::FlowOptions;
 use super::parse::{Brackets, ParsedPlan, WrittenCall, parse_with};
 use super::similarity::{Similarity, similar};
@@ -74,6 +73,59 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
     }
 }
 
+/// How a thought is scored: (1 - λ) p + λ (a step + c input + d description), terms of similarity as in FLAP. Its term of APIs is
+/// the same for all thoughts under a mask and left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct ThoughtScore {
+    /// The weight a of the similarity of thought and step. Default 1.
+    pub step_weight: f64,
+    /// The weight c of the similarity of thought and query. Default 1.
+    pub input_weight: f64,
+    /// The weight d of the similarity of thought and description of the API. Default 1.
+    pub description_weight: f64,
+    /// The factor of the step under execution. Default 1.
+    pub alpha_current: f64,
+    /// The factor of another step. Default 0.5.
+    pub alpha_followed: f64,
+    /// The share λ of the similarities against the model's probability. Default 0.7.
+    pub lambda: f64,
+}
+
+impl Default for ThoughtScore {
+    fn default() -> ThoughtScore {
+        ThoughtScore {
+            step_weight: 1.0,
+            input_weight: 1.0,
+            description_weight: 1.0,
+            alpha_current: 1.0,
+            alpha_followed: 0.5,
+            lambda: 0.7,
+        }
+    }
+}
+
+crate::setters::setters!(ThoughtScore {
+    step_weight: f64,
+    input_weight: f64,
+    description_weight: f64,
+    alpha_current: f64,
+    alpha_followed: f64,
+    lambda: f64,
+});
+
+impl ThoughtScore {
+    /// (1 - λ) `probability` + λ `heuristic`.
+    fn score(&self, probability: f64, heuristic: f64) -> f64 {
+        (1.0 - self.lambda) * probability + self.lambda * heuristic
+    }
+}
+
 /// Settings of [`ValidChooser`].
 #[derive(Clone, Debug)]
 #[cfg_attr(
@@ -93,8 +145,8 @@ pub struct ChooserOptions {
     pub temperature: f32,
     /// The seed of the draws.
     pub seed: u64,
-    /// λ, the weights of the terms, and α. The term of APIs is the same for all and left out.
-    pub score: FlapOptions,
+    /// How thoughts are scored.
+    pub score: ThoughtScore,
     /// The most tokens of a plan.
     pub max_tokens: usize,
 }
@@ -107,7 +159,7 @@ impl Default for ChooserOptions {
             samples: 1,
             temperature: 0.8,
             seed: 0,
-            score: FlapOptions::default(),
+            score: ThoughtScore::default(),
             max_tokens: 2048,
         }
     }
@@ -119,7 +171,7 @@ crate::setters::setters!(ChooserOptions {
     samples: usize,
     temperature: f32,
     seed: u64,
-    score: FlapOptions,
+    score: ThoughtScore,
     max_tokens: usize,
 });
 

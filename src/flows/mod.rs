@@ -42,7 +42,8 @@ mod written;
 pub use automaton::{FlowAutomaton, FlowCall, FlowState};
 pub use budget::WithinBudget;
 pub use choose::{
-    ChooserOptions, ChosenPlan, IntentText, Served, ValidChooser, intent_similarities, serving_flow,
+    ChooserOptions, ChosenPlan, IntentText, Served, ThoughtScore, ValidChooser, intent_similarities,
+    serving_flow,
 };
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
 pub use execute::{ExecutedCall, Execution, PlanWriter, WriterUse};

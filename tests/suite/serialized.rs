@@ -2,7 +2,7 @@
 
 use grammata::decode::{BeamOptions, GenerationOptions, SamplingParams};
 use grammata::flows::flap::{FlapOptions, Incomplete};
-use grammata::flows::{ChooserOptions, FlowOptions, Level, Thoughts, Within};
+use grammata::flows::{ChooserOptions, FlowOptions, Level, ThoughtScore, Thoughts, Within};
 use grammata::plan::SearchOptions;
 use grammata::plan::policy::{PromptMode, PromptOptions};
 use grammata::procedures::agent::RunOptions;
@@ -79,6 +79,7 @@ fn options_of_agents_are_read_as_they_are_written() {
     );
     let score = FlapOptions::default().incomplete(Incomplete::Partial);
     holds(&score, json!({"incomplete": "partial", "lambda": 0.7}));
+    let score = ThoughtScore::default().lambda(0.5);
     let chooser = ChooserOptions::default().thoughts(Thoughts::Stated).score(score);
     holds(&chooser, json!({"thoughts": "stated", "score": json!(score)}));
     let prompts = PromptOptions::default().mode(PromptMode::Likelihood).orders(4);
