@@ -1,46 +1,8 @@
 //! Data to train a policy on: what was asked, what was chosen, and what the finished plan was worth (RLTF: REINFORCE on
 //! valid plans only, which is all that a search under the automaton makes).
 
-use super::policy::Answer;
-use super::question::Question;
+use super::decision::Decision;
 use serde_json::{Value, json};
-
-/// One decision of a policy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    /// The question as it was asked.
-    pub prompt: String,
-    /// The labels of the choices, in the order of the question.
-    pub options: Vec<String>,
-    /// Steps of the plan before the decision.
-    pub step: usize,
-    /// The places of the choices taken, in rising order.
-    pub taken: Vec<usize>,
-    /// The answer as the question wants it: a number from 1, numbers with commas between them, 0 for none, or a label.
-    pub completion: String,
-    /// The natural logarithm of the probability with which the policy gave this answer, if it knows it.
-    pub log_probability: Option<f64>,
-}
-
-impl Decision {
-    pub(super) fn of(question: &Question, step: usize, answer: &Answer) -> Decision {
-        Decision {
-            prompt: question.text.clone(),
-            options: question.choices.iter().map(|choice| choice.label.clone()).collect(),
-            step,
-            taken: answer.places.clone(),
-            completion: question.completion(&answer.places),
-            log_probability: answer.log_probability,
-        }
-    }
-}
-
-impl Decision {
-    /// The labels of the choices taken.
-    pub fn chosen(&self) -> Vec<&str> {
-        self.taken.iter().filter_map(|&place| self.options.get(place)).map(String::as_str).collect()
-    }
-}
 
 /// A finished plan of a task: the decisions that made it, and its reward.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use super::problem::Offered;
 use super::{Event, Outcome, Problem, Search};
 use crate::error::Result;
 use crate::plan::automaton::Position;
-use crate::plan::episodes::Decision;
+use crate::plan::decision::Decision;
 use crate::plan::errors;
 use crate::plan::question::Choice;
 use rustc_hash::FxHashSet;

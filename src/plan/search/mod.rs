@@ -16,7 +16,7 @@ pub use best_first::BestFirst;
 pub use depth_first::{Backtracking, Greedy};
 pub use problem::{Chosen, Offered, Problem, Scored};
 
-use super::episodes::Decision;
+use super::decision::Decision;
 use super::step::{Plan, Step};
 use crate::error::Result;
 

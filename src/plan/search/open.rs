@@ -3,7 +3,7 @@
 use super::problem::Offered;
 use super::{Event, Outcome, Problem};
 use crate::error::Result;
-use crate::plan::episodes::Decision;
+use crate::plan::decision::Decision;
 use crate::plan::errors;
 use crate::plan::partial::PartialPlan;
 use crate::plan::policy::Answer;

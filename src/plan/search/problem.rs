@@ -3,7 +3,7 @@
 use super::{Event, Outcome, SearchOptions};
 use crate::error::Result;
 use crate::plan::automaton::PlanAutomaton;
-use crate::plan::episodes::Decision;
+use crate::plan::decision::Decision;
 use crate::plan::errors;
 use crate::plan::partial::{PartialPlan, Successor};
 use crate::plan::policy::{Answer, Policy};
