@@ -321,3 +321,56 @@ fn words_of_requests_read_back() {
         assert!(seen >= if count == 1 { 1 } else { 20 }, "{name}: {seen} words");
     }
 }
+
+/// Tools whose last argument is a list, in a format that writes its items by position.
+const LISTS: &str = r#"[
+    {"name": "all", "inputSchema": {"type": "object", "required": ["id", "cards"], "properties": {
+        "id": {"type": "string"}, "cards": {"type": "array", "items": {"type": "string"}}}}},
+    {"name": "between", "inputSchema": {"type": "object", "required": ["id", "cards"], "properties": {
+        "id": {"type": "string"}, "n": {"type": "integer"}, "cards": {"type": "array", "items": {"type": "string"}}}}},
+    {"name": "optional", "inputSchema": {"type": "object", "required": ["id"], "properties": {
+        "id": {"type": "string"}, "cards": {"type": "array", "items": {"type": "string"}}}}},
+    {"name": "nested", "inputSchema": {"type": "object", "properties": {"cards": {"type": "array"}}}},
+    {"name": "empty", "inputSchema": {"type": "object", "required": ["id", "cards"], "properties": {
+        "id": {"type": "string"}, "cards": {"type": "array", "maxItems": 0}}}},
+    {"name": "nothing", "inputSchema": {"type": "object", "required": ["id", "cards"], "properties": {
+        "id": {"type": "string"}, "cards": {"type": "array", "items": false}}}}]"#;
+
+#[test]
+fn last_lists_by_position_read_back() {
+    let set = set(LISTS);
+    let format = CallFormat::named("relation").unwrap();
+    let compiled = compiled("relation", &set, &text_options());
+    for (text, arguments) in [
+        (r#"all(", ")"#, json!({"id": ", ", "cards": []})),
+        (r#"all("a", "b", "[]")"#, json!({"id": "a", "cards": ["b", "[]"]})),
+        (r#"between(", ")"#, json!({"id": ", ", "cards": []})),
+        (r#"between("a", 1)"#, json!({"id": "a", "n": 1, "cards": []})),
+        (r#"between("a", 1, "b")"#, json!({"id": "a", "n": 1, "cards": ["b"]})),
+        (r#"optional("a")"#, json!({"id": "a"})),
+        (r#"optional("a", [])"#, json!({"id": "a", "cards": []})),
+        (r#"optional("a", "[]")"#, json!({"id": "a", "cards": ["[]"]})),
+        ("nested()", json!({})),
+        ("nested([])", json!({"cards": [[]]})),
+        (r#"empty("a", [])"#, json!({"id": "a", "cards": []})),
+        (r#"nothing("a")"#, json!({"id": "a", "cards": []})),
+    ] {
+        let call = Call {
+            tool: text[..text.find('(').unwrap()].to_owned(),
+            arguments: arguments.as_object().unwrap().clone(),
+        };
+        let turn = Turn { calls: vec![call], ..Turn::default() };
+        assert!(is_word(&compiled, text), "{text}");
+        assert_eq!(format.read(text, &set).unwrap(), turn, "{text}");
+        assert_eq!(format.render(&turn, &set).unwrap(), text);
+    }
+    // items may be empty lists themselves, and what is left out has no place
+    for (tool, arguments) in
+        [("nested", json!({"cards": []})), ("between", json!({"id": "a", "cards": ["b"]}))]
+    {
+        let call = Call { tool: tool.to_owned(), arguments: arguments.as_object().unwrap().clone() };
+        let turn = Turn { calls: vec![call], ..Turn::default() };
+        assert_eq!(format.render(&turn, &set).unwrap_err().code(), "tools/call-text", "{tool}");
+    }
+    assert!(!is_word(&compiled, r#"all("a", [])"#) && !is_word(&compiled, r#"between("a", "b")"#));
+}

@@ -204,23 +204,30 @@ impl Writer<'_> {
         let last = plain.members.len().saturating_sub(1);
         let mut is_optional = false;
         for (at, member) in plain.members.iter().enumerate() {
-            let (item, bounds) = match variadic(&plain, member).filter(|_| at == last) {
-                Some((items, min, max)) => (items, Some((min, max))),
-                None => (member.schema, None),
-            };
+            let list = variadic(&plain, member).filter(|_| at == last);
+            let item = list.map_or(member.schema, |(items, ..)| items);
             let numbers = Kinds { number: true, ..Kinds::default() };
             if values == Values::Numbers && Kinds::of(item, plain.root) != numbers {
                 return Err(self.unwritable(tool, member.name, "numbers"));
             }
-            let Some(value) = self.value(tool, &plain.alone(item), Spelling::Json)? else {
-                return Err(self.unwritable(tool, member.name, "a value that it can write"));
-            };
-            let (value, required) = match bounds {
-                Some((min, max)) => {
-                    (self.builder.separated(value, separator, min.max(1), max), member.required && min > 0)
+            let mut texts: Vec<ExprId> =
+                self.value(tool, &plain.alone(item), Spelling::Json)?.into_iter().collect();
+            let mut required = member.required;
+            if let Some((_, min, max)) = list {
+                required &= min > 0;
+                for items in &mut texts {
+                    *items = self.builder.separated(*items, separator, min.max(1), max);
                 }
-                None => (value, member.required),
-            };
+                if min == 0 && has_empty_text(&plain, member, values) {
+                    texts.push(self.builder.text(EMPTY_LIST));
+                }
+                if texts.is_empty() && !required {
+                    continue;
+                }
+            }
+            if texts.is_empty() {
+                return Err(self.unwritable(tool, member.name, "a value that it can write"));
+            }
             if required && is_optional {
                 return Err(self.unwritable(
                     tool,
@@ -229,7 +236,7 @@ impl Writer<'_> {
                 ));
             }
             is_optional |= !required;
-            parts.push((value, required));
+            parts.push((self.builder.choice(texts), required));
         }
         if plain.has_conditions() {
             return Err(self.unwritable(tool, &tool.name, "arguments that do not depend on each other"));
@@ -256,7 +263,16 @@ impl Writer<'_> {
     }
 }
 
-/// The schema of the items of an array and how many there are, where nothing else is said of it.
+/// The text of an empty last list that could also be left out. No text is an empty list if the list is required.
+pub(super) const EMPTY_LIST: &str = "[]";
+
+/// Whether [`EMPTY_LIST`] is the text of a last list, and not that of an item.
+pub(super) fn has_empty_text(plain: &Plain<'_>, member: &Member<'_>, values: Values) -> bool {
+    let items = variadic(plain, member).map(|(items, ..)| Kinds::of(items, plain.root));
+    !member.required && values == Values::Any && items.is_some_and(|items| !items.compound)
+}
+
+/// The schema of the items of an array and how many there are, where nothing else is said of it and it may have items.
 pub(super) fn variadic<'t>(plain: &Plain<'t>, member: &Member<'t>) -> Option<(&'t Value, u32, Option<u32>)> {
     static ANYTHING: Value = Value::Bool(true);
     let schema = plain.resolved(member.schema).as_object()?;
@@ -271,5 +287,8 @@ pub(super) fn variadic<'t>(plain: &Plain<'t>, member: &Member<'t>) -> Option<(&'
     let count = |keyword: &str| {
         schema.get(keyword).and_then(Value::as_u64).map(|count| count.min(u64::from(u32::MAX)) as u32)
     };
-    Some((schema.get("items").unwrap_or(&ANYTHING), count("minItems").unwrap_or(0), count("maxItems")))
+    let (min, max) = (count("minItems").unwrap_or(0), count("maxItems"));
+    // what can only be empty is written as one value
+    let may_have_items = max.is_none_or(|max| max >= min.max(1));
+    may_have_items.then(|| (schema.get("items").unwrap_or(&ANYTHING), min, max))
 }

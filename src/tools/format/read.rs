@@ -167,7 +167,7 @@ impl<'t> Reader<'t> {
                 }
                 Piece::Endpoint(_) => call = self.endpoint()?,
                 Piece::Keywords(_) => call.arguments = self.keywords(&call.tool)?,
-                Piece::Positional(_) => call.arguments = self.positional(&call.tool)?,
+                Piece::Positional(values) => call.arguments = self.positional(&call.tool, *values)?,
                 Piece::Tuple(_) => call.arguments = self.tuple(&call.tool)?,
                 Piece::Element(parts) => call.arguments = self.elements(&call.tool, parts)?,
                 Piece::Request(form) => call = self.request(*form)?,

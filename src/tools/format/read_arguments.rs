@@ -1,10 +1,10 @@
 //! Arguments that are written one by one, as values.
 
-use super::arguments::variadic;
+use super::arguments::{EMPTY_LIST, has_empty_text, variadic};
 use super::members::Plain;
 use super::read::Reader;
 use super::scalar::{Texts, extent, from_python, to_python};
-use super::{Piece, RequestForm, read_http};
+use super::{Piece, RequestForm, Values, read_http};
 use crate::error::Result;
 use crate::tools::set::Tool;
 use serde_json::{Map, Value};
@@ -72,7 +72,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Values by position, up to the bracket that closes them.
-    pub(super) fn positional(&mut self, tool: &str) -> Result<Map<String, Value>> {
+    pub(super) fn positional(&mut self, tool: &str, form: Values) -> Result<Map<String, Value>> {
         let (tool, root) = self.tool(tool)?;
         let plain = Plain::of(tool, &root)?;
         let mut values = Vec::new();
@@ -83,22 +83,28 @@ impl<'t> Reader<'t> {
             let text = &self.rest()[..extent(self.rest())];
             let Ok(value) = serde_json::from_str::<Value>(text) else { return Err(self.wrong("a value")) };
             self.at += text.len();
-            values.push(value);
+            values.push((text, value));
         }
         let mut arguments = Map::new();
         let mut values = values.into_iter().peekable();
-        let last = plain.members.len().saturating_sub(1);
-        for (at, member) in plain.members.iter().enumerate() {
-            let is_last_list = at == last && variadic(&plain, member).is_some();
-            // no items are a list where one must be
-            if values.peek().is_none() && !(is_last_list && member.required) {
-                break;
+        let list = plain.members.last().filter(|member| variadic(&plain, member).is_some());
+        let single = &plain.members[..plain.members.len() - usize::from(list.is_some())];
+        for member in single {
+            let Some((_, value)) = values.next() else { break };
+            arguments.insert(member.name.to_owned(), value);
+        }
+        if let Some(member) = list {
+            let mut items: Vec<(&str, Value)> = values.by_ref().collect();
+            let is_empty =
+                matches!(items.as_slice(), [(EMPTY_LIST, _)]) && has_empty_text(&plain, member, form);
+            if is_empty {
+                items.clear();
             }
-            let value = match is_last_list {
-                true => Some(Value::Array(values.by_ref().collect())),
-                false => values.next(),
-            };
-            arguments.extend(value.map(|value| (member.name.to_owned(), value)));
+            // a list that must come is empty if it has no items, even where arguments before it are left out
+            if is_empty || member.required || !items.is_empty() {
+                let items = items.into_iter().map(|(_, value)| value).collect();
+                arguments.insert(member.name.to_owned(), Value::Array(items));
+            }
         }
         if values.peek().is_some() { Err(self.wrong("no more values than arguments")) } else { Ok(arguments) }
     }
@@ -109,7 +115,7 @@ impl<'t> Reader<'t> {
             return Ok(Map::new());
         }
         self.at += 1;
-        let arguments = self.positional(tool)?;
+        let arguments = self.positional(tool, Values::Any)?;
         self.literal(")")?;
         Ok(arguments)
     }
@@ -136,13 +142,13 @@ impl Piece {
                 });
                 Ok(elements.collect())
             }
-            Piece::Positional(_) => positional(&plain()?, call),
+            Piece::Positional(values) => positional(&plain()?, call, *values),
             Piece::Tuple(_) => {
                 let plain = plain()?;
                 if plain.members.is_empty() {
                     return Ok(String::new());
                 }
-                Ok(format!("({})", positional(&plain, call)?))
+                Ok(format!("({})", positional(&plain, call, Values::Any)?))
             }
             Piece::Endpoint(_) => read_http::endpoint(tool, call),
             Piece::Request(RequestForm::Message) => read_http::message(tool, call),
@@ -152,18 +158,28 @@ impl Piece {
     }
 }
 
-fn positional(plain: &Plain<'_>, call: &super::Call) -> std::result::Result<String, &'static str> {
+fn positional(
+    plain: &Plain<'_>,
+    call: &super::Call,
+    form: Values,
+) -> std::result::Result<String, &'static str> {
     let mut values = Vec::new();
     let mut is_left_out = false;
     let last = plain.members.len().saturating_sub(1);
     for (at, member) in plain.members.iter().enumerate() {
-        match call.arguments.get(member.name) {
-            None => is_left_out = true,
-            Some(_) if is_left_out => return Err("arguments of which none is left out before another"),
-            Some(Value::Array(items)) if at == last && variadic(plain, member).is_some() => {
-                values.extend(items.iter().map(Value::to_string));
+        let list = call.arguments.get(member.name).and_then(Value::as_array);
+        let list = list.filter(|_| at == last && variadic(plain, member).is_some());
+        match (call.arguments.get(member.name), list) {
+            (None, _) => is_left_out = true,
+            // the reader adds it
+            (_, Some(items)) if items.is_empty() && member.required => {}
+            (Some(_), _) if is_left_out => return Err("arguments of which none is left out before another"),
+            (_, Some(items)) if items.is_empty() && has_empty_text(plain, member, form) => {
+                values.push(EMPTY_LIST.to_owned());
             }
-            Some(value) => values.push(value.to_string()),
+            (_, Some(items)) if items.is_empty() => return Err("a list with items, or none"),
+            (_, Some(items)) => values.extend(items.iter().map(Value::to_string)),
+            (Some(value), None) => values.push(value.to_string()),
         }
     }
     Ok(values.join(", "))
