@@ -84,6 +84,16 @@ pub(super) fn impossible(what: &str, id: usize) -> Error {
     )
 }
 
+/// Parts of a file overlap, so that reading each of them would take longer than its length allows.
+pub(super) fn overlapping(what: &str, id: usize, most: usize) -> Error {
+    format(
+        Diagnostic::new("mask-file/impossible", "parts of a mask file overlap")
+            .found(format!("{what} {id}, up to which there are more than {most} bytes"))
+            .allowed("rows, lists and masks that are apart, as Grammata writes them")
+            .help(COMPILE_AGAIN),
+    )
+}
+
 pub(super) fn unreadable_grammar(at: usize) -> Error {
     format(
         Diagnostic::new("mask-file/grammar", "the section of the grammar in a mask file cannot be read")

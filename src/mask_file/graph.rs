@@ -6,6 +6,8 @@
 use super::codec::word;
 use super::container::Container;
 use super::header::Section;
+use crate::error::Result;
+use std::borrow::Cow;
 
 /// Bytes of a state.
 pub(super) const STATE: usize = 16;
@@ -37,11 +39,11 @@ pub(super) mod bits {
 /// A state: what is known of a place of texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
-    info: u32,
+    pub(super) info: u32,
     /// The successor of the single byte, or where the row lies.
-    next: u32,
+    pub(super) next: u32,
     mask: u32,
-    token_edges: u32,
+    pub(super) token_edges: u32,
 }
 
 /// Where a byte or a token leads.
@@ -72,6 +74,11 @@ impl State {
         self.info & bits::TOKENS != 0
     }
 
+    /// Whether the successors lie in a row.
+    pub(super) fn has_row(self) -> bool {
+        self.info & bits::ROW != 0
+    }
+
     /// The mask, if there is one.
     pub(crate) fn mask(self) -> Option<u32> {
         Some(self.mask).filter(|&mask| mask != NONE)
@@ -93,7 +100,7 @@ pub(super) fn state(file: &Container, id: u32) -> Option<State> {
 
 /// What a number in the place of a state means; nothing if that is not explored.
 #[inline]
-fn target(file: &Container, number: u32) -> Option<Next> {
+pub(super) fn target(file: &Container, number: u32) -> Option<Next> {
     match number {
         DEAD => Some(Next::Dead),
         _ if (number as usize) < state_count(file) => Some(Next::State(number)),
@@ -151,20 +158,20 @@ pub(super) fn token_successors(file: &Container, state: State) -> impl Iterator<
 }
 
 /// The bytes of the token edges of a list: for each a token and a state.
-fn token_edges(file: &Container, list: u32) -> Option<&[u8]> {
+pub(super) fn token_edges(file: &Container, list: u32) -> Option<&[u8]> {
     let at = (list as usize).checked_mul(4)?;
     let count = word(file.part(Section::TokenEdges, at, 4)?, 0)? as usize;
     file.part(Section::TokenEdges, at + 4, count.checked_mul(8)?)
 }
 
 /// Runs of bytes with one successor each: the first byte of each run, and the successors.
-struct Row<'a> {
-    starts: &'a [u8],
-    targets: &'a [u8],
+pub(super) struct Row<'a> {
+    pub(super) starts: &'a [u8],
+    pub(super) targets: &'a [u8],
 }
 
 #[inline]
-fn row(file: &Container, at: u32) -> Option<Row<'_>> {
+pub(super) fn row(file: &Container, at: u32) -> Option<Row<'_>> {
     let at = (at as usize).checked_mul(4)?;
     let count = word(file.part(Section::Rows, at, 4)?, 0)? as usize;
     if count > 256 {
@@ -218,7 +225,7 @@ impl Ids<'_> {
 }
 
 /// Little-endian words.
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word))
 }
 
@@ -234,10 +241,43 @@ pub(super) fn mask_count(file: &Container) -> usize {
     file.section_len(Section::MaskPlaces) / 4
 }
 
+/// Where a mask begins, in words of the section of masks.
+pub(super) fn mask_place(file: &Container, id: u32) -> Option<u32> {
+    word(file.part(Section::MaskPlaces, (id as usize).checked_mul(4)?, 4)?, 0)
+}
+
+/// The words of the mask at a place, if it can be read and has at most `room` bytes. `part` gives bytes of a section, nothing where they
+/// cannot be had.
+///
+/// # Errors
+/// Those of `part`.
+pub(super) fn record<'a>(
+    part: &impl Fn(Section, usize, usize) -> Result<Option<Cow<'a, [u8]>>>,
+    place: u32,
+    room: usize,
+) -> Result<Option<Vec<u32>>> {
+    let Some(at) = (place as usize).checked_mul(4) else { return Ok(None) };
+    let Some(head) = part(Section::Masks, at, 8)? else { return Ok(None) };
+    let (kind, second) = (word(&head, 0), word(&head, 4).map_or(0, |count| count as usize));
+    let len = match kind {
+        Some(form::LIST | form::ALL_BUT) => second.checked_add(2),
+        Some(form::NEAR) => {
+            let Some(counts) = part(Section::Masks, at + 8, 8)? else { return Ok(None) };
+            let count = |at: usize| word(&counts, at).map_or(0, |count| count as usize);
+            count(0).checked_add(count(4)).and_then(|count| count.checked_add(4))
+        }
+        _ => None,
+    };
+    let Some(len) = len.and_then(|len| len.checked_mul(4)).filter(|&len| len <= room) else {
+        return Ok(None);
+    };
+    let record = part(Section::Masks, at, len)?;
+    Ok(record.map(|record| record.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()))
+}
+
 /// A mask, if the file has it.
 pub(super) fn mask(file: &Container, id: u32) -> Option<Form<'_>> {
-    let place = file.part(Section::MaskPlaces, (id as usize).checked_mul(4)?, 4)?;
-    let at = (word(place, 0)? as usize).checked_mul(4)?;
+    let at = (mask_place(file, id)? as usize).checked_mul(4)?;
     let head = file.part(Section::Masks, at, 8)?;
     let (form, second) = (word(head, 0)?, word(head, 4)?);
     let ids = |at: usize, count: u32| {
@@ -257,6 +297,12 @@ pub(super) fn mask(file: &Container, id: u32) -> Option<Form<'_>> {
     }
 }
 
+/// The form of a mask, which need not be readable beyond it.
+pub(super) fn form_of(file: &Container, id: u32) -> Option<u32> {
+    let at = (mask_place(file, id)? as usize).checked_mul(4)?;
+    word(file.part(Section::Masks, at, 4)?, 0)
+}
+
 /// How many shared words there are, each of as many words as a mask of the vocabulary has.
 pub(super) fn words_count(file: &Container) -> usize {
     file.section_len(Section::Words) / (file.width().div_ceil(32) * 4).max(4)
@@ -265,48 +311,12 @@ pub(super) fn words_count(file: &Container) -> usize {
 /// Shared words, if the file has them. No bit beyond the vocabulary is set.
 pub(super) fn words(file: &Container, id: u32) -> Option<Vec<u32>> {
     let (width, len) = (file.width(), file.width().div_ceil(32) * 4);
-    let words: Vec<u32> = numbers(file.part(Section::Words, (id as usize).checked_mul(len)?, len)?).collect();
-    let beyond = words.last().is_some_and(|&last| width % 32 > 0 && last >> (width % 32) != 0);
-    (!words.is_empty() && !beyond).then_some(words)
+    let bytes = file.part(Section::Words, (id as usize).checked_mul(len)?, len)?;
+    are_words(bytes, width).then(|| numbers(bytes).collect())
 }
 
-/// Says what of a state cannot be, if something cannot.
-pub(super) fn wrong_with(file: &Container, state: State) -> Option<&'static str> {
-    let both = bits::SINGLE | bits::ROW;
-    if state.info & !bits::ALL != 0 || state.info & both == both {
-        return Some("a state");
-    }
-    let is_target = |number: u32| number == UNEXPLORED || target(file, number).is_some();
-    if state.info & bits::SINGLE != 0 && !is_target(state.next) {
-        return Some("the successor of the state");
-    }
-    if state.info & bits::ROW != 0 {
-        let Some(Row { starts, targets }) = row(file, state.next) else { return Some("the row of state") };
-        let in_order = starts.first() == Some(&0) && starts.windows(2).all(|pair| pair[0] < pair[1]);
-        if !in_order || !numbers(targets).all(is_target) {
-            return Some("the row of state");
-        }
-    }
-    if state.token_edges != NONE {
-        let Some(edges) = token_edges(file, state.token_edges) else {
-            return Some("the token edges of state");
-        };
-        let edges: Vec<(u32, u32)> = edges
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|edge| {
-                let [token, to] = [0, 4].map(|at| word(edge, at).unwrap_or(NONE));
-                (token, to)
-            })
-            .collect();
-        let in_order = edges.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if !in_order || !edges.iter().all(|&(token, to)| (token as usize) < file.width() && is_target(to)) {
-            return Some("the token edges of state");
-        }
-    }
-    match state.mask() {
-        Some(mask) if mask as usize >= mask_count(file) => Some("the mask of state"),
-        _ => None,
-    }
+/// Whether bytes are shared words of which no bit beyond the vocabulary is set.
+pub(super) fn are_words(bytes: &[u8], width: usize) -> bool {
+    let last = bytes.len().checked_sub(4).and_then(|at| word(bytes, at));
+    last.is_some_and(|last| width.is_multiple_of(32) || last >> (width % 32) == 0)
 }

@@ -8,6 +8,7 @@
 //! - `header` says where sections lie and has their checksums, `container` holds both, `assemble` makes the bytes of a file;
 //!   `codec` reads and writes numbers;
 //! - `graph` reads states, rows and masks; `words` those that masks share; `draft` writes them; `grammar` reads and writes the grammar;
+//! - `check` checks all that a file says;
 //! - `archive` is many files in one;
 //! - `save` puts a file into its place as a whole, or not at all.
 //!
@@ -18,6 +19,7 @@
 mod about;
 mod archive;
 mod assemble;
+mod check;
 mod codec;
 mod container;
 mod draft;
@@ -42,9 +44,10 @@ use crate::files;
 use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{TokenId, Vocabulary};
+use check::Check;
 use container::{Bytes, Container};
 use header::{Kind, Section};
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -255,34 +258,14 @@ impl MaskFile {
     /// `mask-file/damaged`, `mask-file/impossible`.
     pub fn check(&self) -> Result<()> {
         self.file.check_all()?;
-        for id in 0..self.state_count() {
-            let state = graph::state(&self.file, id as u32).ok_or_else(|| errors::impossible("state", id))?;
-            if let Some(what) = graph::wrong_with(&self.file, state) {
-                return Err(errors::impossible(what, id));
-            }
-        }
-        let width = self.width();
-        let mut used = BTreeSet::new();
-        for id in 0..self.mask_count() {
-            let impossible = || errors::impossible("mask", id);
-            let are_ids = |ids: graph::Ids<'_>| ids.read(width).is_some();
-            let in_order = match graph::mask(&self.file, id as u32).ok_or_else(impossible)? {
-                Form::List(ids) | Form::AllBut(ids) => are_ids(ids),
-                Form::Near { words, removed, added } => {
-                    used.insert(words as usize);
-                    (words as usize) < self.words_count() && are_ids(removed) && are_ids(added)
-                }
-            };
-            if !in_order {
-                return Err(impossible());
-            }
-        }
+        let [masks, words] = [Section::Masks, Section::Words].map(|section| self.file.section_len(section));
+        let mut check = Check::new(self.len(), masks, words);
+        let part = |section, at, len| Ok(self.file.part(section, at, len).map(Cow::Borrowed));
+        check.states(&self.file)?;
+        check.masks(&self.file, part)?;
         // an archive has those of other files beside them
         let all = 0..if self.file.is_member() { 0 } else { self.words_count() };
-        match all.chain(used).find(|&id| graph::words(&self.file, id as u32).is_none()) {
-            Some(id) => Err(errors::impossible("shared words", id)),
-            None => Ok(()),
-        }
+        all.into_iter().try_for_each(|id| check.shared_words(id, self.width(), part))
     }
 
     /// Sizes and counts; those of a file of its own where it lies in an archive.
@@ -295,11 +278,12 @@ impl MaskFile {
         let states = (0..self.state_count()).filter_map(|id| self.state(id as u32));
         let mut forms = [0; 3];
         for id in 0..self.mask_count() {
-            match self.mask(id as u32) {
-                Some(Form::List(_)) => forms[0] += 1,
-                Some(Form::AllBut(_)) => forms[1] += 1,
-                Some(Form::Near { .. }) => forms[2] += 1,
-                None => {}
+            let form = graph::form_of(&self.file, id as u32);
+            if let Some(place) = [graph::form::LIST, graph::form::ALL_BUT, graph::form::NEAR]
+                .into_iter()
+                .position(|known| form == Some(known))
+            {
+                forms[place] += 1;
             }
         }
         let size =

@@ -3,8 +3,7 @@
 use super::member::OWN;
 use crate::error::Result;
 use crate::mask_file::assemble::assemble;
-use crate::mask_file::codec::word;
-use crate::mask_file::graph::form;
+use crate::mask_file::graph::{self, form};
 use crate::mask_file::header::{Header, Section};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -53,7 +52,7 @@ pub(super) fn take<'a>(
             continue;
         }
         let left = room.saturating_sub(masks.len() * 4 + words.len());
-        let mut record = read(&part, place, left)?;
+        let mut record = graph::record(&part, place, left)?;
         if let Some([form::NEAR, shared, ..]) = record.as_deref_mut() {
             let next = new_words.len() as u32;
             match new_words.get(shared) {
@@ -93,29 +92,4 @@ pub(super) fn take<'a>(
     });
     let sections: Vec<(Section, &[u8])> = sections.collect();
     Ok(Taken { bytes: assemble(header.fingerprint, header.width, &sections), missing })
-}
-
-/// The words of the mask at a place, if it can be read and has at most `room` bytes.
-fn read<'a>(
-    part: &impl Fn(Section, usize, usize) -> Result<Option<Cow<'a, [u8]>>>,
-    place: u32,
-    room: usize,
-) -> Result<Option<Vec<u32>>> {
-    let Some(at) = (place as usize).checked_mul(4) else { return Ok(None) };
-    let Some(head) = part(Section::Masks, at, 8)? else { return Ok(None) };
-    let (kind, second) = (word(&head, 0), word(&head, 4).map_or(0, |count| count as usize));
-    let len = match kind {
-        Some(form::LIST | form::ALL_BUT) => second.checked_add(2),
-        Some(form::NEAR) => {
-            let Some(counts) = part(Section::Masks, at + 8, 8)? else { return Ok(None) };
-            let count = |at: usize| word(&counts, at).map_or(0, |count| count as usize);
-            count(0).checked_add(count(4)).and_then(|count| count.checked_add(4))
-        }
-        _ => None,
-    };
-    let Some(len) = len.and_then(|len| len.checked_mul(4)).filter(|&len| len <= room) else {
-        return Ok(None);
-    };
-    let record = part(Section::Masks, at, len)?;
-    Ok(record.map(|record| record.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()))
 }

@@ -17,6 +17,10 @@ pub(super) const OWN: [Section; 6] = [
     Section::About,
 ];
 
+/// Those of them that a check of a file reads.
+pub(super) const GRAPH: [Section; 4] =
+    [Section::States, Section::Rows, Section::TokenEdges, Section::MaskPlaces];
+
 /// What an archive says of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Member {

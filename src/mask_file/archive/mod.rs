@@ -12,15 +12,17 @@ mod source;
 
 pub use builder::ArchiveBuilder;
 
+use super::check::Check;
 use super::container::{Bytes, Container};
-use super::header::{Kind, Section};
+use super::header::{Kind, Section, Sections};
 use super::words::SharedWords;
 use super::{MaskFile, SectionSize, errors, graph, map_file, regular_file};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::Vocabulary;
-use member::Member;
+use member::{GRAPH, Member};
+use rustc_hash::FxHashSet;
 use source::{OnDisk, Source};
 use std::borrow::Cow;
 use std::path::Path;
@@ -210,22 +212,40 @@ impl MaskArchive {
         if len == 0 { Ok(None) } else { self.source.part(Section::TokenIndex, 0, len).map(Some) }
     }
 
-    /// Checks all of the archive: each file as [`MaskFile::check`] does.
+    /// Checks all of the archive: each file as [`MaskFile::check`] does, at a cost that the length of the archive bounds.
     ///
     /// # Errors
     /// `mask-file/damaged`, `mask-file/impossible`.
     pub fn check(&self) -> Result<()> {
         self.source.check_all()?;
+        let header = self.source.header();
+        let [masks, words] = [Section::Masks, Section::Words].map(|section| header.section_len(section));
+        let mut check = Check::new(header.len, masks, words);
+        self.check_with(&mut check).map_err(|error| self.source.in_file(error))
+    }
+
+    fn check_with(&self, check: &mut Check) -> Result<()> {
+        let part = |section, at, len| self.source.part(section, at, len).map(Some);
         let (mut last_name, mut last_hash): (Option<String>, Option<[u8; 32]>) = (None, None);
+        let mut graphs = FxHashSet::default();
         for id in 0..self.len() {
             let member = self.member(id)?;
+            check.charge(member.name.len().saturating_add(member::ROW), "file", id)?;
             let name = self.name(&member)?;
             let by_grammar = self.member(self.by_grammar(id)?)?.grammar_hash;
             if last_name.is_some_and(|last| last >= name) || last_hash.is_some_and(|last| last > by_grammar) {
                 return Err(errors::impossible("file", id));
             }
             (last_name, last_hash) = (Some(name), Some(by_grammar));
-            self.file(&member)?.check()?;
+            let sections = self.sections(&member)?;
+            // files of the same graph share it
+            if graphs.insert(GRAPH.map(|section| sections[section as usize].clone())) {
+                let bytes = GRAPH.map(|section| sections[section as usize].len());
+                check.charge(bytes.into_iter().fold(0, usize::saturating_add), "file", id)?;
+                let graph = self.graph(&member, sections)?;
+                check.states(&graph)?;
+                check.masks(&graph, part)?;
+            }
         }
         Ok(())
     }
@@ -279,12 +299,25 @@ impl MaskArchive {
         String::from_utf8(name.into_owned()).map_err(|_| errors::impossible("the name at", member.name.start))
     }
 
+    /// Where the sections of a file lie.
+    fn sections(&self, member: &Member) -> Result<Sections> {
+        let impossible =
+            || errors::impossible("the sections of the file whose name is at", member.name.start);
+        member.sections(self.source.header()).ok_or_else(impossible)
+    }
+
+    /// The [graph](GRAPH) of a file, without its masks if the archive lies on a disk.
+    fn graph(&self, member: &Member, sections: Sections) -> Result<Container> {
+        match &self.source {
+            Source::Memory(archive, _) => Ok(Container::member(archive, sections, member.grammar_hash)),
+            Source::Disk(disk) => disk.graph(member, &sections, self.max_file_bytes),
+        }
+    }
+
     fn file(&self, member: &Member) -> Result<MaskFile> {
         match &self.source {
             Source::Memory(archive, words) => {
-                let sections = member.sections(archive.header()).ok_or_else(|| {
-                    errors::impossible("the sections of the file whose name is at", member.name.start)
-                })?;
+                let sections = self.sections(member)?;
                 let file = Container::member(archive, sections, member.grammar_hash);
                 Ok(MaskFile { file, words: Arc::clone(words), alone: OnceLock::new() })
             }
@@ -310,3 +343,54 @@ pub(super) fn alone(file: &Container) -> Vec<u8> {
 
 /// Bytes that a file taken out of an archive has for each one of the archive, at most.
 const MOST: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mask_file::assemble;
+    use member::OWN;
+
+    /// An archive of `count` files, the states of each of which begin at `start`, and end where the data do.
+    fn archive(count: usize, start: impl Fn(usize) -> usize) -> Vec<u8> {
+        let state = [0, 0, graph::NONE, graph::NONE].map(u32::to_le_bytes).concat();
+        let data = state.repeat(count);
+        let (mut rows, mut names, mut by_grammar) = (Vec::new(), Vec::new(), Vec::new());
+        for id in 0..count {
+            let name = names.len()..names.len() + 6;
+            names.extend_from_slice(format!("{id:06}").as_bytes());
+            by_grammar.extend_from_slice(&(id as u32).to_le_bytes());
+            let own = OWN.map(|section| match section {
+                Section::States => start(id)..data.len(),
+                _ => 0..0,
+            });
+            Member { grammar_hash: [0; 32], name, own }.write(&mut rows);
+        }
+        let sections: [(Section, &[u8]); 4] = [
+            (Section::Members, &rows),
+            (Section::Names, &names),
+            (Section::ByGrammar, &by_grammar),
+            (Section::Data, &data),
+        ];
+        let mut bytes = assemble::header(Kind::Archive, [0; 32], 8, &sections);
+        assemble::pieces(&sections).for_each(|piece| bytes.extend_from_slice(piece));
+        bytes
+    }
+
+    #[test]
+    fn files_that_overlap_are_refused_and_files_that_share_all_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("forged.gmasks");
+        // 3,000 files of 1,500 states on average: 72 MB of states in 0.5 MB
+        for (start, is_good) in [(0, true), (16, false)] {
+            let bytes = archive(3_000, |id| id * start);
+            std::fs::write(&path, &bytes).unwrap();
+            let on_disk = MaskArchive::open(&path, &Limits::default()).unwrap();
+            for archive in [MaskArchive::from_bytes(bytes).unwrap(), on_disk] {
+                match archive.check() {
+                    Ok(()) => assert!(is_good),
+                    Err(error) => assert!(!is_good && error.to_string().contains("overlap"), "{error}"),
+                }
+            }
+        }
+    }
+}

@@ -1,11 +1,12 @@
 //! Where an archive is read from: memory, or a file that stays on its disk.
 
 use super::alone;
-use super::member::Member;
+use super::member::{GRAPH, Member};
 use crate::error::{Error, Result};
 use crate::limits::{LimitKind, Limits};
+use crate::mask_file::assemble::assemble;
 use crate::mask_file::codec::word;
-use crate::mask_file::container::Container;
+use crate::mask_file::container::{Bytes, Container};
 use crate::mask_file::errors;
 use crate::mask_file::header::{BLOCK, HEADER, Header, Kind, Section, Sections};
 use crate::mask_file::words::SharedWords;
@@ -47,6 +48,14 @@ impl Source {
         match self {
             Source::Memory(archive, _) => archive.check_all(),
             Source::Disk(disk) => disk.check_all(),
+        }
+    }
+
+    /// Names the file of an archive on a disk.
+    pub(super) fn in_file(&self, error: Error) -> Error {
+        match self {
+            Source::Memory(..) => error,
+            Source::Disk(disk) => disk.in_file(error),
         }
     }
 
@@ -148,14 +157,7 @@ impl OnDisk {
             || errors::impossible("the sections of the file whose name is at", member.name.start);
         let sections = member.sections(&self.header).ok_or_else(impossible)?;
         let header = Header { sections, ..self.header.clone() };
-        let own: usize = member.own.iter().map(|range| range.len()).fold(0, usize::saturating_add);
-        if own > max_bytes {
-            return Err(Limits::exceeded(
-                LimitKind::MaskFileBytes,
-                max_bytes,
-                format!("a mask file of {own} bytes"),
-            ));
-        }
+        within(member, max_bytes)?;
         let part = |section: Section, at: usize, len: usize| {
             self.part(&header.sections, section, at, len).map(|part| part.map(Cow::Owned))
         };
@@ -166,7 +168,37 @@ impl OnDisk {
         }
     }
 
+    /// A file of the archive without grammar, masks and words.
+    ///
+    /// # Errors
+    /// Those of [`take`](OnDisk::take).
+    pub(super) fn graph(&self, member: &Member, sections: &Sections, max_bytes: usize) -> Result<Container> {
+        within(member, max_bytes)?;
+        let mut read: Vec<(Section, Vec<u8>)> = Vec::new();
+        for section in GRAPH {
+            let place = &sections[section as usize];
+            let part = self.part(sections, section, 0, place.len())?;
+            read.push((section, part.ok_or_else(|| errors::damaged_block(place.start))?));
+        }
+        let read: Vec<(Section, &[u8])> = read.iter().map(|(section, bytes)| (*section, &**bytes)).collect();
+        let bytes = assemble(self.header.fingerprint, self.header.width, &read);
+        Container::new(Bytes::Owned(bytes.into()), Kind::MaskFile)
+    }
+
     pub(super) fn in_file(&self, error: Error) -> Error {
         error.in_file(&self.path.display().to_string())
     }
+}
+
+/// That what a file has of its own fits into a bound.
+///
+/// # Errors
+/// The limit `mask_file_bytes`.
+fn within(member: &Member, max_bytes: usize) -> Result<()> {
+    let own: usize = member.own.iter().map(|range| range.len()).fold(0, usize::saturating_add);
+    if own > max_bytes {
+        let found = format!("a mask file of {own} bytes");
+        return Err(Limits::exceeded(LimitKind::MaskFileBytes, max_bytes, found));
+    }
+    Ok(())
 }
