@@ -1,6 +1,7 @@
 //! The habits of this repository that a compiler does not check: the order of the rooms, a doc comment at the
 //! top of each file, the length of files, and nothing left undone.
 
+use crate::imports::{module_of, named};
 use std::path::{Path, PathBuf};
 
 const LONGEST: usize = 600;
@@ -113,7 +114,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 /// Front ends that may use a sibling.
 const SIBLINGS: &[(&str, &str)] = &[("json_schema", "regex"), ("automaton_spec", "json_schema")];
 
-fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
     while let Some(folder) = open.pop() {
@@ -182,14 +183,12 @@ fn rooms_use_only_rooms_before_them() {
         let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else { continue };
         // tests may use what is there for tests
         let is_test = path.ends_with("tests.rs");
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            for (other, _) in ROOMS.iter().filter(|(other, _)| *other != room && !allowed.contains(other)) {
-                if is_test && *other == "testing" {
-                    continue;
-                }
-                if line.contains(&format!("crate::{other}::")) || line.contains(&format!("crate::{other};")) {
-                    wrong.push(format!("{}: {}", path.display(), line.trim()));
-                }
+        let (module, is_parent) = module_of(&path);
+        for named in named(&module, is_parent, &text).iter().filter(|named| !named.is_child) {
+            let Some(first) = named.path.first() else { continue };
+            let is_other = *first != room && ROOMS.iter().any(|(other, _)| other == first);
+            if is_other && !allowed.contains(&first.as_str()) && !(is_test && first == "testing") {
+                wrong.push(format!("{}: {}", path.display(), named.path.join("::")));
             }
         }
     }
@@ -250,7 +249,7 @@ fn types_have_their_methods_in_their_own_rooms() {
 }
 
 /// The paths of a use tree, each as its segments.
-fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
+pub(crate) fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
     let tree = tree.trim();
     let segments = |path: &str| -> Vec<String> {
         let path = path.split(" as ").next().unwrap_or_default();
