@@ -6,7 +6,8 @@ use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agr
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use super::{
-    fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, round_trips, tool_sessions,
+    fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, round_trips, token_indices,
+    tool_sessions,
 };
 use crate::grammar::Grammar;
 use crate::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
@@ -18,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
@@ -36,6 +37,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("tools_round_trip", round_trips::tools_round_trip),
     ("flow", fuzz_flows::flow),
     ("mask_file", mask_files::mask_file),
+    ("token_index", token_indices::token_index),
 ];
 
 /// All bytes as tokens, some longer ones, and an end.

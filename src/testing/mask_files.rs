@@ -105,7 +105,7 @@ pub fn mask_file(bytes: &[u8]) {
 }
 
 /// A token index with some words changed and a digest that is right: masks may be wrong, and no more.
-fn index_that_lies(choices: &mut Choices<'_>) {
+pub(super) fn index_that_lies(choices: &mut Choices<'_>) {
     let mut index = changed_words(&INDEX, choices);
     if let Some((digest, content)) = index.split_at_mut_checked(32) {
         let right = Sha256::new().chain_update(BYTES.fingerprint()).chain_update(content).finalize();
@@ -160,7 +160,7 @@ fn walk(file: MaskFile, choices: &mut Choices<'_>) {
 }
 
 /// The same with a grammar that was loaded.
-fn walk_through(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
+pub(super) fn walk_through(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
     let mut matcher = compiled.matcher();
     for _ in 0..24 {
         // what a forged file says may be wrong: all that counts is that somebody says it

@@ -29,5 +29,6 @@ pub mod round_trips;
 pub mod soak;
 pub mod strategies;
 mod taken;
+pub mod token_indices;
 pub mod token_sets;
 pub mod tool_sessions;

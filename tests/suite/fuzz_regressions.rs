@@ -4,6 +4,7 @@
 use crate::json_schema_differential::validator;
 use grammata::testing::differential::objects_agree;
 use grammata::testing::fuzz::{TARGETS, Target};
+use grammata::testing::token_indices;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::Path;
@@ -45,6 +46,43 @@ fn each_target_has_a_binary() {
         assert!(manifest.contains(&format!("name = \"{target}\"")), "{target}");
     }
     assert_eq!(manifest.matches("[[bin]]").count(), targets().count());
+}
+
+/// The seed of `token_index` is a whole index, which is read. `UPDATE_SNAPSHOTS=1` writes it anew.
+#[test]
+fn the_seed_of_token_indices_is_an_index() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/token_index/whole");
+    let seed = token_indices::seed();
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &seed).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap() == seed, "UPDATE_SNAPSHOTS=1 writes {} anew", path.display());
+    assert!(token_indices::prepared(&seed[1..]).is_some());
+    assert!(token_indices::prepared(&seed[1..seed.len() - 4]).is_none());
+}
+
+/// Inputs near a good index: words are changed, left out and doubled.
+#[test]
+fn indices_near_a_good_one_do_no_harm() {
+    let seed = token_indices::seed();
+    let mut random = StdRng::seed_from_u64(38);
+    let mut read = 0;
+    for _ in 0..300 {
+        let mut words: Vec<[u8; 4]> = seed[1..].as_chunks::<4>().0.to_vec();
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..words.len());
+            match random.random_range(0..4) {
+                0 => words[at] = random.random_range(0..16_u32).to_le_bytes(),
+                1 => words[at][random.random_range(0..4)] ^= 1 << random.random_range(0..8),
+                2 => words.insert(at, words[at]),
+                _ => drop(words.remove(at)),
+            }
+        }
+        let content = words.concat();
+        read += usize::from(token_indices::prepared(&content).is_some());
+        token_indices::token_index(&[&[0], &*content].concat());
+    }
+    assert!(read > 0, "all are refused");
 }
 
 /// Pieces of the languages that the front ends read, so that random inputs get past the first byte.
