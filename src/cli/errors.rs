@@ -138,6 +138,16 @@ pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
+/// A mask file where text is read.
+pub(super) fn no_text(path: &Path) -> Error {
+    let diagnostic = Diagnostic::new("cli/mask-file", "a mask file cannot be read as text")
+        .in_file(super::paths::name_of(path))
+        .found("a mask file, or an archive of them")
+        .allowed("the text that it was compiled from, such as `schema.json`")
+        .help("give that file; `grammata inspect` shows what a mask file holds");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
 pub(super) fn too_long(path: &Path, limit: usize) -> Error {
     let diagnostic = Diagnostic::new("cli/too-long", "a file is too long")
         .in_file(super::paths::name_of(path))

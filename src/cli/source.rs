@@ -299,10 +299,16 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String
     Ok((file, text))
 }
 
+/// How mask files and archives of them begin.
+const MASK_FILE: &[u8] = b"\x89GMA";
+
 /// A whole file, or standard input, as text, without the byte order mark, which is no part of any of the notations.
 pub(super) fn text(path: &Path, limits: &Limits) -> Result<String> {
     let bytes = read(path, limits.source_bytes)?;
-    let text = str::from_utf8(&bytes).map_err(|e| errors::not_utf8(path, e.valid_up_to()))?;
+    let text = str::from_utf8(&bytes).map_err(|error| match bytes.starts_with(MASK_FILE) {
+        true => errors::no_text(path),
+        false => errors::not_utf8(path, error.valid_up_to()),
+    })?;
     Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned())
 }
 

@@ -85,6 +85,9 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     let path = |name: &str| text(&folder.path().join(name));
     out(0, &["compile", &path("p.regex"), "-o", &path("a.gmask")]);
     out(0, &["compile", &path("p.regex"), "-o", &path("b.gmask"), "--states", "3"]);
+    // text is read here, and the error says what was given
+    let error = refused("cli/mask-file", &["schema-report", &path("a.gmask")]);
+    assert!(error.contains("a.gmask") && error.contains("grammata inspect"), "{error}");
     let found = json(0, &["inspect", &path("b.gmask"), "--json"]);
     assert_eq!((&found["places"], &found["section_states"]), (&3.into(), &48.into()));
     let shown = out(0, &["inspect", &path("b.gmask")]);
