@@ -164,7 +164,7 @@ impl<'m> FlowPlanner<'m> {
     ) -> FlowPlanner<'m> {
         FlowPlanner {
             model: PrefixCache::new(model),
-            similarity: embedder.map(|embedder| EmbeddedSimilarity::new(embedder)),
+            similarity: embedder.map(EmbeddedSimilarity::new),
             vocabulary,
             encoder,
             compiler: Compiler::new(Arc::clone(vocabulary)).limits(limits.clone()),
