@@ -149,7 +149,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         .run(&prop::collection::vec(any::<u8>(), 0..300), judge);
     outcome.unwrap_or_else(|e| panic!("{e}"));
     let counts = format!("{} can be finished, {} cannot, {} hard", yes.get(), no.get(), hard.get());
-    assert!(yes.get() > cases && no.get() > cases && hard.get() > cases / 40, "{counts}");
+    // a quarter of the answers are yes: both bounds are more than five standard deviations below what comes
+    assert!(yes.get() > cases * 3 / 4 && no.get() > cases && hard.get() > cases / 80, "{counts}");
     eprintln!("{counts}");
 }
 
