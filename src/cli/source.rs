@@ -299,13 +299,10 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String
     Ok((file, text))
 }
 
-/// How mask files and archives of them begin.
-const MASK_FILE: &[u8] = b"\x89GMA";
-
 /// A whole file, or standard input, as text, without the byte order mark, which is no part of any of the notations.
 pub(super) fn text(path: &Path, limits: &Limits) -> Result<String> {
     let bytes = read(path, limits.source_bytes)?;
-    let text = str::from_utf8(&bytes).map_err(|error| match bytes.starts_with(MASK_FILE) {
+    let text = str::from_utf8(&bytes).map_err(|error| match mask_file::is_mask_file(&bytes) {
         true => errors::no_text(path),
         false => errors::not_utf8(path, error.valid_up_to()),
     })?;

@@ -3,7 +3,7 @@
 use super::codec::word;
 use super::container::Container;
 use super::errors;
-use super::graph::{self, NONE, Row, State, UNEXPLORED, bits, form};
+use super::graph::{self, NONE, Row, State, UNEXPLORED, are_ids, bits, form};
 use super::header::Section;
 use crate::error::Result;
 use std::borrow::Cow;
@@ -142,11 +142,6 @@ impl Check {
             false => Err(errors::impossible("shared words", id)),
         }
     }
-}
-
-/// Whether tokens are sorted, each once, and below the width.
-fn are_ids(ids: &[u32], width: usize) -> bool {
-    ids.is_sorted_by(|one, other| one < other) && ids.last().is_none_or(|&last| (last as usize) < width)
 }
 
 /// Whether a number in the place of a state can be.

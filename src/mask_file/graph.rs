@@ -218,10 +218,13 @@ impl Ids<'_> {
     /// The tokens, if they are sorted, each once, and below the width.
     pub(crate) fn read(self, width: usize) -> Option<Vec<u32>> {
         let ids: Vec<u32> = numbers(self.0).collect();
-        let is_sorted = ids.windows(2).all(|pair| pair[0] < pair[1]);
-        let is_within = ids.last().is_none_or(|&last| (last as usize) < width);
-        (is_sorted && is_within).then_some(ids)
+        are_ids(&ids, width).then_some(ids)
     }
+}
+
+/// Whether tokens are sorted, each once, and below the width.
+pub(super) fn are_ids(ids: &[u32], width: usize) -> bool {
+    ids.is_sorted_by(|one, other| one < other) && ids.last().is_none_or(|&last| (last as usize) < width)
 }
 
 /// Little-endian words.
@@ -272,7 +275,7 @@ pub(super) fn record<'a>(
         return Ok(None);
     };
     let record = part(Section::Masks, at, len)?;
-    Ok(record.map(|record| record.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()))
+    Ok(record.map(|record| numbers(&record).collect()))
 }
 
 /// A mask, if the file has it.

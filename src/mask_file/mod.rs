@@ -57,6 +57,11 @@ use words::SharedWords;
 /// How the names of mask files end.
 pub const EXTENSION: &str = "gmask";
 
+/// Whether bytes begin as a mask file does, or as an archive of them.
+pub fn is_mask_file(bytes: &[u8]) -> bool {
+    [Kind::MaskFile, Kind::Archive].iter().any(|kind| bytes.starts_with(&kind.magic()))
+}
+
 /// How the names of archives of mask files end.
 pub const ARCHIVE_EXTENSION: &str = "gmasks";
 
@@ -278,12 +283,11 @@ impl MaskFile {
         let states = (0..self.state_count()).filter_map(|id| self.state(id as u32));
         let mut forms = [0; 3];
         for id in 0..self.mask_count() {
-            let form = graph::form_of(&self.file, id as u32);
-            if let Some(place) = [graph::form::LIST, graph::form::ALL_BUT, graph::form::NEAR]
-                .into_iter()
-                .position(|known| form == Some(known))
-            {
-                forms[place] += 1;
+            match graph::form_of(&self.file, id as u32) {
+                Some(graph::form::LIST) => forms[0] += 1,
+                Some(graph::form::ALL_BUT) => forms[1] += 1,
+                Some(graph::form::NEAR) => forms[2] += 1,
+                _ => {}
             }
         }
         let size =

@@ -1,6 +1,8 @@
 //! The row of a file in an archive.
 
+use crate::error::Result;
 use crate::mask_file::codec::double_word;
+use crate::mask_file::errors;
 use crate::mask_file::header::{Header, NO_SECTIONS, Section, Sections};
 use std::ops::Range;
 
@@ -55,8 +57,16 @@ impl Member {
         }
     }
 
-    /// Where the sections of the file lie in the archive, if they lie in its data.
-    pub(super) fn sections(&self, archive: &Header) -> Option<Sections> {
+    /// Where the sections of the file lie in the archive.
+    ///
+    /// # Errors
+    /// `mask-file/impossible`: outside of the archive's data.
+    pub(super) fn sections(&self, archive: &Header) -> Result<Sections> {
+        let what = "the sections of the file whose name is at";
+        self.sections_in_data(archive).ok_or_else(|| errors::impossible(what, self.name.start))
+    }
+
+    fn sections_in_data(&self, archive: &Header) -> Option<Sections> {
         let data = &archive.sections[Section::Data as usize];
         let mut sections = NO_SECTIONS;
         for shared in [Section::Masks, Section::Words, Section::TokenIndex] {

@@ -225,6 +225,7 @@ impl MaskArchive {
     }
 
     fn check_with(&self, check: &mut Check) -> Result<()> {
+        let header = self.source.header();
         let part = |section, at, len| self.source.part(section, at, len).map(Some);
         let (mut last_name, mut last_hash): (Option<String>, Option<[u8; 32]>) = (None, None);
         let mut graphs = FxHashSet::default();
@@ -237,7 +238,7 @@ impl MaskArchive {
                 return Err(errors::impossible("file", id));
             }
             (last_name, last_hash) = (Some(name), Some(by_grammar));
-            let sections = self.sections(&member)?;
+            let sections = member.sections(header)?;
             // files of the same graph share it
             if graphs.insert(GRAPH.map(|section| sections[section as usize].clone())) {
                 let bytes = GRAPH.map(|section| sections[section as usize].len());
@@ -299,13 +300,6 @@ impl MaskArchive {
         String::from_utf8(name.into_owned()).map_err(|_| errors::impossible("the name at", member.name.start))
     }
 
-    /// Where the sections of a file lie.
-    fn sections(&self, member: &Member) -> Result<Sections> {
-        let impossible =
-            || errors::impossible("the sections of the file whose name is at", member.name.start);
-        member.sections(self.source.header()).ok_or_else(impossible)
-    }
-
     /// The [graph](GRAPH) of a file, without its masks if the archive lies on a disk.
     fn graph(&self, member: &Member, sections: Sections) -> Result<Container> {
         match &self.source {
@@ -317,7 +311,7 @@ impl MaskArchive {
     fn file(&self, member: &Member) -> Result<MaskFile> {
         match &self.source {
             Source::Memory(archive, words) => {
-                let sections = self.sections(member)?;
+                let sections = member.sections(archive.header())?;
                 let file = Container::member(archive, sections, member.grammar_hash);
                 Ok(MaskFile { file, words: Arc::clone(words), alone: OnceLock::new() })
             }

@@ -153,10 +153,7 @@ impl OnDisk {
     /// # Errors
     /// `mask-file/damaged`, `mask-file/impossible`; the limit `mask_file_bytes`; it cannot be read.
     pub(super) fn take(&self, member: &Member, max_bytes: usize) -> Result<Vec<u8>> {
-        let impossible =
-            || errors::impossible("the sections of the file whose name is at", member.name.start);
-        let sections = member.sections(&self.header).ok_or_else(impossible)?;
-        let header = Header { sections, ..self.header.clone() };
+        let header = Header { sections: member.sections(&self.header)?, ..self.header.clone() };
         within(member, max_bytes)?;
         let part = |section: Section, at: usize, len: usize| {
             self.part(&header.sections, section, at, len).map(|part| part.map(Cow::Owned))
