@@ -8,10 +8,10 @@ use crate::cli::{errors, messages, source};
 use crate::error::Result;
 use crate::evaluation::Journal;
 use crate::limits::Limits;
+use crate::procedures::Procedure;
 use crate::procedures::agent::{
     self, ARMS, Agent, Arm, RuleAgent, RunOptions, ScriptedUser, SessionRecord, Simulation, UserScript, judge,
 };
-use crate::procedures::{Procedure, Workflow};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -173,12 +173,7 @@ fn one(
     agent: &mut dyn Agent,
     options: &RunOptions,
 ) -> Result<SessionRecord> {
-    let workflow = match Workflow::new(&unit.procedure, arm.options.mode(), &options.limits) {
-        Err(error) if error.code() == "pdl/blocking" => {
-            Workflow::unsupervised(&unit.procedure, arm.options.mode())
-        }
-        workflow => workflow?,
-    };
+    let (workflow, _) = super::workflow(&unit.procedure, arm.options.mode(), &options.limits)?;
     let mut script = ScriptedUser::new(user);
     let mut apis = unit.simulation.apis();
     let record = agent::run(&[workflow], &arm.options, agent, &mut script, &mut apis, options)?;

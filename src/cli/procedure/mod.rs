@@ -17,7 +17,8 @@ use super::output::{Exit, Failure, Output};
 use super::source;
 use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;
-use crate::procedures::{Format, Mode, Procedure};
+use crate::limits::Limits;
+use crate::procedures::{Format, Mode, Procedure, Workflow};
 use clap::{Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -102,6 +103,15 @@ impl FileArgs {
     /// Reads the procedure.
     fn read(&self) -> Result<Procedure> {
         run::procedure(&self.file, &self.limits.get())
+    }
+}
+
+/// The workflow of a procedure, and whether it is supervised: a procedure that can be blocked is bound by the rules of the mode
+/// alone.
+fn workflow<'p>(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<(Workflow<'p>, bool)> {
+    match Workflow::new(procedure, mode, limits) {
+        Err(error) if error.code() == "pdl/blocking" => Ok((Workflow::unsupervised(procedure, mode), false)),
+        workflow => Ok((workflow?, true)),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cli::text::counted;
 use crate::error::{Error, Result};
 use crate::evaluation::statistics::{quantile, wilson};
 use crate::limits::Limits;
-use crate::procedures::{self, Event, Mode, NodeKind, Procedure, WalkOptions, Workflow, random_walk};
+use crate::procedures::{self, Event, Mode, NodeKind, Procedure, WalkOptions, random_walk};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -67,11 +67,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let limits = arguments.file.limits.get();
     let procedure = arguments.file.read()?;
     let mode: Mode = arguments.mode.into();
-    // a procedure that can be blocked is bound by the rules of the mode alone
-    let (workflow, is_supervised) = match Workflow::new(&procedure, mode, &limits) {
-        Err(error) if error.code() == "pdl/blocking" => (Workflow::unsupervised(&procedure, mode), false),
-        workflow => (workflow?, true),
-    };
+    let (workflow, is_supervised) = super::workflow(&procedure, mode, &limits)?;
     let known = known(arguments, &limits)?;
     let (acts, errors) = (arguments.acts, arguments.errors);
     let mut traces = arguments.traces.as_deref().map(create).transpose()?;

@@ -11,7 +11,7 @@ use crate::evaluation::statistics::wilson;
 use crate::evaluation::{Report, Table};
 use crate::limits::Limits;
 use crate::procedures::agent::{Agent, AgentOptions, Confusion, Mask, Recorded, Turns, replay};
-use crate::procedures::{self, Event, Mode, Procedure, Workflow};
+use crate::procedures::{self, Event, Mode, Procedure};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -104,10 +104,7 @@ fn one(
     events: &[serde_json::Value],
     limits: &Limits,
 ) -> Result<Turns> {
-    let workflow = match Workflow::new(procedure, binding.mode(), limits) {
-        Err(error) if error.code() == "pdl/blocking" => Workflow::unsupervised(procedure, binding.mode()),
-        workflow => workflow?,
-    };
+    let (workflow, _) = super::workflow(procedure, binding.mode(), limits)?;
     replay(&[workflow], binding, agent, events)
 }
 
