@@ -73,8 +73,8 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
     }
 }
 
-/// How a thought is scored: (1 - λ) p + λ (a step + c input + d description), terms of similarity as in FLAP. Its term of APIs is
-/// the same for all thoughts under a mask and left out.
+/// How a thought is scored: (1 - λ) p + λ (a step + c input + d description). The terms are FLAP's similarities. FLAP's
+/// term of APIs is left out, because it is the same for all thoughts under a mask.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -119,11 +119,9 @@ crate::setters::setters!(ThoughtScore {
     lambda: f64,
 });
 
-impl ThoughtScore {
-    /// (1 - λ) `probability` + λ `heuristic`.
-    fn score(&self, probability: f64, heuristic: f64) -> f64 {
-        (1.0 - self.lambda) * probability + self.lambda * heuristic
-    }
+/// (1 - λ) `probability` + λ `heuristic`.
+pub(super) fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
+    (1.0 - lambda) * probability + lambda * heuristic
 }
 
 /// Settings of [`ValidChooser`].
@@ -337,7 +335,7 @@ impl ValidChooser<'_> {
             return Ok(mean);
         };
         let similarity: &mut dyn Similarity = *similarity;
-        let Some(api) = self.domain.api(name) else { return Ok(options.score(mean, 0.0)) };
+        let Some(api) = self.domain.api(name) else { return Ok(mixed(options.lambda, mean, 0.0)) };
         let steps = at.automaton.options_of(at.state)?;
         let steps =
             steps.into_iter().find(|one| one.call.api == api).map(|one| one.steps).unwrap_or_default();
@@ -352,7 +350,7 @@ impl ValidChooser<'_> {
         let heuristic = options.step_weight * step_term
             + options.input_weight * input
             + options.description_weight * description;
-        Ok(options.score(mean, heuristic))
+        Ok(mixed(options.lambda, mean, heuristic))
     }
 
     /// Moves past the calls of a plan that are new.

@@ -20,10 +20,9 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most calls and tokens of a plan that no grammar bounds, as of the published decoder.
+/// The most calls of a plan that no grammar bounds, as of the published decoder.
 const MOST_CALLS: usize = 30;
-const MOST_TOKENS: usize = 512;
-/// The most tokens of a text that every plan goes on with, which one run of the model verifies.
+/// The most tokens that every plan continues with and that one run of the model verifies.
 const MOST_DRAFTED: usize = 16;
 /// The most tokens of a plan under a grammar that bounds it.
 const MOST_BOUNDED: usize = 4096;
@@ -44,15 +43,15 @@ pub enum FlowScope {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlannerOptions {
-    /// What a plan keeps. The steps of a flow by default.
+    /// The level: which rules of a flow a plan keeps. Its steps by default.
     pub level: Level,
     /// Which flows the prompt and the grammar have. All by default.
     pub scope: FlowScope,
     /// Thoughts that are drawn and scored at each call. 1, the default, is greedy.
     pub samples: usize,
-    /// What is written with calls. Nothing by default.
+    /// The thoughts that are written with calls. None by default.
     pub thoughts: Thoughts,
-    /// What the brackets of calls have. Nothing by default.
+    /// The contents of the brackets of calls. Nothing by default.
     pub brackets: Brackets,
     /// Answers of APIs that are known beforehand: places of an API and of its outcome.
     pub answers: Vec<(usize, usize)>,
@@ -93,7 +92,7 @@ impl PlannerOptions {
     }
 
     fn most_tokens(&self) -> usize {
-        if self.level < Level::Bounded { MOST_TOKENS } else { MOST_BOUNDED }
+        if self.level < Level::Bounded { FlowPlanner::MOST_TOKENS } else { MOST_BOUNDED }
     }
 }
 
@@ -129,7 +128,7 @@ pub trait PromptEncoder {
     fn text(&self, text: &str) -> Result<Vec<u32>>;
 }
 
-/// What a grammar is kept by: the domain's name, and what of the options changes the grammar.
+/// The key of a compiled grammar: the domain's name, and the options that change the grammar.
 type Key = (String, Level, Thoughts, bool, Option<usize>, Vec<(usize, usize)>);
 
 /// A language model with the compiled grammars of domains.
@@ -154,6 +153,9 @@ impl std::fmt::Debug for FlowPlanner<'_> {
 }
 
 impl<'m> FlowPlanner<'m> {
+    /// The most tokens of a plan that no grammar bounds, as of the published decoder.
+    pub const MOST_TOKENS: usize = 512;
+
     /// A planner without grammars, which are compiled when they are needed.
     pub fn new(
         model: &'m mut dyn Model,
@@ -171,6 +173,11 @@ impl<'m> FlowPlanner<'m> {
             compiled: FxHashMap::default(),
             limits: limits.clone(),
         }
+    }
+
+    /// The tokens that end a text.
+    pub fn end_tokens(&self) -> Vec<u32> {
+        self.vocabulary.eos().iter().map(|id| id.get()).collect()
     }
 
     /// Forgets the compiled grammars.
@@ -202,8 +209,8 @@ impl<'m> FlowPlanner<'m> {
         Ok(WrittenPlan { time: start.elapsed(), ..written })
     }
 
-    /// The plan of a query, whose calls are carried out as they are decided: `on_call` is given each with what it says and what
-    /// came of it.
+    /// Writes the plan of a query and carries its calls out as they are decided. `on_call` receives each call with its
+    /// result.
     ///
     /// # Errors
     /// As of [`write`](Self::write); of the environment and of `on_call`.
@@ -280,8 +287,8 @@ impl<'m> FlowPlanner<'m> {
         })
     }
 
-    /// The grammar of a domain, of one of its flows if there is a `flow`. It is kept by the domain's name: after a change of the
-    /// domain [`forget`](Self::forget) it.
+    /// Returns the grammar of a domain, or of one `flow` of it. Grammars are cached by the domain's name: call
+    /// [`forget`](Self::forget) after the domain has changed.
     ///
     /// # Errors
     /// The domain has no plan at the level; limits.
@@ -341,7 +348,7 @@ impl<'m> FlowPlanner<'m> {
         constraint: Option<Box<dyn Constraint>>,
         max_tokens: usize,
     ) -> Result<WrittenPlan> {
-        let end_tokens = self.vocabulary.eos().iter().map(|id| id.get()).collect();
+        let end_tokens = self.end_tokens();
         // what keeps plans short enough is part of the constraint
         let complete = false;
         let generation =

@@ -13,9 +13,6 @@ use crate::flows::{
 use crate::limits::Limits;
 use std::time::Instant;
 
-/// The most tokens of a plan that no grammar bounds, as of the published decoder.
-const MOST_TOKENS: usize = 512;
-
 /// How a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Method {
@@ -55,7 +52,8 @@ impl<'m> Maker<'m> {
         self.planner.similarity.as_mut()
     }
 
-    /// Forgets the compiled grammars, and compiles the one of an arm for a domain `times` times from the domain's file. Gives the seconds of each.
+    /// Forgets the compiled grammars, and compiles the one of an arm for a domain `times` times from the domain's file.
+    /// Returns the seconds of each.
     pub(super) fn compile_times(
         &mut self,
         text: &str,
@@ -76,8 +74,7 @@ impl<'m> Maker<'m> {
         Ok(found)
     }
 
-    /// The logarithms of the probabilities that the model gives each flow's intent after a prompt that asks for it, for their
-    /// lengths in bytes.
+    /// Log-probabilities of each flow's intent after a prompt that asks for it, normalised by length in bytes.
     pub(super) fn intent_likelihoods(&mut self, domain: &FlowDomain, query: &str) -> Result<Vec<f64>> {
         let all: Vec<usize> = (0..domain.flows.len()).collect();
         let mut prompt = FlowPrompt::new(domain, &all, query, Thoughts::None, &self.limits)?;
@@ -125,28 +122,24 @@ impl<'m> Maker<'m> {
         }
         let (prompt, _) = self.planner.prompt(options, domain, flow, query)?;
         let nucleus = SamplingParams { temperature: 1.0, top_p: 0.9, ..SamplingParams::default() };
+        let mut free = |sampling| {
+            self.planner.generate(options, domain, sampling, &prompt, None, FlowPlanner::MOST_TOKENS)
+        };
         let written = match arm.method {
+            Method::Nucleus => free(nucleus)?,
+            Method::Valid | Method::Greedy => free(SamplingParams::default())?,
             Method::Beam => self.beam(domain, &prompt)?,
             Method::Flap(options) => self.flap(domain, options, &prompt, query)?,
-            Method::Nucleus => self.planner.generate(options, domain, nucleus, &prompt, None, MOST_TOKENS)?,
-            Method::Valid | Method::Greedy => {
-                let greedy = SamplingParams::default();
-                self.planner.generate(options, domain, greedy, &prompt, None, MOST_TOKENS)?
-            }
         };
         Ok(WrittenPlan { time: start.elapsed(), ..written })
-    }
-
-    fn end_tokens(&self) -> Vec<u32> {
-        self.planner.vocabulary.eos().iter().map(|id| id.get()).collect()
     }
 
     fn beam(&mut self, domain: &FlowDomain, prompt: &[u32]) -> Result<WrittenPlan> {
         let end = format!("{}()", domain.apis[domain.end].name);
         let options = BeamOptions {
             width: 3,
-            max_tokens: MOST_TOKENS,
-            end_tokens: self.end_tokens(),
+            max_tokens: FlowPlanner::MOST_TOKENS,
+            end_tokens: self.planner.end_tokens(),
             stop: vec![end.clone()],
             no_repeat: 10,
             ..BeamOptions::default()
@@ -167,7 +160,7 @@ impl<'m> Maker<'m> {
         prompt: &[u32],
         query: &str,
     ) -> Result<WrittenPlan> {
-        let end_tokens = &self.end_tokens();
+        let end_tokens = &self.planner.end_tokens();
         let FlowPlanner { model, similarity, vocabulary, .. } = &mut self.planner;
         let Some(similarity) = similarity else {
             return Err(crate::cli::errors::needs_embedder());

@@ -2,6 +2,7 @@
 
 use super::progress::FlapProgress;
 use crate::error::Result;
+use crate::flows::choose::mixed;
 use crate::flows::similarity::{Similarity, nearest, similar};
 
 /// What a thought and API scores that did not end within the look-ahead.
@@ -107,7 +108,7 @@ impl FlapOptions {
 
     /// (1 - λ) `probability` + λ `heuristic`.
     pub fn score(&self, probability: f64, heuristic: f64) -> f64 {
-        (1.0 - self.lambda) * probability + self.lambda * heuristic
+        mixed(self.lambda, probability, heuristic)
     }
 
     /// The heuristic H of terms: their weighted sum.
