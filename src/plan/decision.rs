@@ -31,9 +31,7 @@ impl Decision {
             log_probability: answer.log_probability,
         }
     }
-}
 
-impl Decision {
     /// The labels of the choices taken.
     pub fn chosen(&self) -> Vec<&str> {
         self.taken.iter().filter_map(|&place| self.options.get(place)).map(String::as_str).collect()
