@@ -8,7 +8,7 @@ use crate::explore::ExploreBudget;
 use crate::grammar::Grammar;
 use crate::mask_file::{ArchiveBuilder, MaskArchive, resealed};
 use crate::syntax::{Source, gbnf, parse};
-use crate::{CompiledGrammar, Compiler, MaskFile, TokenId};
+use crate::{CompiledGrammar, Compiler, MaskFile, TokenId, Vocabulary};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 
@@ -104,12 +104,20 @@ pub fn mask_file(bytes: &[u8]) {
     }
 }
 
+/// Bytes of the digest that a token index begins with.
+pub(super) const DIGEST: usize = 32;
+
+/// The contents of a token index of a vocabulary behind a digest that is right.
+pub(super) fn with_digest(vocabulary: &Vocabulary, content: &[u8]) -> Vec<u8> {
+    let digest = Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize();
+    [&digest[..], content].concat()
+}
+
 /// A token index with some words changed and a digest that is right: masks may be wrong, and no more.
 pub(super) fn index_that_lies(choices: &mut Choices<'_>) {
     let mut index = changed_words(&INDEX, choices);
-    if let Some((digest, content)) = index.split_at_mut_checked(32) {
-        let right = Sha256::new().chain_update(BYTES.fingerprint()).chain_update(content).finalize();
-        digest.copy_from_slice(&right);
+    if let Some((_, content)) = index.split_at_checked(DIGEST) {
+        index = with_digest(&BYTES, content);
     }
     let compiler = Compiler::new(Arc::clone(&BYTES)).limits(limits());
     if compiler.prepare_from(&index).is_err() {

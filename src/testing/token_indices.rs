@@ -2,15 +2,11 @@
 
 use super::fuzz_limits::limits;
 use super::generate::Choices;
-use super::mask_files::{index_that_lies, walk_through};
+use super::mask_files::{DIGEST, index_that_lies, walk_through, with_digest};
 use crate::syntax::{Source, parse};
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use crate::{CompiledGrammar, Compiler};
-use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
-
-/// Bytes of the digest that an index begins with.
-const DIGEST: usize = 32;
 
 /// A vocabulary with a small index: tokens inside of strings, some that leave them, and an end.
 static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
@@ -32,9 +28,8 @@ pub fn seed() -> Vec<u8> {
 
 /// The index of these bytes, which it gives a right digest; `None` if it is refused.
 pub fn prepared(content: &[u8]) -> Option<CompiledGrammar> {
-    let right = Sha256::new().chain_update(VOCABULARY.fingerprint()).chain_update(content).finalize();
     let compiler = compiler();
-    compiler.prepare_from(&[&right[..], content].concat()).ok()?;
+    compiler.prepare_from(&with_digest(&VOCABULARY, content)).ok()?;
     let source = Source::json_schema(r#"{"type": ["string", "integer"]}"#);
     compiler.compile(&parse(&source).ok()?.grammar).ok()
 }
