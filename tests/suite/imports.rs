@@ -81,7 +81,7 @@ pub(crate) fn named(module: &[String], is_parent: bool, text: &str) -> Vec<Named
 }
 
 /// A path from the crate on, if it begins with `crate`, `self` or `super`.
-fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
+pub(crate) fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
     let mut full = match path[0].as_str() {
         "crate" => Vec::new(),
         "self" | "super" => module.to_vec(),

@@ -1,7 +1,7 @@
 //! The habits of this repository that a compiler does not check: the order of the rooms, a doc comment at the
 //! top of each file, the length of files, and nothing left undone.
 
-use crate::imports::{module_of, named};
+use crate::imports::{absolute, module_of, named};
 use std::path::{Path, PathBuf};
 
 const LONGEST: usize = 600;
@@ -280,17 +280,9 @@ pub(crate) fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
 /// The modules of `src` below some folders, and which of them each imports from, outside of its tests. A folder's `mod.rs`
 /// may name its own files: these imports have no `super`, `crate` or `self` and are not counted.
 fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let files: Vec<_> =
         sources("src").into_iter().filter(|(path, _)| rooms.contains(&&*room(path))).collect();
-    let modules: Vec<Vec<String>> = files
-        .iter()
-        .map(|(path, _)| {
-            let below = path.strip_prefix(&src).unwrap().with_extension("");
-            let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
-            parts.filter(|part| part != "mod").collect()
-        })
-        .collect();
+    let modules: Vec<Vec<String>> = files.iter().map(|(path, _)| module_of(path).0).collect();
     let edges = files.iter().enumerate().map(|(at, (_, text))| {
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         let mut to = Vec::new();
@@ -299,13 +291,7 @@ fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
             Some(part[start + 5..].trim())
         }) {
             for path in flatten(statement, &[]) {
-                let mut full = match path[0].as_str() {
-                    "crate" => Vec::new(),
-                    "self" => modules[at].clone(),
-                    "super" => modules[at][..modules[at].len() - 1].to_vec(),
-                    _ => continue,
-                };
-                full.extend_from_slice(&path[1..]);
+                let Some(full) = absolute(&modules[at], &path) else { continue };
                 let target =
                     (1..=full.len()).rev().find_map(|k| modules.iter().position(|m| *m == full[..k]));
                 to.extend(target.filter(|target| *target != at));
