@@ -3,9 +3,9 @@
 use crate::imports::{module_of, named};
 use crate::tidy::sources;
 
-/// Modules that reproduce a paper, compare methods, or make data for training, each with what is below it. Sessions of agents
-/// with their users and simulations, similarities and the sentences of a request are product: `procedure run`, `flow run` and
-/// `retrieve search` need them.
+/// Modules that reproduce a paper, compare methods, or make data for training, each with the modules below it. These are
+/// product, because commands of the product need them: sessions of agents with users and simulations (`procedure run`),
+/// similarities (`flow run`), sentences of a request (`retrieve search`) and random logits (`--random-logits`).
 const EXPERIMENTS: &[&str] = &[
     "cli::flow::arms",
     "cli::flow::change_runs",
