@@ -6,7 +6,8 @@
 //! needs no decision: it has no unit clause left, so the all-false assignment, or any literal, satisfies it. Where members
 //! are counted, the numbers of members of all solutions are found, and those of components add up.
 //!
-//! Variables are decided in a fixed order. So the search under assumptions (which entries came, which can no longer come)
+//! Variables are decided in a fixed order, and the component of the earliest variable is searched first: a contradiction in it
+//! ends the search before others are. So the search under assumptions (which entries came, which can no longer come)
 //! never takes more decisions than the exhaustive search without any: a decision on an assumed variable is replaced by
 //! one of its branches, and assumptions only make components smaller. [`Search::exhaust`] counts those of the exhaustive
 //! search once, before a list is used.
@@ -14,6 +15,7 @@
 use super::clauses::{Clauses, Literal};
 use super::sums::Sums;
 use fixedbitset::FixedBitSet;
+use std::cmp::Reverse;
 
 /// What a member adds to the numbers that are found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -270,6 +272,9 @@ impl<'c> Search<'c> {
                 }
             }
         }
+        // the last is searched first
+        self.components[components..]
+            .sort_unstable_by_key(|component| Reverse(self.clauses.rank[component.variable]));
         Frame::All { product, components, groups }
     }
 

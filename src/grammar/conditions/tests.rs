@@ -129,7 +129,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         let mut choices = Choices::new(&bytes);
         let list = List::random(&mut choices);
         let clauses = Clauses::new(&list.conditions, &list.groups, &list.required, list.entries);
-        for _ in 0..4 {
+        // a quarter of the answers are yes: with five questions a case their number is far above the bound
+        for _ in 0..5 {
             let question = list.question(&mut choices);
             let &Question { ref came, ref open, count, keyless, rest } = &question;
             let answer = Constraints { clauses: &clauses, came, open, count, keyless, rest }.is_satisfiable();
@@ -149,8 +150,7 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         .run(&prop::collection::vec(any::<u8>(), 0..300), judge);
     outcome.unwrap_or_else(|e| panic!("{e}"));
     let counts = format!("{} can be finished, {} cannot, {} hard", yes.get(), no.get(), hard.get());
-    // a quarter of the answers are yes: both bounds are more than five standard deviations below what comes
-    assert!(yes.get() > cases * 3 / 4 && no.get() > cases && hard.get() > cases / 80, "{counts}");
+    assert!(yes.get() > cases && no.get() > cases && hard.get() > cases / 40, "{counts}");
     eprintln!("{counts}");
 }
 
