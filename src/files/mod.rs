@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -169,20 +171,30 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
     let end = Instant::now() + deadline;
     let (sender, pieces) = sync_channel::<std::io::Result<Vec<u8>>>(1);
     let name = path.to_owned();
+    let over = Arc::new(AtomicBool::new(false));
+    let is_over = Arc::clone(&over);
     let work = move || {
         let mut file = match File::open(&name) {
             Ok(file) => file,
             Err(cause) => return drop(sender.send(Err(cause))),
         };
-        loop {
+        if is_over.load(Ordering::Acquire) {
+            return;
+        }
+        // nobody receives after the deadline
+        let last = loop {
             let mut piece = vec![0; PIECE];
             let read = file.read(&mut piece).map(|len| piece.truncate(len));
-            let is_last = read.is_err() || piece.is_empty();
-            // nobody receives after the deadline
-            if sender.send(read.map(|()| piece)).is_err() || is_last {
+            if read.is_err() || piece.is_empty() {
+                break read;
+            }
+            if sender.send(Ok(piece)).is_err() {
                 return;
             }
-        }
+        };
+        // the next writer must not find this reader
+        drop(file);
+        drop(sender.send(last.map(|()| Vec::new())));
     };
     let io = |cause: std::io::Error| Error::io(path, &cause);
     std::thread::Builder::new().name("grammata-pipe".to_owned()).spawn(work).map_err(io)?;
@@ -197,7 +209,8 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
                 bytes.extend_from_slice(&piece);
             }
             Err(RecvTimeoutError::Timeout) => {
-                // a thread that waits for a writer finds one, which is gone at once, and ends
+                // a thread that waits for a writer finds one, and ends without reading what is not for it
+                over.store(true, Ordering::Release);
                 drop(OpenOptions::new().read(true).write(true).open(path));
                 return Err(errors::slow_pipe(path, deadline, bytes.len()));
             }
