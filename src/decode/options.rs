@@ -47,7 +47,7 @@ impl Default for GenerationOptions {
     }
 }
 
-crate::setters::setters!(GenerationOptions {
+grammata_base::setters!(GenerationOptions {
     max_tokens: usize,
     complete: bool,
     timeout: Option<Duration>,

@@ -54,7 +54,7 @@ impl Default for SamplingParams {
     }
 }
 
-crate::setters::setters!(SamplingParams {
+grammata_base::setters!(SamplingParams {
     temperature: f32,
     top_k: usize,
     top_p: f32,

@@ -230,11 +230,10 @@ fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &
     if domain.flows[number].is_plain() || budget.spend(copied).is_err() {
         return warnings;
     }
-    let limits = Limits {
-        plan_states: limits.plan_states.min(ENTRY_SEARCH),
-        compile_work: limits.compile_work.min(ENTRY_WORK),
-        ..limits.clone()
-    };
+    let limits = limits
+        .clone()
+        .plan_states(limits.plan_states.min(ENTRY_SEARCH))
+        .compile_work(limits.compile_work.min(ENTRY_WORK));
     let flows = vec![domain.flows[number].clone()];
     let mut alone = FlowDomain { flows, warnings: Vec::new(), ..domain.clone() };
     let mut never = |place: usize, entry: Entry| {

@@ -110,7 +110,7 @@ impl Default for ThoughtScore {
     }
 }
 
-crate::setters::setters!(ThoughtScore {
+grammata_base::setters!(ThoughtScore {
     step_weight: f64,
     input_weight: f64,
     description_weight: f64,
@@ -163,7 +163,7 @@ impl Default for ChooserOptions {
     }
 }
 
-crate::setters::setters!(ChooserOptions {
+grammata_base::setters!(ChooserOptions {
     flows: FlowOptions,
     thoughts: Thoughts,
     samples: usize,

@@ -97,7 +97,7 @@ impl Default for FlowOptions {
     }
 }
 
-crate::setters::setters!(FlowOptions {
+grammata_base::setters!(FlowOptions {
     level: Level,
     within: Within,
     flow: Option<usize>,

@@ -70,7 +70,7 @@ impl Default for PlannerOptions {
     }
 }
 
-crate::setters::setters!(PlannerOptions {
+grammata_base::setters!(PlannerOptions {
     level: Level,
     scope: FlowScope,
     samples: usize,

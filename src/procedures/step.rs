@@ -87,7 +87,7 @@ impl Default for StepOptions {
     }
 }
 
-crate::setters::setters!(StepOptions {
+grammata_base::setters!(StepOptions {
     format: StepFormat,
     thought: Option<u32>,
     text_characters: u32,

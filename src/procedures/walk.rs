@@ -52,7 +52,7 @@ impl Default for WalkOptions {
     }
 }
 
-crate::setters::setters!(WalkOptions {
+grammata_base::setters!(WalkOptions {
     acts: usize,
     errors: f64,
     missing: f64,

@@ -76,7 +76,7 @@ impl Default for RetrievalOptions {
     }
 }
 
-crate::setters::setters!(RetrievalOptions { k: usize, ranker: Ranker, join: Join });
+grammata_base::setters!(RetrievalOptions { k: usize, ranker: Ranker, join: Join });
 
 /// What a retrieval found.
 #[derive(Clone, Debug, PartialEq)]

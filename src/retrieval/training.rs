@@ -110,7 +110,7 @@ impl Default for TrainingOptions {
     }
 }
 
-crate::setters::setters!(TrainingOptions {
+grammata_base::setters!(TrainingOptions {
     iteration: usize,
     drafts: usize,
     selection: Selection,

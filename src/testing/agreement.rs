@@ -31,7 +31,7 @@ pub struct Case<'g> {
 
 /// Limits under which a case that would take long ends soon.
 pub fn small_limits() -> Limits {
-    Limits { lockstep_search: 300, completion_search: 2000, cache_bytes: 4 << 20, ..Limits::default() }
+    Limits::default().lockstep_search(300).completion_search(2000).cache_bytes(4 << 20)
 }
 
 /// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and does them with
@@ -73,7 +73,7 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
     run_case(&grammar, &mut choices, |case, choices| {
-        let tight = Limits { cache_bytes: 2_000 + 64 * choices.below(256), ..small_limits() };
+        let tight = small_limits().cache_bytes(2_000 + 64 * choices.below(256));
         let tight = Compiler::new(Arc::clone(case.compiled.vocabulary())).limits(tight).compile(&grammar)?;
         let compiler = Compiler::new(Arc::clone(case.compiled.vocabulary())).limits(small_limits());
         if let Ok(other) = compiler.compile(&random_grammar(choices, shape)) {

@@ -358,7 +358,7 @@ fn agree(bytes: &[u8], has_tokens: bool, walk: Walk) -> Result<Outcome, String> 
     let oracle = Oracle { grammar: &grammar, tokens, special, fewest: HashMap::new(), work: Cell::new(0) };
     let limits = match choices.below(4) {
         // so little that tables are dropped often
-        3 => Limits { cache_bytes: 4 << 10, ..Limits::default() },
+        3 => Limits::default().cache_bytes(4 << 10),
         _ => Limits::default(),
     };
     let compiler = Compiler::new(Arc::new(vocabulary)).limits(limits);

@@ -6,7 +6,7 @@ use crate::plan::policy::RandomPolicy;
 use crate::plan::search::Greedy;
 use crate::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
 use crate::syntax::automaton_spec::{self, Spec};
-use crate::{Error, ErrorKind, Limits};
+use crate::{Error, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,7 +29,7 @@ fn expected<T>(result: Result<T, Error>, kinds: &[ErrorKind]) -> Option<T> {
 /// A chat template.
 pub fn chat_template(bytes: &[u8]) {
     const KINDS: [ErrorKind; 2] = [ErrorKind::Grammar, ErrorKind::Limit];
-    let limits = Limits { template_work: 1 << 20, ..limits() };
+    let limits = limits().template_work(1 << 20);
     let tools =
         serde_json::json!([{"name": "find", "parameters": {"a": [1, 2.5, null, "<"], "b": {"c": true}}}]);
     let Some(template) = expected(ChatTemplate::new(text(bytes), &limits), &KINDS) else { return };
@@ -44,7 +44,7 @@ pub fn chat_template(bytes: &[u8]) {
 pub fn spec_template(bytes: &[u8]) {
     const HEADER: &str = "[parameters]\nn = { default = 3 }\nt = { default = \"a\\\"b\" }\nb = { default = true }\n\
                           l = { default = [\"x\", \"y\"] }\n# ---\n";
-    let limits = Limits { template_work: 1 << 20, ..limits() };
+    let limits = limits().template_work(1 << 20);
     let options = automaton_spec::Options { limits, ..automaton_spec::Options::default() };
     let source = format!("{HEADER}{}", text(bytes));
     expected(automaton_spec::compile(&source, &options), &[ErrorKind::Grammar, ErrorKind::Limit]);

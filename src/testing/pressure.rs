@@ -63,7 +63,7 @@ fn agree(bytes: &[u8], threads: usize, from_file: bool) -> Result<Outcome, Strin
         // what tables there are after some words is what a part of is left
         oracle.walk(&roomy, seed, OPERATIONS)?;
         let needed = roomy.statistics().cache_bytes;
-        let limits = Limits { cache_bytes: needed / 3 + needed * share / 320, ..Limits::default() };
+        let limits = Limits::default().cache_bytes(needed / 3 + needed * share / 320);
         let Some(tight) = within(Compiler::new(vocabulary).limits(limits).compile(&grammar))? else {
             return Ok(Outcome::Undecided);
         };

@@ -105,7 +105,7 @@ impl Report {
 /// Those of compiling the grammars; none of what is tested.
 pub fn soak(settings: &Settings) -> crate::Result<Report> {
     let vocabulary = Arc::new(vocabulary()?);
-    let limits = Limits { cache_bytes: settings.cache_bytes, ..Limits::default() };
+    let limits = Limits::default().cache_bytes(settings.cache_bytes);
     let tested = GRAMMARS.iter().map(|source| {
         let compiled = compile(source, &vocabulary, limits.clone())?;
         Ok((*source, compiled))
@@ -178,7 +178,7 @@ struct Soaking<'a> {
 
 impl<'a> Soaking<'a> {
     fn new(source: &'a str, tested: &'a CompiledGrammar, seed: u64) -> crate::Result<Soaking<'a>> {
-        let limits = Limits { cache_bytes: usize::MAX, ..Limits::default() };
+        let limits = Limits::default().cache_bytes(usize::MAX);
         let twin = compile(source, tested.vocabulary(), limits)?;
         let pairs = vec![(tested.matcher(), twin.matcher())];
         Ok(Soaking {
@@ -197,7 +197,7 @@ impl<'a> Soaking<'a> {
                 self.operation()?;
             }
             if self.twin.memory_usage() > TWIN_BYTES {
-                let limits = Limits { cache_bytes: usize::MAX, ..Limits::default() };
+                let limits = Limits::default().cache_bytes(usize::MAX);
                 self.twin = compile(self.source, self.tested.vocabulary(), limits)?;
                 self.pairs = vec![(self.tested.matcher(), self.twin.matcher())];
             }

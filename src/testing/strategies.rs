@@ -53,7 +53,7 @@ impl Strategies {
     /// # Errors
     /// None but those of compiling a pattern, which does not fail.
     pub fn new(vocabulary: Arc<Vocabulary>) -> crate::Result<Strategies> {
-        let limits = Limits { lockstep_search: 2_000, cache_bytes: 64 << 20, ..Limits::default() };
+        let limits = Limits::default().lockstep_search(2_000).cache_bytes(64 << 20);
         let all = Compiler::new(vocabulary).limits(limits);
         let counts = all.compile(&regex::compile("a", &regex::Options::default())?)?.statistics().strategies;
         let alone = counts.iter().map(|(name, _)| (name, all.clone().only_strategies(&[name])));

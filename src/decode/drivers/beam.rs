@@ -53,7 +53,7 @@ impl Default for BeamOptions {
     }
 }
 
-crate::setters::setters!(BeamOptions {
+grammata_base::setters!(BeamOptions {
     width: usize,
     length_exponent: f64,
     max_tokens: usize,

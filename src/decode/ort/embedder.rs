@@ -46,7 +46,7 @@ impl Default for EmbedderOptions {
     }
 }
 
-crate::setters::setters!(EmbedderOptions { threads: usize, device: Device, batch: usize, limits: Limits });
+grammata_base::setters!(EmbedderOptions { threads: usize, device: Device, batch: usize, limits: Limits });
 
 /// A sentence encoder in an ONNX file with its tokenizer.
 ///

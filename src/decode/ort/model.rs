@@ -56,7 +56,7 @@ impl Default for ModelOptions {
     }
 }
 
-crate::setters::setters!(ModelOptions {
+grammata_base::setters!(ModelOptions {
     threads: usize,
     device: Device,
     context_length: Option<usize>,

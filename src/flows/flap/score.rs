@@ -76,7 +76,7 @@ impl Default for FlapOptions {
     }
 }
 
-crate::setters::setters!(FlapOptions {
+grammata_base::setters!(FlapOptions {
     step_weight: f64,
     api_weight: f64,
     input_weight: f64,

@@ -71,7 +71,7 @@ impl Default for SearchOptions {
     }
 }
 
-crate::setters::setters!(SearchOptions { max_free_steps: usize, max_questions: usize, trace: bool });
+grammata_base::setters!(SearchOptions { max_free_steps: usize, max_questions: usize, trace: bool });
 
 impl SearchOptions {
     /// Steps of an unfinished plan, at most: four times [`max_free_steps`](SearchOptions::max_free_steps), so that

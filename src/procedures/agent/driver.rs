@@ -45,7 +45,7 @@ impl Default for RunOptions {
     }
 }
 
-crate::setters::setters!(RunOptions { user_messages: usize, acts: usize, tries: usize, limits: Limits });
+grammata_base::setters!(RunOptions { user_messages: usize, acts: usize, tries: usize, limits: Limits });
 
 /// What is said where the agent says nothing that can be used.
 const NO_REPLY: &str = "Sorry, I cannot go on with that. Could you say it in other words?";

@@ -46,7 +46,7 @@ impl Default for AgentOptions {
     }
 }
 
-crate::setters::setters!(AgentOptions {
+grammata_base::setters!(AgentOptions {
     mask: Mask,
     narrow: bool,
     texts: Texts,

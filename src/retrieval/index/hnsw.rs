@@ -36,7 +36,7 @@ impl Default for HnswOptions {
     }
 }
 
-crate::setters::setters!(HnswOptions { neighbours: usize, ef_construction: usize, ef: usize });
+grammata_base::setters!(HnswOptions { neighbours: usize, ef_construction: usize, ef: usize });
 
 /// Ranks by cosine along a graph of vectors, which may miss some of the best.
 pub type HnswToolIndex = Indexed<HnswIndex>;

@@ -47,7 +47,7 @@ impl Default for WriterOptions {
     }
 }
 
-crate::setters::setters!(WriterOptions {
+grammata_base::setters!(WriterOptions {
     mode: Mode,
     format: Format,
     sampling: SamplingParams,

@@ -181,7 +181,7 @@ pub struct Options {
     pub limits: Limits,
 }
 
-crate::setters::setters!(Options {
+grammata_base::setters!(Options {
     format: Format,
     parameters: BTreeMap<String, String>,
     folder: Option<std::path::PathBuf>,

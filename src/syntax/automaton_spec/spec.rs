@@ -292,7 +292,7 @@ impl Spec {
             parameters: self.parameters.clone(),
             templates: self.templates.clone(),
             warnings: Vec::new(),
-            limits: Limits { plan_states: states, ..self.limits.clone() },
+            limits: self.limits.clone().plan_states(states),
             text: self.text.clone(),
         }
     }

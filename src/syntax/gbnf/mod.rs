@@ -55,7 +55,7 @@ impl Default for Options {
     }
 }
 
-crate::setters::setters!(Options { root: String, limits: Limits });
+grammata_base::setters!(Options { root: String, limits: Limits });
 
 /// A grammar, and what its author may want to know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -125,7 +125,7 @@ pub struct Options {
     pub limits: Limits,
 }
 
-crate::setters::setters!(Options {
+grammata_base::setters!(Options {
     whitespace: Whitespace,
     property_order: PropertyOrder,
     formats: Formats,

@@ -92,7 +92,7 @@ impl Default for Options {
     }
 }
 
-crate::setters::setters!(Options {
+grammata_base::setters!(Options {
     dialect: Dialect,
     unicode: bool,
     case_insensitive: bool,
@@ -152,7 +152,7 @@ const TEXT_WORK: usize = 100_000;
 /// is checked.
 pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
     // a schema may list any number of texts
-    let limits = Limits { compile_work: limits.compile_work.min(TEXT_WORK), ..limits.clone() };
+    let limits = limits.clone().compile_work(limits.compile_work.min(TEXT_WORK));
     let options =
         Options { dialect: Dialect::Ecma262, search: true, limits: limits.clone(), ..Options::default() };
     let mut builder = GrammarBuilder::with_limits(limits);

@@ -78,7 +78,7 @@ impl Default for GrammarOptions {
     }
 }
 
-crate::setters::setters!(GrammarOptions {
+grammata_base::setters!(GrammarOptions {
     choice: Choice,
     tools: Vec<String>,
     min_calls: u32,

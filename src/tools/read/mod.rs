@@ -55,7 +55,7 @@ pub struct ReadOptions {
     pub limits: Limits,
 }
 
-crate::setters::setters!(ReadOptions {
+grammata_base::setters!(ReadOptions {
     open_objects: bool,
     grouped: bool,
     hidden: Vec<String>,

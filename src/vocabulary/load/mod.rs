@@ -46,7 +46,7 @@ pub struct LoadOptions {
     pub limits: Limits,
 }
 
-crate::setters::setters!(LoadOptions {
+grammata_base::setters!(LoadOptions {
     eos: Vec<TokenId>,
     specials: Vec<(String, TokenId)>,
     width: Option<usize>,

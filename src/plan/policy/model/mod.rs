@@ -85,7 +85,7 @@ impl Default for PromptOptions {
     }
 }
 
-crate::setters::setters!(PromptOptions { mode: PromptMode, orders: usize, sampling: SamplingParams });
+grammata_base::setters!(PromptOptions { mode: PromptMode, orders: usize, sampling: SamplingParams });
 
 /// What a model was asked to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,7 @@ impl Default for HttpOptions {
     }
 }
 
-crate::setters::setters!(HttpOptions {
+grammata_base::setters!(HttpOptions {
     api_key: Option<String>,
     timeout: Duration,
 });

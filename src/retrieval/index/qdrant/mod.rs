@@ -37,7 +37,7 @@ pub struct QdrantOptions {
     pub exact: bool,
 }
 
-crate::setters::setters!(QdrantOptions {
+grammata_base::setters!(QdrantOptions {
     collection: String,
     dimension: usize,
     fingerprint: [u8; 32],

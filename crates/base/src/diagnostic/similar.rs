@@ -9,7 +9,7 @@ const LONGEST: usize = 100;
 
 /// Up to three of `known` within a small edit distance (Damerau-Levenshtein, case-insensitive) of `name`, the
 /// nearest first: one edit for every three characters, three at most. Shorter names may differ in case only.
-pub(crate) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = name.chars().count();
     let most = (length / 3).min(3);
     if name.len() > LONGEST {
@@ -29,7 +29,7 @@ pub(crate) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
 }
 
 /// The question that proposes the names near to `name`, or `otherwise` if there are none.
-pub(crate) fn did_you_mean<'k>(
+pub fn did_you_mean<'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k str>,
     otherwise: impl Into<String>,

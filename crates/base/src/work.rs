@@ -14,7 +14,7 @@ const PIECE: u64 = 256;
 
 /// Steps of work that are left, of one compilation or of one mask.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     /// The field of [`Limits`] that sets it.
     kind: LimitKind,
     limit: u64,
@@ -27,28 +27,28 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// For one compilation of a source of `bytes` bytes.
-    pub(crate) fn of_compilation(limits: &Limits, bytes: usize) -> Budget {
+    pub fn of_compilation(limits: &Limits, bytes: usize) -> Budget {
         let per_byte = (limits.compile_work_per_byte as u64).saturating_mul(bytes as u64);
         Budget::new(LimitKind::CompileWork, (limits.compile_work as u64).saturating_add(per_byte))
     }
 
     /// Without a bound, for callers that bound the work themselves.
-    pub(crate) fn unbounded() -> Budget {
+    pub fn unbounded() -> Budget {
         Budget::new(LimitKind::MaskWork, u64::MAX)
     }
 
     /// For one mask, or one accepted token.
-    pub(crate) fn of_mask(limits: &Limits) -> Budget {
+    pub fn of_mask(limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, limits.mask_work as u64)
     }
 
     /// For the searches of one mask for completions: a sixth of what a mask may take.
-    pub(crate) fn of_searches(limits: &Limits) -> Budget {
+    pub fn of_searches(limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, (limits.mask_work as u64).div_ceil(6))
     }
 
     /// For one count of words, or from one listed word to the next.
-    pub(crate) fn of_words(limits: &Limits) -> Budget {
+    pub fn of_words(limits: &Limits) -> Budget {
         Budget::new(LimitKind::WordsWork, limits.words_work as u64)
     }
 
@@ -57,23 +57,23 @@ impl Budget {
     }
 
     /// All the steps that there were at first.
-    pub(crate) fn limit(&self) -> usize {
+    pub fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
     /// The steps that were taken so far.
-    pub(crate) fn spent(&self) -> u64 {
+    pub fn spent(&self) -> u64 {
         self.limit - self.left.get() - self.later.get()
     }
 
     /// At most this number of steps of one mask, for who explores ahead and leaves alone what takes more.
-    pub(crate) fn of_exploring(steps: u64, limits: &Limits) -> Budget {
+    pub fn of_exploring(steps: u64, limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }
 
     /// For steps of a text that are made again together. Each was made within the work of a mask, but few take more than some
     /// hundred steps of work; and what was done before it is used up need not be done again.
-    pub(crate) fn of_steps(limits: &Limits, steps: usize) -> Budget {
+    pub fn of_steps(limits: &Limits, steps: usize) -> Budget {
         const MUCH: u64 = 1 << 14;
         let of_mask = limits.mask_work as u64;
         let each = (of_mask / 256).max(MUCH).min(of_mask);
@@ -81,14 +81,14 @@ impl Budget {
     }
 
     /// The same budget, which is exhausted as soon as someone waits: it is found out after some steps each.
-    pub(crate) fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
+    pub fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
         let all = self.left.get();
         let left = all.min(PIECE);
         Budget { left: Cell::new(left), later: Cell::new(all - left), waiting: Some(waiting), ..self }
     }
 
     /// Takes what another has spent that was a copy of this one.
-    pub(crate) fn settle(&self, copy: &Budget) {
+    pub fn settle(&self, copy: &Budget) {
         self.left.set(copy.left.get());
         self.later.set(copy.later.get());
     }
@@ -98,7 +98,7 @@ impl Budget {
     /// # Errors
     /// The limit, if less is left.
     #[inline]
-    pub(crate) fn spend(&self, steps: usize) -> Result<()> {
+    pub fn spend(&self, steps: usize) -> Result<()> {
         match self.left.get().checked_sub(steps as u64) {
             Some(left) => {
                 self.left.set(left);

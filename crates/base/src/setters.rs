@@ -2,6 +2,7 @@
 
 /// Gives a struct of options, for each of its fields, a method of the field's name that takes the options and returns them
 /// with the field set. A field that is not listed does not compile.
+#[macro_export]
 macro_rules! setters {
     ($options:ident { $($field:ident: $kind:ty),* $(,)? }) => {
         impl $options {
@@ -17,5 +18,3 @@ macro_rules! setters {
         const _: fn($options) = |$options { $($field: _),* }| {};
     };
 }
-
-pub(crate) use setters;

@@ -2,10 +2,10 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::setters::setters;
+use crate::setters;
 use kind::each_limit;
 
-pub(crate) mod kind;
+mod kind;
 
 pub use kind::LimitKind;
 
@@ -168,12 +168,12 @@ impl Limits {
     }
 
     /// Refuses tables of plan states that take more bytes than [`plan_states`](Limits::plan_states) of them do.
-    pub(crate) fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
+    pub fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("states", bytes)
     }
 
     /// The same for what an algorithm on plans holds beside the states: counts and transitions still to be followed.
-    pub(crate) fn check_held_bytes(&self, bytes: usize) -> Result<(), Error> {
+    pub fn check_held_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("counts and transitions", bytes)
     }
 

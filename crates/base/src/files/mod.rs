@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-pub(crate) use errors::no_file;
+pub use errors::no_file;
 
 /// How long reading a pipe may take, opening included: opening waits for a writer.
 const PIPE_DEADLINE: Duration = Duration::from_secs(30);
@@ -31,7 +31,7 @@ const PIECE: usize = 1 << 16;
 /// # Errors
 /// The file cannot be read or is neither; the pipe is not closed in time; `too_large` of the file's length if it has more than
 /// `most` bytes.
-pub(crate) fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Result<Vec<u8>> {
+pub fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Result<Vec<u8>> {
     let bytes = match is_pipe(metadata(path)?.file_type()) {
         true => read_pipe(path, most, pipe_deadline())?,
         false => {
@@ -50,7 +50,7 @@ pub(crate) fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -
 ///
 /// # Errors
 /// The file cannot be opened or is not a regular file.
-pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
+pub fn open(path: &Path) -> Result<(File, u64)> {
     // asked before the file is opened: opening a pipe waits for a writer
     check_regular(path, &metadata(path)?)?;
     let io = |cause: std::io::Error| Error::io(path, &cause);
@@ -65,7 +65,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
 ///
 /// # Errors
 /// The file cannot be opened or created, or is not a regular file.
-pub(crate) fn open_to_resume(path: &Path) -> Result<File> {
+pub fn open_to_resume(path: &Path) -> Result<File> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     match path.metadata() {
         Ok(metadata) => check_regular(path, &metadata)?,
@@ -79,7 +79,7 @@ pub(crate) fn open_to_resume(path: &Path) -> Result<File> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn read_rest(file: &File, path: &Path, most: usize) -> Result<Vec<u8>> {
+pub fn read_rest(file: &File, path: &Path, most: usize) -> Result<Vec<u8>> {
     read_file(file, path, 0, most)
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn read_rest(file: &File, path: &Path, most: usize) -> Result<Vec<u8>
 ///
 /// # Errors
 /// The file is not a regular file or cannot be reached; it is outside of `root`, a path without links.
-pub(crate) fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<PathBuf>> {
+pub fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join(name);
     let real = match path.canonicalize() {
         Ok(real) => real,
@@ -109,7 +109,7 @@ pub(crate) fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<Pat
 ///
 /// # Errors
 /// Those of [`find`]; the file cannot be read; `too_large` if it has more than `most` bytes.
-pub(crate) fn read_within(
+pub fn read_within(
     folder: &Path,
     name: &Path,
     root: &Path,
@@ -126,7 +126,7 @@ pub(crate) fn read_within(
 ///
 /// # Errors
 /// There is no such folder.
-pub(crate) fn resolved(folder: &Path) -> Result<PathBuf> {
+pub fn resolved(folder: &Path) -> Result<PathBuf> {
     let named = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     named.canonicalize().map_err(|cause| Error::io(folder, &cause))
 }

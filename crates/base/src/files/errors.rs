@@ -12,7 +12,7 @@ fn error(code: &'static str, path: &Path, message: impl Fn(&str) -> String) -> D
 }
 
 /// A path that leads to a folder, a pipe, a socket or a device.
-pub(crate) fn no_file(path: &Path, kind: FileType) -> Error {
+pub fn no_file(path: &Path, kind: FileType) -> Error {
     let diagnostic = error("io/no-file", path, |name| format!("`{name}` is not a regular file"));
     Error::new(
         ErrorKind::Io,

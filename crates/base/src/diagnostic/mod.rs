@@ -10,11 +10,11 @@ mod similar;
 mod snippet;
 mod source;
 
-pub(crate) use similar::{did_you_mean, similar};
+pub use similar::{did_you_mean, similar};
 pub use snippet::Snippet;
 pub use source::{Notation, Source};
 
-use crate::limits::kind::LimitKind;
+use crate::limits::LimitKind;
 use std::fmt;
 
 /// Where in the input a diagnostic points.
@@ -140,7 +140,7 @@ impl Diagnostic {
     }
 
     /// Adds the cap that was exceeded.
-    pub(crate) fn limit(mut self, kind: impl Into<Option<LimitKind>>) -> Diagnostic {
+    pub fn limit(mut self, kind: impl Into<Option<LimitKind>>) -> Diagnostic {
         self.limit = kind.into();
         self
     }

@@ -1,7 +1,7 @@
 //! The umbrella error: one opaque type for every fallible public function.
 
 use crate::diagnostic::{Diagnostic, Place, Source, excerpt};
-use crate::limits::kind::LimitKind;
+use crate::limits::LimitKind;
 use std::fmt;
 
 /// What kind of thing went wrong, for callers that branch on it.
@@ -100,7 +100,7 @@ impl Error {
     }
 
     /// Gives the diagnostics that have no place this one.
-    pub(crate) fn or_at(self, place: &Place) -> Error {
+    pub fn or_at(self, place: &Place) -> Error {
         self.map(|diagnostic| match diagnostic.place() {
             Place::Whole => diagnostic.at(place.clone()),
             _ => diagnostic,
@@ -108,7 +108,7 @@ impl Error {
     }
 
     /// The error with every diagnostic changed.
-    pub(crate) fn map(mut self, change: impl Fn(Diagnostic) -> Diagnostic) -> Error {
+    pub fn map(mut self, change: impl Fn(Diagnostic) -> Diagnostic) -> Error {
         let inner = *self.0;
         self.0 = Box::new(Inner {
             first: change(inner.first),
@@ -138,30 +138,30 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// What is said of an error that [is cut](Error::is_cut).
-pub(crate) const CUT: &str = "there may be more errors: reading stopped here";
+pub const CUT: &str = "there may be more errors: reading stopped here";
 
 /// Errors of one source, collected by a reader that can go on after one.
 #[derive(Debug, Default)]
-pub(crate) struct Errors(Vec<Error>);
+pub struct Errors(Vec<Error>);
 
 impl Errors {
     /// The most that are reported.
-    pub(crate) const MOST: usize = 20;
+    pub const MOST: usize = 20;
 
     /// Adds an error.
-    pub(crate) fn push(&mut self, error: Error) {
+    pub fn push(&mut self, error: Error) {
         if self.0.len() <= Errors::MOST {
             self.0.push(error);
         }
     }
 
     /// The value of a result; its error is added.
-    pub(crate) fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+    pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
     /// Whether there are enough for the reader to stop.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.0.len() > Errors::MOST
     }
 
@@ -169,7 +169,7 @@ impl Errors {
     ///
     /// # Errors
     /// If there are any.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         let mut is_cut = self.is_full() || self.0.iter().any(Error::is_cut);
         self.0.sort_by_key(|error| match error.diagnostic().place() {
             Place::LineColumn { line, column } => (*line, *column),
