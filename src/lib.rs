@@ -86,7 +86,6 @@ pub mod retrieval;
 pub mod serve;
 mod sync;
 pub mod syntax;
-mod template;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;

@@ -10,7 +10,7 @@ use super::{chat_functions, errors};
 use crate::diagnostic::{Notation, Source};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::template::Dialect;
+use grammata_template::Dialect;
 use minijinja::context;
 use minijinja::value::Value;
 use std::collections::BTreeMap;

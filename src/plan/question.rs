@@ -7,8 +7,8 @@ use super::step::{Plan, Step};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::syntax::automaton_spec::{Direction, ParameterValue, Spec, Symbol};
-use crate::template::{self, Dialect};
 use crate::transitions::Completable;
+use grammata_template::Dialect;
 use minijinja::context;
 use minijinja::value::Value;
 use std::sync::Arc;
@@ -356,7 +356,7 @@ impl Templates {
     /// What `work` renders with [`render_here`](Questions::render_here).
     fn render(&self, work: impl FnOnce() -> Result<String> + Send) -> Result<String> {
         let wrong = |found, place| errors::template("question", found, place);
-        template::on_own_stack(work).map_err(|fault| fault.into_error(&self.limits, wrong))?
+        grammata_template::on_own_stack(work).map_err(|fault| fault.into_error(&self.limits, wrong))?
     }
 
     fn render_here(&self, name: &'static str, context: Value) -> Result<String> {

@@ -6,7 +6,7 @@ use super::letters::prelude_texts;
 use super::text::Thoughts;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::template::Dialect;
+use grammata_template::Dialect;
 use minijinja::context;
 use minijinja::value::Value;
 

@@ -9,7 +9,7 @@ use crate::retrieval::errors;
 use crate::retrieval::index::Bm25;
 use crate::retrieval::requests::Request;
 use crate::retrieval::tool::Template;
-use crate::template::Dialect;
+use grammata_template::Dialect;
 use minijinja::value::Value;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

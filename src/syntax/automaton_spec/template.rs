@@ -4,7 +4,7 @@ use super::errors;
 use super::parameter::{Parameter, ParameterValue};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::template::Dialect;
+use grammata_template::Dialect;
 use minijinja::value::{Value, ValueKind};
 use std::collections::BTreeMap;
 

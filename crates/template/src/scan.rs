@@ -4,7 +4,7 @@
 //! the tokens of a tag and on the branches of an `if` keeps short. The compiler computes constant expressions, before any
 //! step is counted.
 
-use super::Fault;
+use crate::Fault;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
 use minijinja::machinery::{Span, Token, parse, tokenize};
 use minijinja::syntax::SyntaxConfig;
@@ -20,7 +20,7 @@ const BRANCHES: usize = 500;
 const REPEATED: u64 = 4_096;
 
 /// The syntax tree of a template within the bounds.
-pub(super) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault> {
+pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault> {
     count(source, syntax.clone())?;
     let tree = parse(source, "template", syntax).map_err(|e| Fault::of(&e, source))?;
     check(source, &tree)?;
@@ -29,7 +29,7 @@ pub(super) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
 
 /// A template whose blocks `{% generation %}` are `{% if true %}`: trainers mark the assistant's words with them, and their
 /// bodies are written as they are. Places stay where they were. A template that cannot be read is returned as it is.
-pub(super) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
+pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
     let mut out = source.to_owned();
     let mut begins = false;
     for token in tokenize(source, false, syntax) {

@@ -1,6 +1,6 @@
 //! What operations cost, found from their operands before they are carried out.
 
-use super::meter::{Meter, NODE, Size};
+use crate::meter::{Meter, NODE, Size};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
@@ -32,7 +32,7 @@ const CALL: u64 = 1_024;
 const SORTING: u64 = 24;
 
 /// Charges for the operation `name` on `operands`: an operator, a filter, a method (`.name`), a test (`is name`) or a call.
-pub(super) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
+pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
     let [first, rest @ ..] = operands else { return Ok(()) };
     let units = match name {
         "+" => join_ends(first, rest),

@@ -1,13 +1,13 @@
 //! The meter of one rendering: what was made and visited so far, and how large a value is.
 
-use super::namespace::Namespace;
+use crate::namespace::Namespace;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// Units of work for one value made or visited: more than its place in a list or mapping takes, in bytes.
-pub(super) const NODE: u64 = 64;
+pub(crate) const NODE: u64 = 64;
 /// Further units for a list or mapping that is visited: an iterator is made for it.
 const COMPOUND: u64 = 192;
 /// The deepest nesting of a value. JSON from outside nests at most 128 deep (serde_json's bound); comparing, writing and
@@ -20,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// Counts the work of one rendering in units: bytes of text made or compared, and [`NODE`] for each value made or
 /// visited. Nothing is given back when a value is dropped, so what is left also bounds the memory that values hold.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(crate) struct Meter {
     left: Cell<u64>,
     charges: Cell<u64>,
     start: Cell<Option<Instant>>,
@@ -32,26 +32,26 @@ thread_local! {
 }
 
 /// Does something with the meter of the rendering that runs on this thread.
-pub(super) fn metered<R>(action: impl FnOnce(&Meter) -> R) -> R {
+pub(crate) fn metered<R>(action: impl FnOnce(&Meter) -> R) -> R {
     METER.with(action)
 }
 
 /// The size of a value with all that it holds, counted as a tree.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Size {
+pub(crate) struct Size {
     /// Values.
-    pub(super) nodes: u64,
+    pub(crate) nodes: u64,
     /// Bytes of texts.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// Levels of lists and mappings.
-    pub(super) depth: u64,
+    pub(crate) depth: u64,
     /// Whether a namespace or a loop is among the values.
-    pub(super) mutable: bool,
+    pub(crate) mutable: bool,
 }
 
 impl Size {
     /// Units of work to write the value out: a character may take four bytes and its escape six.
-    pub(super) fn written(&self) -> u64 {
+    pub(crate) fn written(&self) -> u64 {
         self.bytes.saturating_mul(6).saturating_add(self.nodes.saturating_mul(NODE))
     }
 
@@ -84,14 +84,14 @@ type Children = Box<dyn Iterator<Item = Value> + Send + Sync>;
 
 impl Meter {
     /// Begins a rendering that may take `work` units.
-    pub(super) fn begin(&self, work: usize) {
+    pub(crate) fn begin(&self, work: usize) {
         self.left.set(work as u64);
         self.charges.set(0);
         self.start.set(Some(Instant::now()));
     }
 
     /// Takes `units` from what is left.
-    pub(super) fn spend(&self, units: u64) -> Result<(), Error> {
+    pub(crate) fn spend(&self, units: u64) -> Result<(), Error> {
         let Some(left) = self.left.get().checked_sub(units) else {
             self.left.set(0);
             return Err(Error::new(ErrorKind::OutOfFuel, "the template makes or visits too much"));
@@ -107,7 +107,7 @@ impl Meter {
 
     /// The size of `value`. Each value visited is charged, so that a value that holds another one many times over does not
     /// take exponential time.
-    pub(super) fn measure(&self, value: &Value) -> Result<Size, Error> {
+    pub(crate) fn measure(&self, value: &Value) -> Result<Size, Error> {
         let mut size = Size::default();
         let mut open: Vec<Children> = Vec::new();
         if let Some(children) = size.add(value)? {
@@ -135,7 +135,7 @@ impl Meter {
 
     /// Charges for the items of `value` and gives it back, as a list if its items are computed anew at each use: such
     /// values may hold one another, to any depth.
-    pub(super) fn settle(&self, value: &Value) -> Result<Value, Error> {
+    pub(crate) fn settle(&self, value: &Value) -> Result<Value, Error> {
         if value.kind() != ValueKind::Iterable {
             self.spend(value.len().unwrap_or(0) as u64)?;
             return Ok(value.clone());

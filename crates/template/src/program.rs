@@ -2,26 +2,26 @@
 //!
 //! minijinja's fuel counts instructions, each as one, though a single one may join, repeat, compare or walk values of any
 //! size. So calls of filters of this crate are put around such instructions: one before, which sees the operands and
-//! charges for what is to be made of them ([`costs`](super::costs)), and one after, which replaces values that are
+//! charges for what is to be made of them ([`costs`](crate::costs)), and one after, which replaces values that are
 //! computed lazily and refuses values that are nested too deep.
 
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, ast};
 use minijinja::value::Value;
 
 /// Charges for an operation: its operands, then its name; gives back the operands as a tuple, the last first.
-pub(super) const BEFORE: &str = "+before";
+pub(crate) const BEFORE: &str = "+before";
 /// Checks a value that was made.
-pub(super) const AFTER: &str = "+after";
+pub(crate) const AFTER: &str = "+after";
 /// Charges a number of units.
-pub(super) const CHARGE: &str = "+charge";
+pub(crate) const CHARGE: &str = "+charge";
 /// Charges for the items of a value that is gone over.
-pub(super) const ITEMS: &str = "+items";
+pub(crate) const ITEMS: &str = "+items";
 /// A mapping of keys and values in turn.
-pub(super) const MAPPING: &str = "+mapping";
+pub(crate) const MAPPING: &str = "+mapping";
 /// The item of a value.
-pub(super) const ITEM: &str = "+item";
+pub(crate) const ITEM: &str = "+item";
 /// Sets an attribute: the value, the namespace, the name.
-pub(super) const SET: &str = "+set";
+pub(crate) const SET: &str = "+set";
 
 /// Bytes of text between tags that an instruction may put out without a further charge.
 const SHORT: usize = 16;
@@ -52,7 +52,7 @@ const CHEAP_TESTS: [&str; 17] = [
 ];
 
 /// The instructions of a template, with charges.
-pub(super) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>) -> Instructions<'s> {
+pub(crate) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>) -> Instructions<'s> {
     let mut generator = CodeGenerator::new("template", source);
     generator.compile_stmt(tree);
     let (plain, _) = generator.finish();

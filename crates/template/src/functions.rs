@@ -1,9 +1,9 @@
-//! The filters and functions of templates: minijinja's, as far as [`costs`](super::costs) bounds them, and those of this
+//! The filters and functions of templates: minijinja's, as far as [`costs`](crate::costs) bounds them, and those of this
 //! crate in the place of others.
 
-use super::meter::{Meter, NODE, metered};
-use super::namespace::Namespace;
-use super::{costs, program};
+use crate::meter::{Meter, NODE, metered};
+use crate::namespace::Namespace;
+use crate::{costs, program};
 use minijinja::value::{Kwargs, Rest, Tuple, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, filters, tests};
 use serde::Serialize;
@@ -21,7 +21,7 @@ fn invalid(text: impl Into<String>) -> Error {
 }
 
 /// An environment with everything that all templates may call.
-pub(super) fn environment() -> Environment<'static> {
+pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     add_charges(&mut environment);
     add_filters(&mut environment);

@@ -17,9 +17,9 @@ mod namespace;
 mod program;
 mod scan;
 
-use crate::diagnostic::Place;
-use crate::error::Error;
-use crate::limits::{LimitKind, Limits};
+use grammata_base::Error;
+use grammata_base::Place;
+use grammata_base::{LimitKind, Limits};
 use meter::metered;
 use minijinja::machinery::{eval, make_string_output};
 use minijinja::syntax::SyntaxConfig;
@@ -36,19 +36,19 @@ const INSTRUCTION: usize = 64;
 const FRAMES: usize = 100;
 
 /// How values are put out; gets only values that may be written.
-pub(crate) type Put = fn(&mut Output<'_>, &Value) -> Result<(), minijinja::Error>;
+pub type Put = fn(&mut Output<'_>, &Value) -> Result<(), minijinja::Error>;
 
 /// How templates of one kind are rendered.
 #[derive(Clone, Debug)]
-pub(crate) struct Dialect {
+pub struct Dialect {
     /// Line breaks after block tags, and spaces before them, are left out.
-    pub(crate) trim_blocks: bool,
+    pub trim_blocks: bool,
     /// A name that is not defined may not be put out.
-    pub(crate) strict: bool,
+    pub strict: bool,
     /// How values are put out, if not as their text.
-    pub(crate) put: Option<Put>,
+    pub put: Option<Put>,
     /// Functions beside those that all templates have.
-    pub(crate) functions: Vec<(&'static str, Value)>,
+    pub functions: Vec<(&'static str, Value)>,
 }
 
 impl Dialect {
@@ -60,7 +60,7 @@ impl Dialect {
     }
 
     /// The template with `{% generation %}` blocks as plain text. One that cannot be read is returned as it is.
-    pub(crate) fn without_generation_tags(&self, source: &str) -> String {
+    pub fn without_generation_tags(&self, source: &str) -> String {
         let changed = match source.contains("generation") {
             true => on_own_stack(|| scan::without_generation_tags(source, self.syntax())).ok(),
             false => None,
@@ -69,7 +69,7 @@ impl Dialect {
     }
 
     /// Reads a template without rendering it.
-    pub(crate) fn check(&self, source: &str) -> Result<(), Fault> {
+    pub fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {
             let tree = scan::read(source, self.syntax())?;
             program::compile(source, &tree);
@@ -78,7 +78,7 @@ impl Dialect {
     }
 
     /// The output of a template, given what `context` makes.
-    pub(crate) fn render(
+    pub fn render(
         &self,
         source: &str,
         context: impl FnOnce() -> Value + Send,
@@ -88,7 +88,7 @@ impl Dialect {
     }
 
     /// As [`render`](Dialect::render), for those who are [on a stack of their own](on_own_stack) already.
-    pub(crate) fn render_here(&self, source: &str, context: Value, limits: &Limits) -> Result<String, Fault> {
+    pub fn render_here(&self, source: &str, context: Value, limits: &Limits) -> Result<String, Fault> {
         let tree = scan::read(source, self.syntax())?;
         let program = program::compile(source, &tree);
         drop(tree);
@@ -140,7 +140,7 @@ impl Dialect {
 }
 
 /// Does `work` on a thread of its own, with a stack of [`STACK`] bytes.
-pub(crate) fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault> {
+pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault> {
     let failed = |text: String| Fault {
         reason: Reason::Template(text),
         place: Place::LineColumn { line: 1, column: 1 },
@@ -156,7 +156,7 @@ pub(crate) fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R
 
 /// Why a template could not be read or rendered, and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault {
+pub struct Fault {
     reason: Reason,
     place: Place,
 }
@@ -191,7 +191,7 @@ impl Fault {
     }
 
     /// The error: that of a limit, or what `wrong` makes of the fault's text and its place.
-    pub(crate) fn into_error(self, limits: &Limits, wrong: impl FnOnce(String, Place) -> Error) -> Error {
+    pub fn into_error(self, limits: &Limits, wrong: impl FnOnce(String, Place) -> Error) -> Error {
         let (kind, limit, found) = match self.reason {
             Reason::Template(text) => return wrong(text, self.place),
             Reason::Work => (LimitKind::TemplateWork, limits.template_work, "a template that does more"),

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What `{% set name.attribute = … %}` can change.
 #[derive(Debug, Default)]
-pub(super) struct Namespace(Mutex<BTreeMap<Arc<str>, Value>>);
+pub(crate) struct Namespace(Mutex<BTreeMap<Arc<str>, Value>>);
 
 impl Namespace {
-    pub(super) fn with<R>(&self, action: impl FnOnce(&mut BTreeMap<Arc<str>, Value>) -> R) -> R {
+    pub(crate) fn with<R>(&self, action: impl FnOnce(&mut BTreeMap<Arc<str>, Value>) -> R) -> R {
         action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
