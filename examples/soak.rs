@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use grammata::testing::soak::{Settings, soak};
+use grammata_testing::soak::{Settings, soak};
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 //! whole turn at each step (`testing::tool_sessions`).
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::testing::tool_sessions::session_agrees;
+use grammata_testing::tool_sessions::session_agrees;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

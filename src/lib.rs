@@ -67,8 +67,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod automaton;
-#[cfg(feature = "cli")]
-pub mod cli;
 mod collections;
 pub mod decode;
 mod document;
@@ -86,9 +84,6 @@ pub mod retrieval;
 pub mod serve;
 mod sync;
 pub mod syntax;
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub mod testing;
 mod token_index;
 pub mod tools;
 pub mod transitions;

@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::automaton_spec`.
+//! Fuzzes `grammata_testing::fuzz::automaton_spec`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::automaton_spec(bytes));

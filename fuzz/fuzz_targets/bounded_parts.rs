@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::bounded_parts`.
+//! Fuzzes `grammata_testing::fuzz::bounded_parts`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::bounded_parts(bytes));

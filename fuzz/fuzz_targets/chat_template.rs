@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz_templates::chat_template`.
+//! Fuzzes `grammata_testing::fuzz_templates::chat_template`.
 
 #![no_main]
 
-use grammata::testing::fuzz_templates;
+use grammata_testing::fuzz_templates;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_templates::chat_template(bytes));

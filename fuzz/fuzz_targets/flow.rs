@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz_flows::flow`.
+//! Fuzzes `grammata_testing::fuzz_flows::flow`.
 
 #![no_main]
 
-use grammata::testing::fuzz_flows;
+use grammata_testing::fuzz_flows;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_flows::flow(bytes));

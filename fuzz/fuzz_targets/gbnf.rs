@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::gbnf`.
+//! Fuzzes `grammata_testing::fuzz::gbnf`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::gbnf(bytes));

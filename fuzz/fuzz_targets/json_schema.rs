@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::json_schema`.
+//! Fuzzes `grammata_testing::fuzz::json_schema`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::json_schema(bytes));

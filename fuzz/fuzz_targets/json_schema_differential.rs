@@ -1,8 +1,8 @@
-//! Fuzzes `grammata::testing::differential`: schemas of objects against the `jsonschema` crate.
+//! Fuzzes `grammata_testing::differential`: schemas of objects against the `jsonschema` crate.
 
 #![no_main]
 
-use grammata::testing::differential::{Judge, objects_agree};
+use grammata_testing::differential::{Judge, objects_agree};
 
 fn validator(schema: &serde_json::Value) -> Judge {
     match jsonschema::draft202012::new(schema) {

@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::mask_files::mask_file`.
+//! Fuzzes `grammata_testing::mask_files::mask_file`.
 
 #![no_main]
 
-use grammata::testing::mask_files;
+use grammata_testing::mask_files;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mask_files::mask_file(bytes));

@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::matcher_operations`.
+//! Fuzzes `grammata_testing::fuzz::matcher_operations`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::matcher_operations(bytes));

@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz_templates::plan_spec`.
+//! Fuzzes `grammata_testing::fuzz_templates::plan_spec`.
 
 #![no_main]
 
-use grammata::testing::fuzz_templates;
+use grammata_testing::fuzz_templates;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_templates::plan_spec(bytes));

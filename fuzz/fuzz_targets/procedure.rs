@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz_procedures::procedure`.
+//! Fuzzes `grammata_testing::fuzz_procedures::procedure`.
 
 #![no_main]
 
-use grammata::testing::fuzz_procedures;
+use grammata_testing::fuzz_procedures;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_procedures::procedure(bytes));

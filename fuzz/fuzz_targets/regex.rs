@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::regex`.
+//! Fuzzes `grammata_testing::fuzz::regex`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::regex(bytes));

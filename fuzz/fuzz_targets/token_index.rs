@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::token_indices::token_index`.
+//! Fuzzes `grammata_testing::token_indices::token_index`.
 
 #![no_main]
 
-use grammata::testing::token_indices;
+use grammata_testing::token_indices;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| token_indices::token_index(bytes));

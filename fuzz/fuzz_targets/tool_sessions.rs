@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::tool_sessions::session`.
+//! Fuzzes `grammata_testing::tool_sessions::session`.
 
 #![no_main]
 
-use grammata::testing::tool_sessions;
+use grammata_testing::tool_sessions;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tool_sessions::session(bytes));

@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz_tools::tools`.
+//! Fuzzes `grammata_testing::fuzz_tools::tools`.
 
 #![no_main]
 
-use grammata::testing::fuzz_tools;
+use grammata_testing::fuzz_tools;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_tools::tools(bytes));

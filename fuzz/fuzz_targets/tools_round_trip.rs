@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::round_trips::tools_round_trip`.
+//! Fuzzes `grammata_testing::round_trips::tools_round_trip`.
 
 #![no_main]
 
-use grammata::testing::round_trips;
+use grammata_testing::round_trips;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| round_trips::tools_round_trip(bytes));

@@ -1,7 +1,7 @@
-//! Fuzzes `grammata::testing::fuzz::vocabulary`.
+//! Fuzzes `grammata_testing::fuzz::vocabulary`.
 
 #![no_main]
 
-use grammata::testing::fuzz;
+use grammata_testing::fuzz;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::vocabulary(bytes));

@@ -167,7 +167,7 @@ impl Grammar {
     }
 
     /// The expressions that the root has inside, through rules too, with their ids.
-    pub(crate) fn reached(&self) -> Vec<(ExprId, &Expression)> {
+    pub fn reached(&self) -> Vec<(ExprId, &Expression)> {
         let mut seen = vec![false; self.expressions().len()];
         let mut open = vec![self.rule(self.root).body];
         let mut reached = Vec::new();

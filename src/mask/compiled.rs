@@ -467,6 +467,13 @@ impl CompiledGrammar {
         snapshot
     }
 
+    /// Drops the tables, as reaching [`cache_bytes`](Limits::cache_bytes) does, for tests that do it at any time.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn drop_tables(&self) {
+        drop(self.cache().reset());
+    }
+
     /// What makes more, one thread at a time, with the work of one mask.
     pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
         let locked = match self.0.cache.try_lock() {

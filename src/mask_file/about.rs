@@ -31,7 +31,7 @@ pub(super) fn end_tokens(about: &str) -> Option<Vec<TokenId>> {
     Some(ids)
 }
 
-/// Ids for people.
-pub(crate) fn listed(ids: &[TokenId]) -> String {
+/// Token ids as a text for people: the first of them, and the number of all if there are more.
+pub fn listed(ids: &[TokenId]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -31,8 +31,8 @@ mod save;
 mod words;
 
 pub(crate) use about::about;
-#[cfg(feature = "cli")]
-pub(crate) use about::listed;
+
+pub use about::listed;
 pub use archive::{ArchiveBuilder, ArchiveContents, MaskArchive};
 pub(crate) use draft::{MaskDrafts, StateDraft, Target, write};
 pub(crate) use graph::{Form, Next, START, State};

@@ -25,7 +25,7 @@ mod registers;
 mod repair;
 mod sample;
 pub mod search;
-pub(crate) mod shell;
+pub mod shell;
 mod states;
 mod step;
 mod subsets;

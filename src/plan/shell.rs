@@ -10,7 +10,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// Why a command has no output that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ShellError {
+pub enum ShellError {
     /// It could not be run, failed, or wrote too much.
     Failed(String),
     /// It ran longer than its deadline.
@@ -23,7 +23,7 @@ pub(crate) enum ShellError {
 ///
 /// # Errors
 /// The command cannot be run, fails, takes too long, or writes more than `most_output` bytes.
-pub(crate) fn run_shell(
+pub fn run_shell(
     command: &str,
     input: String,
     deadline: Duration,

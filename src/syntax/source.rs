@@ -10,9 +10,8 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
 
-/// What a grammar is written in.
+/// What a grammar is written in. Programs that read files must decide for each notation, so a new one breaks their `match`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Notation {
     /// JSON Schema.
     JsonSchema,

@@ -3,9 +3,9 @@
 use crate::engine_properties::hold_on_bytes;
 use grammata::mask::Distance;
 use grammata::syntax::gbnf;
-use grammata::testing::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Error, Limits, Matcher, TokenId, Vocabulary};
+use grammata_testing::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -4,9 +4,9 @@
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Distinct, Grammar, GrammarBuilder};
 use grammata::syntax::json_schema::{self, PropertyOrder, Whitespace, compile_value};
-use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher};
+use grammata_testing::names::has_repeated_name;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -4,10 +4,10 @@ use crate::engine_properties::{few_letters, hold_on_part, with_locks, with_token
 use grammata::grammar::{GrammarBuilder, WordEdge, WordGraph, WordTarget};
 use grammata::mask::Distance;
 use grammata::syntax::regex;
-use grammata::testing::distances::{budgets_agree, distances_agree};
-use grammata::testing::generate::GrammarShape;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Limits, TokenMask};
+use grammata_testing::distances::{budgets_agree, distances_agree};
+use grammata_testing::generate::GrammarShape;
 use std::sync::Arc;
 
 #[test]

@@ -3,8 +3,8 @@
 use grammata::grammar::{
     ExprId, Expression, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordTarget,
 };
-use grammata::testing::earley::{Recogniser, Refusal, Symbol};
-use grammata::testing::generate::{Choices, GrammarShape, random_grammar, random_word};
+use grammata_testing::earley::{Recogniser, Refusal, Symbol};
+use grammata_testing::generate::{Choices, GrammarShape, random_grammar, random_word};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

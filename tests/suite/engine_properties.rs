@@ -3,13 +3,13 @@
 //! `GRAMMATA_CASES` sets how many cases each property is tried on (default 500).
 
 use grammata::grammar::{GrammarBuilder, Member, Order};
-use grammata::testing::agreement::{
-    Outcome, operations_agree, operations_agree_from_files, threads_agree, words_are_accepted,
-};
-use grammata::testing::generate::GrammarShape;
-use grammata::testing::pressure::{finite_schemas_agree, finite_schemas_agree_from_files};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind};
+use grammata_testing::agreement::{
+    Outcome, operations_agree, operations_agree_from_files, threads_agree, words_are_accepted,
+};
+use grammata_testing::generate::GrammarShape;
+use grammata_testing::pressure::{finite_schemas_agree, finite_schemas_agree_from_files};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestError, TestRunner};
 use std::cell::RefCell;

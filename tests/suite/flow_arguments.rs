@@ -6,9 +6,9 @@ use grammata::flows::{
     Brackets, FlowAutomaton, FlowDomain, FlowOptions, FlowPrompt, Level, Thoughts, WithinBudget, grammar,
     parse, parse_with,
 };
-use grammata::testing::earley::Recogniser;
 use grammata::transitions::TransitionSystem;
 use grammata::{Compiler, Limits};
+use grammata_testing::earley::Recogniser;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;

@@ -5,9 +5,9 @@ use grammata::flows::{
     FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Served, Similarity, Thoughts, WrittenCall, grammar,
     serving_flow, spec,
 };
-use grammata::testing::fuzz_flows;
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata::{Limits, Result};
+use grammata_testing::fuzz_flows;
 
 const DOMAINS: [&str; 4] = ["trip-booking", "insurance", "banking", "restaurant-and-ride"];
 

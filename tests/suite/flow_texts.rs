@@ -7,10 +7,10 @@ use grammata::flows::metrics::{calls, measure};
 use grammata::flows::{
     FlowDomain, FlowOptions, Level, THOUGHT_CHARS, Thoughts, WithinBudget, grammar, parse,
 };
-use grammata::testing::brute_mask::brute_mask;
-use grammata::testing::earley::Recogniser;
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
+use grammata_testing::brute_mask::brute_mask;
+use grammata_testing::earley::Recogniser;
 use rand::seq::IteratorRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -2,9 +2,9 @@
 //! on some random inputs.
 
 use crate::json_schema_differential::validator;
-use grammata::testing::differential::objects_agree;
-use grammata::testing::fuzz::{TARGETS, Target};
-use grammata::testing::token_indices;
+use grammata_testing::differential::objects_agree;
+use grammata_testing::fuzz::{TARGETS, Target};
+use grammata_testing::token_indices;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::Path;

@@ -2,9 +2,9 @@
 //! judged, and what is made byte by byte is valid and never stuck.
 
 use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
-use grammata::testing::generate::Choices;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Error, ErrorKind, Limits};
+use grammata_testing::generate::Choices;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::Cell;

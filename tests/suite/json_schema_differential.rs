@@ -1,6 +1,6 @@
 //! Random schemas of objects against the `jsonschema` crate, both ways and in both orders of members.
 
-use grammata::testing::differential::{Judge, Tally, objects_agree};
+use grammata_testing::differential::{Judge, Tally, objects_agree};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;

@@ -1,10 +1,10 @@
 //! Random schemas and documents: what the engine accepts is what a validator calls valid.
 
 use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
-use grammata::testing::generate::{Choices, random_document, random_schema};
-use grammata::testing::names::has_repeated_name;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind, Matcher};
+use grammata_testing::generate::{Choices, random_document, random_schema};
+use grammata_testing::names::has_repeated_name;
 use proptest::prelude::*;
 use std::cell::Cell;
 

@@ -6,14 +6,6 @@ mod bounds;
 mod budget_bounds;
 mod budget_walks;
 mod chat_template;
-mod cli;
-mod cli_compile;
-mod cli_embed;
-mod cli_errors;
-mod cli_flow;
-mod cli_generate;
-mod cli_retrieve;
-mod cli_tools;
 mod counters;
 mod decode_batches;
 mod decode_drivers;
@@ -23,14 +15,12 @@ mod decode_special_tokens;
 mod diagnostics;
 mod different_items;
 mod distances;
-mod docs;
 mod earley;
 mod embedder;
 mod engine_properties;
 mod evaluation;
 mod experiments;
 mod figures;
-mod file_arguments;
 mod flow_arguments;
 mod flow_cases;
 mod flow_execute;
@@ -60,7 +50,6 @@ mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;
 mod mask_archives;
-mod mask_file_places;
 mod mask_files;
 mod maskbench;
 mod masks;
@@ -71,7 +60,6 @@ mod models;
 mod names;
 mod places;
 mod plan_arguments;
-mod plan_cli;
 mod plan_conflicts;
 mod plan_data;
 mod plan_model;
@@ -125,15 +113,15 @@ mod word_graphs;
 
 /// The example `travel`, which is tested here.
 #[path = "../../examples/travel/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a program of its own
+#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
 mod trips;
 
 /// The words of the OpenAGI tasks, from the example `openagi`.
 #[path = "../../examples/openagi/modalities.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a program of its own
+#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
 mod openagi;
 
 /// The figures of the documentation, from the example `figures`.
 #[path = "../../examples/figures/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a program of its own
+#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
 mod drawings;

@@ -3,9 +3,9 @@
 use grammata::explore::ExploreBudget;
 use grammata::mask_file::{ArchiveBuilder, MaskArchive, resealed};
 use grammata::syntax::{Source, parse};
-use grammata::testing::mask_files::mask_file;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Limits, MaskFile, Result};
+use grammata_testing::mask_files::mask_file;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@
 use grammata::automaton::{Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Expression, Grammar};
 use grammata::syntax::{gbnf, json_schema, regex};
-use grammata::testing::names::has_repeated_name;
 use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};
+use grammata_testing::names::has_repeated_name;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 

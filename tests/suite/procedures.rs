@@ -5,9 +5,9 @@ use grammata::procedures::{
     Automaton, Event, Format, Mode, NodeKind, Procedure, Report, Session, Severity, StateId, Supervisor,
     check, follow, verify,
 };
-use grammata::testing::fuzz_procedures;
 use grammata::transitions::{Transition, TransitionSystem};
 use grammata::{Limits, Place};
+use grammata_testing::fuzz_procedures;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

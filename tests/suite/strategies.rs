@@ -2,7 +2,7 @@
 
 use crate::properties;
 use grammata::Vocabulary;
-use grammata::testing::strategies::{Strategies, Usage};
+use grammata_testing::strategies::{Strategies, Usage};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::cell::RefCell;

@@ -4,11 +4,11 @@ use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::grammar::Grammar;
 use grammata::syntax::json_schema::Whitespace;
-use grammata::testing::earley::Recogniser;
 use grammata::tools::session::{Event, Session, ToolCompiler, TurnOptions};
 use grammata::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, ToolSet, Turn};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, Limits, TokenId};
+use grammata_testing::earley::Recogniser;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@
 
 use super::properties::cases;
 use grammata::Limits;
-use grammata::testing::round_trips::{Arguments, REQUESTS, Written, documents_agree, tools_round_trip};
 use grammata::tools::{Call, CallFormat, Document, ReadOptions, ToolSet, read};
+use grammata_testing::round_trips::{Arguments, REQUESTS, Written, documents_agree, tools_round_trip};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -22,8 +22,8 @@ fn words_and_calls_of_small_documents_read_back() {
     for seed in 0..u64::from(cases(30)) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let bytes: Vec<u8> = (0..200).map(|_| random.random()).collect();
-        let mut choices = grammata::testing::generate::Choices::new(&bytes);
-        let document = grammata::testing::requests::random_api(&mut choices).to_string();
+        let mut choices = grammata_testing::generate::Choices::new(&bytes);
+        let document = grammata_testing::requests::random_api(&mut choices).to_string();
         let mut draw = |bound: usize| random.random_range(0..bound.max(1));
         if let Err(found) = documents_agree(&document, &Limits::default(), true, &mut draw) {
             wrong.push(format!("seed {seed}: {found}\n{document}"));

@@ -2,7 +2,6 @@
 
 use super::properties::cases;
 use grammata::decode::Constraint;
-use grammata::testing::tool_sessions::session_agrees;
 use grammata::tools::session::{
     CompiledTools, Grounding, Session, ToolChoice, ToolCompiler, TurnOptions, most_probable_names,
     values_under,
@@ -10,6 +9,7 @@ use grammata::tools::session::{
 use grammata::tools::{CallFormat, Choice, GrammarOptions};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, TokenId};
+use grammata_testing::tool_sessions::session_agrees;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;

@@ -33,7 +33,7 @@ use std::ffi::OsString;
 /// Runs the program on arguments, the first of which is its own name; gives its exit code.
 #[pyfunction]
 fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| grammata::cli::run_on(arguments))
+    py.detach(|| grammata_cli::run_on(arguments))
 }
 
 #[pymodule]

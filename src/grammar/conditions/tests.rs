@@ -3,7 +3,7 @@
 use super::clauses::Clauses;
 use super::search::{Search, Weights};
 use super::*;
-use crate::testing::generate::Choices;
+use grammata_testing::generate::Choices;
 use proptest::prelude::*;
 use std::cell::Cell;
 

@@ -160,6 +160,15 @@ pub enum Format {
     Json,
 }
 
+impl From<Format> for crate::diagnostic::Notation {
+    fn from(format: Format) -> crate::diagnostic::Notation {
+        match format {
+            Format::Toml => crate::diagnostic::Notation::Toml,
+            Format::Json => crate::diagnostic::Notation::Json,
+        }
+    }
+}
+
 /// How to read a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(

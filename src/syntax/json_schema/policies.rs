@@ -7,6 +7,7 @@ use super::source;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use bumpalo::Bump;
+use serde_json::json;
 
 /// The keyword.
 pub(super) const KEYWORD: &str = "x-grammata";
@@ -41,6 +42,38 @@ impl Options {
             options.adopt(root.value)?;
         }
         Ok(options)
+    }
+
+    /// The options that change what a schema means, by their names in `x-grammata` and with the values that they have there.
+    pub fn policies(&self) -> [(&'static str, serde_json::Value); 7] {
+        let order = match self.property_order {
+            PropertyOrder::Declared => "declared",
+            PropertyOrder::Any => "any",
+        };
+        let whitespace = match &self.whitespace {
+            Whitespace::Free => json!("free"),
+            Whitespace::Compact => json!("compact"),
+            Whitespace::Short => json!("short"),
+            Whitespace::AtMost(max) => json!({ "max": max }),
+            Whitespace::Pattern(pattern) => json!({ "pattern": pattern }),
+        };
+        let numbers = match self.numbers {
+            Numbers::Any => "any",
+            Numbers::Plain => "plain",
+        };
+        let formats = match self.formats {
+            Formats::Assert => "assert",
+            Formats::Annotate => "annotate",
+        };
+        [
+            ("propertyOrder", json!(order)),
+            ("whitespace", whitespace),
+            ("numbers", json!(numbers)),
+            ("maxDigits", json!(self.max_digits)),
+            ("formats", json!(formats)),
+            ("maxBytes", json!(self.limits.source_bytes)),
+            ("maxDepth", json!(self.limits.source_depth.min(127))),
+        ]
     }
 
     fn adopt(&mut self, root: &Value<'_>) -> Result<()> {

@@ -1,0 +1,272 @@
+//! `grammata compile`: explores grammars ahead of time, and writes mask files.
+
+use super::errors;
+use super::messages::Progress;
+use super::output::{Exit, Failure, Output};
+use super::source::{self, SourceArgs};
+use super::text::{counted, size};
+use super::tokens::TokenizerArgs;
+use grammata::decode::PromptTokenizer;
+use grammata::error::Result;
+use grammata::explore::{ExploreBudget, suggested_documents};
+use grammata::limits::Limits;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::mask_file::{ArchiveBuilder, EXTENSION, MaskFile};
+use grammata::vocabulary::{TokenId, Vocabulary};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    tokenizer: TokenizerArgs,
+    /// The mask file to write; with --each the folder of mask files
+    #[arg(short, long, value_name = "FILE", required_unless_present = "archive")]
+    output: Option<PathBuf>,
+    /// GRAMMAR is a folder of which each file is a grammar of its own; those that were compiled before with the same tokenizer
+    /// and budget are left as they are
+    #[arg(long)]
+    each: bool,
+    /// As --each, and put all into one archive; without -o there is no folder of mask files
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
+    /// Put what masks need of the vocabulary into the file, so that who begins with it need not compute that; into an archive once for
+    /// all
+    #[arg(long, conflicts_with = "each")]
+    token_index: bool,
+    /// Documents that are explored first, one a line; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Exploring")]
+    corpus: Vec<PathBuf>,
+    /// The most places to explore [default: 4096]
+    #[arg(long, value_name = "N", help_heading = "Exploring")]
+    states: Option<usize>,
+    /// The most steps of work; some 20 a microsecond [default: 4000000]
+    #[arg(long, value_name = "N", help_heading = "Exploring")]
+    work: Option<u64>,
+    /// The most milliseconds; without it the same input makes the same file
+    #[arg(long, value_name = "MS", help_heading = "Exploring")]
+    time: Option<u64>,
+    /// Write one JSON object, with --each one for each grammar
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    fn budget(&self) -> ExploreBudget {
+        let mut budget = ExploreBudget::default();
+        budget.states = self.states.unwrap_or(budget.states);
+        budget.work = self.work.unwrap_or(budget.work);
+        budget.time = self.time.map(Duration::from_millis);
+        budget
+    }
+}
+
+/// What it takes to compile each grammar.
+struct Workshop<'a> {
+    arguments: &'a Arguments,
+    limits: Limits,
+    compiler: Compiler,
+    /// The tokenizer itself, if it is one that cuts texts as its model has seen them.
+    tokenizer: Option<PromptTokenizer>,
+    corpus: Vec<Vec<u8>>,
+}
+
+/// Grammars that are compiled before the next report: all of their files are in memory at once.
+const AT_ONCE: usize = 64;
+
+/// What came of one grammar.
+struct Made {
+    name: String,
+    time: Duration,
+    /// Whether the file was not there before.
+    is_new: bool,
+    file: MaskFile,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.source.limits.get();
+    let vocabulary = arguments.tokenizer.load(&limits)?;
+    let progress = Progress::start("preparing the vocabulary");
+    let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
+    compiler.prepare()?;
+    progress.finish();
+    let tokenizer = arguments.tokenizer.path();
+    let tokenizer = tokenizer.and_then(|path| PromptTokenizer::from_file(&path, &limits).ok());
+    let mut corpus = Vec::new();
+    for path in &arguments.corpus {
+        let text = source::read(path, limits.source_bytes)?;
+        corpus.extend(text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
+    }
+    let workshop = Workshop { arguments, limits, compiler, tokenizer, corpus };
+    match &arguments.output {
+        Some(to) if !arguments.each && arguments.archive.is_none() => workshop.one(to, output),
+        to => workshop.each(to.as_deref(), output),
+    }
+}
+
+impl Workshop<'_> {
+    fn one(&self, to: &Path, output: &mut Output) -> Result<Exit, Failure> {
+        let progress = Progress::start("exploring the grammar");
+        let made = self.make(&self.arguments.source.grammar, Some(to), false)?;
+        progress.finish();
+        self.report(&Ok(made), output)?;
+        Ok(Exit::Done)
+    }
+
+    /// Compiles each file of a folder to a file in the folder `to`, if there is one, and into an archive, if that is asked for.
+    fn each(&self, to: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
+        let from = &self.arguments.source.grammar;
+        let io = |path: &Path, cause: std::io::Error| errors::io(path, &cause);
+        let entries = std::fs::read_dir(from).map_err(|cause| io(from, cause))?;
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(|cause| io(from, cause)));
+        let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
+        paths.retain(|path| path.is_file());
+        paths.sort();
+        if let Some(to) = to {
+            std::fs::create_dir_all(to).map_err(|cause| io(to, cause))?;
+        }
+        let archive = self.arguments.archive.as_ref();
+        let mut builder = archive.map(|_| ArchiveBuilder::new(self.compiler.vocabulary(), &self.limits));
+        if let Some(builder) = builder.as_mut().filter(|_| self.arguments.token_index) {
+            builder.set_token_index(self.compiler.token_index()?);
+        }
+        let start = Instant::now();
+        let (mut bytes, mut kept, mut failed) = (0, 0, 0);
+        for paths in paths.chunks(AT_ONCE) {
+            let progress = Progress::start("exploring the grammars");
+            let make = |path: &PathBuf| {
+                let name = path.file_name().unwrap_or_default();
+                let mut file = name.to_owned();
+                file.push(format!(".{EXTENSION}"));
+                let made = self.make(path, to.map(|to| to.join(file)).as_deref(), true);
+                made.map_err(|error| error.in_file(&path.display().to_string()))
+            };
+            let made: Vec<Result<Made>> = paths.par_iter().map(make).collect();
+            progress.finish();
+            for (path, result) in paths.iter().zip(&made) {
+                self.report(result, output)?;
+                match result {
+                    Ok(made) if made.is_new => bytes += made.file.as_bytes().len(),
+                    Ok(_) => kept += 1,
+                    Err(_) => failed += 1,
+                }
+                if let (Some(builder), Ok(made)) = (&mut builder, result) {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    builder.add(name, &made.file)?;
+                }
+            }
+        }
+        if !self.arguments.json {
+            writeln!(
+                output,
+                "{} in {:.1?}: {} {}, {kept} left as they were, {failed} failed",
+                counted(paths.len(), "grammar"),
+                start.elapsed(),
+                size(bytes),
+                if to.is_some() { "written" } else { "made" },
+            )?;
+        }
+        if let (Some(builder), Some(archive)) = (builder, archive) {
+            let (files, bytes) = (builder.file_count(), builder.save(archive)?);
+            let name = archive.display().to_string();
+            match self.arguments.json {
+                true => output.json(&json!({"archive": name, "files": files, "bytes": bytes}))?,
+                false => writeln!(output, "{name}: {} in {}", counted(files, "mask file"), size(bytes))?,
+            }
+        }
+        Ok(if failed > 0 { Exit::Unusable } else { Exit::Done })
+    }
+
+    /// Compiles a grammar, to a file if it is to be one. `keep` leaves a file as it is that is of the same grammar, vocabulary and budget.
+    fn make(&self, path: &Path, to: Option<&Path>, keep: bool) -> Result<Made> {
+        let start = Instant::now();
+        let loaded = source::load_from(&self.arguments.source, path, &self.limits, Default::default())?;
+        let budget = self.arguments.budget();
+        let is_same = |file: &MaskFile| {
+            let is_here = file.fingerprint() == self.compiler.vocabulary().fingerprint();
+            is_here && file.is_of(&loaded.grammar) && file.about().contains(&budget.to_string())
+        };
+        let name = path.display().to_string();
+        let known = to.filter(|_| keep && self.corpus.is_empty());
+        let known = known.and_then(|to| MaskFile::open(to, &self.limits).ok()).filter(is_same);
+        if let Some(file) = known {
+            return Ok(Made { name, time: start.elapsed(), is_new: false, file });
+        }
+        // what other grammars have found out would show in the file
+        let compiled =
+            self.compiler.apart().compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
+        let mut file = compiled.explore(&budget, &self.documents(&compiled))?;
+        if self.arguments.token_index && self.arguments.archive.is_none() {
+            file = file.with_token_index(&self.compiler.token_index()?)?;
+        }
+        if let Some(to) = to {
+            file.save(to)?;
+        }
+        Ok(Made { name, time: start.elapsed(), is_new: true, file })
+    }
+
+    /// The documents to explore first: those of the corpus, and those that the grammar suggests, as the tokenizer cuts them.
+    fn documents(&self, compiled: &CompiledGrammar) -> Vec<Vec<TokenId>> {
+        let suggested = suggested_documents(compiled.grammar());
+        let vocabulary = compiled.vocabulary();
+        let all = self.corpus.iter().chain(&suggested);
+        all.filter_map(|text| self.encode(vocabulary, text).or_else(|| vocabulary.encode_greedy(text)))
+            .collect()
+    }
+
+    /// The tokens of a text as the tokenizer cuts it, if they spell it.
+    fn encode(&self, vocabulary: &Vocabulary, text: &[u8]) -> Option<Vec<TokenId>> {
+        let tokens = self.tokenizer.as_ref()?.encode_literal(str::from_utf8(text).ok()?).ok()?;
+        let tokens: Vec<TokenId> = tokens.into_iter().map(TokenId::new).collect();
+        let spelled = tokens.iter().flat_map(|&token| vocabulary.bytes(token).unwrap_or_default());
+        spelled.eq(text).then_some(tokens)
+    }
+
+    fn report(&self, result: &Result<Made>, output: &mut Output) -> Result<(), Failure> {
+        if self.arguments.json {
+            output.json(&json_of(result))?;
+            return Ok(());
+        }
+        match result {
+            Ok(Made { name, time, is_new: true, file }) => {
+                let contents = file.contents();
+                writeln!(
+                    output,
+                    "{name}: {}, {}, {} in {time:.1?}",
+                    counted(contents.states, "place"),
+                    counted(contents.masks, "mask"),
+                    size(contents.bytes),
+                )?;
+            }
+            Ok(Made { name, .. }) => writeln!(output, "{name}: as it was")?,
+            Err(error) => super::messages::error(error),
+        }
+        Ok(())
+    }
+}
+
+fn json_of(result: &Result<Made>) -> Value {
+    match result {
+        Ok(Made { name, time, is_new, file }) => {
+            let contents = Some(file).filter(|_| *is_new).map(MaskFile::contents);
+            json!({
+                "grammar": name,
+                "ns": u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
+                "written": is_new,
+                "places": contents.as_ref().map(|contents| contents.states),
+                "masks": contents.as_ref().map(|contents| contents.masks),
+                "bytes": contents.as_ref().map(|contents| contents.bytes),
+            })
+        }
+        Err(error) => {
+            let members = super::report::json_error(error).into_iter();
+            Value::Object(members.map(|(name, value)| (name.to_owned(), value)).collect())
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `grammata enumerate`: lists words.
+
+use super::messages::{self, Progress};
+use super::output::{Exit, Failure, Output};
+use super::source::{self, SourceArgs};
+use super::text::{json_bytes, quoted};
+use grammata::automaton::words;
+use grammata::automaton::words::Letter;
+use grammata::grammar::Grammar;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Each word is a line: in quotes, escaped as a JSON string; bytes that are no UTF-8 are shown as `\xNN`. A token terminal stands
+/// between texts as the grammar writes it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The most words to list; 0 lists all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    /// How many words to pass over first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+    /// Write the words as they are, each with a line end
+    #[arg(long)]
+    raw: bool,
+    /// Write one JSON object
+    #[arg(long, conflicts_with = "raw")]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.source.limits.get();
+    let loaded = source::load(&arguments.source, &limits)?;
+    loaded.warn();
+    let progress = Progress::start("searching words");
+    let automaton = loaded.automaton(&limits)?;
+    let locate = |error| loaded.locate(error);
+    let mut words = words::enumerate(&automaton).map_err(locate)?;
+    for _ in 0..arguments.offset {
+        match words.next() {
+            Some(word) => drop(word.map_err(locate)?),
+            None => break,
+        }
+    }
+    progress.finish();
+    let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    if arguments.json {
+        output.begin(&[("grammar", json!(loaded.name)), ("offset", json!(arguments.offset))])?;
+        output.begin_list("words")?;
+    }
+    for word in words.by_ref().take(most) {
+        let word = word.map_err(locate)?;
+        if arguments.json {
+            output.item(&json_word(&loaded.grammar, &word))?;
+        } else if arguments.raw {
+            for part in parts(&loaded.grammar, &word) {
+                output.write_all(&part.into_bytes())?;
+            }
+            output.write_all(b"\n")?;
+        } else {
+            let parts = parts(&loaded.grammar, &word);
+            let shown: Vec<String> = parts.into_iter().map(Part::shown).collect();
+            writeln!(output, "{}", shown.join(" "))?;
+        }
+    }
+    let more = words.next().transpose().map_err(locate)?.is_some();
+    if arguments.json {
+        output.end(&[("more", json!(more))])?;
+    } else if more {
+        output.flush()?;
+        messages::note(&format!("there are more words after these {most} (--limit 0 lists all)"));
+    }
+    Ok(Exit::Done)
+}
+
+/// A part of a word.
+enum Part {
+    Text(Vec<u8>),
+    /// A token terminal, as a grammar shows it.
+    Token(String),
+}
+
+impl Part {
+    fn shown(self) -> String {
+        match self {
+            Part::Text(text) => quoted(&text),
+            Part::Token(terminal) => terminal,
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Part::Text(text) => text,
+            Part::Token(terminal) => terminal.into_bytes(),
+        }
+    }
+}
+
+/// The texts and token terminals of a word; one without any is a text.
+fn parts(grammar: &Grammar, word: &[Letter]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut text = Vec::new();
+    for letter in word {
+        match *letter {
+            Letter::Byte(byte) => text.push(byte),
+            Letter::Token(terminal) => {
+                if !text.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut text)));
+                }
+                parts.push(Part::Token(words::terminal_text(grammar, terminal)));
+            }
+        }
+    }
+    if !text.is_empty() || parts.is_empty() {
+        parts.push(Part::Text(text));
+    }
+    parts
+}
+
+/// A word in JSON: its text, or a list of texts and tokens.
+fn json_word(grammar: &Grammar, word: &[Letter]) -> Value {
+    let parts = parts(grammar, word);
+    match &parts[..] {
+        [Part::Text(text)] => json_bytes(text),
+        _ => parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => json_bytes(text),
+                Part::Token(terminal) => json!({ "token": terminal }),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,154 @@
+//! `grammata explain`: what a grammar expects at a place.
+
+use super::errors;
+use super::output::{Exit, Failure, Output};
+use super::session::Session;
+use super::source::{self, SourceArgs};
+use super::text::{character_at, found_at, hex, in_text, json_bytes, line_column, quoted};
+use super::tokens::{self, TokenizerArgs};
+use grammata::error::{ErrorKind, Result};
+use grammata::matcher::{Explanation, Matcher};
+use grammata::vocabulary::TokenId;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    tokenizer: TokenizerArgs,
+    #[command(flatten)]
+    given: Text,
+    /// A token to explain after the text
+    #[arg(long, value_name = "ID")]
+    token: Option<u32>,
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the text is from.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Text {
+    /// The text to explain
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
+    text: Option<String>,
+    /// A file with the text to explain, taken byte for byte
+    #[arg(long, value_name = "FILE")]
+    text_file: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.source.limits.get();
+    let session = Session::new(&arguments.source, &arguments.tokenizer, &limits)?;
+    let text = match (&arguments.given.text, &arguments.given.text_file) {
+        (_, Some(path)) => source::read(path, limits.source_bytes)?,
+        (text, None) => text.clone().unwrap_or_default().into_bytes(),
+    };
+    let token = arguments.token.map(TokenId::new);
+    if let Some(token) = token.filter(|token| token.index() >= session.compiled.vocabulary().width()) {
+        return Err(errors::no_such_token(token.get(), session.compiled.vocabulary().width()).into());
+    }
+    let mut matcher = session.compiled.matcher();
+    let explanation = match token {
+        None => matcher.explain(&text)?,
+        Some(token) => {
+            let name = arguments.given.text_file.as_deref().map_or("--text".to_owned(), source::name_of);
+            matcher.accept_bytes(&text).map_err(|error| in_text(error, &text, &name))?;
+            matcher.explain_token(token)?
+        }
+    };
+    // a token stands for bytes or for the end; either may be what the grammar refuses
+    let (allowed, whole) = match token {
+        None => (explanation.is_viable(), text),
+        Some(token) => {
+            let bytes = session.compiled.vocabulary().bytes(token).unwrap_or_default();
+            (matcher.mask()?.contains(token), [text.as_slice(), bytes].concat())
+        }
+    };
+    let forced = forced(&matcher, &explanation, (&whole, token))?;
+    if arguments.json {
+        let (line, column) = line_column(&whole, explanation.position());
+        let token = token.map(|token| tokens::json(session.compiled.vocabulary(), token));
+        output.json(&json!({
+            "viable": allowed,
+            "may_end": explanation.may_end(),
+            "byte": explanation.position(), "line": line, "column": column,
+            "found": explanation.found().map(|_| json_bytes(character_at(&whole, explanation.position()))),
+            "token": token,
+            "expected": explanation.expected().iter().map(json_expectation).collect::<Vec<_>>(),
+            "forced": json_bytes(&forced),
+        }))?;
+    } else {
+        if let Some(token) = token {
+            let standing = if allowed { "allowed" } else { "not allowed" };
+            let shown = tokens::show(session.compiled.vocabulary(), token);
+            writeln!(output, "token {token}: {shown}: {standing}")?;
+        }
+        write_explanation(output, &explanation, &whole)?;
+        if !forced.is_empty() {
+            writeln!(output, "every completion begins with {}", quoted(&forced))?;
+        }
+    }
+    Ok(if allowed { Exit::Done } else { Exit::Rejected })
+}
+
+/// What must follow the whole text, which the token ends if there is one and the matcher has accepted what is before it, if it is
+/// viable.
+fn forced(
+    matcher: &Matcher,
+    explanation: &Explanation,
+    (whole, token): (&[u8], Option<TokenId>),
+) -> Result<Vec<u8>> {
+    if !explanation.is_viable() {
+        return Ok(Vec::new());
+    }
+    let mut ahead = matcher.fork();
+    match token {
+        None => ahead.accept_bytes(whole)?,
+        Some(token) => match ahead.accept_token(token) {
+            // it was explained as the end of the text
+            Err(error) if error.kind() == ErrorKind::Rejected => {}
+            accepted => accepted?,
+        },
+    }
+    ahead.forced_bytes()
+}
+
+pub(super) fn json_expectation(expectation: &grammata::matcher::Expectation) -> Value {
+    let ranges: Vec<Value> =
+        expectation.bytes.ranges().map(|(low, high)| json!([hex(&[low]), hex(&[high])])).collect();
+    let mut all = json!({ "rule": expectation.rule, "label": expectation.label, "byte_ranges": ranges });
+    if !expectation.terminals.is_empty() {
+        all["tokens"] = json!(expectation.terminals);
+    }
+    all
+}
+
+fn write_explanation(output: &mut Output, explanation: &Explanation, whole: &[u8]) -> std::io::Result<()> {
+    let (line, column) = line_column(whole, explanation.position());
+    let standing = match (explanation.found(), explanation.may_end()) {
+        (Some(_), _) => "the text leaves the grammar",
+        (None, true) => "the text is a word of the grammar",
+        (None, false) => "the text is a prefix of a word",
+    };
+    writeln!(output, "{standing}")?;
+    writeln!(output, "  at: byte {}, line {line}, column {column}", explanation.position())?;
+    if !explanation.accepted_tail().is_empty() {
+        writeln!(output, "  after: {}", quoted(explanation.accepted_tail()))?;
+    }
+    if explanation.found().is_some() {
+        writeln!(output, "  found: {}", found_at(whole, explanation.position()))?;
+    }
+    for (index, expectation) in explanation.expected().iter().enumerate() {
+        writeln!(output, "  {} {expectation}", if index == 0 { "expected:" } else { "      or:" })?;
+    }
+    match (explanation.may_end(), explanation.expected().is_empty()) {
+        (true, true) => writeln!(output, "  expected: the end"),
+        (true, false) => writeln!(output, "        or: the end"),
+        (false, _) => Ok(()),
+    }
+}

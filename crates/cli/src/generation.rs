@@ -1,0 +1,377 @@
+//! `grammata generate` at work.
+
+use super::generate::Arguments;
+use super::messages;
+use super::model::Parts;
+use super::output::{Exit, Failure, Output};
+use super::session::Session;
+use super::source;
+use super::{errors, text};
+use grammata::decode::ort::OrtModel;
+use grammata::decode::{
+    BeamOptions, Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Hypothesis,
+    Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
+};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::syntax::json_schema;
+use grammata::vocabulary::TokenId;
+use serde_json::{Map, Value, json};
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.source.limits.get();
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
+    let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
+    let defaults = json_schema::Options::generation();
+    let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits, defaults)?;
+    let mut model = parts.load(&arguments.model_settings)?;
+    let start = Instant::now();
+    let ranked = arguments.search.beam.is_some() || arguments.search.best_of.is_some();
+    let outputs = match ranked {
+        true => ranked_outputs(arguments, &session, &mut model, &prompt)?,
+        false => vec![streamed(arguments, &session, &mut model, &prompt, output)?],
+    };
+    let time = start.elapsed();
+    let Some(best) = outputs.first() else { return Ok(Exit::Done) };
+    let checker = Checker::new(&session, &limits)?;
+    let verified = checker.check(&best.tokens)?;
+    if arguments.json {
+        let mut value = to_json(arguments, &session, best, &verified, time);
+        if ranked {
+            let others =
+                outputs.iter().map(|output| Ok(output_json(output, &checker.check(&output.tokens)?)));
+            value.insert("hypotheses".to_owned(), others.collect::<Result<_>>()?);
+        }
+        output.json(&Value::Object(value))?;
+    } else {
+        if ranked {
+            output.write_all(best.text.as_bytes())?;
+        }
+        if std::io::stdout().is_terminal() {
+            writeln!(output)?;
+        }
+    }
+    output.flush()?;
+    if !arguments.quiet {
+        if ranked {
+            list(&outputs);
+        }
+        summary(best, &verified, time);
+    }
+    Ok(match verified {
+        // a stop, a limit of tokens or of time
+        _ if !best.finish.is_complete() => Exit::Cut,
+        Verified::Word => Exit::Done,
+        Verified::Prefix | Verified::Rejected { .. } => Exit::Rejected,
+    })
+}
+
+/// An output of the model.
+struct Made {
+    text: String,
+    tokens: Vec<u32>,
+    finish: FinishReason,
+    /// of each token, if they were asked for
+    log_probabilities: Vec<f64>,
+    log_probability: Option<f64>,
+    /// none of outputs that share their runs of the model
+    timings: Option<Timings>,
+}
+
+impl Made {
+    fn of(generation: Generation) -> Made {
+        let log_probability =
+            (!generation.log_probabilities.is_empty()).then(|| generation.log_probability());
+        Made {
+            text: generation.text,
+            tokens: generation.tokens,
+            finish: generation.finish,
+            log_probabilities: generation.log_probabilities,
+            log_probability,
+            timings: Some(generation.timings),
+        }
+    }
+
+    fn of_hypothesis(hypothesis: Hypothesis) -> Made {
+        Made {
+            text: hypothesis.text,
+            tokens: hypothesis.tokens,
+            finish: hypothesis.finish,
+            log_probabilities: Vec::new(),
+            log_probability: Some(hypothesis.log_probability),
+            timings: None,
+        }
+    }
+}
+
+/// One output, its text written as it comes.
+fn streamed(
+    arguments: &Arguments,
+    session: &Session,
+    model: &mut OrtModel,
+    prompt: &[u32],
+    output: &mut Output,
+) -> Result<Made, Failure> {
+    let constraint = (!arguments.raw).then(|| Box::new(session.compiled.matcher()) as Box<dyn Constraint>);
+    let vocabulary = session.compiled.vocabulary();
+    let options = options(arguments, session);
+    let mut decoder = Decoder::new(model, &**vocabulary, constraint, prompt, &options)?;
+    let error = loop {
+        match decoder.next(model) {
+            Ok(Event::Text(piece)) if !arguments.json => {
+                output.write_all(piece.as_bytes())?;
+                output.flush()?;
+            }
+            Ok(Event::Text(_) | Event::Token(_)) => {}
+            Ok(Event::Finished(_)) => return Ok(Made::of(decoder.close(model))),
+            Err(error) => break error,
+        }
+    };
+    let so_far = decoder.close(model);
+    if arguments.json && !so_far.tokens.is_empty() {
+        let finish = error.diagnostic().message();
+        output.begin(&[
+            ("text", json!(so_far.text)),
+            ("tokens", json!(so_far.tokens)),
+            ("finish", json!(finish)),
+            ("complete", json!(false)),
+        ])?;
+    }
+    Err(error.into())
+}
+
+/// Several outputs, the best first.
+fn ranked_outputs(
+    arguments: &Arguments,
+    session: &Session,
+    model: &mut OrtModel,
+    prompt: &[u32],
+) -> Result<Vec<Made>> {
+    let matcher = session.compiled.matcher();
+    let constraint: Option<&dyn Constraint> = if arguments.raw { None } else { Some(&matcher) };
+    let vocabulary = &**session.compiled.vocabulary();
+    let options = options(arguments, session);
+    let exponent = arguments.search.length_exponent;
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    if let Some(width) = arguments.search.beam.map(count) {
+        let GenerationOptions { max_tokens, complete, end_tokens, stop, .. } = options;
+        let options = BeamOptions::default()
+            .width(width)
+            .length_exponent(exponent)
+            .max_tokens(max_tokens)
+            .complete(complete)
+            .end_tokens(end_tokens)
+            .stop(stop);
+        let found = beam_search(model, vocabulary, constraint, prompt, &options)?;
+        return Ok(found.into_iter().map(Made::of_hypothesis).collect());
+    }
+    let samples = arguments.search.best_of.map_or(1, count);
+    let found = best_of(model, vocabulary, constraint, prompt, &options, samples, exponent)?;
+    Ok(found.into_iter().map(|generation| Made { timings: None, ..Made::of(generation) }).collect())
+}
+
+fn options(arguments: &Arguments, session: &Session) -> GenerationOptions {
+    GenerationOptions::default()
+        .max_tokens(arguments.max_tokens)
+        .complete(!arguments.cut)
+        .timeout(arguments.timeout)
+        .sampling(sampling(arguments))
+        .end_tokens(session.compiled.vocabulary().eos().iter().map(|id| id.get()).collect())
+        .stop(arguments.stop.clone())
+        .log_probabilities(arguments.logprobs)
+}
+
+/// The prompt in tokens.
+fn prompt(
+    arguments: &Arguments,
+    parts: &Parts,
+    tokenizer: &PromptTokenizer,
+    limits: &Limits,
+) -> Result<Vec<u32>> {
+    let text = match (&arguments.prompt.text, &arguments.prompt.file) {
+        (_, Some(path)) => {
+            let bytes = source::read(path, limits.source_bytes)?;
+            String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))?
+        }
+        (text, None) => text.clone().unwrap_or_default(),
+    };
+    if !arguments.chat {
+        return tokenizer.encode(&text, true);
+    }
+    let template = parts.template.as_ref().ok_or_else(|| errors::no_chat_template(&arguments.model))?;
+    let system = arguments.system.as_ref().map(Message::system);
+    let messages: Vec<Message> = system.into_iter().chain([Message::user(text)]).collect();
+    tokenizer.encode(&template.render(&messages, true)?, false)
+}
+
+fn sampling(arguments: &Arguments) -> SamplingParams {
+    let chosen = &arguments.sampling;
+    SamplingParams::default()
+        .temperature(chosen.temperature)
+        .top_k(chosen.top_k)
+        .top_p(chosen.top_p)
+        .min_p(chosen.min_p)
+        .repetition_penalty(chosen.repetition_penalty)
+        .seed(chosen.seed)
+}
+
+/// Checks outputs against the grammar once more, with new tables.
+struct Checker(CompiledGrammar);
+
+impl Checker {
+    fn new(session: &Session, limits: &Limits) -> Result<Checker> {
+        let vocabulary = Arc::clone(session.compiled.vocabulary());
+        let compiler = Compiler::new(vocabulary).limits(limits.clone());
+        Ok(Checker(compiler.compile(session.compiled.grammar())?))
+    }
+
+    fn check(&self, tokens: &[u32]) -> Result<Verified> {
+        let vocabulary = self.0.vocabulary();
+        let bytes: Vec<u8> = tokens
+            .iter()
+            .flat_map(|&token| vocabulary.bytes(TokenId::new(token)).unwrap_or_default())
+            .copied()
+            .collect();
+        let explanation = self.0.matcher().explain(&bytes)?;
+        Ok(match (explanation.is_viable(), explanation.may_end()) {
+            (true, true) => Verified::Word,
+            (true, false) => Verified::Prefix,
+            (false, _) => {
+                let (line, column) = text::line_column(&bytes, explanation.position());
+                let expected = explanation.expected_text();
+                Verified::Rejected { byte: explanation.position(), line, column, expected }
+            }
+        })
+    }
+}
+
+/// The relation of a text to the grammar.
+enum Verified {
+    Word,
+    Prefix,
+    Rejected { byte: usize, line: usize, column: usize, expected: String },
+}
+
+impl Verified {
+    fn name(&self) -> &'static str {
+        match self {
+            Verified::Word => "word",
+            Verified::Prefix => "prefix",
+            Verified::Rejected { .. } => "rejected",
+        }
+    }
+}
+
+impl std::fmt::Display for Verified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verified::Word => f.write_str("checked: the text is a word of the grammar"),
+            Verified::Prefix => f.write_str("checked: the text is a prefix of a word of the grammar"),
+            Verified::Rejected { byte, line, column, expected } => write!(
+                f,
+                "checked: the text leaves the grammar at byte {byte}, line {line}, column {column}; \
+                 expected {expected}"
+            ),
+        }
+    }
+}
+
+/// The part of the whole time that masks took.
+fn share(timings: &Timings, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { timings.mask.as_secs_f64() / time.as_secs_f64() }
+}
+
+/// The ranking, each text on a line.
+fn list(outputs: &[Made]) {
+    for (number, output) in outputs.iter().enumerate() {
+        let log_probability = output.log_probability.unwrap_or_default();
+        let text = Value::String(output.text.clone());
+        messages::plain(&format!("{}. log-probability {log_probability:.3}: {text}", number + 1));
+    }
+}
+
+fn summary(output: &Made, verified: &Verified, time: Duration) {
+    if let Some(timings) = &output.timings {
+        let rate =
+            timings.tokens_per_second().map(|rate| format!(", {rate:.1} tokens/s")).unwrap_or_default();
+        messages::plain(&format!(
+            "{} ({} forced) in {time:.2?}{rate}; prompt of {} in {:.1?}",
+            text::counted(timings.tokens, "token"),
+            timings.forced_tokens,
+            text::counted(timings.prefill_tokens, "token"),
+            timings.prefill,
+        ));
+        if timings.masks > 0 {
+            messages::plain(&format!(
+                "masks: {:.1?} a token, {:.1?} at most, {:.2} % of the time",
+                timings.mask_mean(),
+                timings.mask_max,
+                100.0 * share(timings, time),
+            ));
+        }
+    } else {
+        messages::plain(&format!("{} in {time:.2?}", text::counted(output.tokens.len(), "token")));
+    }
+    messages::plain(&output.finish.to_string());
+    messages::plain(&verified.to_string());
+}
+
+/// What is known of each output.
+fn output_json(output: &Made, verified: &Verified) -> Value {
+    let mut value = json!({
+        "text": output.text,
+        "tokens": output.tokens,
+        "finish": output.finish.to_string(),
+        "complete": output.finish.is_complete(),
+        "verified": verified.name(),
+    });
+    if let (Some(log_probability), Value::Object(value)) = (output.log_probability, &mut value) {
+        value.insert("log_probability".to_owned(), json!(log_probability));
+    }
+    value
+}
+
+fn to_json(
+    arguments: &Arguments,
+    session: &Session,
+    output: &Made,
+    verified: &Verified,
+    time: Duration,
+) -> Map<String, Value> {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let mut value = Map::new();
+    value.insert("grammar".to_owned(), json!(session.grammar_name));
+    value.insert("tokenizer".to_owned(), json!(session.vocabulary_name));
+    let mut add = |more: Value| {
+        if let Value::Object(more) = more {
+            value.extend(more);
+        }
+    };
+    add(output_json(output, verified));
+    if arguments.logprobs && !output.log_probabilities.is_empty() {
+        add(json!({ "log_probabilities": output.log_probabilities }));
+    }
+    if let Some(timings) = &output.timings {
+        add(json!({
+            "forced_tokens": timings.forced_tokens,
+            "prompt_tokens": timings.prefill_tokens,
+            "tokens_per_second": timings.tokens_per_second(),
+            "prefill_ns": ns(timings.prefill),
+            "mask_mean_ns": ns(timings.mask_mean()),
+            "mask_max_ns": ns(timings.mask_max),
+            "mask_share": share(timings, time),
+        }));
+    }
+    add(json!({
+        "prepare_ns": ns(session.prepare_time),
+        "compile_ns": ns(session.compile_time),
+        "total_ns": ns(time),
+    }));
+    value
+}

@@ -1,0 +1,168 @@
+//! A language model for the commands that run one.
+
+use super::tokens::TokenizerSettings;
+use std::path::PathBuf;
+#[cfg(feature = "ort")]
+use {
+    super::errors,
+    super::messages::{self, Progress},
+    super::tokens::LoadedVocabulary,
+    grammata::decode::ort::{Device, ModelOptions, OrtModel},
+    grammata::decode::{ChatTemplate, Message, ModelFolder, PromptTokenizer},
+    grammata::error::Result,
+    grammata::limits::Limits,
+    grammata::plan::policy::{ModelPolicy, PromptEncoder, PromptOptions},
+    grammata::vocabulary::Vocabulary,
+    std::path::Path,
+    std::sync::Arc,
+};
+
+/// How a model is run, and its tokenizer.
+#[derive(Clone, Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+pub(super) struct ModelSettings {
+    /// Threads of one operator; 0 takes one a core
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
+    pub(super) threads: usize,
+    /// Run on an NVIDIA device, the first or that of this number
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        help_heading = "Model"
+    )]
+    pub(super) cuda: Option<u32>,
+    /// The tokenizer.json; by default the one in the model's folder
+    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    pub(super) tokenizer: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) settings: TokenizerSettings,
+}
+
+/// What a model comes with.
+#[cfg(feature = "ort")]
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// The ONNX file.
+    pub(super) model: PathBuf,
+    pub(super) tokenizer: PathBuf,
+    pub(super) template: Option<ChatTemplate>,
+    /// The ids that end a sequence, as far as the model's folder tells them.
+    end_tokens: Vec<u32>,
+    /// The token that ends a turn, by name.
+    end_token: Option<String>,
+    /// The most tokens of a sequence, as far as the model's folder tells it.
+    context_length: Option<usize>,
+}
+
+#[cfg(feature = "ort")]
+impl Parts {
+    pub(super) fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
+        if !model.exists() {
+            return Err(errors::no_model(model));
+        }
+        if model.is_dir() {
+            let mut folder = ModelFolder::open(model, limits)?;
+            if let Some(tokenizer) = &arguments.tokenizer {
+                folder.tokenizer = tokenizer.clone();
+            }
+            return Ok(Parts::of(folder));
+        }
+        let model = model.to_owned();
+        // exporters put models into a folder `onnx` beside the tokenizer
+        let beside = || {
+            let folders = model.ancestors().skip(1).take(2);
+            folders.map(|folder| folder.join("tokenizer.json")).find(|path| path.is_file())
+        };
+        let tokenizer = arguments.tokenizer.clone().or_else(beside);
+        let tokenizer = tokenizer.ok_or_else(|| errors::no_tokenizer(&model))?;
+        Ok(Parts::of(ModelFolder::of_files(model, tokenizer, limits)?))
+    }
+
+    fn of(folder: ModelFolder) -> Parts {
+        Parts {
+            model: folder.model,
+            tokenizer: folder.tokenizer,
+            template: folder.template,
+            end_tokens: folder.end_tokens,
+            end_token: folder.end_token,
+            context_length: folder.context_length,
+        }
+    }
+
+    /// The vocabulary, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known ones.
+    pub(super) fn vocabulary(
+        &self,
+        arguments: &ModelSettings,
+        tokenizer: &PromptTokenizer,
+        limits: &Limits,
+    ) -> Result<LoadedVocabulary> {
+        let ends = (&*self.end_tokens, self.end_token.as_deref());
+        arguments.settings.load_of_model(&self.tokenizer, ends, tokenizer, limits)
+    }
+
+    /// Loads the model. Shows what is odd about it.
+    pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtModel> {
+        let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
+        let options = ModelOptions::default()
+            .threads(arguments.threads)
+            .device(device)
+            .context_length(self.context_length);
+        let progress = Progress::start("loading the model");
+        let model = OrtModel::load(&self.model, &options)?;
+        progress.finish();
+        model.notices().iter().for_each(messages::warning);
+        Ok(model)
+    }
+}
+
+/// A model that is asked questions, with what writes its prompts.
+#[cfg(feature = "ort")]
+pub(super) struct PolicyModel {
+    pub(super) vocabulary: Arc<Vocabulary>,
+    model: OrtModel,
+    tokenizer: PromptTokenizer,
+    template: Option<ChatTemplate>,
+}
+
+#[cfg(feature = "ort")]
+impl PolicyModel {
+    pub(super) fn load(path: &Path, settings: &ModelSettings, limits: &Limits) -> Result<PolicyModel> {
+        let mut parts = Parts::find(path, settings, limits)?;
+        let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, limits)?;
+        let vocabulary = Arc::new(parts.vocabulary(settings, &tokenizer, limits)?.vocabulary);
+        let model = parts.load(settings)?;
+        Ok(PolicyModel { vocabulary, model, tokenizer, template: parts.template.take() })
+    }
+
+    /// The model as a policy.
+    pub(super) fn policy(&mut self, options: PromptOptions) -> Result<ModelPolicy<'_>> {
+        let encoder = TemplateEncoder { tokenizer: &self.tokenizer, template: self.template.as_ref() };
+        ModelPolicy::new(&mut self.model, Arc::clone(&self.vocabulary), Box::new(encoder), options)
+    }
+}
+
+/// Writes prompts with the model's chat template, if it has one.
+#[cfg(feature = "ort")]
+struct TemplateEncoder<'m> {
+    tokenizer: &'m PromptTokenizer,
+    template: Option<&'m ChatTemplate>,
+}
+
+#[cfg(feature = "ort")]
+impl PromptEncoder for TemplateEncoder<'_> {
+    fn prompt(&self, question: &str) -> Result<Vec<u32>> {
+        match self.template {
+            Some(template) => {
+                self.tokenizer.encode(&template.render(&[Message::user(question)], true)?, false)
+            }
+            None => self.tokenizer.encode(question, true),
+        }
+    }
+
+    fn answer(&self, text: &str) -> Result<Vec<u32>> {
+        self.tokenizer.encode(text, false)
+    }
+}

@@ -1,0 +1,44 @@
+//! `grammata plan count`: how many plans a spec has.
+
+use super::spec::SpecArgs;
+use crate::messages::Progress;
+use crate::output::{Exit, Failure, Output};
+use grammata::transitions::Count;
+use serde_json::json;
+use std::io::Write;
+
+/// The count is exact and stands alone on the last line; `infinite` if there is no end of plans.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    spec: SpecArgs,
+    /// Count only plans of at most N actions
+    #[arg(long, value_name = "N")]
+    within: Option<usize>,
+    /// Write one JSON object; the count in it is a string of digits, or null
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut plans = arguments.spec.load()?;
+    let progress = Progress::start("counting");
+    let count = match arguments.within {
+        Some(most) => Count::Finite(plans.count_within(plans.start(), most)?),
+        None => plans.count()?,
+    };
+    progress.finish();
+    if arguments.json {
+        let digits = match &count {
+            Count::Finite(number) => Some(number.to_string()),
+            Count::Infinite => None,
+        };
+        let states = plans.state_count();
+        let spec = arguments.spec.name();
+        output
+            .json(&json!({ "spec": spec, "finite": digits.is_some(), "count": digits, "states": states }))?;
+    } else {
+        writeln!(output, "{count}")?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,30 @@
+//! The errors of `grammata plan` alone.
+
+use grammata::diagnostic::{Diagnostic, Place};
+use grammata::error::{Error, ErrorKind};
+use grammata::syntax::Notation;
+use std::path::Path;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn not_a_spec(file: &Path, kind: Notation) -> Error {
+    usage(
+        Diagnostic::new("cli/not-a-spec", "plans are made from automaton specs only")
+            .found(format!("`{}`, a {kind}", file.display()))
+            .allowed("TOML or JSON with a member `kind`: `dfa`, `nfa`, `pda` or `cfg`")
+            .help("`grammata count` and `grammata enumerate` read grammars of every kind"),
+    )
+}
+
+pub(super) fn bad_task(file: &Path, line: usize, cause: &serde_json::Error) -> Error {
+    usage(
+        Diagnostic::new("cli/bad-task", "a task cannot be read")
+            .in_file(file.display().to_string())
+            .at(Place::LineColumn { line, column: cause.column().max(1) })
+            .cause(cause)
+            .allowed("a description, or `{\"task\": TEXT, \"parameters\": {NAME: VALUE}}`, one a line")
+            .help("write what is to be planned as a text, or as such an object"),
+    )
+}

@@ -1,0 +1,43 @@
+//! A language model as a policy, from arguments.
+
+use super::policy::{PolicyArgs, Prompting};
+use crate::errors;
+use crate::model::PolicyModel;
+use grammata::decode::SamplingParams;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::plan::policy::{ModelPolicy, PromptMode, PromptOptions};
+use grammata::vocabulary::Vocabulary;
+use std::sync::Arc;
+
+/// A model with how it is asked.
+pub(super) struct LoadedModel {
+    model: PolicyModel,
+    options: PromptOptions,
+}
+
+impl LoadedModel {
+    /// Loads the model that `--model` names.
+    pub(super) fn load(arguments: &PolicyArgs, limits: &Limits) -> Result<LoadedModel> {
+        let path = arguments.model.as_ref().ok_or_else(errors::needs_model)?;
+        let model = PolicyModel::load(path, &arguments.model_settings, limits)?;
+        let mode = match arguments.prompt_mode {
+            Prompting::Choice(mode) => mode,
+            Prompting::Whole | Prompting::Free => PromptMode::Answer,
+        };
+        let (temperature, top_p, seed) = (arguments.temperature, arguments.top_p, arguments.seed);
+        let sampling = SamplingParams::default().temperature(temperature).top_p(top_p).seed(seed);
+        let options =
+            PromptOptions::default().mode(mode).orders(usize::from(arguments.orders)).sampling(sampling);
+        Ok(LoadedModel { model, options })
+    }
+
+    pub(super) fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.model.vocabulary
+    }
+
+    /// The model as a policy.
+    pub(super) fn policy(&mut self) -> Result<ModelPolicy<'_>> {
+        self.model.policy(self.options.clone())
+    }
+}

@@ -1,0 +1,30 @@
+//! Rewards of plans: a user's command says what a plan is worth.
+
+use super::show;
+use crate::errors;
+use grammata::error::Result;
+use grammata::plan::Plan;
+use grammata::plan::shell::{ShellError, run_shell};
+use grammata::syntax::automaton_spec::Spec;
+use serde_json::json;
+use std::time::Duration;
+
+/// Bytes that the command may write.
+const MOST_OUTPUT: u64 = 1 << 16;
+
+/// Runs `sh -c COMMAND` with the plan as JSON on its standard input; the first word that it writes is the reward.
+///
+/// # Errors
+/// The command cannot be run, fails, takes longer than `deadline`, or does not write a number.
+pub(super) fn reward(command: &str, deadline: Duration, task: &str, plan: &Plan, spec: &Spec) -> Result<f64> {
+    let fail = |found: &str| errors::reward(command, found);
+    let input = json!({ "task": task, "steps": show::json(plan, spec), "cost": plan.cost(spec) });
+    let written =
+        run_shell(command, format!("{input}\n"), deadline, MOST_OUTPUT).map_err(|error| match error {
+            ShellError::Failed(found) => fail(&found),
+            ShellError::Timeout => errors::reward_timeout(command, deadline),
+        })?;
+    let written = String::from_utf8_lossy(&written);
+    let number = written.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    number.filter(|number| number.is_finite()).ok_or_else(|| fail(written.trim()))
+}

@@ -1,0 +1,66 @@
+//! Plan specs from files, folders and standard input.
+
+use super::errors;
+use crate::limits::LimitArgs;
+use crate::messages;
+use crate::source;
+use grammata::error::Result;
+use grammata::plan::PlanAutomaton;
+use grammata::syntax::Notation;
+use grammata::syntax::automaton_spec::Spec;
+use std::path::PathBuf;
+
+/// Which spec, and its parameters.
+#[derive(Debug, clap::Args)]
+pub(super) struct SpecArgs {
+    /// The spec: a file, a folder with spec.toml or spec.json, or `-` for standard input
+    #[arg(value_name = "SPEC")]
+    pub(super) spec: PathBuf,
+    /// Sets a parameter of the spec; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = source::name_and_value, help_heading = "Spec")]
+    parameters: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+}
+
+impl SpecArgs {
+    /// Reads the spec. Shows warnings.
+    pub(super) fn read(&self) -> Result<Spec> {
+        let spec = self.read_with(&[])?;
+        spec.warnings().iter().for_each(messages::warning);
+        Ok(spec)
+    }
+
+    /// Reads the spec with more parameters.
+    pub(super) fn read_with(&self, more: &[(String, String)]) -> Result<Spec> {
+        let parameters: Vec<_> = self.parameters.iter().chain(more).cloned().collect();
+        let limits = self.limits.get();
+        let (file, text) = source::read_text(&self.spec, &limits)?;
+        // a spec may have any name; a file of another kind is not read as one
+        if let Ok(kind) = source::kind_of(&file, &text)
+            && is_other(kind, &text)
+        {
+            return Err(errors::not_a_spec(&file, kind));
+        }
+        source::read_spec(&file, text, &parameters, &limits)
+    }
+
+    /// The spec's plan automaton.
+    pub(super) fn load(&self) -> Result<PlanAutomaton> {
+        PlanAutomaton::new(self.read()?).map_err(|error| error.in_file(&self.name()))
+    }
+
+    /// The path as it was given.
+    pub(super) fn name(&self) -> String {
+        self.spec.display().to_string()
+    }
+}
+
+/// Whether a text is of another kind than a spec. JSON that cannot be read may be a spec: reading it says what is wrong.
+fn is_other(kind: Notation, text: &str) -> bool {
+    match kind {
+        Notation::Gbnf | Notation::Regex => true,
+        Notation::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+        Notation::Spec => false,
+    }
+}

@@ -1,0 +1,72 @@
+//! Files of tasks, one a line, and which of them are chosen.
+
+use super::errors::bad_task;
+use crate::{errors, source};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// A number or a range of numbers: `7`, `0-5`.
+pub(super) fn range(argument: &str) -> std::result::Result<RangeInclusive<usize>, String> {
+    let wrong = || "it must be a number or a range such as `0-5`".to_owned();
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+    let (first, last) = match argument.split_once('-') {
+        Some((first, last)) => (number(first)?, number(last)?),
+        None => (number(argument)?, number(argument)?),
+    };
+    if first <= last { Ok(first..=last) } else { Err("the range ends before it begins".to_owned()) }
+}
+
+/// What is to be planned.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Description {
+    /// Its number in the file, if it is from one.
+    pub(super) name: String,
+    /// What the questions say; the spec's own words without it.
+    pub(super) task: Option<String>,
+    /// Parameters of the spec.
+    pub(super) parameters: Vec<(String, String)>,
+}
+
+/// A line that is an object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    task: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, Value>,
+}
+
+/// The tasks of a file: its lines that are not blank, those that are chosen, or all. A line that begins with `{` is an object
+/// with parameters, another one is a description.
+pub(super) fn descriptions(
+    path: &Path,
+    only: &[RangeInclusive<usize>],
+    limits: &Limits,
+) -> Result<Vec<Description>> {
+    let text = source::text(path, limits)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines: Vec<(usize, &str)> = lines.collect();
+    let one = |number: usize| {
+        let &(place, line) = lines.get(number).ok_or_else(|| errors::no_such_task(number, lines.len()))?;
+        let name = number.to_string();
+        if !line.trim_start().starts_with('{') {
+            return Ok(Description { name, task: Some(line.to_owned()), parameters: Vec::new() });
+        }
+        let line: Line = serde_json::from_str(line).map_err(|cause| bad_task(path, place + 1, &cause))?;
+        let written = |value: Value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let parameters = line.parameters.into_iter().map(|(name, value)| (name, written(value)));
+        Ok(Description { name, task: Some(line.task), parameters: parameters.collect() })
+    };
+    match only {
+        [] => (0..lines.len()).map(one).collect(),
+        ranges => ranges.iter().cloned().flatten().map(one).collect(),
+    }
+}

@@ -1,0 +1,95 @@
+//! `grammata procedure check`: the static checks.
+
+use super::{format, located};
+use crate::limits::LimitArgs;
+use crate::output::{Exit, Failure, Output};
+use crate::{messages, report, source};
+use grammata::procedures::{self, NodeKind, Report, Severity};
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Errors, warnings and notes go to standard error. The exit code is 2 if a procedure has errors, and 4 if a limit kept one
+/// from being checked whole.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Procedures: files, or `-` for YAML on standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Write one JSON object for each file
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.limits.get();
+    let mut exit = Exit::Done;
+    for file in &arguments.files {
+        let text = source::text(file, &limits)?;
+        let report = procedures::check(&text, format(file), &limits)
+            .map_err(|error| error.in_file(&source::name_of(file)))?;
+        let diagnostics = report.findings.iter().map(|finding| finding.diagnostic.clone()).collect();
+        let diagnostics = located(diagnostics, file, &text);
+        let findings: Vec<_> =
+            report.findings.iter().map(|finding| finding.severity).zip(diagnostics).collect();
+        let name = source::name_of(file);
+        if arguments.json {
+            let findings = findings.iter().map(|(severity, diagnostic)| {
+                let mut object = report::json_diagnostic(&report::translated(diagnostic));
+                object["severity"] = json!(word(*severity));
+                object
+            });
+            output.json(&json!({
+                "file": name,
+                "valid": report.procedure.is_some(),
+                "findings": findings.collect::<Vec<_>>(),
+                "states": report.size.map(|size| size.states),
+                "edges": report.size.map(|size| size.edges),
+                "safe": report.size.map(|size| size.safe),
+                "unchecked": report.unchecked.as_ref().map(|error| error.diagnostic().message()),
+            }))?;
+        } else {
+            writeln!(output, "{name}: {}", summary(&report))?;
+            output.flush()?;
+            for (severity, diagnostic) in &findings {
+                messages::finding(word(*severity), diagnostic);
+            }
+        }
+        if let Some(error) = &report.unchecked {
+            messages::error(&error.clone().in_file(&name));
+            exit = if exit == Exit::Done { Exit::Limit } else { exit };
+        }
+        if report.procedure.is_none() {
+            exit = Exit::Unusable;
+        }
+    }
+    Ok(exit)
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// What the procedure has, or how many errors.
+fn summary(report: &Report) -> String {
+    let Some(procedure) = &report.procedure else {
+        let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        return crate::text::counted(errors.count(), "error");
+    };
+    let apis = procedure.nodes().iter().filter(|node| node.kind == NodeKind::Api).count();
+    let parts = [
+        crate::text::counted(apis, "API"),
+        crate::text::counted(procedure.nodes().len() - apis, "answer"),
+        crate::text::counted(procedure.slots().len(), "slot"),
+    ];
+    match report.size {
+        Some(size) => format!("{}; {} states, {} edges", parts.join(", "), size.states, size.edges),
+        None => parts.join(", "),
+    }
+}

@@ -1,0 +1,41 @@
+//! `grammata procedure format`: one layout.
+
+use crate::limits::LimitArgs;
+use crate::output::{Exit, Failure, Output};
+use crate::source;
+use grammata::error::Error;
+use grammata::procedures;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Writes a procedure as YAML in one layout. Comments outside of its text are not kept.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The procedure: a file, or `-` for YAML on standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write the file itself
+    #[arg(long)]
+    in_place: bool,
+    /// Write nothing; the exit code is 1 if the layout is another one
+    #[arg(long, conflicts_with = "in_place")]
+    check: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let (path, limits) = (&arguments.file, arguments.limits.get());
+    let text = source::text(path, &limits)?;
+    let formatted = procedures::format(&text, super::format(path), &limits)
+        .map_err(|error| error.in_file(&source::name_of(path)))?;
+    if arguments.check {
+        return Ok(if formatted == text { Exit::Done } else { Exit::Rejected });
+    }
+    if arguments.in_place && path.as_os_str() != "-" {
+        std::fs::write(path, formatted).map_err(|cause| Error::io(path, &cause))?;
+    } else {
+        output.write_all(formatted.as_bytes())?;
+    }
+    Ok(Exit::Done)
+}

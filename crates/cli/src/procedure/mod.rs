@@ -1,0 +1,128 @@
+//! `grammata procedure`: one file a subcommand.
+
+mod check;
+mod evaluate;
+mod format;
+mod graph;
+mod model;
+mod run;
+mod show;
+mod simulate;
+mod spec;
+mod turns;
+mod verify;
+
+use super::limits::LimitArgs;
+use super::output::{Exit, Failure, Output};
+use super::source;
+use clap::{Subcommand, ValueEnum};
+use grammata::diagnostic::{Diagnostic, Notation, Source};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::procedures::{Format, Mode, Procedure, Workflow};
+use std::path::{Path, PathBuf};
+
+/// Workflows of agents in PDL: FILE is a procedure in YAML (or JSON), or in TOML if its name ends in `.toml`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check procedures
+    Check(check::Arguments),
+    /// Write a procedure in one layout
+    Format(format::Arguments),
+    /// List what a procedure declares, and what may come first
+    Show(show::Arguments),
+    /// Write the states out as a spec of plans
+    Spec(spec::Arguments),
+    /// Draw what may come next in each state
+    Graph(graph::Arguments),
+    /// Judge a recorded conversation step by step
+    Verify(verify::Arguments),
+    /// Run a session of an agent with a user and APIs
+    Run(run::Arguments),
+    /// Run many random sessions, and count their outcomes
+    Simulate(simulate::Arguments),
+    /// Judge recorded sessions of people, and what a model would have done at each of their steps
+    Turns(turns::Arguments),
+    /// Run simulated users under several arms, and report
+    Evaluate(evaluate::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Check(arguments) => check::run(arguments, output),
+        Command::Format(arguments) => format::run(arguments, output),
+        Command::Show(arguments) => show::run(arguments, output),
+        Command::Spec(arguments) => spec::run(arguments, output),
+        Command::Graph(arguments) => graph::run(arguments, output),
+        Command::Verify(arguments) => verify::run(arguments, output),
+        Command::Run(arguments) => run::run(arguments, output),
+        Command::Simulate(arguments) => simulate::run(arguments, output),
+        Command::Turns(arguments) => turns::run(arguments, output),
+        Command::Evaluate(arguments) => evaluate::run(arguments, output),
+    }
+}
+
+/// How much of a procedure binds the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModeName {
+    /// Preconditions alone
+    Graph,
+    /// Preconditions and the conditions around calls
+    Guarded,
+    /// Preconditions and the control flow
+    Strict,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Mode {
+        match name {
+            ModeName::Graph => Mode::Graph,
+            ModeName::Guarded => Mode::Guarded,
+            ModeName::Strict => Mode::Strict,
+        }
+    }
+}
+
+/// Which procedure.
+#[derive(Debug, clap::Args)]
+struct FileArgs {
+    /// The procedure: a file, or `-` for YAML on standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl FileArgs {
+    /// Reads the procedure.
+    fn read(&self) -> Result<Procedure> {
+        run::procedure(&self.file, &self.limits.get())
+    }
+}
+
+/// The workflow of a procedure, and whether it is supervised: a procedure that can be blocked is bound by the rules of the mode
+/// alone.
+fn workflow<'p>(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<(Workflow<'p>, bool)> {
+    match Workflow::new(procedure, mode, limits) {
+        Err(error) if error.code() == "pdl/blocking" => Ok((Workflow::unsupervised(procedure, mode), false)),
+        workflow => Ok((workflow?, true)),
+    }
+}
+
+fn format(file: &Path) -> Format {
+    if file.extension().is_some_and(|extension| extension == "toml") { Format::Toml } else { Format::Yaml }
+}
+
+/// Gives findings the lines that they are in.
+fn located(diagnostics: Vec<Diagnostic>, file: &Path, text: &str) -> Vec<Diagnostic> {
+    let mut diagnostics = diagnostics;
+    Source::new(text, Notation::Text).locate(&mut diagnostics);
+    let name = source::name_of(file);
+    diagnostics.into_iter().map(|diagnostic| diagnostic.in_file(name.clone())).collect()
+}

@@ -1,0 +1,64 @@
+//! A language model as an agent, from arguments.
+
+use crate::model::ModelSettings;
+use std::path::PathBuf;
+#[cfg(feature = "ort")]
+use {
+    crate::model::PolicyModel,
+    grammata::decode::SamplingParams,
+    grammata::error::Result,
+    grammata::limits::Limits,
+    grammata::plan::policy::PromptOptions,
+    grammata::procedures::agent::{ModelAgent, ModelUser, UserScript},
+    std::sync::Arc,
+};
+
+/// Which model writes, and how it chooses tokens.
+#[derive(Clone, Debug, clap::Args)]
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+pub(super) struct ModelArgs {
+    /// The agent is this model: an ONNX file, or a folder with model.onnx or onnx/model.onnx
+    #[arg(long, value_name = "PATH", help_heading = "Model")]
+    pub(super) model: Option<PathBuf>,
+    /// How a model chooses a token: 0 takes the most probable one, more is more varied
+    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Model")]
+    pub(super) temperature: f32,
+    /// Equal seeds give equal choices
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
+    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) settings: ModelSettings,
+}
+
+/// A model with how it chooses tokens.
+#[cfg(feature = "ort")]
+pub(super) struct LoadedModel {
+    model: PolicyModel,
+    sampling: SamplingParams,
+}
+
+#[cfg(feature = "ort")]
+impl LoadedModel {
+    /// Loads the model that `--model` names; `None` without it.
+    pub(super) fn load(arguments: &ModelArgs, limits: &Limits) -> Result<Option<LoadedModel>> {
+        let Some(path) = &arguments.model else { return Ok(None) };
+        let model = PolicyModel::load(path, &arguments.settings, limits)?;
+        let (temperature, seed) = (arguments.temperature, arguments.seed);
+        let sampling = SamplingParams::default().temperature(temperature).seed(seed);
+        Ok(Some(LoadedModel { model, sampling }))
+    }
+
+    /// The model as a user with the aims of a script.
+    pub(super) fn user(&mut self, script: &UserScript, limits: &Limits) -> Result<ModelUser<'_>> {
+        let options = PromptOptions::default().sampling(self.sampling.clone());
+        let vocabulary = Arc::clone(&self.model.vocabulary);
+        ModelUser::new(self.model.policy(options)?, &vocabulary, script, limits)
+    }
+
+    /// The model as an agent of one session.
+    pub(super) fn agent(&mut self, limits: &Limits) -> Result<ModelAgent<'_>> {
+        let options = PromptOptions::default().sampling(self.sampling.clone());
+        let vocabulary = Arc::clone(&self.model.vocabulary);
+        Ok(ModelAgent::new(self.model.policy(options)?, &vocabulary, limits))
+    }
+}

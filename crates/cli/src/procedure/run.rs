@@ -1,0 +1,289 @@
+//! `grammata procedure run`: one session of an agent with a user and APIs.
+
+use super::model::ModelArgs;
+use super::{FileArgs, ModeName, format};
+use crate::deadline::deadline;
+use crate::output::{Exit, Failure, Output};
+use crate::{errors, messages, source, svg};
+use clap::ValueEnum;
+use grammata::error::{Error, Result};
+use grammata::evaluation::{Report, Transcript, Turn};
+use grammata::limits::Limits;
+use grammata::plan::{CommandEnvironment, Environment};
+use grammata::procedures::agent::{
+    self, Agent, AgentOptions, AskedUser, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
+    ScriptedUser, Simulation, User, UserScript,
+};
+use grammata::procedures::{Procedure, StepFormat, Texts, Workflow};
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The user is a person (questions on standard error, messages on standard input, an empty line ends) or one of a simulation;
+/// the APIs are those of the simulation or a command. The transcript is one line an event. The exit code is 3 if the session
+/// ended before it was complete, 2 if an API could not be called, and 1 if an API's result cannot be followed.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Another procedure that may interrupt the session
+    #[arg(long = "with", value_name = "FILE")]
+    others: Vec<PathBuf>,
+    /// A simulation: APIs and scripted users
+    #[arg(long, value_name = "FILE", help_heading = "User and APIs")]
+    simulation: Option<PathBuf>,
+    /// The user: a name of the simulation; without it a person is asked
+    #[arg(long, value_name = "NAME", requires = "simulation", help_heading = "User and APIs")]
+    user: Option<String>,
+    /// The user of the simulation is played by this model, which sees what the user knows and wants
+    #[arg(long, value_name = "PATH", requires = "user", help_heading = "User and APIs")]
+    user_model: Option<PathBuf>,
+    /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"data": {SLOT: VALUE}}`
+    #[arg(long, value_name = "CMD", help_heading = "User and APIs")]
+    apis: Option<String>,
+    /// Seconds that the command may take for a call
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = deadline, help_heading = "User and APIs")]
+    deadline: Duration,
+    #[command(flatten)]
+    binding: Binding,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Write the session with its picture to a file, as HTML or Markdown by its name
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write the events as JSON lines, which `verify` reads
+    #[arg(long)]
+    json: bool,
+}
+
+/// How the agent is bound.
+#[derive(Debug, clap::Args)]
+pub(super) struct Binding {
+    /// How much of the procedure binds the agent
+    #[arg(long, value_enum, default_value_t = ModeName::Guarded, help_heading = "Agent")]
+    mode: ModeName,
+    /// The published controllers instead of masks over nodes: refusals after an act was written
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Agent")]
+    published: Option<Published>,
+    /// The texts of answers
+    #[arg(long, value_enum, default_value_t = TextsName::Verbatim, help_heading = "Agent")]
+    answers: TextsName,
+    /// How steps are written
+    #[arg(long, value_enum, default_value_t = FormatName::Published, help_heading = "Agent")]
+    format: FormatName,
+    /// Let the agent write a thought of at most N characters before a step
+    #[arg(long, value_name = "N", help_heading = "Agent")]
+    thought: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Published {
+    /// As in the paper: calls and answers, five tries a turn
+    Paper,
+    /// As in the published code: calls only, no bound on refusals
+    Code,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TextsName {
+    /// The reference text with its values
+    Verbatim,
+    /// Any text that has the values
+    Guided,
+    /// Any text
+    Free,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// Lines with labels
+    Published,
+    /// One JSON object
+    Json,
+}
+
+impl Binding {
+    fn options(&self) -> AgentOptions {
+        let controllers = self.published.map(|published| match published {
+            Published::Paper => Controllers::PAPER,
+            Published::Code => Controllers::CODE,
+        });
+        let mask = if controllers.is_some() { Mask::Form } else { Mask::Open(self.mode.into()) };
+        AgentOptions::default()
+            .mask(mask)
+            .narrow(controllers.is_none())
+            .claims(controllers.is_none())
+            .texts(match self.answers {
+                TextsName::Verbatim => Texts::Verbatim,
+                TextsName::Guided => Texts::Guided,
+                TextsName::Free => Texts::Free,
+            })
+            .format(match self.format {
+                FormatName::Published => StepFormat::Published,
+                FormatName::Json => StepFormat::Json,
+            })
+            .thought(self.thought)
+            .controllers(controllers)
+    }
+}
+
+/// Reads a procedure from a file.
+pub(super) fn procedure(path: &Path, limits: &Limits) -> Result<Procedure> {
+    let text = source::text(path, limits)?;
+    let source = grammata::diagnostic::Source::new(&text, grammata::diagnostic::Notation::Text);
+    Procedure::read(&text, format(path), limits)
+        .map_err(|error| error.in_source(&source).in_file(&source::name_of(path)))
+}
+
+/// Reads a simulation from a file.
+pub(super) fn simulation(path: &Path, limits: &Limits) -> Result<Simulation> {
+    let text = source::text(path, limits)?;
+    Simulation::read(&text, limits).map_err(|error| error.in_file(&source::name_of(path)))
+}
+
+/// No environment: calls fail.
+fn no_apis(
+    _: &grammata::syntax::automaton_spec::Spec,
+    _: &grammata::plan::Step,
+) -> Result<grammata::plan::Observation> {
+    Err(errors::no_apis())
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.file.limits.get();
+    let mut procedures = vec![arguments.file.read()?];
+    for path in &arguments.others {
+        procedures.push(procedure(path, &limits)?);
+    }
+    let binding = arguments.binding.options();
+    let workflows = procedures
+        .iter()
+        .map(|procedure| Workflow::new(procedure, binding.mode(), &limits))
+        .collect::<Result<Vec<_>>>()?;
+    let simulation = match &arguments.simulation {
+        Some(path) => Some(simulation(path, &limits)?),
+        None => None,
+    };
+    let script: Option<&UserScript> = match (&simulation, &arguments.user) {
+        (Some(simulation), Some(name)) => Some(simulation.user(name).ok_or_else(|| {
+            errors::no_such_user(name, simulation.users.iter().map(|user| user.id.as_str()))
+        })?),
+        _ => None,
+    };
+    let mut environment: Box<dyn Environment> = match (&arguments.apis, &simulation) {
+        (Some(command), _) => Box::new(CommandEnvironment::new(command, arguments.deadline)),
+        (None, Some(simulation)) => Box::new(simulation.apis()),
+        (None, None) => Box::new(no_apis),
+    };
+    let record = with_user(arguments, script, &limits, |user| {
+        with_agent(arguments, script, &limits, |agent| {
+            agent::run(&workflows, &binding, agent, user, &mut *environment, &RunOptions::default())
+        })
+    })?;
+    write(arguments, &workflows[0], &record, output)?;
+    Ok(match &record.ending {
+        Ending::Failed(error) => {
+            output.flush()?;
+            messages::error(error);
+            Exit::of(error)
+        }
+        Ending::Left | Ending::Turns if record.is_complete => Exit::Done,
+        Ending::Left | Ending::Turns => Exit::Cut,
+    })
+}
+
+/// A person at the terminal.
+fn person() -> AskedUser<'static> {
+    let mut lines = std::io::stdin().lock().lines();
+    let say = |text: &str| {
+        messages::plain(&format!("agent: {text}"));
+        Ok(())
+    };
+    let ask = move || match lines.next().transpose() {
+        Ok(line) => Ok(line.filter(|line| !line.trim().is_empty())),
+        Err(cause) => Err(Error::io(Path::new("-"), &cause)),
+    };
+    AskedUser::new(say, ask)
+}
+
+/// Runs with the user of the arguments: a model, a script, or a person.
+fn with_user<R>(
+    arguments: &Arguments,
+    script: Option<&UserScript>,
+    limits: &Limits,
+    session: impl FnOnce(&mut dyn User) -> Result<R>,
+) -> Result<R> {
+    let Some(script) = script else { return session(&mut person()) };
+    #[cfg(feature = "ort")]
+    if arguments.user_model.is_some() {
+        let model = ModelArgs { model: arguments.user_model.clone(), ..arguments.model.clone() };
+        if let Some(mut model) = super::model::LoadedModel::load(&model, limits)? {
+            return session(&mut model.user(script, limits)?);
+        }
+    }
+    #[cfg(not(feature = "ort"))]
+    if arguments.user_model.is_some() {
+        return Err(errors::no_onnx_runtime());
+    }
+    let _ = limits;
+    session(&mut ScriptedUser::new(script))
+}
+
+/// Runs with the agent of the arguments: a model, or the reference agent.
+fn with_agent<R>(
+    arguments: &Arguments,
+    script: Option<&UserScript>,
+    limits: &Limits,
+    session: impl FnOnce(&mut dyn Agent) -> Result<R>,
+) -> Result<R> {
+    #[cfg(feature = "ort")]
+    if let Some(mut model) = super::model::LoadedModel::load(&arguments.model, limits)? {
+        return session(&mut model.agent(limits)?);
+    }
+    #[cfg(not(feature = "ort"))]
+    if arguments.model.model.is_some() {
+        return Err(errors::no_onnx_runtime());
+    }
+    let _ = limits;
+    let script = script.ok_or_else(errors::needs_agent)?;
+    session(&mut RuleAgent::new(script.slots.clone(), script.prose.clone()))
+}
+
+/// Writes what happened.
+fn write(
+    arguments: &Arguments,
+    workflow: &Workflow<'_>,
+    record: &Record,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if arguments.json {
+        for event in record.events() {
+            output.json(&event)?;
+        }
+    } else {
+        for (depth, entry) in &record.entries {
+            let (speaker, text) = entry.line();
+            writeln!(output, "{}{speaker}: {text}", "  ".repeat(*depth))?;
+        }
+        let state = if record.is_complete { "complete" } else { "not complete" };
+        writeln!(output, "the session is {state}")?;
+    }
+    let Some(path) = &arguments.report else { return Ok(()) };
+    output.flush()?;
+    let turns = record.entries.iter().map(|(_, entry)| {
+        let (speaker, text) = entry.line();
+        Turn { speaker: speaker.to_owned(), text, note: entry.node().map(str::to_owned) }
+    });
+    let mut report = Report::new(format!("A session of {}", record.procedure));
+    report.transcript(Transcript { caption: record.procedure.clone(), turns: turns.collect() });
+    let dot = agent::picture(workflow, record)?;
+    if !dot.is_empty() {
+        let caption =
+            "the states that the session went through, what may come next (dashed) and what is blocked";
+        report.figure(svg::render(dot)?, caption);
+    }
+    let is_html = path.extension().is_some_and(|extension| extension == "html");
+    let text = if is_html { report.to_html() } else { report.to_markdown() };
+    std::fs::write(path, text).map_err(|cause| Error::io(path, &cause))?;
+    Ok(())
+}

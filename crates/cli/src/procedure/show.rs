@@ -1,0 +1,56 @@
+//! `grammata procedure show`: what a procedure declares, and what may come first.
+
+use super::{FileArgs, ModeName};
+use crate::output::{Exit, Failure, Output};
+use grammata::procedures::{Node, NodeKind, Session};
+use std::io::Write;
+
+/// Lists slots, APIs and answers with what they require, and what may come at the start.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    file: FileArgs,
+    /// How much of the procedure binds the agent
+    #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
+    mode: ModeName,
+}
+
+fn line(node: &Node) -> String {
+    let mut text = format!("  {}", node.name);
+    if node.kind == NodeKind::Api {
+        text.push_str(&format!("({}) -> {}", node.request.join(", "), node.response.join(", ")));
+    }
+    if !node.required.is_empty() {
+        text.push_str(&format!("  requires {}", node.required.join(", ")));
+    }
+    if node.writes {
+        text.push_str("  has an effect");
+    }
+    if let Some(most) = node.max_calls {
+        text.push_str(&format!("  at most {most} calls"));
+    }
+    text.trim_end().to_owned()
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let procedure = arguments.file.read()?;
+    writeln!(output, "{}: {}", procedure.name(), procedure.description())?;
+    let kinds = [
+        ("APIs", NodeKind::Api),
+        ("informs", NodeKind::Inform),
+        ("requests", NodeKind::Request),
+        ("courtesies", NodeKind::Courtesy),
+        ("replies out of the workflow", NodeKind::OutOfWorkflow),
+    ];
+    for (title, kind) in kinds {
+        let nodes: Vec<&Node> = procedure.nodes().iter().filter(|node| node.kind == kind).collect();
+        if !nodes.is_empty() {
+            writeln!(output, "{title}:")?;
+        }
+        for node in nodes {
+            writeln!(output, "{}", line(node))?;
+        }
+    }
+    write!(output, "{}", Session::new(&procedure, arguments.mode.into()).feedback())?;
+    Ok(Exit::Done)
+}

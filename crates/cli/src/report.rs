@@ -1,0 +1,135 @@
+//! Errors and warnings in the words of the command line, as text and as JSON.
+
+use super::output::{Exit, Member};
+use grammata::diagnostic::{Diagnostic, Place};
+use grammata::error::Error;
+use serde_json::{Value, json};
+
+/// What diagnostics say of the library's settings, and the options by which the program sets the same.
+const OPTIONS: [(&str, &str); 4] = [
+    ("Options::root", "--root"),
+    ("LoadOptions::eos", "--eos"),
+    ("LoadOptions::width", "--width"),
+    ("json_schema::Options::documents", "--schema-document URI=FILE"),
+];
+
+/// A diagnostic whose help and bounds name options of the program where they name settings of the library.
+pub(super) fn translated(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut translated = diagnostic.clone();
+    if let Some(allowed) = diagnostic.allowed_text() {
+        translated = translated.allowed(in_options(allowed));
+    }
+    match diagnostic.help_text() {
+        Some(help) => translated.help(in_options(help)),
+        None => translated,
+    }
+}
+
+/// A text with each setting of the library in backquotes replaced by its option.
+fn in_options(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (index, piece) in text.split('`').enumerate() {
+        if index > 0 {
+            out.push('`');
+        }
+        match (index % 2 == 1, piece.strip_prefix("Limits::")) {
+            (true, Some(limit)) => out.push_str(&format!("--set-limit {limit}=N")),
+            (true, None) => {
+                let option = OPTIONS.iter().find(|(setting, _)| *setting == piece);
+                out.push_str(option.map_or(piece, |(_, option)| option));
+            }
+            (false, _) => out.push_str(piece),
+        }
+    }
+    out
+}
+
+/// The members of a JSON object that say what failed.
+pub(super) fn json_error(error: &Error) -> [Member<'static>; 3] {
+    let errors = error.diagnostics().map(|diagnostic| json_diagnostic(&translated(diagnostic)));
+    failure(errors.collect(), error.is_cut(), Exit::of(error))
+}
+
+/// The members of an error in the arguments, which has no place in any file.
+pub(super) fn json_usage(message: &str) -> [Member<'static>; 3] {
+    failure(vec![json_diagnostic(&Diagnostic::new("cli/usage", message))], false, Exit::Unusable)
+}
+
+fn failure(errors: Vec<Value>, is_cut: bool, exit: Exit) -> [Member<'static>; 3] {
+    [("errors", errors.into()), ("more", is_cut.into()), ("exit_code", exit.code().into())]
+}
+
+/// A diagnostic as one JSON object; what is not known is null.
+pub(super) fn json_diagnostic(diagnostic: &Diagnostic) -> Value {
+    let (line, column) = match (diagnostic.snippet(), diagnostic.place()) {
+        (Some(snippet), _) => (Some(snippet.line()), Some(snippet.column())),
+        (None, Place::LineColumn { line, column }) => (Some(*line), Some(*column)),
+        (None, _) => (None, None),
+    };
+    let place = match diagnostic.place() {
+        Place::Whole => None,
+        place => Some(place.to_string()),
+    };
+    json!({
+        "code": diagnostic.code(),
+        "message": diagnostic.message(),
+        "file": diagnostic.file(),
+        "place": place,
+        "line": line,
+        "column": column,
+        "source": diagnostic.snippet().map(|snippet| snippet.text()),
+        "rendered": diagnostic.snippet().is_some_and(|snippet| snippet.is_rendered()),
+        "found": diagnostic.found_text(),
+        "cause": diagnostic.cause_text(),
+        "allowed": diagnostic.allowed_text(),
+        "help": diagnostic.help_text(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_named_as_options() {
+        assert_eq!(in_options("raise the limit (`Limits::x`)"), "raise the limit (`--set-limit x=N`)");
+        assert_eq!(in_options("set `Options::root` to `Options`"), "set `--root` to `Options`");
+        assert_eq!(in_options("no `closing quote"), "no `closing quote");
+    }
+
+    /// Every setting of the library that the help or the bounds of some diagnostic name has an option.
+    #[test]
+    fn every_setting_named_in_help_has_an_option() {
+        let repository = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let mut open = ["src", "crates"].map(|folder| repository.join(folder)).to_vec();
+        let mut seen = 0;
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            if !path.ends_with("errors.rs") && !path.ends_with("limits.rs")
+                || path.components().any(|part| ["cli", "tests"].iter().any(|name| part.as_os_str() == *name))
+            {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code.filter(|line| line.contains('"')) {
+                for (_, piece) in line.split('`').enumerate().filter(|(index, _)| index % 2 == 1) {
+                    let setting = ["Options::", "Limits::"].iter().any(|kind| piece.contains(kind));
+                    if setting {
+                        seen += 1;
+                        assert_ne!(
+                            in_options(&format!("`{piece}`")),
+                            format!("`{piece}`"),
+                            "{}",
+                            path.display()
+                        );
+                    }
+                }
+            }
+        }
+        assert!(seen >= 4, "{seen}");
+    }
+}

@@ -1,0 +1,389 @@
+//! The pipeline from a request to tools, from arguments.
+
+use super::errors;
+use super::model::{self, LoadedModel, ModelArgs, Shared};
+use super::sources::{self, CatalogueArgs};
+use crate::messages::Progress;
+use crate::source;
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use grammata::decode::{Embedder, SamplingParams};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::mask::Compiler;
+use grammata::retrieval::fuse::Join;
+use grammata::retrieval::queries::{
+    Draft, Example, Format, Lines, Mode, Prompt, QueryWriter, Run, WriterOptions, Written, few_shot_examples,
+    format_grammar, retrieve,
+};
+use grammata::retrieval::requests::Request;
+use grammata::retrieval::retriever::Utterance;
+use grammata::retrieval::store::Store;
+use grammata::retrieval::{Bm25, Catalogue, Ranker, RetrievalOptions, Retriever, Template};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How tools are found.
+#[derive(Debug, clap::Args)]
+pub(super) struct PipelineArgs {
+    #[command(flatten)]
+    pub(super) tools: CatalogueArgs,
+    /// A file with tools and their vectors (`grammata retrieve index`); with a catalogue it is brought up to date
+    #[arg(long, value_name = "FILE", help_heading = "Tools")]
+    pub(super) index: Option<PathBuf>,
+    /// How tools are ranked for one query [default: hybrid with --embedder, else lexical]
+    #[arg(long, value_enum, value_name = "RANKER", help_heading = "Search")]
+    ranker: Option<RankerName>,
+    /// The folder of a sentence encoder, for dense and hybrid search
+    #[arg(long, value_name = "FOLDER", help_heading = "Search")]
+    embedder: Option<PathBuf>,
+    /// Number of tools
+    #[arg(short, value_name = "N", default_value_t = 11, value_parser = positive, help_heading = "Search")]
+    pub(super) k: usize,
+    /// Where the request itself is among the queries
+    #[arg(long, value_enum, default_value_t = Place::Last, value_name = "PLACE", help_heading = "Search")]
+    utterance: Place,
+    /// How the lists of the queries become one
+    #[arg(long, value_enum, default_value_t = JoinName::InTurn, value_name = "RULE", help_heading = "Search")]
+    join: JoinName,
+    #[command(flatten)]
+    pub(super) queries: QueryArgs,
+}
+
+/// How queries are written.
+#[derive(Debug, clap::Args)]
+pub(super) struct QueryArgs {
+    /// Where queries are from [default: zero_shot with --model, else split]
+    #[arg(long, value_parser = modes(), value_name = "MODE", help_heading = "Queries")]
+    mode: Option<Mode>,
+    /// The form that a model's output has
+    #[arg(long, value_parser = formats(), default_value = "lines", value_name = "FORMAT", help_heading = "Queries")]
+    format: Format,
+    /// A prompt of one's own: an instruction, a line `---`, and a Jinja template over request, examples and context
+    #[arg(long, value_name = "FILE", help_heading = "Queries")]
+    prompt: Option<PathBuf>,
+    /// Requests with the tools that they need, from which the few-shot prompt takes the nearest
+    #[arg(long, value_name = "FILE", help_heading = "Queries")]
+    examples: Option<PathBuf>,
+    /// Keep only these lines of the examples, as with `--where`
+    #[arg(long, value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Queries")]
+    examples_where: Vec<(String, String)>,
+    /// The most tokens that a model writes for a request
+    #[arg(long, value_name = "N", default_value_t = 160, help_heading = "Queries")]
+    pub(super) max_tokens: usize,
+    /// 0 takes the most probable token; higher values are more varied [default: 0, for drafts 1]
+    #[arg(long, value_name = "T", help_heading = "Queries")]
+    pub(super) temperature: Option<f32>,
+    /// Only the K most probable tokens
+    #[arg(long, value_name = "K", default_value_t = 10, help_heading = "Queries")]
+    pub(super) top_k: usize,
+    /// Only the most probable tokens that together reach P
+    #[arg(long, value_name = "P", default_value_t = 0.9, help_heading = "Queries")]
+    pub(super) top_p: f32,
+    /// Equal seeds give equal queries
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Queries")]
+    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RankerName {
+    /// By words (BM25)
+    Lexical,
+    /// By the cosine of vectors
+    Dense,
+    /// By reciprocal rank fusion of both
+    Hybrid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Place {
+    /// Before the others
+    First,
+    /// After the others
+    Last,
+    /// It is no query
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum JoinName {
+    /// In turn, each gives its next tool that is not there yet
+    InTurn,
+    /// In turn, but a query whose next tool is there already gives none
+    LoseTurn,
+    /// By reciprocal rank fusion
+    ReciprocalRanks,
+    /// By the best score that a query gives a tool
+    BestScore,
+}
+
+fn positive(argument: &str) -> std::result::Result<usize, String> {
+    argument
+        .parse()
+        .ok()
+        .filter(|&n: &usize| n > 0)
+        .ok_or_else(|| "it must be a number, 1 or more".to_owned())
+}
+
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    let values = Mode::ALL.map(|(name, what, _)| PossibleValue::new(name).help(what));
+    PossibleValuesParser::new(values).try_map(|name| {
+        Mode::ALL.into_iter().find(|(known, ..)| *known == name).map(|(.., mode)| mode).ok_or("no such mode")
+    })
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let values = Format::ALL.map(|(name, what, _)| PossibleValue::new(name).help(what));
+    PossibleValuesParser::new(values).try_map(|name| {
+        Format::ALL.into_iter().find(|(known, ..)| *known == name).map(|(.., f)| f).ok_or("no such format")
+    })
+}
+
+/// What a request is answered with.
+pub(super) struct Pipeline {
+    pub(super) catalogue: Catalogue,
+    pub(super) retriever: Retriever,
+    pub(super) embedder: Option<Box<dyn Embedder>>,
+    pub(super) options: RetrievalOptions,
+    pub(super) mode: Mode,
+    pub(super) format: Format,
+    pub(super) utterance: Utterance,
+    model: Option<LoadedModel>,
+    prompt: Prompt,
+    writer_options: WriterOptions,
+    training: Vec<Request>,
+    limits: Limits,
+}
+
+impl PipelineArgs {
+    /// Loads everything that is named; gives the requests that come with the tools too.
+    /// `temperature` is that of a model where the arguments have none.
+    pub(super) fn load(&self, temperature: f32, limits: &Limits) -> Result<(Pipeline, Vec<Request>)> {
+        let queries = &self.queries;
+        let default = if queries.model.model.is_some() { Mode::ZeroShot } else { Mode::Split };
+        let mode = queries.mode.unwrap_or(default);
+        if mode.needs_model() && queries.model.model.is_none() {
+            return Err(errors::needs_model(mode.name()));
+        }
+        if mode == Mode::FewShot && queries.examples.is_none() {
+            return Err(errors::needs_examples());
+        }
+        let ranker = self.ranker();
+        let mut embedder = match (&self.embedder, ranker) {
+            (_, Ranker::Lexical) => None,
+            (Some(folder), _) => Some(model::embedder(folder, limits)?),
+            (None, Ranker::Dense) => return Err(errors::needs_embedder("--ranker dense")),
+            (None, Ranker::Hybrid) => return Err(errors::needs_embedder("--ranker hybrid")),
+        };
+        let (catalogue, template, vectors, requests) = {
+            let lent = embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
+            self.tools(lent, limits)?
+        };
+        let mut retriever = Retriever::new(&catalogue, template)?;
+        if let Some(store) = vectors {
+            retriever = retriever.with_vectors(store.vectors())?;
+        }
+        let training = match &queries.examples {
+            Some(path) if mode == Mode::FewShot => sources::requests(path, &queries.examples_where, limits)?,
+            _ => Vec::new(),
+        };
+        let prompt = match &queries.prompt {
+            Some(path) => Prompt::from_text(&source::text(path, limits)?, limits)
+                .map_err(|error| error.in_file(&source::name_of(path)))?,
+            None => Prompt::new(mode, limits),
+        };
+        let pipeline = Pipeline {
+            catalogue,
+            retriever,
+            embedder,
+            options: RetrievalOptions::default().k(self.k).ranker(ranker).join(self.join()),
+            mode,
+            format: queries.format,
+            utterance: self.utterance(),
+            model: if mode.needs_model() { queries.model.load(limits)? } else { None },
+            prompt,
+            writer_options: queries.writer_options(mode, temperature),
+            training,
+            limits: limits.clone(),
+        };
+        Ok((pipeline, requests))
+    }
+
+    /// The tools, the template of their documents, and with an embedder their vectors.
+    fn tools(
+        &self,
+        embedder: Option<&mut dyn Embedder>,
+        limits: &Limits,
+    ) -> Result<(Catalogue, Template, Option<Store>, Vec<Request>)> {
+        let old = match &self.index {
+            Some(path) if path.exists() || !self.tools.is_named() => Some(Store::read(path, limits)?),
+            _ => None,
+        };
+        if let (Some(store), false) = (&old, self.tools.is_named()) {
+            if let Some(embedder) = embedder {
+                store.check_embedder(embedder)?;
+            }
+            return Ok((store.catalogue().clone(), store.template(), old, Vec::new()));
+        }
+        let set = self.tools.load(limits)?;
+        let template = self.tools.template.into();
+        let Some(embedder) = embedder else { return Ok((set.catalogue, template, None, set.requests)) };
+        let progress = Progress::start("embedding the tools");
+        let (store, built) = Store::build(set.catalogue.clone(), template, embedder, old.as_ref())?;
+        progress.finish();
+        if let (Some(path), true) = (&self.index, built.embedded > 0 || old.as_ref() != Some(&store)) {
+            store.write(path)?;
+        }
+        Ok((set.catalogue, template, Some(store), set.requests))
+    }
+
+    fn ranker(&self) -> Ranker {
+        match (self.ranker, &self.embedder) {
+            (Some(RankerName::Lexical), _) | (None, None) => Ranker::Lexical,
+            (Some(RankerName::Dense), _) => Ranker::Dense,
+            (Some(RankerName::Hybrid), _) | (None, Some(_)) => Ranker::Hybrid,
+        }
+    }
+
+    fn utterance(&self) -> Utterance {
+        match self.utterance {
+            Place::First => Utterance::First,
+            Place::Last => Utterance::Last,
+            Place::None => Utterance::Nowhere,
+        }
+    }
+
+    fn join(&self) -> Join {
+        match self.join {
+            JoinName::InTurn => Join::InTurn,
+            JoinName::LoseTurn => Join::LoseTurn,
+            JoinName::ReciprocalRanks => Join::ReciprocalRanks,
+            JoinName::BestScore => Join::BestScore,
+        }
+    }
+}
+
+impl QueryArgs {
+    fn writer_options(&self, mode: Mode, temperature: f32) -> WriterOptions {
+        let sampling = SamplingParams::default()
+            .temperature(self.temperature.unwrap_or(temperature))
+            .top_k(self.top_k)
+            .top_p(self.top_p)
+            .seed(self.seed);
+        WriterOptions::default()
+            .mode(mode)
+            .format(self.format)
+            .sampling(sampling)
+            .max_tokens(self.max_tokens)
+            .log_probabilities(true)
+    }
+}
+
+impl Pipeline {
+    /// SHA-256 of the prompt's text.
+    pub(super) fn prompt_hash(&self) -> String {
+        self.prompt.hash()
+    }
+
+    /// SHA-256 of the grammar of the format, as text; None without one.
+    pub(super) fn grammar_hash(&self) -> Result<Option<String>> {
+        let grammar =
+            format_grammar(self.format, self.mode, &Lines::default(), &self.catalogue, &self.limits)?;
+        Ok(grammar.map(|grammar| crate::text::sha256(grammar.to_string().as_bytes())))
+    }
+
+    /// SHA-256 of the file of the model, without files of further weights.
+    pub(super) fn weights_hash(&self) -> Result<Option<String>> {
+        self.model.as_ref().map(|model| model::file_hash(&model.path)).transpose()
+    }
+
+    /// Lends what `work` needs: a writer where a model writes, and the rest.
+    pub(super) fn with<R>(
+        &mut self,
+        work: impl FnOnce(&mut Finder<'_>, Option<QueryWriter<'_>>) -> Result<R>,
+    ) -> Result<R> {
+        let documents: Vec<&str> = self.training.iter().map(|request| request.query.as_str()).collect();
+        let mut finder = Finder {
+            catalogue: &self.catalogue,
+            retriever: &self.retriever,
+            embedder: self.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder),
+            options: &self.options,
+            mode: self.mode,
+            utterance: self.utterance,
+            nearest: Bm25::new(&documents),
+            training: &self.training,
+        };
+        let Some(loaded) = &mut self.model else { return work(&mut finder, None) };
+        let grammar =
+            format_grammar(self.format, self.mode, &Lines::default(), &self.catalogue, &self.limits)?;
+        let compiler = Compiler::new(Arc::clone(&loaded.vocabulary)).limits(self.limits.clone());
+        let grammar = grammar.map(|grammar| compiler.compile(&grammar)).transpose()?;
+        let writer = QueryWriter::new(
+            &mut *loaded.model,
+            Arc::clone(&loaded.vocabulary),
+            Box::new(Shared(Arc::clone(&loaded.encoder))),
+            self.prompt.clone(),
+            grammar,
+            self.writer_options.clone(),
+        );
+        work(&mut finder, Some(writer))
+    }
+}
+
+/// Finds tools with queries.
+pub(super) struct Finder<'p> {
+    pub(super) catalogue: &'p Catalogue,
+    pub(super) retriever: &'p Retriever,
+    pub(super) embedder: Option<&'p mut dyn Embedder>,
+    pub(super) options: &'p RetrievalOptions,
+    mode: Mode,
+    pub(super) utterance: Utterance,
+    nearest: Bm25,
+    training: &'p [Request],
+}
+
+impl Finder<'_> {
+    /// Examples for a request that needs these tools.
+    pub(super) fn examples(&self, request: &str, relevant: &[Vec<String>]) -> Vec<Example> {
+        let needed: HashSet<&str> = relevant.iter().flatten().map(String::as_str).collect();
+        few_shot_examples(request, &needed, self.training, &self.nearest, self.catalogue)
+    }
+
+    /// The tools that are found with the descriptions of the needed tools as queries.
+    pub(super) fn perfect(&mut self, request: &Request) -> Result<Run> {
+        let needed = request.relevant.iter().flatten().filter_map(|id| self.catalogue.index_of(id));
+        let needed = needed.filter_map(|tool| self.catalogue.tools().get(tool));
+        let queries =
+            needed.map(|tool| Written { text: Template::Description.document(tool), ..Written::default() });
+        let draft = Draft { queries: queries.collect(), ..Draft::default() };
+        let draft = Some((&draft, Format::Raw, Duration::ZERO));
+        let embedder = self.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
+        let catalogue = (self.catalogue, self.retriever);
+        retrieve(&request.query, self.mode, draft, self.utterance, catalogue, embedder, self.options)
+    }
+
+    /// The tools for a request, of which the needed ones are kept out of the examples.
+    pub(super) fn find(
+        &mut self,
+        request: &str,
+        relevant: &[Vec<String>],
+        writer: Option<&mut QueryWriter<'_>>,
+    ) -> Result<Run> {
+        let embedder = self.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
+        let catalogue = (self.catalogue, self.retriever);
+        let Some(writer) = writer else {
+            return retrieve(request, self.mode, None, self.utterance, catalogue, embedder, self.options);
+        };
+        let needed: HashSet<&str> = relevant.iter().flatten().map(String::as_str).collect();
+        let examples = few_shot_examples(request, &needed, self.training, &self.nearest, self.catalogue);
+        let start = Instant::now();
+        let draft = writer.write(request, &examples)?;
+        let draft = Some((&draft, writer.options().format, start.elapsed()));
+        let run = retrieve(request, self.mode, draft, self.utterance, catalogue, embedder, self.options)?;
+        Ok(Run { prompt: Some(writer.prompt().hash()), ..run })
+    }
+}

@@ -1,0 +1,92 @@
+//! `grammata retrieve search`: the best tools for a request.
+
+use super::errors;
+use super::pipeline::PipelineArgs;
+use crate::limits::LimitArgs;
+use crate::messages;
+use crate::output::{Exit, Failure, Output};
+use crate::text::quoted;
+use grammata::retrieval::queries::{Run, RunTool, Source};
+use grammata::retrieval::{Catalogue, Ranker};
+use serde_json::json;
+use std::io::Write;
+
+/// Characters of a description that are shown.
+const SHOWN: usize = 70;
+
+/// Shows the queries, then each tool with its best score, its name, and the number of the query that put it there.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// What the user says
+    #[arg(value_name = "REQUEST")]
+    request: String,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    /// Write one JSON object: the request, its queries with their lists, the tools, and times
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let limits = arguments.limits.get();
+    let (mut pipeline, _) = arguments.pipeline.load(0.0, &limits)?;
+    let found = pipeline.with(|finder, mut writer| finder.find(&arguments.request, &[], writer.as_mut()))?;
+    for (number, query) in (1..).zip(&found.queries) {
+        if let Some(kept) = query.embedded_tokens {
+            messages::warning(&errors::query_cut(number, kept));
+        }
+    }
+    if arguments.json {
+        output.json(&json!(found))?;
+        return Ok(Exit::Done);
+    }
+    show(&found, &pipeline.catalogue, pipeline.options.ranker, output)?;
+    let times = &found.times;
+    messages::plain(&format!(
+        "generation {:.0} ms, embedding {:.1} ms, search {:.1} ms",
+        times.generation_ms, times.embedding_ms, times.search_ms
+    ));
+    Ok(Exit::Done)
+}
+
+fn show(run: &Run, catalogue: &Catalogue, ranker: Ranker, output: &mut Output) -> Result<(), Failure> {
+    writeln!(output, "queries ({}):", run.mode.name())?;
+    for (number, query) in (1..).zip(&run.queries) {
+        let source = match query.source {
+            Source::Model => "model",
+            Source::Sentence => "sentence",
+            Source::Utterance => "request",
+        };
+        writeln!(output, "{number:>3}. {source:<9} {}", quoted(query.text.as_bytes()))?;
+    }
+    if run.fallback {
+        writeln!(output, "     the model wrote no query")?;
+    }
+    let how = match ranker {
+        Ranker::Lexical => "lexical",
+        Ranker::Dense => "dense",
+        Ranker::Hybrid => "hybrid",
+    };
+    writeln!(output, "tools ({how}):")?;
+    for RunTool { id, rank, query, score, .. } in &run.tools {
+        let tool = catalogue.index_of(id).and_then(|index| catalogue.tools().get(index));
+        let name = tool.map_or(id.as_str(), |tool| tool.name.as_str());
+        let text: String = tool.map_or("", |tool| tool.description.as_str()).chars().take(SHOWN).collect();
+        writeln!(
+            output,
+            "{rank:>3}. {score:<7.4} {} (query {}): {}",
+            one_line(name),
+            query + 1,
+            one_line(&text)
+        )?;
+    }
+    Ok(())
+}
+
+/// Text of a catalogue without line ends and controls.
+fn one_line(text: &str) -> String {
+    let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,105 @@
+//! Catalogues and requests from arguments.
+
+use crate::{errors, source};
+use clap::ValueEnum;
+use grammata::error::{Error, Result};
+use grammata::limits::Limits;
+use grammata::retrieval::readers::{self, ToolSet};
+use grammata::retrieval::requests::Request;
+use grammata::retrieval::{Catalogue, Template};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The tools that are searched.
+#[derive(Debug, clap::Args)]
+pub(super) struct CatalogueArgs {
+    /// Tools as JSON lines with id, name, description and, perhaps, function, tool, category, parameters [default: the 199
+    /// plugins of MetaTool]
+    #[arg(long, value_name = "FILE", help_heading = "Tools")]
+    pub(super) catalogue: Option<PathBuf>,
+    /// Tools and requests as ToolBench has them: a JSON list of objects with api_list, query and `relevant APIs`
+    #[arg(long, value_name = "FILE", conflicts_with = "catalogue", help_heading = "Tools")]
+    pub(super) toolbench: Option<PathBuf>,
+    /// Tools and requests as ToolRet has them: JSON lines with id, query, labels (id, doc, relevance)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["catalogue", "toolbench"], help_heading = "Tools")]
+    pub(super) toolret: Option<PathBuf>,
+    /// What of a tool is indexed
+    #[arg(long, value_enum, default_value_t = DocumentTemplate::Full, value_name = "TEMPLATE", help_heading = "Tools")]
+    pub(super) template: DocumentTemplate,
+    /// Keep only the lines of catalogue and requests of which this member, where it is there, has one of these values; may be
+    /// repeated
+    #[arg(long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Tools")]
+    pub(super) pairs: Vec<(String, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DocumentTemplate {
+    /// Category, service, name and description
+    Full,
+    /// The description alone
+    Description,
+}
+
+impl From<DocumentTemplate> for Template {
+    fn from(template: DocumentTemplate) -> Template {
+        match template {
+            DocumentTemplate::Full => Template::Full,
+            DocumentTemplate::Description => Template::Description,
+        }
+    }
+}
+
+impl CatalogueArgs {
+    /// Whether a file with tools is named.
+    pub(super) fn is_named(&self) -> bool {
+        self.catalogue.is_some() || self.toolbench.is_some() || self.toolret.is_some()
+    }
+
+    /// The tools, and the requests that come with them in one file.
+    pub(super) fn load(&self, limits: &Limits) -> Result<ToolSet> {
+        let in_file = |path: &Path, error: Error| error.in_file(&source::name_of(path));
+        if let Some(path) = &self.toolbench {
+            return readers::toolbench(&text(path, limits)?, limits).map_err(|e| in_file(path, e));
+        }
+        if let Some(path) = &self.toolret {
+            return readers::toolret(&text(path, limits)?, limits).map_err(|e| in_file(path, e));
+        }
+        let Some(path) = &self.catalogue else {
+            return Ok(ToolSet { catalogue: Catalogue::metatool(limits)?, requests: Vec::new() });
+        };
+        let kept = kept_lines(&text(path, limits)?, &self.pairs);
+        let catalogue = Catalogue::from_json_lines(&kept, limits).map_err(|e| in_file(path, e))?;
+        Ok(ToolSet { catalogue, requests: Vec::new() })
+    }
+}
+
+/// Requests of a file.
+pub(super) fn requests(path: &Path, pairs: &[(String, String)], limits: &Limits) -> Result<Vec<Request>> {
+    let kept = kept_lines(&text(path, limits)?, pairs);
+    Request::from_json_lines(&kept, limits).map_err(|error| error.in_file(&source::name_of(path)))
+}
+
+fn text(path: &Path, limits: &Limits) -> Result<String> {
+    let bytes = source::read(path, limits.catalogue_bytes)?;
+    String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))
+}
+
+/// The text with empty lines where a pair does not hold, so that lines keep their numbers. Lines that are no JSON objects
+/// stay: their reader reports them.
+fn kept_lines(text: &str, pairs: &[(String, String)]) -> String {
+    if pairs.is_empty() {
+        return text.to_owned();
+    }
+    let keeps = |line: &str| {
+        let Ok(Value::Object(members)) = serde_json::from_str(line) else { return true };
+        pairs.iter().all(|(member, values)| match members.get(member) {
+            None => true,
+            Some(Value::String(found)) => values.split(',').any(|value| value == found),
+            Some(found) => {
+                let found = found.to_string();
+                values.split(',').any(|value| value == found)
+            }
+        })
+    };
+    text.lines().map(|line| if keeps(line) { format!("{line}\n") } else { "\n".to_owned() }).collect()
+}

@@ -1,0 +1,56 @@
+//! A grammar compiled for a vocabulary, as the commands on masks and texts need it.
+
+use super::messages::Progress;
+use super::source::{self, SourceArgs};
+use super::tokens::{LoadedVocabulary, TokenizerArgs};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::syntax::json_schema;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What was read and compiled.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) compiled: CompiledGrammar,
+    pub(super) grammar_name: String,
+    pub(super) vocabulary_name: String,
+    /// Computing what all grammars of the vocabulary share.
+    pub(super) prepare_time: Duration,
+    /// Reading and compiling the grammar.
+    pub(super) compile_time: Duration,
+}
+
+impl Session {
+    /// Reads a grammar and a tokenizer, or takes the built-in vocabulary. Shows warnings.
+    pub(super) fn new(source: &SourceArgs, tokenizer: &TokenizerArgs, limits: &Limits) -> Result<Session> {
+        Session::with_vocabulary(source, tokenizer.load(limits)?, limits, json_schema::Options::default())
+    }
+
+    /// Reads a grammar for a vocabulary, with defaults for JSON Schemas. Shows warnings.
+    pub(super) fn with_vocabulary(
+        source: &SourceArgs,
+        vocabulary: LoadedVocabulary,
+        limits: &Limits,
+        defaults: json_schema::Options,
+    ) -> Result<Session> {
+        let progress = Progress::start("preparing the vocabulary");
+        let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
+        // bounds in tokens say nothing of bytes
+        let compiler = if vocabulary.is_built_in { compiler.without_token_bounds() } else { compiler };
+        compiler.prepare()?;
+        let prepare_time = progress.finish();
+        let progress = Progress::start("compiling the grammar");
+        let loaded = source::load_with(source, limits, defaults)?;
+        let compiled = match &loaded.masks {
+            Some(file) => compiler.load(Arc::clone(file)).map_err(|error| error.in_file(&loaded.name))?,
+            None => compiler.compile(&loaded.grammar).map_err(|error| loaded.locate(error))?,
+        };
+        let compile_time = progress.finish();
+        loaded.warn();
+        loaded.text.warn(compiled.warnings().to_vec());
+        let (grammar_name, vocabulary_name) = (loaded.name, vocabulary.name);
+        Ok(Session { compiled, grammar_name, vocabulary_name, prepare_time, compile_time })
+    }
+}

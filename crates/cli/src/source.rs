@@ -1,0 +1,538 @@
+//! Grammars from files, folders and standard input.
+
+use super::limits::LimitArgs;
+pub(super) use super::paths::{is_standard_input, name_of};
+use super::{errors, messages};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use grammata::automaton::Automaton;
+use grammata::diagnostic;
+use grammata::diagnostic::{Diagnostic, Place};
+use grammata::error::{Error, Result};
+use grammata::grammar::Grammar;
+use grammata::limits::Limits;
+use grammata::mask_file::{self, MaskFile};
+use grammata::syntax::{Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex};
+use grammata_base::files;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Which grammar, and how to read it.
+#[derive(Debug, clap::Args)]
+pub(super) struct SourceArgs {
+    /// The grammar: a file, a folder of a grammar, or `-` for standard input (with --kind)
+    #[arg(value_name = "GRAMMAR")]
+    pub(super) grammar: PathBuf,
+    /// What the grammar is; by default its name says it
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    kind: Option<Kind>,
+    /// Sets a parameter of an automaton spec; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
+    parameters: Vec<(String, String)>,
+    /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most N
+    /// characters), `short` (a space, or a line feed and at most 32 blanks) or `pattern=REGEX` [default: free; of
+    /// generate: short]
+    #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, help_heading = "Grammar")]
+    whitespace: Option<json_schema::Whitespace>,
+    /// Order of the members of JSON objects under a schema [default: declared]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    property_order: Option<PropertyOrder>,
+    /// Spelling of numbers under a schema [default: any]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    numbers: Option<Numbers>,
+    /// The most digits in each run of digits of a number under a schema, `none` for no bound [default: none; of
+    /// generate: 40]
+    #[arg(long, value_name = "N", value_parser = max_digits, help_heading = "Grammar")]
+    max_digits: Option<MaxDigits>,
+    /// What `format` means in a schema [default: assert]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    formats: Option<Formats>,
+    /// The most bytes that a schema may have [default: 16 MiB]
+    #[arg(long, value_name = "BYTES", help_heading = "Grammar")]
+    max_schema_bytes: Option<usize>,
+    /// The deepest nesting that a schema may have, 127 at most [default: 127]
+    #[arg(long, value_name = "LEVELS", help_heading = "Grammar")]
+    max_schema_depth: Option<usize>,
+    /// A document that references in a schema may name; may be repeated
+    #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
+    documents: Vec<(String, String)>,
+    /// The rule of a GBNF grammar to start from [default: root]
+    #[arg(long, value_name = "RULE", help_heading = "Grammar")]
+    root: Option<String>,
+    /// The dialect of a regular expression [default: rust]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    dialect: Option<Dialect>,
+    /// Any text may stand before and after a regular expression's match
+    #[arg(long, help_heading = "Grammar")]
+    search: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+}
+
+/// A notation as a value of `--kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind(pub(crate) Notation);
+
+impl ValueEnum for Kind {
+    fn value_variants<'a>() -> &'a [Kind] {
+        static ALL: [Kind; Notation::ALL.len()] = {
+            let mut all = [Kind(Notation::JsonSchema); Notation::ALL.len()];
+            let mut at = 0;
+            while at < all.len() {
+                all[at] = Kind(Notation::ALL[at]);
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.id()).help(self.0.about()))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PropertyOrder {
+    /// The schema's order, additional members last
+    Declared,
+    /// Every order
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// Every one that the standard allows
+    Any,
+    /// No exponents, integers without a point
+    Plain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Formats {
+    /// Strings have the format
+    Assert,
+    /// Nothing
+    Annotate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Dialect {
+    /// Rust's regex crate
+    Rust,
+    /// ECMA-262 (JavaScript) with the flag `u`
+    Ecma,
+}
+
+pub(super) fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
+    match argument.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+/// A bound on digits, or none.
+#[derive(Clone, Copy, Debug)]
+struct MaxDigits(Option<u32>);
+
+fn max_digits(argument: &str) -> std::result::Result<MaxDigits, String> {
+    match argument.parse() {
+        _ if argument == "none" => Ok(MaxDigits(None)),
+        Ok(most) if most > 0 => Ok(MaxDigits(Some(most))),
+        _ => Err("it must be a number from 1, or `none`".to_owned()),
+    }
+}
+
+fn whitespace(argument: &str) -> std::result::Result<json_schema::Whitespace, String> {
+    let number = |max: &str| max.parse().map_err(|_| "it must be `max=N` with a number".to_owned());
+    match argument.split_once('=').unwrap_or((argument, "")) {
+        ("free", "") => Ok(json_schema::Whitespace::Free),
+        ("compact", "") => Ok(json_schema::Whitespace::Compact),
+        ("short", "") => Ok(json_schema::Whitespace::Short),
+        ("max", max) => Ok(json_schema::Whitespace::AtMost(number(max)?)),
+        ("pattern", pattern) => Ok(json_schema::Whitespace::Pattern(pattern.to_owned())),
+        _ => Err("it must be `free`, `compact`, `short`, `max=N` or `pattern=REGEX`".to_owned()),
+    }
+}
+
+/// A URI may hold `=` as well, and mostly a file's name does not.
+fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String> {
+    match argument.rsplit_once('=') {
+        Some((uri, file)) if !uri.is_empty() => Ok((uri.to_owned(), file.to_owned())),
+        _ => Err("it must be URI=FILE".to_owned()),
+    }
+}
+
+/// A grammar that was read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) grammar: Grammar,
+    /// The path as it was given, and the kind.
+    pub(super) name: String,
+    warnings: Vec<Diagnostic>,
+    pub(super) text: Text,
+    /// The mask file that it is from.
+    pub(super) masks: Option<Arc<MaskFile>>,
+}
+
+impl Loaded {
+    /// Shows the warnings.
+    pub(super) fn warn(&self) {
+        self.text.warn(self.warnings.clone());
+    }
+
+    /// An error of the grammar with its file and the line that its place is in: that of the root if it has no place.
+    pub(super) fn locate(&self, error: Error) -> Error {
+        let root = &self.grammar.rule(self.grammar.root()).name;
+        self.text.locate(error.or_at(&Place::Rule(root.to_string())))
+    }
+
+    /// The grammar's automaton.
+    pub(super) fn automaton(&self, limits: &Limits) -> Result<Automaton> {
+        Automaton::new(&self.grammar, limits).map_err(|error| self.locate(error))
+    }
+}
+
+/// The text of a grammar, and where it is from.
+#[derive(Debug)]
+pub(super) struct Text {
+    name: String,
+    text: String,
+    notation: diagnostic::Notation,
+}
+
+impl Text {
+    fn new(file: &Path, text: String, kind: Notation) -> Text {
+        let notation = match kind {
+            Notation::JsonSchema => diagnostic::Notation::Json,
+            Notation::Gbnf => diagnostic::Notation::Gbnf,
+            Notation::Regex => diagnostic::Notation::Text,
+            // what stands after a header is a template, in which pointers into the spec lead nowhere
+            Notation::Spec if text.lines().any(|line| line.trim_end() == "# ---") => {
+                diagnostic::Notation::Text
+            }
+            Notation::Spec => format_of(file, &text).into(),
+        };
+        Text { name: name_of(file), text, notation }
+    }
+
+    fn locate(&self, error: Error) -> Error {
+        error.in_source(&diagnostic::Source::new(&self.text, self.notation)).in_file(&self.name)
+    }
+
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Shows warnings with their lines.
+    pub(super) fn warn(&self, mut warnings: Vec<Diagnostic>) {
+        diagnostic::Source::new(&self.text, self.notation).locate(&mut warnings);
+        for warning in warnings {
+            messages::warning(&warning.in_file(self.name.clone()));
+        }
+    }
+}
+
+impl SourceArgs {
+    /// Whether the grammar is read from standard input.
+    pub(super) fn is_standard_input(&self) -> bool {
+        is_standard_input(&self.grammar)
+    }
+}
+
+/// Reads a grammar and compiles it with the front end of its kind.
+///
+/// # Errors
+/// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
+/// front end reports.
+pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
+    load_with(args, limits, json_schema::Options::default())
+}
+
+/// The same with defaults of one's own for JSON Schemas.
+///
+/// # Errors
+/// Those of [`load`].
+pub(super) fn load_with(
+    args: &SourceArgs,
+    limits: &Limits,
+    defaults: json_schema::Options,
+) -> Result<Loaded> {
+    load_from(args, &args.grammar, limits, defaults)
+}
+
+/// The same of a grammar at another path.
+///
+/// # Errors
+/// Those of [`load`].
+pub(super) fn load_from(
+    args: &SourceArgs,
+    path: &Path,
+    limits: &Limits,
+    defaults: json_schema::Options,
+) -> Result<Loaded> {
+    let extensions = [mask_file::EXTENSION, mask_file::ARCHIVE_EXTENSION];
+    let is_ours =
+        path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension));
+    if args.kind.is_none() && is_ours {
+        return load_mask_file(args, path, limits);
+    }
+    let (file, text) = read_text(path, limits)?;
+    let kind = match args.kind {
+        Some(Kind(kind)) => kind,
+        None => kind_of(&file, &text)?,
+    };
+    check_options(args, Some(kind))?;
+    let text = Text::new(&file, text, kind);
+    let parsed = source(args, kind, &file, &text.text, limits, defaults).and_then(|source| parse(&source));
+    let Parsed { grammar, warnings, .. } = parsed.map_err(|error| text.locate(error))?;
+    Ok(Loaded { grammar, name: format!("{} ({kind})", path.display()), warnings, text, masks: None })
+}
+
+fn load_mask_file(args: &SourceArgs, path: &Path, limits: &Limits) -> Result<Loaded> {
+    check_options(args, None)?;
+    let masks = MaskFile::open(path, limits).map_err(|error| errors::suggest(error, path))?;
+    let grammar = masks.grammar(limits).map_err(|error| error.in_file(&path.display().to_string()))?;
+    let text = Text::new(path, String::new(), Notation::Regex);
+    let name = format!("{} (mask file)", path.display());
+    Ok(Loaded { grammar, name, warnings: Vec::new(), text, masks: Some(Arc::new(masks)) })
+}
+
+/// The file of a grammar, which is named or in the folder that is named, and its text.
+pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String)> {
+    let file = locate(path)?;
+    let text = text(&file, limits)?;
+    Ok((file, text))
+}
+
+/// A whole file, or standard input, as text, without the byte order mark, which is no part of any of the notations.
+pub(super) fn text(path: &Path, limits: &Limits) -> Result<String> {
+    let bytes = read(path, limits.source_bytes)?;
+    let text = str::from_utf8(&bytes).map_err(|error| match mask_file::is_mask_file(&bytes) {
+        true => errors::no_text(path),
+        false => errors::not_utf8(path, error.valid_up_to()),
+    })?;
+    Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned())
+}
+
+/// The grammar's file.
+fn locate(path: &Path) -> Result<PathBuf> {
+    if is_standard_input(path) || !path.is_dir() {
+        return Ok(path.to_path_buf());
+    }
+    let names = Notation::ALL.iter().flat_map(|notation| notation.folder_files()).copied();
+    let found: Vec<&str> = names.clone().filter(|name| path.join(name).is_file()).collect();
+    match found.as_slice() {
+        [] => Err(errors::no_grammar_in_folder(path, &names.collect::<Vec<_>>())),
+        [name] => Ok(path.join(name)),
+        several => Err(errors::grammars_in_folder(path, several)),
+    }
+}
+
+/// A whole file, or standard input; more than `limit` bytes are an error, so that nothing endless is read.
+pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
+    let io = |cause| errors::io(path, &cause);
+    if !is_standard_input(path) {
+        let bytes = files::read(path, limit, |_| errors::too_long(path, limit));
+        return bytes.map_err(|error| errors::suggest(error, path));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(limit as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() > limit {
+        return Err(errors::too_long(path, limit));
+    }
+    Ok(bytes)
+}
+
+pub(super) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
+    if is_standard_input(path) {
+        return Err(errors::standard_input_kind());
+    }
+    Notation::of_file(path, text).ok_or_else(|| errors::unknown_kind(path))
+}
+
+/// Options that a kind does not know are errors: nothing is passed over in silence.
+fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
+    let options = [
+        (!args.parameters.is_empty(), "--param", Notation::Spec, "automaton specs"),
+        (args.whitespace.is_some(), "--whitespace", Notation::JsonSchema, "JSON Schemas"),
+        (args.property_order.is_some(), "--property-order", Notation::JsonSchema, "JSON Schemas"),
+        (args.numbers.is_some(), "--numbers", Notation::JsonSchema, "JSON Schemas"),
+        (args.max_digits.is_some(), "--max-digits", Notation::JsonSchema, "JSON Schemas"),
+        (args.formats.is_some(), "--formats", Notation::JsonSchema, "JSON Schemas"),
+        (args.max_schema_bytes.is_some(), "--max-schema-bytes", Notation::JsonSchema, "JSON Schemas"),
+        (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
+        (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
+        (args.root.is_some(), "--root", Notation::Gbnf, "GBNF grammars"),
+        (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
+        (args.search, "--search", Notation::Regex, "regular expressions"),
+    ];
+    match options.into_iter().find(|&(given, _, owner, _)| given && Some(owner) != kind) {
+        Some((_, option, _, applies_to)) => {
+            let kind = kind.map_or_else(|| "mask file".to_owned(), |kind| kind.to_string());
+            Err(errors::not_for_kind(option, &kind, applies_to))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The source that a file's text is, with the options that are given.
+fn source(
+    args: &SourceArgs,
+    kind: Notation,
+    file: &Path,
+    text: &str,
+    limits: &Limits,
+    defaults: json_schema::Options,
+) -> Result<Source> {
+    let limits = limits.clone();
+    let own = kind.in_file(text).to_owned();
+    Ok(match kind {
+        Notation::Gbnf => {
+            let root = args.root.clone().unwrap_or_else(|| gbnf::Options::default().root);
+            Source::Gbnf(own, gbnf::Options::default().root(root).limits(limits))
+        }
+        Notation::Regex => {
+            let dialect = match args.dialect {
+                Some(Dialect::Ecma) => regex::Dialect::Ecma262,
+                Some(Dialect::Rust) | None => regex::Dialect::Rust,
+            };
+            Source::Regex(own, regex::Options::default().dialect(dialect).search(args.search).limits(limits))
+        }
+        Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
+        Notation::Spec => {
+            let parameters = by_name(&args.parameters)?;
+            let (format, folder) = (format_of(file, text), folder_of(file));
+            Source::Spec(
+                own,
+                automaton_spec::Options::default()
+                    .format(format)
+                    .parameters(parameters)
+                    .folder(folder)
+                    .limits(limits),
+            )
+        }
+    })
+}
+
+/// The options of a schema: the defaults, those of its own `x-grammata`, and those that are given; later ones win.
+fn schema_options(
+    args: &SourceArgs,
+    text: &str,
+    mut limits: Limits,
+    defaults: json_schema::Options,
+) -> Result<json_schema::Options> {
+    limits.source_bytes = args.max_schema_bytes.unwrap_or(limits.source_bytes);
+    limits.source_depth = args.max_schema_depth.unwrap_or(limits.source_depth);
+    let documents = documents(&args.documents, &limits)?;
+    let own = defaults.limits(limits).with_policies_of(text)?;
+    Ok(json_schema::Options::default()
+        .whitespace(args.whitespace.clone().unwrap_or(own.whitespace))
+        .property_order(args.property_order.map_or(own.property_order, |order| match order {
+            PropertyOrder::Any => json_schema::PropertyOrder::Any,
+            PropertyOrder::Declared => json_schema::PropertyOrder::Declared,
+        }))
+        .numbers(args.numbers.map_or(own.numbers, |numbers| match numbers {
+            Numbers::Plain => json_schema::Numbers::Plain,
+            Numbers::Any => json_schema::Numbers::Any,
+        }))
+        .spelling(own.spelling)
+        .unencoded(own.unencoded)
+        .max_digits(args.max_digits.map_or(own.max_digits, |most| most.0))
+        .formats(args.formats.map_or(own.formats, |formats| match formats {
+            Formats::Annotate => json_schema::Formats::Annotate,
+            Formats::Assert => json_schema::Formats::Assert,
+        }))
+        .documents(documents)
+        .limits(own.limits))
+}
+
+/// A schema that was compiled, for a report.
+#[derive(Debug)]
+pub(super) struct Schema {
+    pub(super) text: Text,
+    pub(super) options: json_schema::Options,
+    pub(super) compiled: json_schema::Compiled,
+    pub(super) elapsed: Duration,
+}
+
+/// Reads and compiles a JSON Schema.
+///
+/// # Errors
+/// Those of [`load`]; the grammar is of another kind.
+pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> {
+    let (file, text) = read_text(&args.grammar, limits)?;
+    let kind = args.kind.map_or_else(|| kind_of(&file, &text), |Kind(kind)| Ok(kind))?;
+    if kind != Notation::JsonSchema {
+        return Err(errors::not_a_schema(kind));
+    }
+    check_options(args, Some(kind))?;
+    let text = Text::new(&file, text, kind);
+    let locate = |error| text.locate(error);
+    let defaults = json_schema::Options::default();
+    let options = schema_options(args, &text.text, limits.clone(), defaults).map_err(locate)?;
+    let start = Instant::now();
+    let compiled = json_schema::compile(&text.text, &options).map_err(locate)?;
+    let elapsed = start.elapsed();
+    Ok(Schema { text, options, compiled, elapsed })
+}
+
+/// The documents beside a schema, from files.
+fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema::Documents> {
+    let mut documents = json_schema::Documents::default();
+    for (uri, file) in files {
+        let file = Path::new(file);
+        let bytes = read(file, limits.source_bytes)?;
+        let document = serde_json::from_slice(&bytes).map_err(|cause| errors::not_json(file, &cause))?;
+        if documents.insert(uri, document).is_some() {
+            return Err(errors::document_twice(uri));
+        }
+    }
+    Ok(documents)
+}
+
+/// A spec's notation: its file's name says it. Elsewhere the content does: a JSON spec without a header
+/// begins with a brace, which no TOML does.
+fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => automaton_spec::Format::Json,
+        Some("toml") => automaton_spec::Format::Toml,
+        _ if text.trim_start().starts_with('{') => automaton_spec::Format::Json,
+        _ => automaton_spec::Format::Toml,
+    }
+}
+
+/// Reads an automaton spec from the text of a file, whatever its name says.
+pub(super) fn read_spec(
+    file: &Path,
+    text: String,
+    parameters: &[(String, String)],
+    limits: &Limits,
+) -> Result<automaton_spec::Spec> {
+    let options = automaton_spec::Options::default()
+        .format(format_of(file, &text))
+        .parameters(by_name(parameters)?)
+        .folder(folder_of(file))
+        .limits(limits.clone());
+    let text = Text::new(file, text, Notation::Spec);
+    automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
+}
+
+/// The folder of a file, if it is one.
+fn folder_of(file: &Path) -> Option<PathBuf> {
+    file.parent().filter(|_| !is_standard_input(file)).map(Path::to_owned)
+}
+
+fn by_name(given: &[(String, String)]) -> Result<BTreeMap<String, String>> {
+    let mut parameters = BTreeMap::new();
+    for (name, value) in given {
+        if parameters.insert(name.clone(), value.clone()).is_some() {
+            return Err(errors::parameter_twice(name));
+        }
+    }
+    Ok(parameters)
+}

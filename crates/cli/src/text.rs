@@ -1,0 +1,103 @@
+//! Bytes and places for people and for JSON.
+
+use grammata::diagnostic::{Notation, Place, Source};
+use grammata::error::Error;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Bytes in quotes, escaped as a JSON string is. Bytes that are no UTF-8 are shown as `\xNN`, which JSON
+/// does not have: what is shown is JSON exactly where the bytes are UTF-8.
+pub(super) fn quoted(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() + 2);
+    out.push('"');
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                // characters that would not be seen, or would disturb a terminal
+                c if c.is_control() || ('\u{2028}'..='\u{202E}').contains(&c) || c == '\u{FEFF}' => {
+                    let _ = write!(out, "\\u{:04x}", u32::from(c));
+                }
+                c => out.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02X}");
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Bytes in JSON: `{"text": …}` where they are UTF-8, else `{"hex": …}`.
+pub(super) fn json_bytes(bytes: &[u8]) -> Value {
+    match str::from_utf8(bytes) {
+        Ok(text) => json!({ "text": text }),
+        Err(_) => json!({ "hex": hex(bytes) }),
+    }
+}
+
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    hex(&Sha256::digest(bytes))
+}
+
+/// Two hexadecimal digits a byte.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// The line and column, both from 1, of a byte offset; a byte that is part of no character counts as one
+/// with its neighbours.
+pub(super) fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
+    let before = &bytes[..offset.min(bytes.len())];
+    let text = String::from_utf8_lossy(before);
+    match Place::in_text(&text, text.len()) {
+        Place::LineColumn { line, column } => (line, column),
+        _ => (1, 1),
+    }
+}
+
+/// What is found at a byte, in quotes: the character that begins there, or the byte if none does.
+pub(super) fn found_at(bytes: &[u8], offset: usize) -> String {
+    quoted(character_at(bytes, offset))
+}
+
+/// The bytes of the character that begins at a byte; the one byte if none does.
+pub(super) fn character_at(bytes: &[u8], offset: usize) -> &[u8] {
+    let rest = bytes.get(offset..).unwrap_or_default();
+    let is_character =
+        |length: &usize| rest.get(..*length).is_some_and(|bytes| str::from_utf8(bytes).is_ok());
+    let length = (1..=4).find(is_character).unwrap_or(1);
+    rest.get(..length).unwrap_or(rest)
+}
+
+/// An error about a text, with its name and the line.
+pub(super) fn in_text(error: Error, bytes: &[u8], name: &str) -> Error {
+    match str::from_utf8(bytes) {
+        Ok(text) => error.in_source(&Source::new(text, Notation::Text)).in_file(name),
+        Err(_) => error.in_file(name),
+    }
+}
+
+/// Bytes as a number with a unit.
+pub(super) fn size(bytes: usize) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+/// `1 word`, `2 words`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

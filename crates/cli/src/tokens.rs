@@ -1,0 +1,166 @@
+//! Vocabularies: from a tokenizer file, or the built-in one of single bytes.
+
+use super::errors;
+use super::messages::Progress;
+use super::text::quoted;
+use grammata::decode::{ModelFolder, PromptTokenizer};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A tokenizer, for commands that can do without.
+#[derive(Debug, clap::Args)]
+pub(super) struct TokenizerArgs {
+    /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
+    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    tokenizer: Option<PathBuf>,
+    /// Instead of --tokenizer: a model's folder, for its tokenizer.json and its end tokens, as `generate --model` takes them
+    #[arg(long, value_name = "FOLDER", conflicts_with = "tokenizer", help_heading = "Tokenizer")]
+    model: Option<PathBuf>,
+    #[command(flatten)]
+    settings: TokenizerSettings,
+}
+
+/// What a tokenizer file does not say.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct TokenizerSettings {
+    /// A token that ends a text; may be repeated; by default those with well-known names
+    #[arg(long, value_name = "ID", help_heading = "Tokenizer")]
+    eos: Vec<u32>,
+    /// Names a special token that the file does not name; may be repeated
+    #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, help_heading = "Tokenizer")]
+    special: Vec<(String, u32)>,
+    /// The length of the model's logits, if it is more than the tokenizer's tokens
+    #[arg(long, value_name = "N", help_heading = "Tokenizer")]
+    width: Option<usize>,
+}
+
+fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
+    let (name, id) = argument.rsplit_once('=').ok_or("it must be NAME=ID")?;
+    let id = id.parse().map_err(|_| "the ID must be a number")?;
+    Ok((name.to_owned(), id))
+}
+
+/// A vocabulary and where it is from.
+#[derive(Debug)]
+pub(super) struct LoadedVocabulary {
+    pub(super) vocabulary: Vocabulary,
+    pub(super) name: String,
+    /// Whether its tokens are single bytes, as no tokenizer was given.
+    pub(super) is_built_in: bool,
+    pub(super) time: Duration,
+}
+
+impl TokenizerArgs {
+    /// The tokenizer's file, if one is given.
+    pub(super) fn path(&self) -> Option<Cow<'_, Path>> {
+        let of_model = |folder: &PathBuf| Cow::Owned(folder.join("tokenizer.json"));
+        self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model.as_ref().map(of_model))
+    }
+
+    /// The tokenizer's vocabulary, or that of the bytes.
+    pub(super) fn load(&self, limits: &Limits) -> Result<LoadedVocabulary> {
+        if let (Some(folder), Some(tokenizer)) = (&self.model, self.path()) {
+            // the model itself is not read
+            let model = ModelFolder::of_files(folder.join("model.onnx"), tokenizer.into_owned(), limits)?;
+            let tokenizer = PromptTokenizer::from_file(&model.tokenizer, limits)
+                .map_err(|error| errors::suggest(error, &model.tokenizer))?;
+            let turn = model.end_token.as_deref();
+            return self.settings.load_of_model(
+                &model.tokenizer,
+                (&model.end_tokens, turn),
+                &tokenizer,
+                limits,
+            );
+        }
+        if let Some(path) = &self.tokenizer {
+            return self.settings.load(path, limits);
+        }
+        let settings = &self.settings;
+        let options = [
+            ("--eos", !settings.eos.is_empty()),
+            ("--special", !settings.special.is_empty()),
+            ("--width", settings.width.is_some()),
+        ];
+        match options.into_iter().find(|option| option.1) {
+            Some((option, _)) => Err(errors::needs_tokenizer(option)),
+            None => bytes(),
+        }
+    }
+}
+
+impl TokenizerSettings {
+    /// Reads a tokenizer file.
+    pub(super) fn load(&self, path: &Path, limits: &Limits) -> Result<LoadedVocabulary> {
+        self.load_with(path, limits, &self.eos)
+    }
+
+    /// Reads the tokenizer file of a model, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known
+    /// ones. `ends` are what the model's folder has: ids, and the name of the token that ends a turn.
+    pub(super) fn load_of_model(
+        &self,
+        path: &Path,
+        ends: (&[u32], Option<&str>),
+        tokenizer: &PromptTokenizer,
+        limits: &Limits,
+    ) -> Result<LoadedVocabulary> {
+        let (ids, turn) = ends;
+        if !self.eos.is_empty() || ids.is_empty() {
+            return self.load(path, limits);
+        }
+        let turn = turn.and_then(|name| tokenizer.token_id(name));
+        let eos: Vec<u32> = ids.iter().copied().chain(turn).collect();
+        self.load_with(path, limits, &eos)
+    }
+
+    /// Reads a tokenizer file, with other end-of-sequence ids.
+    fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
+        let options = LoadOptions::default()
+            .eos(eos.iter().copied().map(TokenId::new).collect())
+            .specials(self.special.iter().map(|(name, id)| (name.clone(), TokenId::new(*id))).collect())
+            .width(self.width)
+            .limits(limits.clone());
+        let progress = Progress::start("reading the tokenizer");
+        let vocabulary =
+            Vocabulary::from_file(path, &options).map_err(|error| errors::suggest(error, path))?;
+        let name = path.display().to_string();
+        Ok(LoadedVocabulary { vocabulary, name, is_built_in: false, time: progress.finish() })
+    }
+}
+
+/// The 256 bytes as tokens 0 to 255, and token 256, which ends a text.
+pub(super) fn bytes() -> Result<LoadedVocabulary> {
+    let end = TokenId::new(256);
+    let vocabulary = VocabularyBuilder::from_tokens((0..=255u8).map(|byte| [byte]))
+        .special(end, "<end>")
+        .eos([end])
+        .build()?;
+    let name = "built in: the 256 single bytes and an end token".to_owned();
+    Ok(LoadedVocabulary { vocabulary, name, is_built_in: true, time: Duration::ZERO })
+}
+
+/// A token for people: its bytes in quotes, or the name of a special one.
+pub(super) fn show(vocabulary: &Vocabulary, id: TokenId) -> String {
+    match (vocabulary.bytes(id), vocabulary.special(id)) {
+        (Some(bytes), _) => quoted(bytes),
+        (None, Some(name)) if vocabulary.is_eos(id) => format!("{name}  (end of sequence)"),
+        (None, Some(name)) => format!("{name}  (special)"),
+        (None, None) => "(not used)".to_owned(),
+    }
+}
+
+/// A token in JSON.
+pub(super) fn json(vocabulary: &Vocabulary, id: TokenId) -> serde_json::Value {
+    let mut value = match (vocabulary.bytes(id), vocabulary.special(id)) {
+        (Some(bytes), _) => super::text::json_bytes(bytes),
+        (None, Some(name)) => serde_json::json!({ "special": name, "eos": vocabulary.is_eos(id) }),
+        (None, None) => serde_json::json!({ "unused": true }),
+    };
+    if let Some(object) = value.as_object_mut() {
+        object.shift_insert(0, "id".to_owned(), id.get().into());
+    }
+    value
+}

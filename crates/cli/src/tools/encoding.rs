@@ -1,0 +1,35 @@
+//! Prompts as tokens.
+
+use grammata::decode::{ChatTemplate, Message, PromptTokenizer};
+use grammata::error::Result;
+
+/// Stands around the numbers of the parts that are data: a character of the private use area.
+const MARK: char = '\u{F8FF}';
+
+/// The tokens of a prompt of what the system says and what the user says. No text of theirs becomes a special token, as both
+/// hold text of strangers; what the template writes may. Without a template the prompt is `plain`.
+///
+/// # Errors
+/// The template or the tokenizer fails.
+pub(super) fn prompt(
+    template: Option<&ChatTemplate>,
+    tokenizer: &PromptTokenizer,
+    system: &str,
+    user: &str,
+    plain: impl FnOnce() -> String,
+) -> Result<Vec<u32>> {
+    let Some(template) = template else { return tokenizer.encode_literal(&plain()) };
+    let marks = [format!("{MARK}0{MARK}"), format!("{MARK}1{MARK}")];
+    let rendered =
+        template.render(&[Message::system(marks[0].as_str()), Message::user(marks[1].as_str())], true)?;
+    let mut tokens = Vec::new();
+    let mut rest = rendered.as_str();
+    for (mark, text) in marks.iter().zip([system, user]) {
+        let Some((before, after)) = rest.split_once(mark.as_str()) else { continue };
+        tokens.extend(tokenizer.encode(before, false)?);
+        tokens.extend(tokenizer.encode_literal(text)?);
+        rest = after;
+    }
+    tokens.extend(tokenizer.encode(rest, false)?);
+    Ok(tokens)
+}

@@ -1,0 +1,166 @@
+//! `grammata tools`: one file a subcommand.
+
+mod check;
+#[cfg(feature = "ort")]
+mod encoding;
+#[cfg(feature = "ort")]
+mod eval;
+#[cfg(feature = "ort")]
+mod exact;
+mod generate;
+#[cfg(feature = "ort")]
+mod generation;
+mod grammar;
+mod list;
+mod prompt;
+mod request;
+
+use super::limits::LimitArgs;
+use super::output::{Exit, Failure, Output};
+use super::source;
+use clap::Subcommand;
+use grammata::diagnostic::{Diagnostic, Notation, Source};
+use grammata::error::{Error, Result};
+use grammata::tools::{self, Document, GrammarOptions, ReadOptions, ToolSet};
+use std::path::{Path, PathBuf};
+
+/// Tools that a model may call: FILE is an OpenAPI document (JSON or YAML), MCP's `tools/list`, declarations of functions
+/// for OpenAI, Anthropic, Gemini, BFCL or ToolBench, or a file of Python. Which one is recognised by itself.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List tools, and say of each why it cannot be called
+    List(list::Arguments),
+    /// Check documents of tools
+    Check(check::Arguments),
+    /// The turns in which tools are called, in a call format
+    Grammar(grammar::Arguments),
+    /// The documentation of tools for a prompt, and its tokens
+    Prompt(prompt::Arguments),
+    /// How well a model calls tools, with and without an automaton
+    #[cfg(feature = "ort")]
+    Eval(Box<eval::Arguments>),
+    /// The HTTP requests that calls stand for; nothing is sent
+    Request(request::Arguments),
+    /// Let a model call tools for a request
+    Generate(Box<generate::Arguments>),
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::List(arguments) => list::run(arguments, output),
+        Command::Check(arguments) => check::run(arguments, output),
+        Command::Grammar(arguments) => grammar::run(arguments, output),
+        Command::Prompt(arguments) => prompt::run(arguments, output),
+        #[cfg(feature = "ort")]
+        Command::Eval(arguments) => eval::run(arguments, output),
+        Command::Request(arguments) => request::run(arguments, output),
+        Command::Generate(arguments) => generate::run(arguments, output),
+    }
+}
+
+/// Which tools.
+#[derive(Debug, clap::Args)]
+struct SetArgs {
+    /// Documents of tools: files, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What names of a file's tools begin with where several sources have one name; once a file, in their order [default: the
+    /// file's name without its ending]
+    #[arg(long, value_name = "NAME")]
+    label: Vec<String>,
+    /// The address that a relative one in a document is resolved against
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// A parameter that the host fills in and no model writes; may be repeated
+    #[arg(long, value_name = "NAME")]
+    hide: Vec<String>,
+    /// Undeclared members are allowed where a schema does not forbid them
+    #[arg(long)]
+    open: bool,
+    /// Arguments of operations are grouped: `path`, `query`, `header`, `cookie`, `body`
+    #[arg(long)]
+    grouped: bool,
+    /// Repairs, repeated keys and keys of paths that mean nothing are errors
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// Tools that were read, with the texts of their documents.
+struct Loaded {
+    set: ToolSet,
+    names: Vec<String>,
+    texts: Vec<String>,
+}
+
+impl SetArgs {
+    fn load(&self) -> Result<Loaded> {
+        let limits = self.limits.get();
+        let texts: Vec<String> =
+            self.files.iter().map(|file| source::text(file, &limits)).collect::<Result<_>>()?;
+        let names: Vec<String> = self.files.iter().map(|file| source::name_of(file)).collect();
+        let labels: Vec<String> = self
+            .files
+            .iter()
+            .enumerate()
+            .map(|(at, file)| self.label.get(at).cloned().unwrap_or_else(|| stem(file)))
+            .collect();
+        let options = read_options(self);
+        let documents = labels.iter().zip(&texts).map(|(label, text)| Document { label, text });
+        let mut set = tools::read(documents, &options).map_err(|error| match self.files.as_slice() {
+            [file] => error.in_source(&notation(&texts[0])).in_file(&source::name_of(file)),
+            _ => error,
+        })?;
+        set.check(&GrammarOptions::arguments(limits));
+        Ok(Loaded { set, names, texts })
+    }
+}
+
+fn read_options(arguments: &SetArgs) -> ReadOptions {
+    ReadOptions::default()
+        .open_objects(arguments.open)
+        .grouped(arguments.grouped)
+        .hidden(arguments.hide.clone())
+        .server(arguments.server.clone())
+        .strict(arguments.strict)
+        .limits(arguments.limits.get())
+}
+
+impl Loaded {
+    /// An error about the set, with the names of its files.
+    fn of_files(&self, error: Error) -> Error {
+        error.in_file(&self.names.join(", "))
+    }
+
+    /// Diagnostics, each with its document, with the files and the lines that they are about. A document is looked through once.
+    fn located(&self, diagnostics: &[(usize, &Diagnostic)]) -> Vec<Diagnostic> {
+        let named = diagnostics.iter().map(|(document, diagnostic)| match self.names.get(*document) {
+            Some(name) => (*diagnostic).clone().in_file(name.clone()),
+            None => (*diagnostic).clone(),
+        });
+        let mut located: Vec<Diagnostic> = named.collect();
+        for (index, text) in self.texts.iter().enumerate() {
+            let of_document =
+                located.iter_mut().zip(diagnostics).filter(|(_, (document, _))| *document == index);
+            notation(text).locate(of_document.map(|(diagnostic, _)| diagnostic));
+        }
+        located
+    }
+}
+
+/// Pointers lead into JSON only.
+fn notation(text: &str) -> Source<'_> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    Source::new(text, if is_json { Notation::Json } else { Notation::Text })
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().map_or_else(|| "tools".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

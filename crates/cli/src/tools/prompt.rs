@@ -1,0 +1,96 @@
+//! `grammata tools prompt`: the documentation of tools for a prompt.
+
+use super::SetArgs;
+use crate::output::{Exit, Failure, Output};
+use crate::text::counted;
+use clap::ValueEnum;
+use grammata::decode::PromptTokenizer;
+use grammata::tools::Level;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Writes the tools that can be called, at a level of detail. Descriptions are text of strangers: tokens are counted without
+/// special tokens, and a prompt is to be encoded in the same way.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    set: SetArgs,
+    /// How much is said
+    #[arg(long, value_enum, default_value_t = LevelName::Compressed)]
+    level: LevelName,
+    /// A tool that may be called; may be repeated [default: all]
+    #[arg(long, value_name = "NAME")]
+    tool: Vec<String>,
+    /// A tokenizer.json: tokens of each level, and their mean over tools, are written instead
+    #[arg(long, value_name = "PATH")]
+    tokenizer: Option<PathBuf>,
+    /// Write one JSON object for each tool, or for the counts
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LevelName {
+    /// Names
+    Names,
+    /// First sentences, and a line for each parameter
+    Compressed,
+    /// Names and types on one line
+    Signature,
+    /// The declaration as JSON
+    Full,
+}
+
+impl From<LevelName> for Level {
+    fn from(name: LevelName) -> Level {
+        match name {
+            LevelName::Names => Level::Names,
+            LevelName::Compressed => Level::Compressed,
+            LevelName::Signature => Level::Signature,
+            LevelName::Full => Level::Full,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let loaded = arguments.set.load()?;
+    let is_chosen = |name: &String| arguments.tool.is_empty() || arguments.tool.contains(name);
+    let tools: Vec<_> = loaded.set.callable().filter(|tool| is_chosen(&tool.name)).collect();
+    let Some(path) = &arguments.tokenizer else {
+        for (at, tool) in tools.iter().enumerate() {
+            let text = tool.documentation(arguments.level.into(), at + 1);
+            match arguments.json {
+                true => output.json(&json!({"name": tool.name, "text": text}))?,
+                false => writeln!(output, "{text}")?,
+            }
+        }
+        return Ok(Exit::Done);
+    };
+    let tokenizer = PromptTokenizer::from_file(path, &arguments.set.limits.get())?;
+    let full = Level::Full;
+    let mut counts = Vec::new();
+    for level in LevelName::value_variants() {
+        let mut tokens = 0;
+        for (at, tool) in tools.iter().enumerate() {
+            tokens += tokenizer.encode_literal(&tool.documentation((*level).into(), at + 1))?.len();
+        }
+        counts.push((*level, tokens));
+    }
+    let of_full =
+        counts.iter().find(|(level, _)| Level::from(*level) == full).map_or(0, |(_, tokens)| *tokens);
+    for (level, tokens) in counts {
+        let name = level.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let mean = tokens as f64 / tools.len().max(1) as f64;
+        let saved = 100.0 * (1.0 - tokens as f64 / of_full.max(1) as f64);
+        match arguments.json {
+            true => output.json(&json!({"level": name, "tokens": tokens, "tools": tools.len()}))?,
+            false => {
+                let tokens = counted(tokens, "token");
+                writeln!(output, "{name:<11} {tokens}, {mean:.1} a tool, {saved:.0} % less than full")?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,257 @@
+//! `grammata generate`: without the feature `ort` it says how to get it; with it, a tiny decoder runs under a grammar.
+
+use crate::cli::refused;
+
+#[cfg(not(feature = "ort"))]
+#[test]
+fn without_onnx_runtime_it_says_how_to_build() {
+    let error =
+        refused("cli/no-onnx-runtime", &["generate", "grammars/json", "--model", "x.onnx", "--prompt", "x"]);
+    assert!(error.contains("--features ort"), "{error}");
+}
+
+#[cfg(feature = "ort")]
+mod with_onnx_runtime {
+    use super::refused;
+    use crate::cli::{json, run};
+
+    const MODEL: &str = "tests/data/tiny-decoder";
+
+    fn pattern(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("pattern.regex"), text).unwrap();
+        folder
+    }
+
+    fn arguments<'a>(grammar: &'a tempfile::TempDir, more: &[&'a str]) -> Vec<&'a str> {
+        let path = grammar.path().to_str().unwrap();
+        let all = ["generate", path, "--model", MODEL, "--threads", "1", "--prompt", "hello"];
+        all.iter().chain(more).copied().collect()
+    }
+
+    #[test]
+    fn the_text_is_a_word_of_the_grammar() {
+        let grammar = pattern("yes|no|perhaps");
+        let run = run(&arguments(&grammar, &[]));
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(["yes", "no", "perhaps"].contains(&run.out.as_str()), "{}", run.out);
+        assert!(run.err.contains("checked: the text is a word of the grammar"), "{}", run.err);
+        assert!(run.err.contains("masks: "), "{}", run.err);
+    }
+
+    #[test]
+    fn quiet_writes_the_text_alone() {
+        let grammar = pattern("yes|no");
+        let run = run(&arguments(
+            &grammar,
+            &["--quiet", "--chat", "--system", "Be short.", "--temperature", "1.5"],
+        ));
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(["yes", "no"].contains(&run.out.as_str()), "{}", run.out);
+        assert!(!run.err.contains("checked"), "{}", run.err);
+    }
+
+    #[test]
+    fn a_cut_text_ends_with_3() {
+        let grammar = pattern("[a-z]{200}");
+        let found = json(3, &arguments(&grammar, &["--max-tokens", "5", "--cut", "--json"]));
+        assert_eq!(found["tokens"].as_array().unwrap().len(), 5);
+        assert_eq!((&found["complete"], &found["verified"]), (&false.into(), &"prefix".into()));
+        assert!(found["finish"].as_str().unwrap().contains("limit of 5 tokens"), "{found}");
+    }
+
+    #[test]
+    fn a_text_that_fills_the_context_ends_with_3() {
+        let grammar = pattern("[a-z]{400}");
+        let found = json(3, &arguments(&grammar, &["--max-tokens", "1000", "--cut", "--json"]));
+        // config.json says 128
+        assert!(found["finish"].as_str().unwrap().contains("context of 128 tokens is full"), "{found}");
+        let whole =
+            found["tokens"].as_array().unwrap().len() + found["prompt_tokens"].as_u64().unwrap() as usize;
+        assert_eq!((whole, &found["complete"]), (128, &false.into()));
+    }
+
+    #[test]
+    fn a_prompt_that_fills_the_context_is_refused() {
+        let grammar = pattern("yes|no");
+        let path = grammar.path().to_str().unwrap();
+        let prompt = "q".repeat(300);
+        for model in [MODEL.to_owned(), format!("{MODEL}/model.onnx")] {
+            let error = refused(
+                "decode/prompt-too-long",
+                &["generate", path, "--model", &model, "--threads", "1", "--prompt", &prompt],
+            );
+            assert!(error.contains("allowed: fewer than 128 tokens"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_complete_within_the_limit() {
+        let grammar = pattern(r#"\{"a": "[a-z ]*", "b": \[([0-9]+(, [0-9]+)*)?\]\}"#);
+        let mut lengths = Vec::new();
+        for limit in 18..34 {
+            let limit = limit.to_string();
+            let more = ["--max-tokens", &limit, "--temperature", "2", "--seed", &limit, "--json"];
+            let found = json(0, &arguments(&grammar, &more));
+            assert_eq!((&found["complete"], &found["verified"]), (&true.into(), &"word".into()), "{found}");
+            lengths.push(found["tokens"].as_array().unwrap().len());
+            assert!(lengths.last().unwrap() <= &limit.parse().unwrap(), "{found}");
+        }
+        assert!(lengths.iter().any(|length| *length > 18), "{lengths:?}");
+        for more in [&["--best-of", "3", "--temperature", "2"][..], &["--beam", "3"]] {
+            let found = json(0, &arguments(&grammar, &[&["--max-tokens", "20", "--json"], more].concat()));
+            for one in found["hypotheses"].as_array().unwrap() {
+                assert_eq!((&one["complete"], &one["verified"]), (&true.into(), &"word".into()), "{one}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_too_small_is_refused_before_the_first_token() {
+        let grammar = pattern("[a-z]{200}");
+        let run = run(&arguments(&grammar, &["--max-tokens", "5"]));
+        assert_eq!((run.code, run.out.as_str()), (1, ""), "{}", run.err);
+        assert!(run.err.contains("error[matcher/budget]"), "{}", run.err);
+        assert!(run.err.contains("found: 5 tokens"), "{}", run.err);
+    }
+
+    #[test]
+    fn a_stop_string_ends_the_text_before_it() {
+        let grammar = pattern("ab(cd){20}ef");
+        let found = json(3, &arguments(&grammar, &["--stop", "xyz", "--stop", "dcd", "--json"]));
+        assert_eq!((&found["text"], &found["complete"]), (&"abc".into(), &false.into()));
+        assert!(found["finish"].as_str().unwrap().contains("stop string \"dcd\""), "{found}");
+    }
+
+    #[test]
+    fn what_there_is_when_the_time_is_over_is_kept() {
+        let grammar = pattern("[a-z]{60}");
+        let found = json(3, &arguments(&grammar, &["--timeout", "0", "--json"]));
+        assert_eq!((&found["text"], &found["verified"]), (&"".into(), &"prefix".into()));
+        assert!(found["finish"].as_str().unwrap().contains("the time that it had"), "{found}");
+        json(0, &arguments(&grammar, &["--timeout", "60", "--json"]));
+        let run = run(&arguments(&grammar, &["--timeout", "-1"]));
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
+    }
+
+    #[test]
+    fn raw_text_is_checked_at_the_end() {
+        let grammar = pattern("(no such text){3}");
+        let found = json(3, &arguments(&grammar, &["--raw", "--max-tokens", "8", "--json"]));
+        assert_eq!(found["verified"], "rejected");
+        assert_eq!(found["mask_mean_ns"], 0);
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_texts() {
+        let grammar = pattern("[a-z ]{40}");
+        let more = ["--temperature", "2", "--seed", "7", "--json", "--max-tokens", "60"];
+        let texts = [0, 1].map(|_| json(0, &arguments(&grammar, &more))["text"].clone());
+        assert_eq!(texts[0], texts[1]);
+        assert_eq!(texts[0].as_str().unwrap().len(), 40);
+    }
+
+    /// The texts of all hypotheses, checked: the first is the output, they are ranked, different where `distinct`.
+    fn hypotheses(found: &serde_json::Value, distinct: bool) -> Vec<String> {
+        let all = found["hypotheses"].as_array().unwrap();
+        for key in ["text", "tokens", "finish", "complete", "verified", "log_probability"] {
+            assert_eq!(found[key], all[0][key], "{key}");
+        }
+        let scores: Vec<f64> = all.iter().map(|h| h["log_probability"].as_f64().unwrap()).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b) && scores[0] < 0.0, "{scores:?}");
+        let texts: Vec<String> = all.iter().map(|h| h["text"].as_str().unwrap().to_owned()).collect();
+        let tokens: std::collections::HashSet<String> = all.iter().map(|h| h["tokens"].to_string()).collect();
+        assert!(!distinct || tokens.len() == all.len());
+        texts
+    }
+
+    #[test]
+    fn a_beam_gives_its_hypotheses() {
+        let grammar = pattern("yes|no|perhaps");
+        let found = json(0, &arguments(&grammar, &["--beam", "3", "--json"]));
+        let texts = hypotheses(&found, true);
+        assert_eq!(texts.len(), 3);
+        assert!(texts.iter().all(|text| ["yes", "no", "perhaps"].contains(&text.as_str())));
+        assert!(found["total_ns"].as_u64().unwrap() > 0);
+        let run = run(&arguments(&grammar, &["--beam", "3"]));
+        assert_eq!((run.code, &run.out), (0, &texts[0]), "{}", run.err);
+        assert!(run.err.contains("1. log-probability "), "{}", run.err);
+        assert!(run.err.contains(&format!(": \"{}\"", texts[2])), "{}", run.err);
+    }
+
+    #[test]
+    fn the_best_of_samples_is_written() {
+        let grammar = pattern("[a-z]{3}");
+        let more = ["--best-of", "5", "--temperature", "1.5", "--seed", "4", "--json"];
+        let found = json(0, &arguments(&grammar, &more));
+        let texts = hypotheses(&found, false);
+        assert_eq!(texts.len(), 5);
+        // the samples are those of single runs
+        let mut single: Vec<String> = (4..9)
+            .map(|seed: u64| {
+                let seed = seed.to_string();
+                let more = ["--temperature", "1.5", "--seed", &seed, "--json"];
+                json(0, &arguments(&grammar, &more))["text"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        single.sort();
+        let mut sorted = texts.clone();
+        sorted.sort();
+        assert_eq!(sorted, single);
+        let of_mean = json(0, &arguments(&grammar, &[&more[..], &["--length-exponent", "1"]].concat()));
+        assert_eq!(of_mean["hypotheses"].as_array().unwrap().len(), 5);
+    }
+
+    #[test]
+    fn log_probabilities_are_of_each_token() {
+        let grammar = pattern("the (yes|no)");
+        let found = json(0, &arguments(&grammar, &["--json", "--logprobs"]));
+        let all: Vec<f64> =
+            found["log_probabilities"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
+        assert_eq!(all.len(), found["tokens"].as_array().unwrap().len());
+        assert!(all.iter().all(|&p| p < 0.0));
+        let sum: f64 = all.iter().sum();
+        assert!((found["log_probability"].as_f64().unwrap() - sum).abs() < 1e-9);
+        assert!(json(0, &arguments(&grammar, &["--json"]))["log_probabilities"].is_null());
+    }
+
+    #[test]
+    fn searches_that_exclude_each_other_are_refused() {
+        let grammar = pattern("yes|no");
+        let table: [&[&str]; 6] = [
+            &["--beam", "0"],
+            &["--beam", "2000"],
+            &["--beam", "2", "--best-of", "2", "--temperature", "1"],
+            &["--beam", "2", "--temperature", "1"],
+            &["--best-of", "2"],
+            &["--logprobs"],
+        ];
+        for more in table {
+            let run = run(&arguments(&grammar, more));
+            assert_eq!((run.code, run.out.as_str()), (2, ""), "{more:?}: {}", run.err);
+        }
+    }
+
+    #[test]
+    fn a_reader_that_leaves_ends_the_generation() {
+        let grammar = pattern("[a-z]{100}");
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_grammata"))
+            .args(arguments(&grammar, &["--quiet"]))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(141));
+    }
+
+    #[test]
+    fn models_that_are_not_there_are_errors() {
+        let grammar = pattern("yes");
+        let path = grammar.path().to_str().unwrap();
+        refused("cli/no-model", &["generate", path, "--model", "nothing/at/all.onnx", "--prompt", "x"]);
+        let run = run(&["generate", path, "--model", "src", "--prompt", "x"]);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
+        assert!(run.err.contains("model.onnx"), "{}", run.err);
+    }
+}

@@ -1,0 +1,244 @@
+//! What the documentation shows is true: every command in a `console` block is run, and must write what the block says.
+//!
+//! A command begins with `$ `, goes on in lines with `> `, and is run by `sh` in the repository's folder. What it writes
+//! to standard output comes first, then standard error, then the exit code if it is not 0. A block after the line
+//! `<!-- not checked: REASON -->` is left alone: those with times, a model or a set-up.
+#![cfg(unix)]
+
+use grammata::syntax::json_schema::{self, compile};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The pages, each with the least number of commands that are checked on it.
+const PAGES: &[(&str, usize)] = &[
+    ("README.md", 7),
+    ("docs/budgets.md", 4),
+    ("docs/cli.md", 16),
+    ("docs/flows.md", 7),
+    ("docs/plans.md", 25),
+    ("docs/procedures.md", 4),
+    ("docs/retrieval.md", 2),
+    ("docs/syntax.md", 25),
+    ("docs/tools.md", 5),
+    ("grammars/README.md", 2),
+];
+
+/// A command and what the page says that it writes.
+struct Example {
+    line: usize,
+    command: String,
+    output: String,
+}
+
+fn root() -> &'static Path {
+    Path::new(crate::ROOT)
+}
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The commands of all blocks that are to be checked.
+fn examples(text: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let (mut before, mut inside) = ("", false);
+    for (index, line) in text.lines().enumerate() {
+        match (inside, line) {
+            (false, "```console") => inside = !before.starts_with("<!-- not checked: "),
+            (true, "```") => inside = false,
+            (true, line) => add(&mut examples, index + 1, line),
+            (false, _) => {}
+        }
+        if !line.is_empty() {
+            before = line;
+        }
+    }
+    examples
+}
+
+fn add(examples: &mut Vec<Example>, number: usize, line: &str) {
+    if let Some(command) = line.strip_prefix("$ ") {
+        examples.push(Example { line: number, command: command.to_owned(), output: String::new() });
+        return;
+    }
+    let example = examples.last_mut().unwrap_or_else(|| panic!("line {number}: output without a command"));
+    match line.strip_prefix("> ") {
+        Some(more) if example.output.is_empty() => {
+            example.command.push('\n');
+            example.command.push_str(more);
+        }
+        _ => {
+            example.output.push_str(line);
+            example.output.push('\n');
+        }
+    }
+}
+
+/// How the pages run the example `travel`. It is run in this process: a build would be made for it.
+const TRAVEL: &str = "cargo run --quiet --release --example travel -- ";
+
+/// What a command writes, in the form of the pages.
+fn run(command: &str) -> String {
+    if let Some(arguments) = command.strip_prefix(TRAVEL) {
+        let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+        let mut written = Vec::new();
+        let code = crate::trips::run(&arguments, &mut written).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        return if code == 0 { written } else { format!("{written}(exit code {code})\n") };
+    }
+    let program = PathBuf::from(assert_cmd::cargo::cargo_bin!("grammata"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(root())
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env_remove("COLUMNS")
+        .output()
+        .unwrap();
+    let mut written = String::from_utf8(output.stdout).unwrap();
+    if !written.is_empty() && !written.ends_with('\n') {
+        written.push('\n');
+    }
+    written.push_str(&String::from_utf8(output.stderr).unwrap());
+    match output.status.code() {
+        Some(0) => {}
+        code => written.push_str(&format!("(exit code {})\n", code.unwrap())),
+    }
+    written
+}
+
+#[test]
+fn commands_write_what_the_pages_say() {
+    let mut wrong = Vec::new();
+    for &(name, least) in PAGES {
+        let examples = examples(&page(name));
+        assert!(examples.len() >= least, "{name}: only {} commands are checked", examples.len());
+        for Example { line, command, output } in examples {
+            let written = run(&command);
+            if written.trim_end() != output.trim_end() {
+                wrong.push(format!("{name}:{line}: $ {command}\n{written}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these write something else:\n{}", wrong.join("\n"));
+}
+
+/// Every keyword of the table of JSON Schema is read.
+#[test]
+fn keywords_listed_as_read_are() {
+    let text = page("docs/syntax.md");
+    let table = text.split_once("| read | how |").and_then(|(_, rest)| rest.split_once("\n\n")).unwrap().0;
+    let cells = table.lines().filter_map(|line| line.split('|').nth(1));
+    let keywords: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(keywords.len() >= 40, "{keywords:?}");
+    for keyword in keywords {
+        // what is not supported is refused whatever its value
+        let is_refused = |value: &&str| {
+            let error = compile(&format!("{{{keyword:?}: {value}}}"), &json_schema::Options::default());
+            error.is_err_and(|error| error.code() == "json-schema/unsupported-keyword")
+        };
+        assert!(!["{}", "[]", "1", "true"].iter().all(is_refused), "{keyword}");
+    }
+}
+
+/// All pages of the repository's own.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).into();
+    for folder in ["docs", "docs/design", "benches/history", "grammars"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                pages.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    assert!(pages.len() > 20, "{pages:?}");
+    pages
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for name in pages() {
+        let text = page(&name);
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            let folder = root().join(&name).parent().unwrap().to_owned();
+            if !target.contains("://") && !file.is_empty() && !folder.join(file).exists() {
+                wrong.push(format!("{name}: {target}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Who comes new reads these to the end.
+#[test]
+fn front_pages_are_short() {
+    for (name, most) in [("README.md", 230), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
+        let lines = page(name).lines().count();
+        assert!(lines <= most, "{name}: {lines} lines, {most} are allowed");
+    }
+}
+
+/// Files that the pages on the engine name exist.
+#[test]
+fn files_that_are_named_exist() {
+    let mut files = Vec::new();
+    let mut open = vec![root().join("src"), root().join("tests"), root().join("benches")];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    let mut wrong = Vec::new();
+    for name in pages().iter().filter(|name| name.contains("architecture") || name.contains("design/")) {
+        let text = page(name);
+        for named in text.split('`').skip(1).step_by(2).filter(|named| named.ends_with(".rs")) {
+            if !files.iter().any(|file| file.ends_with(named)) {
+                wrong.push(format!("{name}: {named}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Who runs a server finds every limit in one table.
+#[test]
+fn every_limit_is_in_the_page_on_security() {
+    let text = page("docs/security.md");
+    let limits = serde_json::to_value(grammata::Limits::default()).unwrap();
+    let missing: Vec<&String> =
+        limits.as_object().unwrap().keys().filter(|name| !text.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The code of the pages is that of the examples, which are compiled.
+#[test]
+fn code_is_compiled() {
+    let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/retrieval.md", "docs/security.md"]
+        .map(page)
+        .concat();
+    let files: Vec<String> = std::fs::read_dir(root().join("examples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .map(|source| without_indent(&source))
+        .collect();
+    let blocks: Vec<&str> =
+        text.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 5, "{}", blocks.len());
+    for block in blocks {
+        let code = without_indent(block);
+        assert!(files.iter().any(|file| file.contains(&code)), "no example has this code:\n{block}");
+    }
+}
+
+fn without_indent(source: &str) -> String {
+    source.lines().map(|line| format!("{}\n", line.trim_start())).collect()
+}

@@ -1,0 +1,23 @@
+//! The tests of the program, one module a topic.
+
+mod cli;
+mod cli_compile;
+mod cli_embed;
+mod cli_errors;
+mod cli_flow;
+mod cli_generate;
+mod cli_retrieve;
+mod cli_tools;
+mod docs;
+mod file_arguments;
+mod mask_file_places;
+mod plan_cli;
+mod procedure_turns;
+
+/// The example `travel`, which the pages run.
+#[path = "../../../../examples/travel/mod.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a program of its own
+mod trips;
+
+/// The root of the repository, where the program is run.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -1,0 +1,218 @@
+//! The bodies of the fuzz targets: bytes in; a panic is a find. The targets themselves (in `fuzz/`) only
+//! call these, so that what was once found is replayed by the tests.
+
+use super::agreement::operations_agree;
+use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
+use super::fuzz_limits::limits;
+use super::generate::{Choices, GrammarShape, random_schema};
+use super::{
+    fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, round_trips, token_indices,
+    tool_sessions,
+};
+use grammata::grammar::Grammar;
+use grammata::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
+use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
+use grammata::{Compiler, ErrorKind, Result, TokenId};
+use std::sync::{Arc, LazyLock};
+
+/// The body of a fuzz target.
+pub type Target = fn(&[u8]);
+
+/// All targets, by name.
+pub const TARGETS: [(&str, Target); 18] = [
+    ("regex", regex),
+    ("gbnf", gbnf),
+    ("automaton_spec", automaton_spec),
+    ("json_schema", json_schema),
+    ("vocabulary", vocabulary),
+    ("matcher_operations", matcher_operations),
+    ("bounded_parts", bounded_parts),
+    ("chat_template", fuzz_templates::chat_template),
+    ("spec_template", fuzz_templates::spec_template),
+    ("plan_spec", fuzz_templates::plan_spec),
+    ("model_settings", fuzz_templates::model_settings),
+    ("procedure", fuzz_procedures::procedure),
+    ("tools", fuzz_tools::tools),
+    ("tool_sessions", tool_sessions::session),
+    ("tools_round_trip", round_trips::tools_round_trip),
+    ("flow", fuzz_flows::flow),
+    ("mask_file", mask_files::mask_file),
+    ("token_index", token_indices::token_index),
+];
+
+/// All bytes as tokens, some longer ones, and an end.
+pub(super) static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
+    let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true"];
+    let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
+    let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(300), "<end>");
+    Arc::new(
+        built.eos([TokenId::new(300)]).build().unwrap_or_else(|e| unreachable!("a good vocabulary: {e}")),
+    )
+});
+
+/// Reads a source, and walks a little through its grammar.
+fn walk_source(source: &Source, choices: &mut Choices<'_>) {
+    walk(parse(source).map(|parsed| parsed.grammar), choices);
+}
+
+/// Walks a little through a grammar that a front end made, as `choices` say. With a token for every byte
+/// there must be a way on from everywhere.
+fn walk(grammar: Result<Grammar>, choices: &mut Choices<'_>) {
+    let Ok(grammar) = grammar else { return };
+    let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).compile(&grammar) else { return };
+    let mut matcher = compiled.matcher();
+    for _ in 0..12 {
+        let mask = match matcher.mask() {
+            Ok(mask) => mask,
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}"),
+        };
+        assert!(!mask.is_empty(), "a dead end after {:?} in\n{grammar}", matcher.bytes());
+        let Some(token) = mask.iter().nth(choices.below(mask.len())) else { return };
+        match matcher.accept_token(token) {
+            Ok(()) if token == TokenId::new(300) => return,
+            Ok(()) => {}
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}"),
+        }
+    }
+}
+
+/// The text of an input, and choices off its end.
+fn text(bytes: &[u8]) -> (&str, Choices<'_>) {
+    let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    (text, Choices::new(&bytes[text.len().min(bytes.len().saturating_sub(16))..]))
+}
+
+/// A pattern, in either dialect.
+pub fn regex(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let (text, mut choices) = text(rest);
+    let bit = |place: u8| first >> place & 1 == 1;
+    let options = regex::Options::default()
+        .dialect(if bit(0) { regex::Dialect::Ecma262 } else { regex::Dialect::Rust })
+        .unicode(!bit(1))
+        .case_insensitive(bit(2))
+        .dot_matches_newline(bit(3))
+        .ascii_classes(bit(4))
+        .search(bit(5))
+        .limits(limits());
+    walk_source(&Source::Regex(text.to_owned(), options), &mut choices);
+}
+
+/// A GBNF grammar.
+pub fn gbnf(bytes: &[u8]) {
+    let (_, mut choices) = text(bytes);
+    let options = gbnf::Options::default().limits(limits());
+    walk(gbnf::compile_bytes(bytes, &options).map(|compiled| compiled.grammar), &mut choices);
+}
+
+/// An automaton or context-free grammar as TOML or JSON.
+pub fn automaton_spec(bytes: &[u8]) {
+    let (text, mut choices) = text(bytes);
+    let format = match text.starts_with('{') {
+        true => automaton_spec::Format::Json,
+        false => automaton_spec::Format::Toml,
+    };
+    let options = automaton_spec::Options::default().format(format).limits(limits());
+    walk_source(&Source::Spec(text.to_owned(), options), &mut choices);
+}
+
+/// A JSON schema: the text itself, or, if it does not look like one, a random schema.
+pub fn json_schema(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let (text, mut choices) = text(rest);
+    let options = json_schema::Options::default()
+        .whitespace(match (first % 2, first / 16 % 2) {
+            (0, 0) => json_schema::Whitespace::Free,
+            (0, _) => json_schema::Whitespace::Short,
+            _ => json_schema::Whitespace::Compact,
+        })
+        .spelling(json_schema::Spelling::Json)
+        .unencoded(None)
+        .max_digits((first / 32 % 2 == 1).then_some(3))
+        .property_order(match first / 2 % 2 {
+            0 => json_schema::PropertyOrder::Declared,
+            _ => json_schema::PropertyOrder::Any,
+        })
+        .numbers(match first / 4 % 2 {
+            0 => json_schema::Numbers::Any,
+            _ => json_schema::Numbers::Plain,
+        })
+        .formats(match first / 8 % 2 {
+            0 => json_schema::Formats::Assert,
+            _ => json_schema::Formats::Annotate,
+        })
+        .documents(json_schema::Documents::default())
+        .limits(limits());
+    let schema = match text.starts_with('{') {
+        true => text.to_owned(),
+        false => random_schema(&mut choices).to_string(),
+    };
+    walk_source(&Source::JsonSchema(schema, options), &mut choices);
+}
+
+/// A tokenizer file of any format.
+pub fn vocabulary(bytes: &[u8]) {
+    for eos in [Vec::new(), vec![TokenId::new(0)]] {
+        let options = LoadOptions::default().eos(eos).limits(limits());
+        if let Ok(vocabulary) = Vocabulary::from_file_bytes(bytes, &options) {
+            // ids and the trie agree
+            for (id, token) in vocabulary.tokens() {
+                let found = vocabulary.trie().longest_prefix(token);
+                assert_eq!(found.map(|(_, length)| length), Some(token.len()), "token {id}");
+            }
+        }
+    }
+}
+
+/// A grammar, a vocabulary and operations of a matcher, compared with the oracle.
+pub fn matcher_operations(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let (locks, members, tokens) = (first % 2 == 1, first % 4 < 2, first % 8 >= 4);
+    let shape = GrammarShape { locks, members, tokens, ..GrammarShape::default() };
+    if let Err(disagreement) = operations_agree(rest, &shape) {
+        panic!("{disagreement}");
+    }
+}
+
+/// A grammar with parts that are bounded in tokens, or in characters or bytes, compared with its oracle; or such a grammar in GBNF,
+/// compiled and walked within a budget.
+pub fn bounded_parts(bytes: &[u8]) {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let has_tokens = first / 4 % 2 == 1;
+    let agreed = match first % 4 {
+        0 => bounded_parts_agree(rest, has_tokens),
+        1 => budgets_beside_bounded_parts_agree(rest, has_tokens),
+        2 => operations_agree(rest, &GrammarShape { bounds: true, depth: 3, ..GrammarShape::default() }),
+        _ => return bounded_source(rest),
+    };
+    if let Err(disagreement) = agreed {
+        panic!("{disagreement}");
+    }
+}
+
+/// A part in GBNF behind a bound that the bytes choose.
+fn bounded_source(bytes: &[u8]) {
+    let (body, mut choices) = text(bytes);
+    let kind = *choices.pick(&["max_tokens", "max_bytes", "max_chars"]);
+    let source = format!("root ::= \"<\" @{kind}({}, part) [a-c]*\npart ::= {body}", choices.below(9));
+    let options = gbnf::Options::default().limits(limits());
+    let Ok(grammar) = gbnf::compile(&source, &options) else { return };
+    let compiler = Compiler::new(Arc::clone(&BYTES)).limits(limits());
+    let Ok(compiled) = compiler.compile(&grammar.grammar) else { return };
+    let mut matcher = compiled.matcher();
+    let Some(least) = matcher.distance().ok().and_then(|distance| distance.known()) else { return };
+    let budget = least + choices.below(6);
+    while !matcher.is_finished() {
+        let left = budget - matcher.steps();
+        let mask = match matcher.mask_within(left) {
+            Ok(mask) => mask,
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}\n{source}"),
+        };
+        let token = mask.iter().nth(choices.below(mask.len()));
+        let token = token.unwrap_or_else(|| panic!("a dead end after {:?} in\n{source}", matcher.bytes()));
+        match matcher.accept_token(token) {
+            Ok(()) => {}
+            Err(error) => return assert_eq!(error.kind(), ErrorKind::Limit, "{error}\n{source}"),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The body of the fuzz target for flows.
+
+use super::fuzz_limits::limits;
+use grammata::flows::{
+    Brackets, FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, grammar, parse_with,
+};
+use grammata::transitions::TransitionSystem;
+
+/// Calls of a walk, at most.
+const CALLS: usize = 24;
+
+/// Reads bytes as a plan that a model wrote, and as a domain. A domain alone is what merging it alone makes; through its plans
+/// the bytes choose a way, whose text the reader gives back.
+pub fn flow(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for (_, thoughts) in Thoughts::ALL {
+        for brackets in [Brackets::Empty, Brackets::Makers] {
+            let plan = parse_with(&text, "E", thoughts, brackets);
+            assert!(text.is_char_boundary(plan.length));
+            assert!(!(plan.is_broken && plan.is_finished));
+        }
+    }
+    let Ok(mut domain) = FlowDomain::read(&text, &limits()) else { return };
+    if let Ok(mut merged) = FlowDomain::merge(&[&text], Names::Shared, &limits(), false) {
+        // only what was read from a text has places
+        (domain.warnings, merged.warnings) = (Vec::new(), Vec::new());
+        assert_eq!(merged, domain);
+    }
+    for level in [Level::Names, Level::Bounded, Level::Data, Level::Apis, Level::Steps] {
+        let options = FlowOptions::default().level(level).limits(limits());
+        walk(&domain, &options, bytes);
+        for arguments in [false, true] {
+            let options = options.clone().arguments(arguments);
+            // limits and what cannot be named are errors
+            let _ = grammar(&domain, &options, Thoughts::None);
+        }
+    }
+}
+
+/// Takes calls as the bytes say.
+fn walk(domain: &FlowDomain, options: &FlowOptions, bytes: &[u8]) {
+    let Ok(mut automaton) = FlowAutomaton::new(domain, options.clone()) else { return };
+    let (mut state, mut calls, mut next) = (automaton.start(), Vec::new(), Vec::new());
+    for &byte in bytes.iter().rev().take(CALLS) {
+        next.clear();
+        if automaton.successors(&state, &mut next).is_err() {
+            return;
+        }
+        let Some(taken) = next.get(usize::from(byte) % next.len().max(1)) else { break };
+        calls.push(domain.apis[taken.label.api].name.clone());
+        state = taken.to;
+    }
+    let text: Vec<String> = calls.iter().map(|name| format!(" {name}()")).collect();
+    let end = &domain.apis[domain.end].name;
+    let plan = parse_with(&text.join(","), end, Thoughts::None, Brackets::Empty);
+    let read: Vec<&str> = plan.calls.iter().map(|call| call.name.as_str()).collect();
+    // at level 2 the end may come anywhere, and what is read ends with it
+    let length = calls.iter().position(|name| name == end).map_or(calls.len(), |place| place + 1);
+    assert_eq!(read, calls[..length], "{text:?}");
+}

@@ -1,0 +1,20 @@
+//! The limits of fuzz targets.
+
+use grammata::limits::Limits;
+
+/// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
+pub(super) fn limits() -> Limits {
+    Limits::default()
+        .source_bytes(1 << 16)
+        .source_depth(500)
+        .pattern_bytes(1 << 12)
+        .grammar_nodes(20_000)
+        .automaton_states(50_000)
+        .cache_bytes(4 << 20)
+        .lockstep_search(200)
+        .plan_states(2_000)
+        .procedure_nodes(200)
+        .tokenizer_bytes(1 << 16)
+        .vocabulary_tokens(1 << 12)
+        .token_bytes(1 << 8)
+}

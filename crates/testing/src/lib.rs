@@ -1,0 +1,34 @@
+//! Naive oracles and generators that hold the engine to its word. Not part of the public API.
+//!
+//! [`agreement`] compares the engine with the oracles.
+//!
+//! The oracles ([`earley`], [`brute_mask`]) share no code with the engine: they use the public interface of
+//! [`grammar`](grammata::grammar) and nothing else, and are written to be plainly right rather than fast. The
+//! generators ([`generate`]) turn a string of bytes into grammars, vocabularies, schemas and walks, so that
+//! property tests and fuzzing share them.
+
+pub mod agreement;
+pub mod bounded_parts;
+pub mod brute_mask;
+pub mod differential;
+pub mod distances;
+pub mod earley;
+pub mod fuzz;
+pub mod fuzz_flows;
+mod fuzz_limits;
+pub mod fuzz_procedures;
+pub mod fuzz_templates;
+pub mod fuzz_tools;
+pub mod generate;
+pub mod mask_files;
+pub mod names;
+mod outcome;
+pub mod pressure;
+pub mod requests;
+pub mod round_trips;
+pub mod soak;
+pub mod strategies;
+mod taken;
+pub mod token_indices;
+pub mod token_sets;
+pub mod tool_sessions;

@@ -1,0 +1,27 @@
+//! Steps of a matcher, and the texts of words.
+
+use super::earley::Symbol;
+use grammata::{Matcher, TokenId};
+
+/// What is accepted at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Bytes(Vec<u8>),
+    Token(u32),
+}
+
+impl Taken {
+    /// Accepts it.
+    pub(super) fn accept(&self, matcher: &mut Matcher) -> grammata::Result<()> {
+        match self {
+            Taken::Bytes(bytes) => matcher.accept_bytes(bytes),
+            Taken::Token(token) => matcher.accept_token(TokenId::new(*token)),
+        }
+    }
+}
+
+/// The texts of a word, without the token terminals between them.
+pub(super) fn texts(word: &[Symbol]) -> impl Iterator<Item = Vec<u8>> {
+    word.split(|symbol| symbol.byte().is_none())
+        .map(|text| text.iter().filter_map(|symbol| symbol.byte()).collect())
+}
