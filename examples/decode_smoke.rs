@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout)]
 
 use grammata::Limits;
-use grammata::decode::ort::{ModelOptions, OrtModel, library_info};
-use grammata::decode::{
+use grammata_decode::ort::{ModelOptions, OrtModel, library_info};
+use grammata_decode::{
     Decoder, Detokenizer, Event, GenerationOptions, Message, Model, ModelFolder, PromptTokenizer,
     SamplingParams,
 };

@@ -3,13 +3,13 @@
 //! The model counts pairs of letters in a sentence, so everything here runs without a file.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::decode::{
-    BeamOptions, Decoder, Event, Feed, GenerationOptions, Logits, Model, NgramDraft, Poll, SamplingParams,
-    SequenceId, Sequences, beam_search, best_of, check_batch, check_truncate, speculative,
-};
 use grammata::syntax::regex;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Matcher, Result};
+use grammata_decode::{
+    BeamOptions, Decoder, Event, Feed, GenerationOptions, Logits, Model, NgramDraft, Poll, SamplingParams,
+    SequenceId, Sequences, beam_search, best_of, check_batch, check_truncate, speculative,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

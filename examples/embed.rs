@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;
-use grammata::decode::ort::{EmbedderOptions, OrtEmbedder};
-use grammata::decode::{Embedder, EmbedderFolder};
+use grammata_decode::ort::{EmbedderOptions, OrtEmbedder};
+use grammata_decode::{Embedder, EmbedderFolder};
 use std::path::Path;
 
 fn main() -> grammata::Result<()> {

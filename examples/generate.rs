@@ -2,11 +2,11 @@
 //! (after `cargo xtask setup`).
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::decode::ort::{ModelOptions, OrtModel};
-use grammata::decode::{Decoder, Event, GenerationOptions, Message, ModelFolder, PromptTokenizer};
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Limits};
+use grammata_decode::ort::{ModelOptions, OrtModel};
+use grammata_decode::{Decoder, Event, GenerationOptions, Message, ModelFolder, PromptTokenizer};
 use std::path::Path;
 use std::sync::Arc;
 

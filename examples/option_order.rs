@@ -7,12 +7,12 @@
 //! `--normalise` compares normalisations of the probabilities of texts.
 #![allow(clippy::print_stdout)]
 
-use grammata::decode::ort::{ModelOptions, OrtModel};
-use grammata::decode::{ChatTemplate, Message, ModelFolder, PromptTokenizer};
-use grammata::plan::policy::{ModelPolicy, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions};
-use grammata::plan::{AnswerForm, Choice, Policy, Question};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Limits, Result};
+use grammata_agents::plan::policy::{ModelPolicy, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions};
+use grammata_agents::plan::{AnswerForm, Choice, Policy, Question};
+use grammata_decode::ort::{ModelOptions, OrtModel};
+use grammata_decode::{ChatTemplate, Message, ModelFolder, PromptTokenizer};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

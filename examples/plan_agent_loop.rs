@@ -4,9 +4,9 @@
 //! environment of one's own carries each step out.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::plan::policy::RandomPolicy;
-use grammata::plan::{Environment, Observation, PlanAutomaton, Planner, Questions, Step};
 use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata_agents::plan::policy::RandomPolicy;
+use grammata_agents::plan::{Environment, Observation, PlanAutomaton, Planner, Questions, Step};
 use serde_json::json;
 
 const SPEC: &str = r#"

@@ -1,10 +1,10 @@
 //! A policy of one's own under every search: `cargo run --example plan_own_policy`.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::plan::policy::{Answer, Policy};
-use grammata::plan::search::{STRATEGIES, SearchOptions};
-use grammata::plan::{PlanAutomaton, Problem, Question, Questions};
 use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata_agents::plan::policy::{Answer, Policy};
+use grammata_agents::plan::search::{STRATEGIES, SearchOptions};
+use grammata_agents::plan::{PlanAutomaton, Problem, Question, Questions};
 
 /// Prefers short labels.
 struct Terse;

@@ -1,10 +1,10 @@
 //! A search of one's own: `cargo run --example plan_own_search`.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::plan::policy::RandomPolicy;
-use grammata::plan::search::{Offered, Outcome, Problem, Search, SearchOptions};
-use grammata::plan::{PlanAutomaton, Questions};
 use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata_agents::plan::policy::RandomPolicy;
+use grammata_agents::plan::search::{Offered, Outcome, Problem, Search, SearchOptions};
+use grammata_agents::plan::{PlanAutomaton, Questions};
 
 /// The cheapest of a number of plans that the policy makes, each without going back.
 struct Restarts(usize);

@@ -7,8 +7,8 @@
 
 #![allow(clippy::print_stdout)] // an example says what it does
 
-use grammata::plan::{PartialPlan, PlanAutomaton, Step, Successor};
 use grammata::syntax::automaton_spec::{Options, Spec};
+use grammata_agents::plan::{PartialPlan, PlanAutomaton, Step, Successor};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;

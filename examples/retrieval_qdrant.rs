@@ -2,10 +2,10 @@
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;
-use grammata::decode::{Embedder, TableEmbedder};
-use grammata::retrieval::index::qdrant::{HttpOptions, HttpTransport};
-use grammata::retrieval::index::{IndexedTool, QdrantIndex, QdrantOptions, ToolIndex};
-use grammata::retrieval::{Catalogue, Ranker, RetrievalOptions, Retriever, Template};
+use grammata_agents::retrieval::index::qdrant::{HttpOptions, HttpTransport};
+use grammata_agents::retrieval::index::{IndexedTool, QdrantIndex, QdrantOptions, ToolIndex};
+use grammata_agents::retrieval::{Catalogue, Ranker, RetrievalOptions, Retriever, Template};
+use grammata_decode::{Embedder, TableEmbedder};
 use std::sync::Arc;
 
 const TOOLS: &str = r#"

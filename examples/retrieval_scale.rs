@@ -6,10 +6,10 @@
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;
-use grammata::retrieval::index::{
+use grammata_agents::retrieval::index::{
     DenseIndex, HnswOptions, HnswToolIndex, IndexedTool, LexicalIndex, Query, ToolIndex,
 };
-use grammata::retrieval::store::Store;
+use grammata_agents::retrieval::store::Store;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};

@@ -2,9 +2,9 @@
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;
-use grammata::retrieval::retriever::Utterance;
-use grammata::retrieval::split::sentences;
-use grammata::retrieval::{Catalogue, RetrievalOptions, Retriever, Template};
+use grammata_agents::retrieval::retriever::Utterance;
+use grammata_agents::retrieval::split::sentences;
+use grammata_agents::retrieval::{Catalogue, RetrievalOptions, Retriever, Template};
 
 const TOOLS: &str = r#"
 {"id": "1", "name": "getForecast", "category": "Weather", "description": "Weather forecast for a city and a day"}

@@ -2,14 +2,14 @@
 //! (after `cargo xtask setup`; another model's folder may be named).
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::decode::ort::{ModelOptions, OrtModel};
-use grammata::decode::{
-    Constraint, Feed, ForcedDraft, Generation, GenerationOptions, Model, ModelFolder, NgramDraft,
-    PromptTokenizer, Rows, SequenceId, generate, speculative,
-};
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Limits, Result};
+use grammata_decode::ort::{ModelOptions, OrtModel};
+use grammata_decode::{
+    Constraint, Feed, ForcedDraft, Generation, GenerationOptions, Model, ModelFolder, NgramDraft,
+    PromptTokenizer, Rows, SequenceId, generate, speculative,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

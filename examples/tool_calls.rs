@@ -1,6 +1,6 @@
 //! From a document of tools to the grammar of the turns that call them, and back from a turn to its calls.
 
-use grammata::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, read};
+use grammata_agents::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, read};
 
 fn main() -> grammata::Result<()> {
     let text = r#"{"tools": [{"name": "add", "inputSchema": {"type": "object",

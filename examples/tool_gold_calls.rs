@@ -5,9 +5,11 @@
 //! parameters as the document has them.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::tools::{Call, CallFormat, Choice, Document, GrammarOptions, ReadOptions, ToolSet, Turn, read};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, TokenId};
+use grammata_agents::tools::{
+    Call, CallFormat, Choice, Document, GrammarOptions, ReadOptions, ToolSet, Turn, read,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! A conversation with tools: one compiled set, a subset for each turn, and what a turn says as it comes.
 
 use grammata::Compiler;
-use grammata::tools::session::{Event, Session, ToolCompiler, TurnOptions};
-use grammata::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, read};
 use grammata::vocabulary::Vocabulary;
+use grammata_agents::tools::session::{Event, Session, ToolCompiler, TurnOptions};
+use grammata_agents::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, read};
 use std::sync::Arc;
 
 fn main() -> grammata::Result<()> {

@@ -7,10 +7,12 @@
 //! so that other programs do not count.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
-use grammata::tools::session::{ToolCompiler, TurnMatcher, TurnOptions};
-use grammata::tools::{CallFormat, Choice, Document, GrammarOptions, ReadOptions, Tool, ToolSet, read};
 use grammata::vocabulary::Vocabulary;
 use grammata::{Compiler, Limits};
+use grammata_agents::tools::session::{ToolCompiler, TurnMatcher, TurnOptions};
+use grammata_agents::tools::{
+    CallFormat, Choice, Document, GrammarOptions, ReadOptions, Tool, ToolSet, read,
+};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Instant;

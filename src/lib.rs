@@ -68,24 +68,16 @@
 
 pub mod automaton;
 mod collections;
-pub mod decode;
-mod document;
-pub mod evaluation;
 pub mod explore;
-pub mod flows;
 pub mod grammar;
 mod json;
 pub mod mask;
 pub mod mask_file;
 pub mod matcher;
-pub mod plan;
-pub mod procedures;
-pub mod retrieval;
 pub mod serve;
 mod sync;
 pub mod syntax;
 mod token_index;
-pub mod tools;
 pub mod transitions;
 pub mod vocabulary;
 

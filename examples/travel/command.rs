@@ -2,11 +2,11 @@
 
 use super::errors;
 use super::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
-use grammata::plan::policy::{FirstPolicy, RandomPolicy};
-use grammata::plan::search::{Greedy, SearchOptions};
-use grammata::plan::{PlanAutomaton, Policy, Problem, Questions, Search};
 use grammata::syntax::automaton_spec::{Format, Options, Spec};
 use grammata::{Error, Limits, Result};
+use grammata_agents::plan::policy::{FirstPolicy, RandomPolicy};
+use grammata_agents::plan::search::{Greedy, SearchOptions};
+use grammata_agents::plan::{PlanAutomaton, Policy, Problem, Questions, Search};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Trips day by day, as the benchmark writes them.
 
-use grammata::plan::Plan;
 use grammata::syntax::automaton_spec::Spec;
+use grammata_agents::plan::Plan;
 use serde::{Deserialize, Serialize};
 
 /// One day. What there is none of is `-`.

@@ -2,17 +2,6 @@
 
 #![no_main]
 
-use grammata_testing::differential::{Judge, objects_agree};
+use grammata_testing::differential;
 
-fn validator(schema: &serde_json::Value) -> Judge {
-    match jsonschema::draft202012::new(schema) {
-        Ok(validator) => Box::new(move |value| validator.is_valid(value)),
-        Err(error) => panic!("{error} in {schema}"),
-    }
-}
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    if let Err(difference) = objects_agree(bytes, validator) {
-        panic!("{difference}");
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| differential::json_schema_differential(bytes));

@@ -40,7 +40,7 @@ impl TokenMask {
 
     /// The mask that differs from these `width.div_ceil(32)` words by tokens that they have and by tokens that they
     /// do not have, each once.
-    pub(crate) fn near(words: Arc<[u32]>, removed: Vec<u32>, added: Vec<u32>, width: usize) -> TokenMask {
+    pub fn near(words: Arc<[u32]>, removed: Vec<u32>, added: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
 

@@ -64,7 +64,8 @@ pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -
     )
 }
 
-pub(crate) fn rollback_too_far(wanted: usize, steps: usize) -> Error {
+/// The error of taking back more steps than there are, for other state machines that count steps as a [`Matcher`](crate::Matcher) does.
+pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     Error::new(
         ErrorKind::Usage,
         Diagnostic::new("matcher/rollback-too-far", "there are not so many steps to take back")

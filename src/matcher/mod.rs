@@ -20,7 +20,7 @@ mod promises;
 mod within;
 mod within_parts;
 
-pub(crate) use errors::rollback_too_far;
+pub use errors::rollback_too_far;
 pub use explain::{Expectation, Explanation};
 
 use crate::automaton::keys::tracker::KeyTracker;

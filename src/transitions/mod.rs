@@ -30,7 +30,7 @@ pub use graph::{Graph, GraphEdge, GraphNode};
 pub use list::List;
 pub use minimize::minimize;
 pub use repair::{Alignment, Repaired, repair};
-pub(crate) use sample::below;
+pub use sample::below;
 pub use sample::{Sample, sample};
 pub use verify::{Word, WordVerdict, verify, verify_reversed};
 

@@ -72,7 +72,7 @@ pub fn sample<T: Letters, R: RngCore>(
 }
 
 /// A number below `limit`, which is not 0, each as probable as any other.
-pub(crate) fn below<R: RngCore>(limit: &BigUint, random: &mut R) -> BigUint {
+pub fn below<R: RngCore>(limit: &BigUint, random: &mut R) -> BigUint {
     let bits = limit.bits();
     loop {
         let mut bytes = vec![0; bits.div_ceil(8) as usize];

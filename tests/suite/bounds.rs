@@ -8,7 +8,6 @@ use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count, enumerate};
 use grammata::diagnostic::Place;
 use grammata::grammar::Grammar;
-use grammata::syntax::automaton_spec::Spec;
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Error, ErrorKind, Limits};
@@ -276,28 +275,4 @@ fn specs_cost_bounded_time() {
     let once = format!("[limits]\nat_most_once = [{}]\n", once.join(","));
     let compiled = in_time("20,000 symbols once", || compile(&spec(20_000, &once)).unwrap());
     assert!(matches(&compiled.grammar, b"s19999.s0.") && !matches(&compiled.grammar, b"s7.s0.s7."));
-    let body = "x ".repeat(100_000);
-    let long = format!("kind = \"cfg\"\nsymbols = [\"x\"]\nstart = \"a\"\n[rules]\na = [\"{body}\"]\n");
-    let read = Spec::read(&long, &automaton_spec::Options::default()).unwrap();
-    let planned = in_time("a plan of 100,000 steps", || grammata::plan::PlanAutomaton::new(read));
-    assert_limit(&planned.unwrap_err(), "grammar_nodes");
-}
-
-#[test]
-fn counts_of_plans_are_bounded() {
-    let plans = || {
-        let read = Spec::read(&spec(5, ""), &automaton_spec::Options::default()).unwrap();
-        grammata::plan::PlanAutomaton::new(read).unwrap()
-    };
-    let within = |most: usize| {
-        let mut plans = plans();
-        let start = plans.start();
-        in_time("a count of plans", || plans.count_within(start, most))
-    };
-    assert_eq!(within(3).unwrap(), (1u32 + 5 + 25 + 125).into());
-    // one path of as many places, and one of counts of as many digits
-    for most in [1_000_000_000, 200_000] {
-        let error = within(most).map(|count| count.bits()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
-    }
 }

@@ -1,7 +1,6 @@
 //! Masks within budgets take bounded time and memory, and are the masks without a budget where the budget is ample.
-#![cfg(feature = "huggingface")]
 
-use crate::grammars::shipped;
+use crate::shipped::shipped;
 use grammata::syntax::automaton_spec;
 use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};

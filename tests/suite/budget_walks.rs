@@ -1,6 +1,5 @@
 //! Random walks under masks within budgets, over JSON Schemas with every kind of register: each ends complete, valid, and
 //! within its budget.
-#![cfg(feature = "huggingface")]
 
 use flate2::read::MultiGzDecoder;
 use grammata::grammar::{FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};

@@ -1,16 +1,8 @@
 //! Random schemas of objects against the `jsonschema` crate, both ways and in both orders of members.
 
-use grammata_testing::differential::{Judge, Tally, objects_agree};
+use grammata_testing::differential::{Tally, objects_agree, validator};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use serde_json::Value;
-
-pub(crate) fn validator(schema: &Value) -> Judge {
-    match jsonschema::draft202012::new(schema) {
-        Ok(validator) => Box::new(move |value| validator.is_valid(value)),
-        Err(error) => panic!("{error} in {schema}"),
-    }
-}
 
 /// `GRAMMATA_CASES` sets the number of schemas, `GRAMMATA_SEED` where they begin; all that differ are reported.
 #[test]

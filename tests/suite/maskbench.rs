@@ -1,5 +1,4 @@
 //! The MaskBench runner: its arithmetic, and that it tells right from wrong.
-#![cfg(feature = "huggingface")]
 
 #[path = "../../benches/maskbench/arms.rs"]
 mod arms;

@@ -3,7 +3,6 @@
 //!
 //! `GRAMMATA_TOKENIZERS` is a folder with `llama3_1.json`, `qwen3.json` and `gpt4o.json`, which `cargo xtask full tokenizers` fetches; without it
 //! these tests are not run, and say so.
-#![cfg(feature = "huggingface")]
 
 use grammata::syntax::gbnf;
 use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};

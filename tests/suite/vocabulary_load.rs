@@ -33,7 +33,6 @@ fn tokenizer(model: &str, decoder: &str, added: &str) -> String {
     format!(r#"{{"added_tokens": [{added}], "decoder": {decoder}, "model": {model}}}"#)
 }
 
-#[cfg(feature = "huggingface")]
 mod against_the_tokenizers_crate {
     use super::*;
     use crate::texts::texts;

@@ -5,12 +5,12 @@ use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use crate::policy::PythonPolicy;
 use crate::source::spec_options;
-use grammata::plan::search::{self, STRATEGIES};
-use grammata::plan::{
-    Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, SearchOptions, Step, Verdict,
-};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::transitions::Count;
+use grammata_agents::plan::search::{self, STRATEGIES};
+use grammata_agents::plan::{
+    Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, SearchOptions, Step, Verdict,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyTuple};
 use std::path::PathBuf;

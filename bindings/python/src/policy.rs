@@ -2,9 +2,9 @@
 
 use crate::ending;
 use crate::errors;
-use grammata::plan::policy::{Answer, Needs, Policy};
-use grammata::plan::{Completable, Question};
 use grammata::{Error, Result};
+use grammata_agents::plan::policy::{Answer, Needs, Policy};
+use grammata_agents::plan::{Completable, Question};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

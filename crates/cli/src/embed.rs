@@ -68,11 +68,11 @@ mod with_model {
     use super::super::text::quoted;
     use super::super::{errors, source};
     use super::{Arguments, Exit, Failure, Output, Texts};
-    use grammata::decode::ort::{Device, EmbedderOptions, OrtEmbedder};
-    use grammata::decode::{Embedder, EmbedderFolder, Embeddings};
     use grammata::diagnostic::Place;
     use grammata::error::{Error, Result};
     use grammata::limits::Limits;
+    use grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder};
+    use grammata_decode::{Embedder, EmbedderFolder, Embeddings};
     use serde_json::json;
     use std::io::Write;
 

@@ -7,16 +7,16 @@ use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source;
 use super::{errors, text};
-use grammata::decode::ort::OrtModel;
-use grammata::decode::{
-    BeamOptions, Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Hypothesis,
-    Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
-};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::syntax::json_schema;
 use grammata::vocabulary::TokenId;
+use grammata_decode::ort::OrtModel;
+use grammata_decode::{
+    BeamOptions, Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Hypothesis,
+    Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
+};
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;

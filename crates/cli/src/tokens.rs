@@ -3,10 +3,10 @@
 use super::errors;
 use super::messages::Progress;
 use super::text::quoted;
-use grammata::decode::{ModelFolder, PromptTokenizer};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use grammata_decode::{ModelFolder, PromptTokenizer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -52,6 +52,25 @@ const EMPTY: [&str; 3] = ["json-schema/unsatisfiable", "automaton/empty-language
 /// Bytes of a walk after which it prefers what closes.
 const LONG: usize = 60;
 
+/// The verdicts of the `jsonschema` crate, which shares no code with the engine.
+///
+/// # Panics
+/// The crate cannot read the schema.
+pub fn validator(schema: &Value) -> Judge {
+    match jsonschema::draft202012::new(schema) {
+        Ok(validator) => Box::new(move |value| validator.is_valid(value)),
+        Err(error) => panic!("{error} in {schema}"),
+    }
+}
+
+/// The fuzz target: random schemas of objects, judged as the `jsonschema` crate does.
+///
+/// # Panics
+/// A verdict differs.
+pub fn json_schema_differential(bytes: &[u8]) {
+    objects_agree(bytes, validator).unwrap_or_else(|difference| panic!("{difference}"));
+}
+
 /// Draws a schema and values from `bytes`, and compares.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 
 use super::agreement::operations_agree;
 use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
+use super::differential::json_schema_differential;
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use super::{
@@ -18,15 +19,23 @@ use std::sync::{Arc, LazyLock};
 /// The body of a fuzz target.
 pub type Target = fn(&[u8]);
 
-/// All targets, by name.
-pub const TARGETS: [(&str, Target); 18] = [
+/// The targets of the engine, by name.
+pub const TARGETS: [(&str, Target); 10] = [
     ("regex", regex),
     ("gbnf", gbnf),
     ("automaton_spec", automaton_spec),
     ("json_schema", json_schema),
+    ("json_schema_differential", json_schema_differential),
     ("vocabulary", vocabulary),
     ("matcher_operations", matcher_operations),
     ("bounded_parts", bounded_parts),
+    ("mask_file", mask_files::mask_file),
+    ("token_index", token_indices::token_index),
+];
+
+/// The targets of agents and templates, by name.
+#[cfg(feature = "agents")]
+pub const AGENTS: [(&str, Target); 9] = [
     ("chat_template", fuzz_templates::chat_template),
     ("spec_template", fuzz_templates::spec_template),
     ("plan_spec", fuzz_templates::plan_spec),
@@ -36,8 +45,6 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("tool_sessions", tool_sessions::session),
     ("tools_round_trip", round_trips::tools_round_trip),
     ("flow", fuzz_flows::flow),
-    ("mask_file", mask_files::mask_file),
-    ("token_index", token_indices::token_index),
 ];
 
 /// All bytes as tokens, some longer ones, and an end.

@@ -1,10 +1,10 @@
 //! The body of the fuzz target for flows.
 
 use super::fuzz_limits::limits;
-use grammata::flows::{
+use grammata::transitions::TransitionSystem;
+use grammata_agents::flows::{
     Brackets, FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, grammar, parse_with,
 };
-use grammata::transitions::TransitionSystem;
 
 /// Calls of a walk, at most.
 const CALLS: usize = 24;

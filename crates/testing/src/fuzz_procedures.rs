@@ -1,7 +1,7 @@
 //! The body of the fuzz target for procedures.
 
 use super::fuzz_limits::limits;
-use grammata::procedures::{self, Event, Format, Mode, NodeKind, Session, Severity, check, verify};
+use grammata_agents::procedures::{self, Event, Format, Mode, NodeKind, Session, Severity, check, verify};
 use serde_json::{Map, Value};
 
 /// Acts of a walk, at most.

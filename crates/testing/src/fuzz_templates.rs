@@ -1,12 +1,12 @@
 //! The bodies of the fuzz targets for templates, plans and models' folders.
 
 use super::fuzz_limits::limits;
-use grammata::decode::{ChatTemplate, Message, ModelFolder};
-use grammata::plan::policy::RandomPolicy;
-use grammata::plan::search::Greedy;
-use grammata::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
 use grammata::syntax::automaton_spec::{self, Spec};
 use grammata::{Error, ErrorKind};
+use grammata_agents::plan::policy::RandomPolicy;
+use grammata_agents::plan::search::Greedy;
+use grammata_agents::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
+use grammata_decode::{ChatTemplate, Message, ModelFolder};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,7 +1,9 @@
 //! The body of the fuzz target for documents of tools.
 
 use super::fuzz_limits::limits;
-use grammata::tools::{CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, read};
+use grammata_agents::tools::{
+    CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, read,
+};
 
 /// Tools whose turns are checked, at most.
 const TOOLS: usize = 20;

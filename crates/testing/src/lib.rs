@@ -14,21 +14,28 @@ pub mod differential;
 pub mod distances;
 pub mod earley;
 pub mod fuzz;
+#[cfg(feature = "agents")]
 pub mod fuzz_flows;
 mod fuzz_limits;
+#[cfg(feature = "agents")]
 pub mod fuzz_procedures;
+#[cfg(feature = "agents")]
 pub mod fuzz_templates;
+#[cfg(feature = "agents")]
 pub mod fuzz_tools;
 pub mod generate;
 pub mod mask_files;
 pub mod names;
 mod outcome;
 pub mod pressure;
+#[cfg(feature = "agents")]
 pub mod requests;
+#[cfg(feature = "agents")]
 pub mod round_trips;
 pub mod soak;
 pub mod strategies;
 mod taken;
 pub mod token_indices;
 pub mod token_sets;
+#[cfg(feature = "agents")]
 pub mod tool_sessions;

@@ -9,11 +9,11 @@ use grammata::error::ErrorKind;
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::syntax::json_schema::{Numbers, Options, PropertyOrder, Whitespace};
-use grammata::tools::{
+use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
+use grammata_agents::tools::{
     Binding, Call, CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, Tool, ToolSet, Turn,
     read,
 };
-use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 

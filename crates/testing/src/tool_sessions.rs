@@ -3,11 +3,11 @@
 use super::fuzz_limits::limits;
 use grammata::mask::Compiler;
 use grammata::matcher::Matcher;
-use grammata::tools::session::{Event, Session, ToolCompiler, TurnOptions};
-use grammata::tools::{
+use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
+use grammata_agents::tools::session::{Event, Session, ToolCompiler, TurnOptions};
+use grammata_agents::tools::{
     CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, Turn, read,
 };
-use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn vocabulary(draw: &mut Draw<'_>, format: &CallFormat, set: &ToolSet) -> Vocabu
     let mut tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).collect();
     let gaps = ["", " "];
     for _ in 0..120 {
-        let call = |draw: &mut Draw<'_>| grammata::tools::Call {
+        let call = |draw: &mut Draw<'_>| grammata_agents::tools::Call {
             tool: pick(draw, set.tools()).name.clone(),
             arguments: match draw(4) {
                 0 => [("id".to_owned(), Value::from(draw(200)))].into_iter().collect(),

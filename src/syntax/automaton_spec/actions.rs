@@ -17,21 +17,22 @@ use std::collections::BTreeSet;
 
 /// Actions that share a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ActionClass {
+pub struct ActionClass {
     /// The actions, by their places among the symbols, in rising order.
-    pub(crate) members: Vec<usize>,
+    pub members: Vec<usize>,
     /// For each alone: at least and at most so often.
-    pub(crate) each: Option<(u32, u32)>,
+    pub each: Option<(u32, u32)>,
 }
 
 /// The codes of a spec's actions.
 #[derive(Clone, Debug)]
-pub(crate) struct Codes {
-    pub(crate) classes: Vec<ActionClass>,
+pub struct Codes {
+    /// The classes, by their codes.
+    pub classes: Vec<ActionClass>,
     /// Per symbol: its class, if it is in use.
-    pub(crate) class_of: Vec<Option<usize>>,
+    pub class_of: Vec<Option<usize>>,
     /// Bytes of a code: 1 or 2.
-    pub(crate) width: usize,
+    pub width: usize,
 }
 
 const MOST_CODES: usize = 1 << 16;
@@ -130,7 +131,7 @@ impl Codes {
     }
 
     /// The grammar over codes.
-    pub(crate) fn grammar(&self, productions: &Productions, limits: &Limits) -> Result<Grammar> {
+    pub fn grammar(&self, productions: &Productions, limits: &Limits) -> Result<Grammar> {
         let mut g = GrammarBuilder::with_limits(limits.clone());
         let rules: Vec<_> = productions.names.iter().map(|name| g.declare(name.as_str())).collect();
         for (head, bodies) in productions.bodies.iter().enumerate() {
@@ -201,11 +202,7 @@ impl Productions {
     ///
     /// A nonterminal `A` can be pumped if `A` derives `u A v` with free symbols only in `u v`, at least one. The result
     /// has for each nonterminal a twin that leads to a pumpable one.
-    pub(crate) fn pumpable(
-        &self,
-        free: impl Fn(usize) -> bool,
-        limits: &Limits,
-    ) -> Result<Option<Productions>> {
+    pub fn pumpable(&self, free: impl Fn(usize) -> bool, limits: &Limits) -> Result<Option<Productions>> {
         let derives = self.derive(&free);
         let spells = self.spells(&free, &derives);
         // the edges A -> B of bodies `x B y` with x y free; an edge is long if x y may spell something

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The compiled schema of an action's arguments.
 #[derive(Debug)]
-pub(crate) struct Arguments {
+pub struct Arguments {
     schema: Value,
     grammar: Grammar,
     compact: Grammar,
@@ -26,12 +26,12 @@ impl Arguments {
 
     /// The grammar of the texts that a symbol spells for its arguments: members in the order of the schema, at most one
     /// space between tokens.
-    pub(crate) fn grammar(&self) -> &Grammar {
+    pub fn grammar(&self) -> &Grammar {
         &self.grammar
     }
 
     /// The grammar of compact texts, with members in any order.
-    pub(crate) fn compact(&self) -> &Grammar {
+    pub fn compact(&self) -> &Grammar {
         &self.compact
     }
 

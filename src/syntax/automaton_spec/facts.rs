@@ -95,7 +95,7 @@ impl Facts {
     }
 
     /// Whether the formula of an action in use reads the variable: others do not decide what may follow.
-    pub(crate) fn is_read(&self, variable: usize) -> bool {
+    pub fn is_read(&self, variable: usize) -> bool {
         self.is_read.get(variable).copied().unwrap_or_default()
     }
 
@@ -141,7 +141,7 @@ impl Facts {
     }
 
     /// Per variable, whether it can only become true, and being true never forbids anything.
-    pub(crate) fn monotone(&self) -> Vec<bool> {
+    pub fn monotone(&self) -> Vec<bool> {
         let mut monotone: Vec<bool> = self.variables.iter().map(Variable::is_boolean).collect();
         for rules in &self.rules {
             let outcomes = rules.outcomes.iter().flat_map(|outcome| &outcome.assigns);

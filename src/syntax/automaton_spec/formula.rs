@@ -68,7 +68,7 @@ impl Formula {
     }
 
     /// Whether it holds where `value` gives the variables' values.
-    pub(crate) fn holds(&self, value: impl Fn(usize) -> u32) -> bool {
+    pub fn holds(&self, value: impl Fn(usize) -> u32) -> bool {
         let mut stack: Vec<bool> = Vec::new();
         for node in &self.nodes {
             match *node {
@@ -90,7 +90,7 @@ impl Formula {
     }
 
     /// The variables and the values with which it compares them.
-    pub(crate) fn atoms(&self) -> impl Iterator<Item = (usize, u32)> {
+    pub fn atoms(&self) -> impl Iterator<Item = (usize, u32)> {
         self.nodes.iter().filter_map(|node| match *node {
             Node::Is(variable, value) => Some((variable, value)),
             Node::Not | Node::And | Node::Or => None,
@@ -139,7 +139,7 @@ impl Formula {
     }
 
     /// The formula with other numbers for its variables.
-    pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize) -> Formula {
+    pub fn renumbered(&self, number: impl Fn(usize) -> usize) -> Formula {
         let renumber = |node: &Node| match *node {
             Node::Is(variable, value) => Node::Is(number(variable), value),
             other => other,

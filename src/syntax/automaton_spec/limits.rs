@@ -25,7 +25,7 @@ pub struct Limit {
 
 impl Limit {
     /// Whether it is about a single symbol that may come once at most.
-    pub(crate) fn is_once(&self) -> bool {
+    pub fn is_once(&self) -> bool {
         self.symbols.len() == 1 && self.max == Some(1) && self.min <= 1
     }
 }

@@ -145,7 +145,7 @@ impl Lowering<'_> {
 }
 
 /// What a symbol spells, with a separator before it.
-pub(crate) fn spelled(
+pub fn spelled(
     symbol: &Symbol,
     separator: &str,
     arguments: Option<&Arguments>,
@@ -173,7 +173,7 @@ pub(crate) fn spelled(
 }
 
 /// The texts of the subsets of a set, each in the order of the list: linear in the set and its greatest size.
-pub(crate) fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
+pub fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     let empty = g.text(&set.empty);
     let bounded = set.max < set.of.len() || set.min > 1;
     // `more[taken]`: the rest of the text after `taken` elements; without bounds only "some" matters. No element at

@@ -129,14 +129,16 @@ mod token;
 mod unique;
 mod warnings;
 
-pub(crate) use actions::Codes;
+pub use actions::{ActionClass, Codes};
+pub use arguments::Arguments;
 pub use document::{Direction, Templates};
 pub use facts::{About, ActionRules, Assignment, Facts, OutcomeRules, Variable};
 pub use formula::Formula;
 pub use kind::Kind;
 pub use limits::Limit;
-pub(crate) use lower::{spelled, subset};
+pub use lower::{spelled, subset};
 pub use parameter::{Parameter, ParameterType, ParameterValue};
+pub use productions::{Item, Productions};
 pub use relaxed::Rule;
 pub use schema::schema;
 pub use spec::Spec;

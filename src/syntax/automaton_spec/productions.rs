@@ -7,9 +7,14 @@ use rustc_hash::FxHashSet;
 
 /// One item of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Item {
-    /// A symbol of the spec. `separated`: with the separator before it.
-    Symbol { symbol: usize, separated: bool },
+pub enum Item {
+    /// A symbol of the spec.
+    Symbol {
+        /// The symbol, by its place among the spec's.
+        symbol: usize,
+        /// Whether the separator stands before it.
+        separated: bool,
+    },
     /// Whatever the nonterminal derives.
     Nonterminal(usize),
 }
@@ -23,9 +28,12 @@ impl Item {
 
 /// A context-free grammar over the spec's symbols.
 #[derive(Clone, Debug)]
-pub(crate) struct Productions {
+pub struct Productions {
+    /// The nonterminals' names.
     pub names: Vec<String>,
+    /// The bodies of each nonterminal's productions.
     pub bodies: Vec<Vec<Vec<Item>>>,
+    /// The nonterminal that derives the language.
     pub start: usize,
     items: usize,
     limit: usize,
@@ -157,7 +165,7 @@ impl Productions {
     }
 
     /// The symbols that stand in some body, in increasing order.
-    pub(crate) fn symbols(&self) -> Vec<usize> {
+    pub fn symbols(&self) -> Vec<usize> {
         let set: std::collections::BTreeSet<usize> = self
             .bodies
             .iter()

@@ -45,7 +45,7 @@ impl Spec {
     }
 
     /// The spec under some of its [`rules`](Spec::rules), with at most `states` states.
-    pub(crate) fn under_rules(&self, keeps: impl Fn(usize) -> bool, states: usize) -> Spec {
+    pub fn under_rules(&self, keeps: impl Fn(usize) -> bool, states: usize) -> Spec {
         let mut limits = self.symbol_limits().to_vec();
         let mut formulas: Vec<Vec<Formula>> = vec![Vec::new(); self.symbols().len()];
         let mut max_cost = None;

@@ -210,7 +210,7 @@ impl Spec {
     }
 
     /// The compiled arguments of an action.
-    pub(crate) fn arguments(&self, action: usize) -> Option<&Arguments> {
+    pub fn arguments(&self, action: usize) -> Option<&Arguments> {
         self.arguments.get(action)?.as_ref()
     }
 
@@ -303,12 +303,12 @@ impl Spec {
     }
 
     /// The language over symbols.
-    pub(crate) fn productions(&self) -> &Productions {
+    pub fn productions(&self) -> &Productions {
         &self.productions
     }
 
     /// Codes for the symbols in use.
-    pub(crate) fn codes(&self) -> Result<Codes> {
+    pub fn codes(&self) -> Result<Codes> {
         if let Some(token) = self.symbols().iter().find(|symbol| symbol.token.is_some()) {
             return Err(self.locate(errors::token_in_plan(&token.id)));
         }

@@ -1,16 +1,16 @@
 //! Ways to make a plan, which experiments compare.
 
 use super::model::Loaded;
-use grammata::decode::{
-    BeamOptions, Feed, FinishReason, LogSoftmax, Model, Rows, SamplingParams, SequenceId, beam_search,
-};
 use grammata::error::Result;
-use grammata::flows::flap::{FlapDecoder, FlapOptions};
-use grammata::flows::{
+use grammata::limits::Limits;
+use grammata_agents::flows::flap::{FlapDecoder, FlapOptions};
+use grammata_agents::flows::{
     EmbeddedSimilarity, FlowDomain, FlowPlanner, FlowPrompt, PlannerOptions, PromptEncoder, Thoughts,
     WrittenPlan,
 };
-use grammata::limits::Limits;
+use grammata_decode::{
+    BeamOptions, Feed, FinishReason, LogSoftmax, Model, Rows, SamplingParams, SequenceId, beam_search,
+};
 use std::time::Instant;
 
 /// How a plan is made.

@@ -7,14 +7,14 @@ use super::experiment::Arguments;
 use super::experiments::{Record, arm_names, chosen, first_plans, is_right, plan, plan_report};
 use crate::{messages, source};
 use grammata::error::Result;
-use grammata::evaluation::statistics::quantile;
-use grammata::evaluation::{Journal, Report, Table};
-use grammata::flows::metrics::{calls, measure};
-use grammata::flows::{
-    Entry, FlowAutomaton, FlowDomain, FlowOptions, FlowScope, PlannerOptions, Query, Rounds,
-};
 use grammata::limits::Limits;
 use grammata::transitions::{Counts, Graph, TransitionSystem, minimize};
+use grammata_agents::evaluation::statistics::quantile;
+use grammata_agents::evaluation::{Journal, Report, Table};
+use grammata_agents::flows::metrics::{calls, measure};
+use grammata_agents::flows::{
+    Entry, FlowAutomaton, FlowDomain, FlowOptions, FlowScope, PlannerOptions, Query, Rounds,
+};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

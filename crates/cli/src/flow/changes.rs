@@ -1,8 +1,8 @@
 //! Domains whose file is changed, for experiments on what a guarantee follows.
 
 use grammata::error::Result;
-use grammata::flows::FlowDomain;
 use grammata::limits::Limits;
+use grammata_agents::flows::FlowDomain;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 

@@ -6,7 +6,7 @@ use crate::graph::write;
 use crate::output::{Exit, Failure, Output};
 use crate::source;
 use grammata::error::Error;
-use grammata::flows::queries;
+use grammata_agents::flows::queries;
 use std::io::Write;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {

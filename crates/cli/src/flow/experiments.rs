@@ -4,16 +4,16 @@ use super::arms::{Arm, Maker, Method};
 use super::experiment::{Arguments, Experiment};
 use crate::messages;
 use grammata::error::Result;
-use grammata::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
-use grammata::evaluation::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
-use grammata::flows::flap::FlapOptions;
-use grammata::flows::metrics::{self, calls, measure};
-use grammata::flows::{
+use grammata::limits::Limits;
+use grammata::transitions::TransitionSystem;
+use grammata_agents::evaluation::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
+use grammata_agents::evaluation::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
+use grammata_agents::flows::flap::FlapOptions;
+use grammata_agents::flows::metrics::{self, calls, measure};
+use grammata_agents::flows::{
     FlowAutomaton, FlowDomain, FlowOptions, FlowScope, IntentText, Level, PlannerOptions, Query, Similarity,
     Thoughts, intent_similarities,
 };
-use grammata::limits::Limits;
-use grammata::transitions::TransitionSystem;
 use serde::{Deserialize, Serialize};
 
 /// A plan with its measures.

@@ -4,7 +4,7 @@ use super::PlanArgs;
 use crate::errors;
 use crate::graph::DrawingArgs;
 use crate::output::{Exit, Failure, Output};
-use grammata::flows::FlowAutomaton;
+use grammata_agents::flows::FlowAutomaton;
 use std::io::Write;
 
 /// Boxes are states, with the flows that are possible there; arrows are calls. The way of `--calls` is red, where it stands

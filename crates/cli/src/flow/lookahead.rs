@@ -4,8 +4,8 @@ use super::PlanArgs;
 use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use grammata::error::Result;
-use grammata::flows::{Ahead, FlowAutomaton, FlowCall, FlowDomain, FlowLookahead, Lookahead};
 use grammata::transitions::TransitionSystem;
+use grammata_agents::flows::{Ahead, FlowAutomaton, FlowCall, FlowDomain, FlowLookahead, Lookahead};
 use serde_json::{Value, json};
 use std::io::Write;
 

@@ -18,9 +18,9 @@ use super::{errors, messages, source};
 use clap::{Subcommand, ValueEnum};
 use grammata::diagnostic::Place;
 use grammata::error::{Error, Result};
-use grammata::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, Within, spec};
 use grammata::limits::Limits;
 use grammata::transitions::{Counts, TransitionSystem};
+use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, Within, spec};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

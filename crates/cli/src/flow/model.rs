@@ -2,11 +2,11 @@
 
 use crate::model::ModelSettings;
 use crate::tokens;
-use grammata::decode::{ChatTemplate, Embedder, Message, Model, PromptTokenizer, RandomLogits};
 use grammata::error::Result;
-use grammata::flows::{FlowPlanner, FlowPrompt, PromptEncoder};
 use grammata::limits::Limits;
 use grammata::vocabulary::Vocabulary;
+use grammata_agents::flows::{FlowPlanner, FlowPrompt, PromptEncoder};
+use grammata_decode::{ChatTemplate, Embedder, Message, Model, PromptTokenizer, RandomLogits};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,8 +94,8 @@ impl ModelArgs {
 
     #[cfg(feature = "ort")]
     fn load_embedder(&self, limits: &Limits) -> Result<Option<Box<dyn Embedder>>> {
-        use grammata::decode::EmbedderFolder;
-        use grammata::decode::ort::{Device, EmbedderOptions, OrtEmbedder};
+        use grammata_decode::EmbedderFolder;
+        use grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder};
 
         let Some(folder) = &self.embedder else { return Ok(None) };
         if !folder.exists() {

@@ -8,11 +8,11 @@ use crate::output::{Exit, Failure, Output};
 use crate::source;
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::Error;
-use grammata::flows::{
+use grammata_agents::flows::{
     Brackets, ExecutedCall, FlowAutomaton, FlowDomain, FlowOptions, FlowPlanner, FlowScope, IntentText,
     PlannerOptions, Served, WrittenCall, WrittenPlan, intent_similarities, serving_flow,
 };
-use grammata::plan::CommandEnvironment;
+use grammata_agents::plan::CommandEnvironment;
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;

@@ -9,7 +9,7 @@ use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use crate::{messages, source};
 use grammata::error::Result;
-use grammata::plan::{
+use grammata_agents::plan::{
     CommandEnvironment, Environment, MockEnvironment, Observation, Planner, Policy, Questions, Step,
 };
 use serde_json::{Value, json};
@@ -90,7 +90,10 @@ fn chat(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> 
     Ok(Exit::Done)
 }
 
-fn environment(arguments: &Arguments, plans: &grammata::plan::PlanAutomaton) -> Result<Box<dyn Environment>> {
+fn environment(
+    arguments: &Arguments,
+    plans: &grammata_agents::plan::PlanAutomaton,
+) -> Result<Box<dyn Environment>> {
     if let Some(command) = &arguments.environment_command {
         return Ok(Box::new(CommandEnvironment::new(command, arguments.deadline)));
     }
@@ -143,7 +146,7 @@ fn write_step(
     let plan = planner.plan();
     let Some(step) = plan.steps.last() else { return Ok(()) };
     if arguments.json {
-        let one = grammata::plan::Plan { steps: vec![step.clone()] };
+        let one = grammata_agents::plan::Plan { steps: vec![step.clone()] };
         let shown = show::json(&one, spec);
         output.json(&json!({
             "step": shown.get(0),

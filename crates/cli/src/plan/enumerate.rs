@@ -4,7 +4,7 @@ use super::show;
 use super::spec::SpecArgs;
 use crate::messages;
 use crate::output::{Exit, Failure, Output};
-use grammata::plan::{Objective, PartialPlan, Plan, PlanSampler};
+use grammata_agents::plan::{Objective, PartialPlan, Plan, PlanSampler};
 use serde_json::json;
 use std::io::Write;
 

@@ -5,11 +5,11 @@ use super::spec::SpecArgs;
 use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use grammata::error::ErrorKind;
-use grammata::plan::{
-    Completable, Conflicts, Objective, PartialPlan, PlanAutomaton, Step, Successor, tree_text,
-};
 use grammata::syntax::automaton_spec::Symbol;
 use grammata::transitions::{Count, Counts};
+use grammata_agents::plan::{
+    Completable, Conflicts, Objective, PartialPlan, PlanAutomaton, Step, Successor, tree_text,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 

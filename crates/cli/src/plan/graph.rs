@@ -5,7 +5,7 @@ use crate::graph::{Format, at_least_one, write};
 use crate::output::{Exit, Failure, Output};
 use crate::{errors, messages, source};
 use clap::ValueEnum;
-use grammata::plan::{ReadPlan, Verdict, tree_dot, tree_text};
+use grammata_agents::plan::{ReadPlan, Verdict, tree_dot, tree_text};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -3,11 +3,11 @@
 use super::policy::{PolicyArgs, Prompting};
 use crate::errors;
 use crate::model::PolicyModel;
-use grammata::decode::SamplingParams;
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata::plan::policy::{ModelPolicy, PromptMode, PromptOptions};
 use grammata::vocabulary::Vocabulary;
+use grammata_agents::plan::policy::{ModelPolicy, PromptMode, PromptOptions};
+use grammata_decode::SamplingParams;
 use std::sync::Arc;
 
 /// A model with how it is asked.

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata::plan::Policy;
-use grammata::plan::policy::{
+use grammata_agents::plan::Policy;
+use grammata_agents::plan::policy::{
     AdversarialPolicy, FirstPolicy, InteractivePolicy, PROMPT_MODES, PromptMode, RandomPolicy, ScriptedPolicy,
 };
 use std::path::PathBuf;

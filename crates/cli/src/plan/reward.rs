@@ -3,9 +3,9 @@
 use super::show;
 use crate::errors;
 use grammata::error::Result;
-use grammata::plan::Plan;
-use grammata::plan::shell::{ShellError, run_shell};
 use grammata::syntax::automaton_spec::Spec;
+use grammata_agents::plan::Plan;
+use grammata_agents::plan::shell::{ShellError, run_shell};
 use serde_json::json;
 use std::time::Duration;
 

@@ -13,8 +13,8 @@ use crate::errors;
 use crate::messages::{self, Progress};
 use crate::output::{Exit, Failure, Output};
 use grammata::error::{Error, Result};
-use grammata::plan::policy::WeightedPolicy;
-use grammata::plan::{
+use grammata_agents::plan::policy::WeightedPolicy;
+use grammata_agents::plan::{
     Conflicts, Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, policy_rows,
 };
 use serde_json::{Value, json};
@@ -320,7 +320,7 @@ fn with_model(_: &Arguments, _: Vec<Description>, _: &mut Output) -> Result<Exit
 /// What a model is asked that is to write the whole plan.
 #[cfg(feature = "ort")]
 fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
-    use grammata::plan::{Objective, PartialPlan, Step};
+    use grammata_agents::plan::{Objective, PartialPlan, Step};
     let mut shown = Vec::new();
     // the shortest plans, one for each way to begin
     let start = PartialPlan::new(&task.plans);
@@ -342,7 +342,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
     use super::model::LoadedModel;
     use crate::text::counted;
     use grammata::mask::Compiler;
-    use grammata::plan::{ReadPlan, Verdict};
+    use grammata_agents::plan::{ReadPlan, Verdict};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

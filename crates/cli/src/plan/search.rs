@@ -1,8 +1,8 @@
 //! Searches from arguments.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use grammata::plan::policy::{CostHeuristic, Heuristic, StepsHeuristic};
-use grammata::plan::search::{STRATEGIES, Search, SearchOptions, strategy};
+use grammata_agents::plan::policy::{CostHeuristic, Heuristic, StepsHeuristic};
+use grammata_agents::plan::search::{STRATEGIES, Search, SearchOptions, strategy};
 
 /// How a plan is searched for.
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,8 @@ fn heuristic(text: &str) -> Result<(Kind, f64), String> {
 
 impl SearchArgs {
     pub(super) fn strategy(&self) -> Box<dyn Search> {
-        strategy(&self.search, self.beam_width).unwrap_or_else(|| Box::new(grammata::plan::search::Greedy))
+        strategy(&self.search, self.beam_width)
+            .unwrap_or_else(|| Box::new(grammata_agents::plan::search::Greedy))
     }
 
     pub(super) fn options(&self) -> SearchOptions {

@@ -1,8 +1,8 @@
 //! Plans for people and for JSON.
 
 use crate::output::Output;
-use grammata::plan::{Conflict, Plan, Step, dataflow};
 use grammata::syntax::automaton_spec::{Direction, Spec};
+use grammata_agents::plan::{Conflict, Plan, Step, dataflow};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

@@ -5,9 +5,9 @@ use crate::limits::LimitArgs;
 use crate::messages;
 use crate::source;
 use grammata::error::Result;
-use grammata::plan::PlanAutomaton;
 use grammata::syntax::Notation;
 use grammata::syntax::automaton_spec::Spec;
+use grammata_agents::plan::PlanAutomaton;
 use std::path::PathBuf;
 
 /// Which spec, and its parameters.

@@ -4,7 +4,7 @@ use super::{format, located};
 use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};
 use crate::{messages, report, source};
-use grammata::procedures::{self, NodeKind, Report, Severity};
+use grammata_agents::procedures::{self, NodeKind, Report, Severity};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;

@@ -6,10 +6,10 @@ use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};
 use crate::{errors, messages, source};
 use grammata::error::Result;
-use grammata::evaluation::Journal;
 use grammata::limits::Limits;
-use grammata::procedures::Procedure;
-use grammata::procedures::agent::{
+use grammata_agents::evaluation::Journal;
+use grammata_agents::procedures::Procedure;
+use grammata_agents::procedures::agent::{
     self, ARMS, Agent, Arm, RuleAgent, RunOptions, ScriptedUser, SessionRecord, Simulation, UserScript, judge,
 };
 use serde_json::json;

@@ -4,7 +4,7 @@ use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};
 use crate::source;
 use grammata::error::Error;
-use grammata::procedures;
+use grammata_agents::procedures;
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use super::{FileArgs, ModeName};
 use crate::graph::DrawingArgs;
 use crate::output::{Exit, Failure, Output};
 use crate::{messages, source};
-use grammata::procedures::Supervisor;
+use grammata_agents::procedures::Supervisor;
 use std::io::Write;
 
 /// Boxes are states, with what is done and the values that conditions test; where a closing answer may be said they have a

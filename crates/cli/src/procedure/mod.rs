@@ -19,7 +19,7 @@ use clap::{Subcommand, ValueEnum};
 use grammata::diagnostic::{Diagnostic, Notation, Source};
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata::procedures::{Format, Mode, Procedure, Workflow};
+use grammata_agents::procedures::{Format, Mode, Procedure, Workflow};
 use std::path::{Path, PathBuf};
 
 /// Workflows of agents in PDL: FILE is a procedure in YAML (or JSON), or in TOML if its name ends in `.toml`.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 #[cfg(feature = "ort")]
 use {
     crate::model::PolicyModel,
-    grammata::decode::SamplingParams,
     grammata::error::Result,
     grammata::limits::Limits,
-    grammata::plan::policy::PromptOptions,
-    grammata::procedures::agent::{ModelAgent, ModelUser, UserScript},
+    grammata_agents::plan::policy::PromptOptions,
+    grammata_agents::procedures::agent::{ModelAgent, ModelUser, UserScript},
+    grammata_decode::SamplingParams,
     std::sync::Arc,
 };
 

@@ -7,14 +7,14 @@ use crate::output::{Exit, Failure, Output};
 use crate::{errors, messages, source, svg};
 use clap::ValueEnum;
 use grammata::error::{Error, Result};
-use grammata::evaluation::{Report, Transcript, Turn};
 use grammata::limits::Limits;
-use grammata::plan::{CommandEnvironment, Environment};
-use grammata::procedures::agent::{
+use grammata_agents::evaluation::{Report, Transcript, Turn};
+use grammata_agents::plan::{CommandEnvironment, Environment};
+use grammata_agents::procedures::agent::{
     self, Agent, AgentOptions, AskedUser, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
     ScriptedUser, Simulation, User, UserScript,
 };
-use grammata::procedures::{Procedure, StepFormat, Texts, Workflow};
+use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -144,8 +144,8 @@ pub(super) fn simulation(path: &Path, limits: &Limits) -> Result<Simulation> {
 /// No environment: calls fail.
 fn no_apis(
     _: &grammata::syntax::automaton_spec::Spec,
-    _: &grammata::plan::Step,
-) -> Result<grammata::plan::Observation> {
+    _: &grammata_agents::plan::Step,
+) -> Result<grammata_agents::plan::Observation> {
     Err(errors::no_apis())
 }
 

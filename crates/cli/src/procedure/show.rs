@@ -2,7 +2,7 @@
 
 use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};
-use grammata::procedures::{Node, NodeKind, Session};
+use grammata_agents::procedures::{Node, NodeKind, Session};
 use std::io::Write;
 
 /// Lists slots, APIs and answers with what they require, and what may come at the start.

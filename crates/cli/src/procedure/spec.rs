@@ -3,7 +3,7 @@
 use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};
 use crate::source;
-use grammata::procedures::Supervisor;
+use grammata_agents::procedures::Supervisor;
 
 /// Writes a spec of the kind `dfa` in JSON, which the commands of plans read: symbols are acts with their outcomes, words are
 /// sessions up to where a closing answer may be said.

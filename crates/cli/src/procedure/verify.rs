@@ -4,7 +4,7 @@ use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};
 use crate::source;
 use crate::text::counted;
-use grammata::procedures::{self, Event};
+use grammata_agents::procedures::{self, Event};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;

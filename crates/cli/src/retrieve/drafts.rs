@@ -6,16 +6,16 @@ use super::sources;
 use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};
 use crate::text::{hex, sha256};
-use grammata::decode::Embedder;
 use grammata::error::Result;
-use grammata::retrieval::Template;
-use grammata::retrieval::drafts::Selection;
-use grammata::retrieval::metrics::Judged;
-use grammata::retrieval::queries::{Draft, Mode, Prompt, QueryWriter, retrieve};
-use grammata::retrieval::requests::Request;
-use grammata::retrieval::training::{
+use grammata_agents::retrieval::Template;
+use grammata_agents::retrieval::drafts::Selection;
+use grammata_agents::retrieval::metrics::Judged;
+use grammata_agents::retrieval::queries::{Draft, Mode, Prompt, QueryWriter, retrieve};
+use grammata_agents::retrieval::requests::Request;
+use grammata_agents::retrieval::training::{
     DraftRecord, PromptForm, TrainingOptions, TrainingRequest, write_training_data,
 };
+use grammata_decode::Embedder;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Write;
@@ -207,7 +207,7 @@ impl Finder<'_> {
         &mut self,
         request: &Request,
         draft: &Draft,
-        format: grammata::retrieval::queries::Format,
+        format: grammata_agents::retrieval::queries::Format,
     ) -> Result<(Judged, Vec<String>)> {
         let embedder = self.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
         let draft = Some((draft, format, Duration::ZERO));

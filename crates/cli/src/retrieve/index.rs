@@ -5,7 +5,7 @@ use super::sources::CatalogueArgs;
 use crate::limits::LimitArgs;
 use crate::messages::Progress;
 use crate::output::{Exit, Failure, Output};
-use grammata::retrieval::store::Store;
+use grammata_agents::retrieval::store::Store;
 use std::io::Write;
 use std::path::PathBuf;
 

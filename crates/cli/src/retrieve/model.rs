@@ -1,11 +1,11 @@
 //! Models and embedders from arguments.
 
 use crate::model::ModelSettings;
-use grammata::decode::{Embedder, Model};
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
-use grammata::retrieval::queries::Encoder;
 use grammata::vocabulary::Vocabulary;
+use grammata_agents::retrieval::queries::Encoder;
+use grammata_decode::{Embedder, Model};
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use std::sync::Arc;
 use {
     crate::messages::{self, Progress},
     crate::{errors, model::Parts},
-    grammata::decode::ort::{Device, EmbedderOptions, OrtEmbedder},
-    grammata::decode::{EmbedderFolder, PromptTokenizer},
-    grammata::retrieval::queries::TokenizerEncoder,
+    grammata_agents::retrieval::queries::TokenizerEncoder,
+    grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder},
+    grammata_decode::{EmbedderFolder, PromptTokenizer},
 };
 
 /// A model that writes queries.
@@ -60,7 +60,7 @@ pub(super) fn file_hash(path: &Path) -> Result<String> {
 pub(super) struct Shared(pub(super) Arc<dyn Encoder>);
 
 impl Encoder for Shared {
-    fn encode(&self, instruction: &str, rest: &str) -> Result<grammata::retrieval::queries::Encoded> {
+    fn encode(&self, instruction: &str, rest: &str) -> Result<grammata_agents::retrieval::queries::Encoded> {
         self.0.encode(instruction, rest)
     }
 }

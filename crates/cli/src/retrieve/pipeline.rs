@@ -7,19 +7,19 @@ use crate::messages::Progress;
 use crate::source;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use grammata::decode::{Embedder, SamplingParams};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::mask::Compiler;
-use grammata::retrieval::fuse::Join;
-use grammata::retrieval::queries::{
+use grammata_agents::retrieval::fuse::Join;
+use grammata_agents::retrieval::queries::{
     Draft, Example, Format, Lines, Mode, Prompt, QueryWriter, Run, WriterOptions, Written, few_shot_examples,
     format_grammar, retrieve,
 };
-use grammata::retrieval::requests::Request;
-use grammata::retrieval::retriever::Utterance;
-use grammata::retrieval::store::Store;
-use grammata::retrieval::{Bm25, Catalogue, Ranker, RetrievalOptions, Retriever, Template};
+use grammata_agents::retrieval::requests::Request;
+use grammata_agents::retrieval::retriever::Utterance;
+use grammata_agents::retrieval::store::Store;
+use grammata_agents::retrieval::{Bm25, Catalogue, Ranker, RetrievalOptions, Retriever, Template};
+use grammata_decode::{Embedder, SamplingParams};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;

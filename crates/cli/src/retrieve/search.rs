@@ -6,8 +6,8 @@ use crate::limits::LimitArgs;
 use crate::messages;
 use crate::output::{Exit, Failure, Output};
 use crate::text::quoted;
-use grammata::retrieval::queries::{Run, RunTool, Source};
-use grammata::retrieval::{Catalogue, Ranker};
+use grammata_agents::retrieval::queries::{Run, RunTool, Source};
+use grammata_agents::retrieval::{Catalogue, Ranker};
 use serde_json::json;
 use std::io::Write;
 

@@ -4,9 +4,9 @@ use crate::{errors, source};
 use clap::ValueEnum;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
-use grammata::retrieval::readers::{self, ToolSet};
-use grammata::retrieval::requests::Request;
-use grammata::retrieval::{Catalogue, Template};
+use grammata_agents::retrieval::readers::{self, ToolSet};
+use grammata_agents::retrieval::requests::Request;
+use grammata_agents::retrieval::{Catalogue, Template};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@ use crate::output::{Exit, Failure, Output};
 use crate::text::counted;
 use crate::{messages, report};
 use grammata::diagnostic::Diagnostic;
-use grammata::tools::{Finding, Severity};
+use grammata_agents::tools::{Finding, Severity};
 use serde_json::json;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! Prompts as tokens.
 
-use grammata::decode::{ChatTemplate, Message, PromptTokenizer};
 use grammata::error::Result;
+use grammata_decode::{ChatTemplate, Message, PromptTokenizer};
 
 /// Stands around the numbers of the parts that are data: a character of the private use area.
 const MARK: char = '\u{F8FF}';

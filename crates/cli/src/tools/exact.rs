@@ -1,9 +1,9 @@
 //! The most probable name of a call that begins.
 
-use grammata::decode::{Feed, LogSoftmax, Model, Rows};
 use grammata::error::Result;
-use grammata::tools::session::{CompiledTools, most_probable_names};
 use grammata::vocabulary::TokenId;
+use grammata_agents::tools::session::{CompiledTools, most_probable_names};
+use grammata_decode::{Feed, LogSoftmax, Model, Rows};
 
 /// A name as a call has it, with what ends it.
 #[derive(Debug)]

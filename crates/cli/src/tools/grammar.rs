@@ -7,7 +7,7 @@ use crate::{errors, messages, source, tokens};
 use clap::ValueEnum;
 use grammata::error::{ErrorKind, Result};
 use grammata::mask::Compiler;
-use grammata::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers};
+use grammata_agents::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::{Loaded, SetArgs};
 use crate::output::{Exit, Failure, Output};
 use crate::text::counted;
-use grammata::tools::{Binding, Tool};
+use grammata_agents::tools::{Binding, Tool};
 use serde_json::{Value, json};
 use std::io::Write;
 

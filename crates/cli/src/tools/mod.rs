@@ -21,7 +21,7 @@ use super::source;
 use clap::Subcommand;
 use grammata::diagnostic::{Diagnostic, Notation, Source};
 use grammata::error::{Error, Result};
-use grammata::tools::{self, Document, GrammarOptions, ReadOptions, ToolSet};
+use grammata_agents::tools::{self, Document, GrammarOptions, ReadOptions, ToolSet};
 use std::path::{Path, PathBuf};
 
 /// Tools that a model may call: FILE is an OpenAPI document (JSON or YAML), MCP's `tools/list`, declarations of functions

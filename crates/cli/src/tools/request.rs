@@ -5,7 +5,7 @@ use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use grammata::diagnostic::{Notation, Place, Source};
 use grammata::error::{Error, Result};
-use grammata::tools::Call;
+use grammata_agents::tools::Call;
 use serde_json::{Value, json};
 
 /// Writes each request as a JSON object. Arguments are checked by the schema of their tool. Nothing is sent.

@@ -105,7 +105,7 @@ fn journals_are_regular_files() {
     let pipe = folder.path().join("pipe");
     make_pipe(&pipe);
     for path in [&pipe, folder.path(), Path::new("/dev/zero")] {
-        let opened = grammata::evaluation::Journal::<u32>::open(path, &1);
+        let opened = grammata_agents::evaluation::Journal::<u32>::open(path, &1);
         assert_eq!(opened.unwrap_err().code(), "io/no-file", "{}", path.display());
     }
 }

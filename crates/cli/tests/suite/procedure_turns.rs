@@ -3,10 +3,10 @@
 
 use crate::cli::{json, out, refused};
 use grammata::Limits;
-use grammata::procedures::agent::{
+use grammata_agents::procedures::agent::{
     Agent, AgentOptions, DecisionRequest, Recorded, Situation, Turns, Usage, replay,
 };
-use grammata::procedures::{Format, Mode, Procedure, Workflow};
+use grammata_agents::procedures::{Format, Mode, Procedure, Workflow};
 use serde_json::{Value, json as value};
 
 const ROOM: &str = "grammars/procedures/meeting_room.yaml";

@@ -3,9 +3,9 @@
 use super::fault::Fault;
 use super::tasks::Task;
 use crate::tools::encoding;
-use grammata::decode::{ChatTemplate, PromptTokenizer};
 use grammata::error::Result;
-use grammata::tools::{Call, CallFormat, Document, Level, ReadOptions, ToolSet, Turn, read};
+use grammata_agents::tools::{Call, CallFormat, Document, Level, ReadOptions, ToolSet, Turn, read};
+use grammata_decode::{ChatTemplate, PromptTokenizer};
 use serde_json::{Value, json};
 
 /// The tools of the worked examples, none of a test set.

@@ -1,6 +1,6 @@
 //! The random numbers of a run.
 
-use grammata::decode::SamplingParams;
+use grammata_decode::SamplingParams;
 use sha2::{Digest, Sha256};
 
 /// Draws of tokens that depend on a seed, a task and how many generations the output has begun with, and on nothing else. So they are the

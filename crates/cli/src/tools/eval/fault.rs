@@ -1,6 +1,6 @@
 //! What is wrong with a call that was read. Nothing of the engine is used: arguments are judged by the crate `jsonschema`.
 
-use grammata::tools::ToolSet;
+use grammata_agents::tools::ToolSet;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Judged, Unique, known, validated};
 use super::python::python;
-use grammata::tools::{CallFormat, ToolSet};
+use grammata_agents::tools::{CallFormat, ToolSet};
 use serde_json::{Map, Value, json};
 
 /// Judges turns of a call format.
@@ -76,7 +76,7 @@ fn arguments(text: &str, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grammata::tools::{Document, ReadOptions, read};
+    use grammata_agents::tools::{Document, ReadOptions, read};
 
     #[test]
     fn the_first_fault_of_a_turn_is_named() {

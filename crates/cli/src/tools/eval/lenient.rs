@@ -8,7 +8,7 @@ use super::fault::{Fault, Judged, Unique, validated};
 use super::judge::Judge;
 use super::record::{Lenient, Record};
 use super::tasks::Task;
-use grammata::tools::{Tool, ToolSet};
+use grammata_agents::tools::{Tool, ToolSet};
 use serde_json::{Deserializer, Map, Value};
 
 impl Judge<'_> {
@@ -146,7 +146,7 @@ fn renamed(arguments: Value, tool: &Tool) -> Result<Value, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grammata::tools::{CallFormat, Document, ReadOptions, read};
+    use grammata_agents::tools::{CallFormat, Document, ReadOptions, read};
 
     fn set() -> ToolSet {
         let text = r#"[{"name": "getPlant", "inputSchema": {"type": "object", "properties": {"bedId": {"type": "integer", "maximum": 9}},

@@ -27,10 +27,10 @@ use crate::{errors, source};
 use arms::{OutputOptions, Runner};
 use ask::{Asker, EXAMPLES_AT_MOST, Instructions};
 use fault::Fault;
-use grammata::decode::{PrefixCache, PromptTokenizer, Sampler, SamplingParams};
 use grammata::error::{Error, Result};
-use grammata::evaluation::{Journal, Table};
-use grammata::tools::ToolSet;
+use grammata_agents::evaluation::{Journal, Table};
+use grammata_agents::tools::ToolSet;
+use grammata_decode::{PrefixCache, PromptTokenizer, Sampler, SamplingParams};
 use judge::Judge;
 use record::{Arm, Record};
 use serde_json::json;
@@ -215,7 +215,7 @@ fn generated(
     Ok(records)
 }
 
-fn write_report(path: &Path, report: &grammata::evaluation::Report) -> Result<()> {
+fn write_report(path: &Path, report: &grammata_agents::evaluation::Report) -> Result<()> {
     let is_html = path.extension().is_some_and(|extension| extension == "html");
     let text = if is_html { report.to_html() } else { report.to_markdown() };
     std::fs::write(path, text).map_err(|cause| Error::io(path, &cause))

@@ -5,9 +5,9 @@ use super::arms::{Output, Runner, Values};
 use super::fault::Fault;
 use super::record::{Arm, Record};
 use super::tasks::{Gold, Task};
-use grammata::decode::{FinishReason, Model};
 use grammata::error::Result;
-use grammata::tools::ToolSet;
+use grammata_agents::tools::ToolSet;
+use grammata_decode::{FinishReason, Model};
 use serde_json::json;
 use std::time::Instant;
 

@@ -1,11 +1,11 @@
 //! Arms that hold a model to a part of what the call grammar says.
 
-use grammata::decode::Constraint;
 use grammata::error::Result;
 use grammata::matcher::Matcher;
-use grammata::tools::session::{Event, Session};
-use grammata::tools::{Document, ReadOptions, ToolSet, read};
 use grammata::vocabulary::{TokenId, Vocabulary};
+use grammata_agents::tools::session::{Event, Session};
+use grammata_agents::tools::{Document, ReadOptions, ToolSet, read};
+use grammata_decode::Constraint;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@
 //! that was written so far. Arguments are tried in the falling order of the logits, and the first token with which the text can
 //! still become arguments is taken; the end of the sequence adds nothing, so it always can.
 
-use grammata::decode::{
-    Feed, FinishReason, Generation, Model, OutputStatus, Rows, Sampler, SamplingParams, Timings,
-};
 use grammata::error::Result;
 use grammata::vocabulary::{TokenId, Vocabulary};
+use grammata_decode::{
+    Feed, FinishReason, Generation, Model, OutputStatus, Rows, Sampler, SamplingParams, Timings,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! without the other.
 
 use super::fault::{Fault, Judged, known, validated};
-use grammata::tools::ToolSet;
+use grammata_agents::tools::ToolSet;
 use serde_json::{Map, Number, Value};
 
 /// Values inside values.
@@ -165,7 +165,7 @@ impl<'t> Reader<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grammata::tools::{Call, CallFormat, Document, ReadOptions, Turn, read};
+    use grammata_agents::tools::{Call, CallFormat, Document, ReadOptions, Turn, read};
     use serde_json::json;
 
     #[test]

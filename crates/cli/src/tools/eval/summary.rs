@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use super::record::{Arm, Record};
-use grammata::evaluation::statistics::{Interval, quantile, sign_test, wilson};
-use grammata::evaluation::{Bar, Plot, Report, Table};
+use grammata_agents::evaluation::statistics::{Interval, quantile, sign_test, wilson};
+use grammata_agents::evaluation::{Bar, Plot, Report, Table};
 use serde_json::{Value, json};
 
 /// Who judges.

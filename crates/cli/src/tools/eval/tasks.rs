@@ -2,7 +2,7 @@
 
 use crate::errors;
 use grammata::error::Result;
-use grammata::tools::{self, Binding, Document, GrammarOptions, ReadOptions, ToolSet};
+use grammata_agents::tools::{self, Binding, Document, GrammarOptions, ReadOptions, ToolSet};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::rc::Rc;

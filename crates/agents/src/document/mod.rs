@@ -1,0 +1,196 @@
+//! A file in YAML, JSON or TOML as a tree of values with their places, whatever its notation.
+//!
+//! YAML 1.2 is read by `saphyr-parser`, TOML by `toml`; JSON is a subset of YAML 1.2 and has no reader of its own. The tree lies in an arena, so that
+//! nothing here recurses over the depth of the input.
+
+mod toml;
+mod yaml;
+
+use grammata::diagnostic::Place;
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+
+/// The notation of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML 1.2, of which JSON is a subset.
+    Yaml,
+    /// TOML 1.0.
+    Toml,
+}
+
+/// Arrays and mappings inside each other, at most. Schemas of slots are the deepest part of a file.
+const DEPTH: usize = 100;
+
+/// Where and why a file is not of its notation.
+#[derive(Clone, Debug)]
+pub(crate) struct Malformed {
+    pub(crate) place: Place,
+    pub(crate) found: String,
+    pub(crate) allowed: String,
+}
+
+impl Malformed {
+    fn new(place: Place, found: impl Into<String>, allowed: impl Into<String>) -> Malformed {
+        Malformed { place, found: found.into(), allowed: allowed.into() }
+    }
+}
+
+/// The index of a value in its [`Document`].
+pub(crate) type NodeId = usize;
+
+/// A value.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Where it begins.
+    pub(crate) place: Place,
+    pub(crate) content: Content,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// A scalar. `is_plain`: without quotes, so that it may be a number, a boolean or null (YAML 1.2, core schema).
+    Scalar {
+        text: String,
+        is_plain: bool,
+    },
+    List(Vec<NodeId>),
+    /// Keys in the order of the file.
+    Mapping(Vec<Entry>),
+}
+
+/// A member of a mapping.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) place: Place,
+    pub(crate) value: NodeId,
+}
+
+/// All values of a file. Node 0 is its root; children have greater ids than their parents.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    nodes: Vec<Node>,
+}
+
+impl Document {
+    /// Reads a file, whose length the caller bounds.
+    ///
+    /// # Errors
+    /// Where it is not of its notation.
+    pub(crate) fn read(text: &str, format: Format) -> Result<Document, Malformed> {
+        match format {
+            Format::Yaml => yaml::read(text),
+            Format::Toml => toml::read(text),
+        }
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    fn add(&mut self, place: Place, content: Content) -> NodeId {
+        self.nodes.push(Node { place, content });
+        self.nodes.len() - 1
+    }
+
+    /// Puts a value into the innermost open array or mapping. A mapping's key is a scalar.
+    fn attach(&mut self, open: &mut [Open], child: NodeId) -> Result<(), Malformed> {
+        let Some(Open { node, key }) = open.last_mut() else { return Ok(()) };
+        let place = self.nodes[child].place.clone();
+        if let Content::List(items) = &mut self.nodes[*node].content {
+            items.push(child);
+            return Ok(());
+        }
+        let Some((name, at)) = key.take() else {
+            let Content::Scalar { text, .. } = &self.nodes[child].content else {
+                return Err(Malformed::new(place, "a key that is no scalar", "keys that are texts"));
+            };
+            *key = Some((text.clone(), place));
+            return Ok(());
+        };
+        if let Content::Mapping(entries) = &mut self.nodes[*node].content {
+            entries.push(Entry { key: name, place: at, value: child });
+        }
+        Ok(())
+    }
+
+    /// The members of mappings that a later one of the same mapping replaces: their keys and places.
+    pub(crate) fn repeated_keys(&self) -> Vec<(&str, &Place)> {
+        let mut repeated = Vec::new();
+        for node in &self.nodes {
+            let Content::Mapping(entries) = &node.content else { continue };
+            let mut keys: FxHashMap<&str, &Place> = FxHashMap::default();
+            let replaced = entries
+                .iter()
+                .filter_map(|entry| Some((&*entry.key, keys.insert(&entry.key, &entry.place)?)));
+            repeated.extend(replaced);
+        }
+        repeated
+    }
+
+    /// The value as JSON. Plain scalars are numbers, booleans and null by YAML's core schema.
+    pub(crate) fn json(&self, root: NodeId) -> Value {
+        // children have greater ids than their parents, so they are ready before these
+        let inside = self.below(root);
+        let mut ready: FxHashMap<NodeId, Value> = FxHashMap::default();
+        for &id in inside.iter().rev() {
+            let value = match &self.nodes[id].content {
+                Content::Scalar { text, is_plain } => scalar(text, *is_plain),
+                Content::List(items) => items.iter().filter_map(|item| ready.remove(item)).collect(),
+                Content::Mapping(entries) => Value::Object(Map::from_iter(
+                    entries.iter().filter_map(|entry| Some((entry.key.clone(), ready.remove(&entry.value)?))),
+                )),
+            };
+            ready.insert(id, value);
+        }
+        ready.remove(&root).unwrap_or_default()
+    }
+
+    /// A value and all below it, parents before their children.
+    fn below(&self, root: NodeId) -> Vec<NodeId> {
+        let mut found = vec![root];
+        let mut next = 0;
+        while let Some(&id) = found.get(next) {
+            next += 1;
+            match &self.nodes[id].content {
+                Content::Scalar { .. } => {}
+                Content::List(items) => found.extend(items),
+                Content::Mapping(entries) => found.extend(entries.iter().map(|entry| entry.value)),
+            }
+        }
+        found
+    }
+}
+
+/// An array or a mapping that is being read, with the key whose value comes next.
+struct Open {
+    node: NodeId,
+    key: Option<(String, Place)>,
+}
+
+/// Opens an array or a mapping within the bound on depth.
+fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<(), Malformed> {
+    if open.len() == DEPTH {
+        let allowed = format!("at most {DEPTH} arrays and mappings inside each other");
+        return Err(Malformed::new(place.clone(), "a value that is nested deeper", allowed));
+    }
+    open.push(Open { node, key: None });
+    Ok(())
+}
+
+/// A scalar as JSON.
+pub(crate) fn scalar(text: &str, is_plain: bool) -> Value {
+    if !is_plain {
+        return Value::String(text.to_owned());
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => match serde_json::from_str(text) {
+            Ok(Value::Number(number)) => Value::Number(number),
+            _ => Value::String(text.to_owned()),
+        },
+    }
+}

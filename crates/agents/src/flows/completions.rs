@@ -1,0 +1,236 @@
+//! Short ends of plans as texts: what finishes a plan from any beginning of it.
+
+use super::domain::FlowDomain;
+use super::letters::{self, Letter};
+use super::options::{FlowOptions, Level};
+use super::text::{Thoughts, now_line, stated_text};
+use grammata::error::Result;
+use grammata::limits::{LimitKind, Limits};
+
+/// The thought of a turn that is as short as can be.
+const SHORT: &str = "ok";
+
+/// A call that may come in a state.
+#[derive(Debug)]
+struct Turn {
+    /// What stands before the thought.
+    lead: String,
+    /// `Name()`, perhaps with makers in the brackets.
+    call: String,
+    to: usize,
+}
+
+/// The texts of the plans of a domain, by the states of their least automaton.
+#[derive(Debug)]
+pub(super) struct Completions {
+    thoughts: Thoughts,
+    turns: Vec<Vec<Turn>>,
+    is_accepting: Vec<bool>,
+    /// Of each state a short end of a plan, from the turn on; none where no plan ends.
+    rest: Vec<Option<String>>,
+}
+
+impl Completions {
+    /// Of the plans of a level from 3 on.
+    ///
+    /// # Errors
+    /// As of [`letters::graph`].
+    pub(super) fn new(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Completions> {
+        let by_step = thoughts == Thoughts::Stated && options.level == Level::Steps;
+        let graph = letters::graph(domain, FlowOptions { by_step, ..options.clone() })?;
+        let mut turns: Vec<Vec<Turn>> = graph.nodes.iter().map(|_| Vec::new()).collect();
+        let mut calls: Vec<Vec<Letter>> = vec![Vec::new(); graph.nodes.len()];
+        graph.edges.iter().for_each(|edge| calls[edge.from].extend(edge.labels.iter().cloned()));
+        calls.iter_mut().for_each(|calls| calls.sort_unstable());
+        for edge in &graph.edges {
+            let Some(to) = edge.to else { continue };
+            for letter in &edge.labels {
+                let lead = match thoughts {
+                    Thoughts::None | Thoughts::Free | Thoughts::After => " ".to_owned(),
+                    Thoughts::Stated => format!(" {}: ", stated_text(domain, letter.call)),
+                    Thoughts::Guided => now_line(domain, &calls[edge.from]),
+                };
+                let call = letter.text.to_string();
+                turns[edge.from].push(Turn { lead, call, to });
+            }
+        }
+        let is_accepting = graph.nodes.iter().map(|node| node.is_accepting).collect();
+        let rest = vec![None; turns.len()];
+        let mut completions = Completions { thoughts, turns, is_accepting, rest };
+        completions.find_rests();
+        let (bytes, limit) = (completions.bytes(), options.limits.source_bytes);
+        match bytes > limit {
+            true => Err(Limits::exceeded(
+                LimitKind::SourceBytes,
+                limit,
+                format!("ends of plans of {bytes} bytes"),
+            )),
+            false => Ok(completions),
+        }
+    }
+
+    /// Shortest paths by bytes, from the ends back (Bellman and Ford: as many rounds as the longest of them has calls).
+    fn find_rests(&mut self) {
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for state in (0..self.turns.len()).rev() {
+                for turn in &self.turns[state] {
+                    let Some(tail) = self.tail(turn.to) else { continue };
+                    let text = self.whole_turn(turn) + &tail;
+                    if self.rest[state].as_ref().is_none_or(|rest| text.len() < rest.len()) {
+                        self.rest[state] = Some(text);
+                        has_changed = true;
+                    }
+                }
+            }
+        }
+    }
+
+    fn whole_turn(&self, turn: &Turn) -> String {
+        let Turn { lead, call, .. } = turn;
+        match self.thoughts {
+            Thoughts::None => format!("{lead}{call}"),
+            Thoughts::After => format!("{lead}{call} [thought] {SHORT}"),
+            _ => format!("{lead}{SHORT} [API] {call}"),
+        }
+    }
+
+    /// What follows a turn that leads to a state.
+    fn tail(&self, to: usize) -> Option<String> {
+        match self.is_accepting[to] {
+            true => Some(String::new()),
+            false => Some(format!("{}{}", self.thoughts.separator(), self.rest[to].as_ref()?)),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.rest.iter().flatten().map(String::len).sum()
+    }
+
+    /// The short ends of plans, each from a state's turn on.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &str> {
+        self.rest.iter().flatten().map(String::as_str)
+    }
+
+    /// The bytes of the longest turn.
+    pub(super) fn longest_turn(&self) -> usize {
+        self.turns.iter().flatten().map(|turn| self.whole_turn(turn).len()).max().unwrap_or(0)
+    }
+
+    /// A short text that makes `text`, a beginning of a plan, a whole one.
+    pub(super) fn of(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let (whole, character, written) = whole_characters(text)?;
+        let filled = whole + std::str::from_utf8(&character).ok()?;
+        let mut end = character.get(written..)?.to_vec();
+        end.extend_from_slice(self.of_text(&filled)?.as_bytes());
+        Some(end)
+    }
+
+    fn of_text(&self, text: &str) -> Option<String> {
+        let (mut state, mut rest) = (0, text);
+        loop {
+            match self.after_turn(state, rest) {
+                Ok((to, after)) => {
+                    if self.is_accepting[to] {
+                        return Some(String::new());
+                    }
+                    let separator = self.thoughts.separator();
+                    match after.strip_prefix(separator) {
+                        Some(next) => (state, rest) = (to, next),
+                        None => {
+                            let missing = separator.strip_prefix(after)?;
+                            return Some(format!("{missing}{}", self.rest[to].as_ref()?));
+                        }
+                    }
+                }
+                Err(ends) => return ends.into_iter().min_by_key(String::len),
+            }
+        }
+    }
+
+    /// The state after a whole turn with the text after it, or the ends of turns that the text begins.
+    fn after_turn<'t>(&self, state: usize, text: &'t str) -> Result<(usize, &'t str), Vec<String>> {
+        let mut ends = Vec::new();
+        for turn in &self.turns[state] {
+            let Some(after) = text.strip_prefix(turn.lead.as_str()) else {
+                if let (Some(_), Some(tail)) = (turn.lead.strip_prefix(text), self.tail(turn.to)) {
+                    ends.push(format!("{}{tail}", &self.whole_turn(turn)[text.len()..]));
+                }
+                continue;
+            };
+            match self.thoughts {
+                Thoughts::None => match after.strip_prefix(turn.call.as_str()) {
+                    Some(after) => return Ok((turn.to, after)),
+                    None => ends.extend(self.rest_of(&turn.call, after, turn.to)),
+                },
+                Thoughts::After => {
+                    let marked = format!("{} [thought] ", turn.call);
+                    match after.strip_prefix(marked.as_str()) {
+                        None => ends.extend(self.rest_of(&format!("{marked}{SHORT}"), after, turn.to)),
+                        Some(thought) => match thought.find('\n') {
+                            Some(end) => return Ok((turn.to, &thought[end..])),
+                            None => {
+                                let more = if is_thought(thought) { "" } else { "." };
+                                ends.extend(self.tail(turn.to).map(|tail| format!("{more}{tail}")));
+                            }
+                        },
+                    }
+                }
+                _ => match after.find('[') {
+                    Some(bracket) => {
+                        let (marked, after) = (format!("[API] {}", turn.call), &after[bracket..]);
+                        match after.strip_prefix(marked.as_str()) {
+                            Some(after) => return Ok((turn.to, after)),
+                            None => ends.extend(self.rest_of(&marked, after, turn.to)),
+                        }
+                    }
+                    None => {
+                        let more = match after.strip_suffix(' ') {
+                            Some(thought) if is_thought(thought) => "",
+                            _ if is_thought(after) => " ",
+                            _ => ". ",
+                        };
+                        let tail = self.tail(turn.to);
+                        ends.extend(tail.map(|tail| format!("{more}[API] {}{tail}", turn.call)));
+                    }
+                },
+            }
+        }
+        Err(ends)
+    }
+
+    /// What is missing of a text that `written` begins, with what follows it.
+    fn rest_of(&self, whole: &str, written: &str, to: usize) -> Option<String> {
+        Some(format!("{}{}", whole.strip_prefix(written)?, self.tail(to)?))
+    }
+}
+
+fn is_thought(text: &str) -> bool {
+    let is_blank = |end: Option<char>| end.is_none_or(char::is_whitespace);
+    !is_blank(text.chars().next()) && !is_blank(text.chars().next_back())
+}
+
+/// The whole characters of a text; the last one if it is cut, completed; and how many of its bytes are in the text.
+fn whole_characters(text: &[u8]) -> Option<(String, Vec<u8>, usize)> {
+    let cut = match std::str::from_utf8(text) {
+        Ok(text) => return Some((text.to_owned(), Vec::new(), 0)),
+        Err(cut) => cut.valid_up_to(),
+    };
+    let (whole, last) = text.split_at_checked(cut)?;
+    let length = match last.first()? {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        _ => 4,
+    };
+    let mut character = last.to_vec();
+    while character.len() < length {
+        // no blank, and no code that is not a character's
+        character.push(match character.as_slice() {
+            [0xED] => 0x9F,
+            [0xF4] => 0x8F,
+            _ => 0xBF,
+        });
+    }
+    Some((String::from_utf8(whole.to_vec()).ok()?, character, last.len()))
+}

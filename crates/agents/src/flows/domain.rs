@@ -1,0 +1,252 @@
+//! Domains: APIs, steps and flows, as they are read.
+
+use super::errors;
+use fixedbitset::FixedBitSet;
+use grammata::diagnostic::Diagnostic;
+use grammata::error::Result;
+use std::cell::Cell;
+
+/// What an API needs: any one of some data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Places among [`FlowDomain::data`], at least one.
+    pub any_of: Vec<usize>,
+}
+
+/// What an API may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its name, as an API's.
+    pub name: String,
+    /// What the API makes with this answer besides its own outputs, by places among [`FlowDomain::data`].
+    pub outputs: Vec<usize>,
+}
+
+/// An API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Api {
+    /// Its name.
+    pub name: String,
+    /// Other names of it.
+    pub aliases: Vec<String>,
+    /// What it needs: each of the inputs.
+    pub inputs: Vec<Input>,
+    /// What it makes, by places among [`FlowDomain::data`].
+    pub outputs: Vec<usize>,
+    /// What it may answer, of which the world chooses one; nothing of an API whose answer does not matter.
+    pub outcomes: Vec<Outcome>,
+    /// One line for a prompt.
+    pub description: String,
+}
+
+impl Api {
+    /// What it makes with an answer, or may make with any if none is given.
+    pub fn makes(&self, outcome: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        let answers = self.outcomes.iter().enumerate();
+        let answers = answers.filter(move |(number, _)| outcome.is_none_or(|outcome| outcome == *number));
+        self.outputs.iter().copied().chain(answers.flat_map(|(_, answer)| answer.outputs.iter().copied()))
+    }
+
+    /// The answers that a call may have: none is one where the API has no outcomes.
+    pub(super) fn answers(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+        let none = self.outcomes.is_empty().then_some(None);
+        none.into_iter().chain((0..self.outcomes.len()).map(Some))
+    }
+}
+
+/// A step: an instruction that is carried out by APIs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its id.
+    pub id: String,
+    /// The instruction.
+    pub text: String,
+    /// The APIs that carry it out, in the order of the gold plan, by their places.
+    pub apis: Vec<usize>,
+}
+
+/// How often a step is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// At least so often; 0 for a step that may be left out.
+    pub min: u32,
+    /// At most so often; `None` is without bound.
+    pub max: Option<u32>,
+}
+
+impl Rounds {
+    /// Exactly once.
+    pub const ONCE: Rounds = Rounds { min: 1, max: Some(1) };
+}
+
+/// An entry of the body of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A step, carried out some rounds one after the other.
+    Step {
+        /// Its place among [`FlowDomain::steps`].
+        step: usize,
+        /// How often.
+        rounds: Rounds,
+        /// The entries of the body that come before it, by their places; `None` where the file does not say.
+        after: Option<Vec<usize>>,
+    },
+    /// One of several lists of entries, each in order.
+    Either(Vec<Vec<Entry>>),
+}
+
+/// How the steps of a flow that are not ordered by `after` share a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowOrder {
+    /// A step that has begun is finished before another begins.
+    #[default]
+    Whole,
+    /// The APIs of steps may alternate.
+    Interleaved,
+}
+
+/// A flow: the steps that serve an intent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its id.
+    pub id: String,
+    /// What a customer wants.
+    pub intent: String,
+    /// The steps of the gold plan in order, by their places; the first is the prelude. Optional steps are in it, repeated
+    /// ones as often as they must come but at least once, and of alternatives the first.
+    pub steps: Vec<usize>,
+    /// The entries after the prelude.
+    pub body: Vec<Entry>,
+    /// How steps share a plan where `after` orders them.
+    pub order: FlowOrder,
+    /// Data taken to be there from the start, by places.
+    pub assumes: Vec<usize>,
+    /// Whether some plan follows it; false only in domains that were read with `allow_infeasible`.
+    pub is_feasible: bool,
+}
+
+impl Flow {
+    /// Whether `after` orders the steps, a partial order; else the list does.
+    pub fn is_partial_order(&self) -> bool {
+        self.body.iter().any(|entry| matches!(entry, Entry::Step { after: Some(_), .. }))
+    }
+
+    /// Whether all steps come once: nothing is optional, repeated or alternative.
+    pub(super) fn is_plain(&self) -> bool {
+        self.body.iter().all(|entry| matches!(entry, Entry::Step { rounds: Rounds::ONCE, .. }))
+    }
+}
+
+/// A domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowDomain {
+    /// Its name.
+    pub name: String,
+    /// The APIs, in the order of the file.
+    pub apis: Vec<Api>,
+    /// The steps, in the order of the file.
+    pub steps: Vec<Step>,
+    /// The flows, in the order of the file.
+    pub flows: Vec<Flow>,
+    /// The names of data, in the order in which they come up.
+    pub data: Vec<String>,
+    /// The step that every plan begins with.
+    pub prelude: usize,
+    /// The API that ends a plan.
+    pub end: usize,
+    /// Data that are there from the start in all flows, by places.
+    pub given: Vec<usize>,
+    /// APIs that may come at any time before the end, each once, in no step.
+    pub allow: Vec<usize>,
+    /// What is odd but does no harm.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl FlowDomain {
+    /// The API of a name or an alias.
+    pub fn api(&self, name: &str) -> Option<usize> {
+        self.apis.iter().position(|api| api.name == name || api.aliases.iter().any(|alias| alias == name))
+    }
+
+    /// The flow of an id.
+    pub fn flow(&self, id: &str) -> Option<usize> {
+        self.flows.iter().position(|flow| flow.id == id)
+    }
+
+    /// The APIs of the prelude.
+    pub fn prelude_apis(&self) -> &[usize] {
+        self.steps.get(self.prelude).map_or(&[], |step| &step.apis)
+    }
+
+    /// The APIs of a flow in the order of its gold plan, without those of the prelude.
+    pub fn gold(&self, flow: usize) -> Vec<usize> {
+        let steps = self.flows.get(flow).map_or(&[][..], |flow| &flow.steps);
+        let steps = steps.iter().skip(1).filter_map(|&step| self.steps.get(step));
+        steps.flat_map(|step| step.apis.iter().copied()).collect()
+    }
+
+    /// Pairs of an API that makes something and one that needs it (the API graph).
+    pub fn dependencies(&self) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (maker, made) in self.apis.iter().enumerate() {
+            for (user, api) in self.apis.iter().enumerate() {
+                let needs = |output: &usize| api.inputs.iter().any(|input| input.any_of.contains(output));
+                if made.makes(None).any(|output| needs(&output)) {
+                    pairs.push((maker, user));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The API and its outcome of an answer as it is written, `API=outcome`, by their places.
+    ///
+    /// # Errors
+    /// `flow/answer` if there is no such outcome.
+    pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
+        let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
+            let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);
+            api.outcomes.iter().map(named).enumerate().map(move |(number, name)| ((place, number), name))
+        });
+        let all: Vec<((usize, usize), String)> = all.collect();
+        let found = all.iter().find(|(_, name)| name == written);
+        found.map(|(answer, _)| *answer).ok_or_else(|| {
+            errors::answer(written, &all.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>())
+        })
+    }
+
+    /// Whether the answers of some APIs decide what may follow.
+    pub fn has_outcomes(&self) -> bool {
+        self.apis.iter().any(|api| !api.outcomes.is_empty())
+    }
+
+    /// The data that are there after the prelude for plans of some flows.
+    pub(super) fn given_after_prelude(&self, flows: &[usize]) -> FixedBitSet {
+        let mut given = FixedBitSet::with_capacity(self.data.len());
+        let made = self.prelude_apis().iter().flat_map(|&api| &self.apis[api].outputs);
+        let assumed = flows.iter().flat_map(|&flow| &self.flows[flow].assumes);
+        made.chain(assumed).chain(&self.given).for_each(|&data| given.insert(data));
+        given
+    }
+
+    /// Adds the data that an API can use.
+    pub(super) fn add_inputs(&self, api: usize, into: &mut FixedBitSet) {
+        let inputs = self.apis[api].inputs.iter().flat_map(|input| &input.any_of);
+        inputs.for_each(|&data| into.insert(data));
+    }
+
+    /// Whether the data that are made serve all inputs of an API.
+    pub(super) fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
+        self.apis[api].inputs.iter().all(|input| input.any_of.iter().any(|&data| made(data)))
+    }
+
+    /// The same, and how many lookups in the data it took.
+    pub(super) fn is_served_of(&self, api: usize, made: &FixedBitSet) -> (bool, usize) {
+        let lookups = Cell::new(0);
+        let is_served = self.is_served(api, &|data| {
+            lookups.set(lookups.get() + 1);
+            made.contains(data)
+        });
+        (is_served, lookups.get())
+    }
+}

@@ -1,0 +1,369 @@
+//! The errors of flows.
+
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use grammata::error::{Error, ErrorKind};
+
+fn at(pointer: String, diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic.at(Place::Pointer(pointer)))
+}
+
+pub(super) fn toml(text: &str, cause: &toml::de::Error) -> Error {
+    let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
+    let diagnostic = Diagnostic::new("flow/unreadable", "the domain cannot be read")
+        .at(place)
+        .cause(cause.message())
+        .allowed(
+            "`kind`, `name`, `prelude`, `end`, `given`, `allow`, `[apis.NAME]`, `[steps]` and `[[flows]]`",
+        )
+        .help("correct it there; `grammars/flows` has domains to compare with");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn value(pointer: String, cause: &toml::de::Error) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/value", "an API, a step or an entry of a flow cannot be read")
+            .cause(cause.message())
+            .allowed(
+                "of an API `inputs`, `outputs`, `outcomes`, `returns`, `description`, `aliases`; of a step `text`, `apis`; of an \
+                 entry of a flow the id of a step, `step` with `optional`, `repeat`, `after`, or `either`",
+            )
+            .help("correct it there; `grammars/flows` has domains to compare with"),
+    )
+}
+
+pub(super) fn unknown<'k>(
+    what: &str,
+    name: &str,
+    pointer: String,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Error {
+    let help = did_you_mean(name, known, format!("declare the {what}, or correct its name"));
+    let diagnostic = Diagnostic::new("flow/unknown-name", format!("there is no such {what}"));
+    at(pointer, diagnostic.found(name).help(help))
+}
+
+/// A call of an API that the domain does not have.
+pub(super) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
+    unknown("API", name, "/apis".to_owned(), known)
+}
+
+pub(super) fn name(name: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/name", "an API cannot have this name")
+            .found(excerpt(name))
+            .allowed("a letter, then up to 63 letters, digits and `_`")
+            .help("calls are written `Name()`: choose such a name"),
+    )
+}
+
+pub(super) fn outcome_name(name: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/outcome-name", "an outcome cannot have this name")
+            .found(excerpt(name))
+            .allowed("a letter, then up to 63 letters, digits and `_`")
+            .help("answers are written `Name()=outcome`: choose such a name"),
+    )
+}
+
+pub(super) fn fixed_outcomes(api: &str) -> Error {
+    at(
+        format!("/apis/{api}/outcomes"),
+        Diagnostic::new("flow/fixed-outcomes", "an API of the prelude or the end has outcomes")
+            .found(format!("`{api}`"))
+            .allowed("outcomes of APIs after the prelude and before the end")
+            .help("leave the outcomes out, or move the API to a step of its own"),
+    )
+}
+
+/// No plan can be finished whatever the world answers.
+pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
+    at(
+        format!("/apis/{api}/outcomes/{outcome}"),
+        Diagnostic::new("flow/unanswered", "no plan can be finished whatever the APIs answer")
+            .found(format!("no plan that ends has `{api}()={outcome}`"))
+            .allowed("for each outcome of an API that must come, steps that its data allow")
+            .help(
+                "add an alternative (`either`) or an optional step for that answer, or leave the outcome out",
+            ),
+    )
+}
+
+/// An answer that is given beforehand.
+pub(super) fn answer(found: &str, known: &[String]) -> Error {
+    let allowed = if known.is_empty() { "none: no API has outcomes".to_owned() } else { known.join(", ") };
+    let help = did_you_mean(found, known.iter().map(String::as_str), "name an API and one of its outcomes");
+    let diagnostic = Diagnostic::new("flow/answer", "there is no such answer of an API")
+        .found(excerpt(found))
+        .allowed(allowed)
+        .help(help);
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/twice", format!("{what} is there twice"))
+            .found(name)
+            .help("leave one out, or rename one"),
+    )
+}
+
+/// Makers of inputs at a level at which calls may come without them.
+pub(super) fn arguments(level: u8) -> Error {
+    let diagnostic = Diagnostic::new("flow/arguments", "calls name makers only where each input has one")
+        .found(format!("level {level}"))
+        .allowed("level 4, 5 or 6")
+        .help("raise the level, or leave the brackets empty");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Data that calls cannot name.
+pub(super) fn data_name(name: &str) -> Error {
+    let diagnostic = Diagnostic::new("flow/arguments", "calls cannot name these data in their brackets")
+        .found(excerpt(name))
+        .allowed("letters, digits, `_`, `-` and `.`")
+        .help("rename the data, or leave the brackets empty");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A name that merged domains declare differently.
+pub(super) fn redefined(what: &str, name: &str, domain: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/api-redefined", format!("{what} is declared differently by two domains"))
+            .found(format!("`{}` of `{}`", excerpt(name), excerpt(domain)))
+            .allowed("equal declarations, one prelude, and ends that each need one thing")
+            .help("keep the names of the domains apart (`--apart`), or rename one"),
+    )
+}
+
+pub(super) fn empty_alternatives(api: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/empty-alternatives", format!("an input of `{api}` has no alternatives"))
+            .found("`[]`")
+            .allowed("a name, or a list of names any of which serves")
+            .help("name what serves the input, or leave the input out"),
+    )
+}
+
+pub(super) fn end(found: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/end", "a flow ends with the API `end`, which comes nowhere else")
+            .found(found)
+            .allowed("`end` as the last API of the last step, once")
+            .help("move the API to the end of the flow, or name another one as `end`"),
+    )
+}
+
+pub(super) fn prelude(flow: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/prelude", format!("the flow `{flow}` does not begin with the prelude"))
+            .allowed("the step `prelude` first, and steps after it")
+            .help("put the prelude before the other steps"),
+    )
+}
+
+/// An input that nothing before makes. `maker` says who could.
+pub(super) fn unprovided(flow: &str, api: &str, input: &str, maker: Maker<'_>, pointer: String) -> Error {
+    let help = match maker {
+        Maker::Nobody => "no API makes it: add one, or list it under the flow's `assumes`".to_owned(),
+        Maker::Elsewhere(api) => format!("`{api}` makes it: put it into an earlier step of the flow"),
+        Maker::Later(api) => format!("`{api}` makes it, but comes after it: change the order of the steps"),
+    };
+    at(
+        pointer,
+        Diagnostic::new(
+            "flow/unprovided-input",
+            format!("in the flow `{flow}` nothing makes an input of `{api}`"),
+        )
+        .found(input)
+        .help(help),
+    )
+}
+
+/// Who makes an input.
+pub(super) enum Maker<'a> {
+    Nobody,
+    /// An API that the flow does not have.
+    Elsewhere(&'a str),
+    /// An API that comes later in the flow.
+    Later(&'a str),
+}
+
+pub(super) fn cycle(flow: &str, cycle: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/cyclic-dependency", format!("APIs of the flow `{flow}` need each other"))
+            .found(cycle)
+            .allowed("APIs whose inputs are made before them")
+            .help("let another API make one of the inputs, or list it under the flow's `assumes`"),
+    )
+}
+
+pub(super) fn empty_step(step: &str) -> Diagnostic {
+    Diagnostic::new("flow/empty-step", format!("the step `{step}` has no APIs: plans do not show it"))
+        .at(Place::Pointer(format!("/steps/{step}/apis")))
+        .help("add the API that carries it out")
+}
+
+pub(super) fn level(level: u8) -> Error {
+    let diagnostic =
+        Diagnostic::new("flow/level", "plans of this level are no sequences of the domain's APIs")
+            .found(format!("level {level}"))
+            .allowed("levels 2 to 6, and 1 for texts")
+            .help("take a level from 2 to 6");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn intents(found: usize, flows: usize) -> Error {
+    let diagnostic = Diagnostic::new("flow/intents", "a plan cannot serve this number of intents")
+        .found(found.to_string())
+        .allowed(format!("from 1 to {flows}, the number of flows"))
+        .help("each intent is served by another flow: take fewer intents");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn stated() -> Error {
+    let diagnostic = Diagnostic::new("flow/stated", "thoughts that state a step need plans that keep steps")
+        .allowed("`stated` at level 6")
+        .help("take level 6, or thoughts that are `free`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn line_break(what: &str, name: &str) -> Error {
+    let diagnostic =
+        Diagnostic::new("flow/line", format!("{what} of `{name}` is not one line without brackets"))
+            .allowed("at least one character, none of line break, `[` and `]`")
+            .help("thoughts quote it on a line between `[thought]` and `[API]`: rewrite it");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn rounds(pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/repeat", "a step cannot be repeated so often")
+            .allowed("`min` from 0 (1 by default), and `max` not less than `min` and at least 1, or none")
+            .help("correct the bounds"),
+    )
+}
+
+pub(super) fn too_deep(most: usize, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/depth", "alternatives are nested too deeply")
+            .allowed(format!("at most {most} levels of `either`"))
+            .help("put the inner alternatives into flows of their own"),
+    )
+}
+
+pub(super) fn no_alternatives(pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/no-alternatives", "`either` has no alternatives")
+            .found("`[]`")
+            .allowed("a list of lists of entries")
+            .help("list the alternatives, or leave the entry out"),
+    )
+}
+
+pub(super) fn nested_after(pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new(
+            "flow/nested-after",
+            "`after` orders the entries of a flow, not those of an alternative",
+        )
+        .help("leave `after` out: the entries of an alternative come in the order of the list"),
+    )
+}
+
+pub(super) fn cyclic_steps(flow: &str, circle: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/cyclic-steps", format!("steps of the flow `{flow}` come after each other"))
+            .found(circle)
+            .allowed("an `after` that some order of the steps agrees with")
+            .help("take one of these steps out of the other's `after`"),
+    )
+}
+
+pub(super) fn infeasible(flow: &str, pointer: String) -> Error {
+    at(
+        pointer,
+        Diagnostic::new("flow/infeasible", format!("no plan follows the flow `{flow}`")).help(
+            "whatever is chosen, an API lacks data: add a step that makes them, or list them under `assumes`",
+        ),
+    )
+}
+
+pub(super) fn never_left_out(flow: &str, step: &str, pointer: String) -> Diagnostic {
+    let message =
+        format!("no plan of the flow `{flow}` leaves the step `{step}` out: later APIs need its data");
+    Diagnostic::new("flow/never-left-out", message)
+        .at(Place::Pointer(pointer))
+        .help("leave `optional` out, or let another step make the data")
+}
+
+pub(super) fn never_taken(flow: &str, pointer: String) -> Diagnostic {
+    let message =
+        format!("no plan of the flow `{flow}` takes this alternative: it leaves an API without data");
+    Diagnostic::new("flow/never-taken", message)
+        .at(Place::Pointer(pointer))
+        .help("let the alternative make the data, or leave it out")
+}
+
+pub(super) fn same_words((first, second): (&str, &str), pointer: String) -> Diagnostic {
+    Diagnostic::new("flow/same-plans", format!("the flows `{first}` and `{second}` have the same plans"))
+        .at(Place::Pointer(pointer))
+        .help("a plan cannot show which of them it follows: merge them if that matters")
+}
+
+pub(super) fn no_similarity(first: &str, second: &str) -> Error {
+    let diagnostic = Diagnostic::new("flow/similarity", "the similarity of two texts is not a number")
+        .found(format!("{} and {}", excerpt(first), excerpt(second)))
+        .allowed("a number, for cosines from -1 to 1")
+        .help("check the embedder that computes it");
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+pub(super) fn template(found: String, place: Place) -> Error {
+    let diagnostic = Diagnostic::new("flow/template", "the prompt cannot be written")
+        .at(place)
+        .cause(found)
+        .help("make the domain smaller: the prompt has all its APIs");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn queries(text: &str, cause: &toml::de::Error) -> Error {
+    let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
+    let diagnostic = Diagnostic::new("flow/queries", "the queries cannot be read")
+        .at(place)
+        .cause(cause.message())
+        .allowed("a table for each domain, with a list of texts for each flow")
+        .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn no_queries(of: &str) -> Error {
+    let diagnostic = Diagnostic::new("flow/queries", "the queries of a domain or a flow cannot be read")
+        .found(of)
+        .allowed("a table for each domain, with a list of texts for each flow")
+        .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn budget(found: usize, least: Option<usize>) -> Error {
+    let diagnostic = Diagnostic::new("flow/budget", "no plan ends within this number of tokens")
+        .found(format!("{found} tokens"))
+        .allowed(
+            least.map_or("a vocabulary that spells plans".to_owned(), |least| format!("at least {least}")),
+        )
+        .help("allow more tokens");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

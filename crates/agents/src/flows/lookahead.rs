@@ -1,0 +1,175 @@
+//! What lies ahead of a state, exactly and without a model.
+
+use super::automaton::{FlowAutomaton, FlowCall, FlowState};
+use grammata::error::Result;
+use grammata::limits::{LimitKind, Limits};
+use grammata::transitions::{Count, Counts, Transition, TransitionSystem};
+use rustc_hash::FxHashMap;
+
+/// What is known of the plans from a state on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// How many there are.
+    pub plans: Count,
+    /// The calls of the shortest.
+    pub fewest: u64,
+    /// The calls of the longest; `None` where there is no bound.
+    pub most: Option<u64>,
+}
+
+/// A call that may come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeasibleCall {
+    /// The call.
+    pub call: FlowCall,
+    /// The steps that it can carry out, by their places; none of an API of `allow`.
+    pub steps: Vec<usize>,
+    /// The flows that are still possible after it, by their places.
+    pub flows: Vec<usize>,
+    /// The state after it.
+    pub to: FlowState,
+    /// The plans from there on.
+    pub ahead: Ahead,
+}
+
+/// What lies ahead of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookahead {
+    /// Whether the plan may end here.
+    pub is_accepting: bool,
+    /// The plans from here on.
+    pub ahead: Ahead,
+    /// The calls that may come, in the order of the file.
+    pub feasible: Vec<FeasibleCall>,
+    /// The calls that every plan goes on with, up to the next choice or the end.
+    pub forced: Vec<usize>,
+}
+
+/// Looks ahead in one automaton, and remembers what it found.
+#[derive(Debug)]
+pub struct FlowLookahead<'a, 'd> {
+    automaton: &'a mut FlowAutomaton<'d>,
+    counts: Counts<FlowState>,
+    /// Fewest and most calls to the end.
+    extents: FxHashMap<FlowState, (u64, Option<u64>)>,
+}
+
+impl<'a, 'd> FlowLookahead<'a, 'd> {
+    /// For an automaton.
+    pub fn new(automaton: &'a mut FlowAutomaton<'d>) -> FlowLookahead<'a, 'd> {
+        FlowLookahead { automaton, counts: Counts::default(), extents: FxHashMap::default() }
+    }
+
+    /// The automaton.
+    pub fn automaton(&mut self) -> &mut FlowAutomaton<'d> {
+        self.automaton
+    }
+
+    /// The plans from a state on.
+    ///
+    /// # Errors
+    /// `plan_states` bounds the states that are visited.
+    pub fn ahead(&mut self, state: FlowState) -> Result<Ahead> {
+        let plans = self.counts.count(self.automaton, &state)?;
+        if !self.extents.contains_key(&state) {
+            self.find_extents(state)?;
+        }
+        let (fewest, most) = self.extents.get(&state).copied().unwrap_or_default();
+        Ok(Ahead { plans, fewest, most })
+    }
+
+    /// What lies ahead of a state.
+    ///
+    /// # Errors
+    /// `plan_states` bounds the states that are visited.
+    pub fn at(&mut self, state: FlowState) -> Result<Lookahead> {
+        let is_accepting = self.automaton.is_accepting(&state);
+        let ahead = self.ahead(state)?;
+        let mut transitions = Vec::new();
+        self.automaton.successors(&state, &mut transitions)?;
+        let mut feasible = Vec::with_capacity(transitions.len());
+        for (one, Transition { label, to }) in self.automaton.options_of(state)?.into_iter().zip(transitions)
+        {
+            debug_assert_eq!(one.call, label);
+            let ahead = self.ahead(to)?;
+            feasible.push(FeasibleCall { call: label, steps: one.steps, flows: one.flows, to, ahead });
+        }
+        Ok(Lookahead { is_accepting, ahead, feasible, forced: self.forced(state)? })
+    }
+
+    /// The calls that every plan goes on with from a state, up to the next choice or the end.
+    ///
+    /// # Errors
+    /// As of the automaton.
+    pub fn forced(&mut self, mut state: FlowState) -> Result<Vec<usize>> {
+        let mut forced = Vec::new();
+        let mut transitions = Vec::new();
+        while !self.automaton.is_accepting(&state) {
+            transitions.clear();
+            self.automaton.successors(&state, &mut transitions)?;
+            let [only] = transitions.as_slice() else { break };
+            forced.push(only.label.api);
+            state = only.to;
+        }
+        Ok(forced)
+    }
+
+    fn find_extents(&mut self, from: FlowState) -> Result<()> {
+        let limit = self.automaton.options().limits.plan_states;
+        let mut places: FxHashMap<FlowState, usize> = FxHashMap::from_iter([(from, 0)]);
+        let mut states = vec![from];
+        let mut before: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut open_successors = Vec::new();
+        let mut transitions = Vec::new();
+        let mut place = 0;
+        while let Some(&state) = states.get(place) {
+            transitions.clear();
+            self.automaton.successors(&state, &mut transitions)?;
+            open_successors.push(transitions.len());
+            for one in &transitions {
+                let next = states.len();
+                let to = *places.entry(one.to).or_insert(next);
+                if to == next {
+                    states.push(one.to);
+                    before.push(Vec::new());
+                }
+                before[to].push(place);
+            }
+            if states.len() > limit {
+                return Err(Limits::exceeded(LimitKind::PlanStates, limit, "more states of flows"));
+            }
+            place += 1;
+        }
+        let mut fewest = vec![None; states.len()];
+        let accepting: Vec<usize> =
+            (0..states.len()).filter(|&place| self.automaton.is_accepting(&states[place])).collect();
+        accepting.iter().for_each(|&place| fewest[place] = Some(0));
+        let mut queue: std::collections::VecDeque<usize> = accepting.into();
+        while let Some(place) = queue.pop_front() {
+            for &earlier in &before[place] {
+                if fewest[earlier].is_none() {
+                    fewest[earlier] = fewest[place].map(|steps: u64| steps + 1);
+                    queue.push_back(earlier);
+                }
+            }
+        }
+        // from the ends back, as soon as all that follows is known: states before a circle never are
+        let mut most = vec![None; states.len()];
+        let mut ready: Vec<usize> = (0..states.len()).filter(|&place| open_successors[place] == 0).collect();
+        ready.iter().for_each(|&place| most[place] = Some(0u64));
+        while let Some(place) = ready.pop() {
+            for &earlier in &before[place] {
+                open_successors[earlier] -= 1;
+                if open_successors[earlier] == 0 {
+                    ready.push(earlier);
+                }
+                most[earlier] = most[earlier].max(most[place].map(|steps| steps + 1));
+            }
+        }
+        for (place, state) in states.into_iter().enumerate() {
+            let most = most[place].filter(|_| open_successors[place] == 0);
+            self.extents.insert(state, (fewest[place].unwrap_or_default(), most));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Customer-care flows after FLAP (Roy et al. 2024, arXiv 2403.05766): APIs, steps that are carried out by APIs, and flows of
+//! steps that serve an intent.
+//!
+//! A [`FlowDomain`] is read from TOML. [`FlowAutomaton`] is the language of its plans at a level of strictness, a
+//! [`TransitionSystem`](grammata::transitions::TransitionSystem) under the algorithms that other automata have;
+//! [`FlowLookahead`] says what lies ahead of a state. [`grammar`] is the language of their texts, with thoughts or without,
+//! for a [`Compiler`](grammata::Compiler); [`parse`] reads such texts, and [`metrics`] are the paper's measures of a plan against
+//! a gold one. [`spec`] writes the automaton as a plan spec for all that reads specs.
+//!
+//! With a model, [`FlowPrompt`] asks for the plan of a [`Query`]; [`ValidChooser`] chooses among valid plans, and
+//! [`flap::FlapDecoder`] is the decoder that the paper publishes. A [`PlanWriter`] stops at each call, so that an [`Execution`] can
+//! carry it out and its answer decide what may come next.
+
+mod automaton;
+mod budget;
+mod check;
+mod choose;
+mod completions;
+mod domain;
+mod entries;
+mod errors;
+mod execute;
+pub mod flap;
+mod follow;
+mod letters;
+mod lookahead;
+mod merge;
+pub mod metrics;
+mod options;
+mod parse;
+mod picture;
+mod places;
+mod planner;
+mod program;
+mod prompt;
+mod queries;
+mod similarity;
+mod spec;
+mod text;
+mod written;
+
+pub use automaton::{FlowAutomaton, FlowCall, FlowState};
+pub use budget::WithinBudget;
+pub use choose::{
+    ChooserOptions, ChosenPlan, IntentText, Served, ThoughtScore, ValidChooser, intent_similarities,
+    serving_flow,
+};
+pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
+pub use execute::{ExecutedCall, Execution, PlanWriter, WriterUse};
+pub use lookahead::{Ahead, FeasibleCall, FlowLookahead, Lookahead};
+pub use merge::Names;
+pub use options::{FlowOptions, Level, Within};
+pub use parse::{Brackets, ParsedPlan, WrittenCall, parse, parse_with};
+pub use picture::FlowPicture;
+pub use planner::{FlowPlanner, FlowScope, PlannerOptions, PromptEncoder, WrittenPlan};
+pub use prompt::FlowPrompt;
+pub use queries::{Query, queries};
+pub use similarity::{EmbeddedSimilarity, Similarity};
+pub use spec::spec;
+pub use text::{THOUGHT_CHARS, Thoughts, grammar};

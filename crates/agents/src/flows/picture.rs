@@ -1,0 +1,78 @@
+//! A flow's automaton in Graphviz's notation, with where a plan stands.
+
+use super::automaton::{FlowAutomaton, FlowCall, FlowState};
+use grammata::error::Result;
+use grammata::transitions::{Graph, TransitionSystem};
+use rustc_hash::FxHashSet;
+use std::fmt::Write;
+
+/// A drawing of the states of a domain's plans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowPicture {
+    /// The text in Graphviz's notation.
+    pub dot: String,
+    /// Whether states are left out.
+    pub is_truncated: bool,
+}
+
+impl FlowAutomaton<'_> {
+    /// Draws at most `most` states: a node is a state, with the flows that are possible there, an arrow the calls that lead
+    /// from one to the next. The way of the plan `calls` is red, the state where it stands is filled, and what may come next
+    /// is green. Calls that may not come end the way.
+    ///
+    /// # Errors
+    /// Limits of the automaton.
+    pub fn picture(&mut self, calls: &[usize], most: usize) -> Result<FlowPicture> {
+        let (mut way, mut passed) = (vec![self.start()], FxHashSet::default());
+        for &call in calls {
+            let last = way[way.len() - 1];
+            let mut transitions = Vec::new();
+            self.successors(&last, &mut transitions)?;
+            let Some(next) = transitions.iter().find(|next| next.label.api == call) else { break };
+            passed.insert((last, next.to));
+            way.push(next.to);
+        }
+        let at = way[way.len() - 1];
+        let graph: Graph<FlowState, FlowCall> = Graph::of(self, most, |_| {})?;
+        let domain = self.domain();
+        let mut dot = String::from("digraph flow {\n  rankdir=LR;\n");
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let flows: Vec<&str> = match node.is_accepting {
+                true => vec!["end"],
+                false => self.flows(node.state).iter().map(|&flow| domain.flows[flow].id.as_str()).collect(),
+            };
+            let text = if flows.len() > 3 { format!("{} flows", flows.len()) } else { flows.join("\n") };
+            let mut look = format!("shape=box, peripheries={}", if node.is_accepting { 2 } else { 1 });
+            if node.state == at {
+                look.push_str(", style=filled, fillcolor=\"gold\"");
+            }
+            if way.contains(&node.state) {
+                look.push_str(", color=\"red\"");
+            }
+            let _ = writeln!(dot, "  n{number} [{look}, label=\"{}\"];", escaped(&text));
+        }
+        for edge in &graph.edges {
+            let names: Vec<String> =
+                edge.labels.iter().map(|call| call.text(domain).replacen("()", "", 1)).collect();
+            let from = graph.nodes[edge.from].state;
+            let to = edge.to.map(|to| graph.nodes[to].state);
+            let color = match to {
+                Some(to) if passed.contains(&(from, to)) => ", color=\"red\"",
+                _ if from == at => ", color=\"green\"",
+                _ => "",
+            };
+            let to = edge.to.map_or("more".to_owned(), |to| format!("n{to}"));
+            let _ =
+                writeln!(dot, "  n{} -> {to} [label=\"{}\"{color}];", edge.from, escaped(&names.join("\n")));
+        }
+        if graph.is_truncated {
+            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+        }
+        dot.push_str("}\n");
+        Ok(FlowPicture { dot, is_truncated: graph.is_truncated })
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

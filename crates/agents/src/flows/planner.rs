@@ -1,0 +1,392 @@
+//! Plans of queries by a language model under the grammars of domains.
+
+use super::choose::{ChooserOptions, IntentText, Served, ValidChooser, intent_similarities, serving_flow};
+use super::domain::FlowDomain;
+use super::execute::{ExecutedCall, Execution, PlanWriter};
+use super::options::{FlowOptions, Level};
+use super::parse::{Brackets, ParsedPlan, WrittenCall, parse_with};
+use super::prompt::FlowPrompt;
+use super::similarity::{EmbeddedSimilarity, Similarity};
+use super::text::{Thoughts, grammar};
+use crate::plan::Environment;
+use grammata::error::{Error, Result};
+use grammata::limits::Limits;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::vocabulary::Vocabulary;
+use grammata_decode::{
+    Constraint, Decoder, Embedder, Event, ForcedDraft, GenerationOptions, Model, PrefixCache, SamplingParams,
+};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The most calls of a plan that no grammar bounds, as of the published decoder.
+const MOST_CALLS: usize = 30;
+/// The most tokens that every plan continues with and that one run of the model verifies.
+const MOST_DRAFTED: usize = 16;
+/// The most tokens of a plan under a grammar that bounds it.
+const MOST_BOUNDED: usize = 4096;
+
+/// Which flows the prompt and the grammar have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowScope {
+    /// All of the domain.
+    #[default]
+    All,
+    /// The given one.
+    Relevant,
+    /// All in the prompt, in the grammar the one that is most similar to the query.
+    Similar,
+}
+
+/// How plans are written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlannerOptions {
+    /// The level: which rules of a flow a plan keeps. Its steps by default.
+    pub level: Level,
+    /// Which flows the prompt and the grammar have. All by default.
+    pub scope: FlowScope,
+    /// Thoughts that are drawn and scored at each call. 1, the default, is greedy.
+    pub samples: usize,
+    /// The thoughts that are written with calls. None by default.
+    pub thoughts: Thoughts,
+    /// The contents of the brackets of calls. Nothing by default.
+    pub brackets: Brackets,
+    /// Answers of APIs that are known beforehand: places of an API and of its outcome.
+    pub answers: Vec<(usize, usize)>,
+}
+
+impl Default for PlannerOptions {
+    fn default() -> PlannerOptions {
+        PlannerOptions {
+            level: Level::Steps,
+            scope: FlowScope::All,
+            samples: 1,
+            thoughts: Thoughts::None,
+            brackets: Brackets::Empty,
+            answers: Vec::new(),
+        }
+    }
+}
+
+grammata_base::setters!(PlannerOptions {
+    level: Level,
+    scope: FlowScope,
+    samples: usize,
+    thoughts: Thoughts,
+    brackets: Brackets,
+    answers: Vec<(usize, usize)>,
+});
+
+impl PlannerOptions {
+    /// The calls of a text after the prelude.
+    pub fn parse(&self, domain: &FlowDomain, text: &str) -> ParsedPlan {
+        parse_with(text, &domain.apis[domain.end].name, self.thoughts, self.brackets)
+    }
+
+    fn flow_options(&self, flow: Option<usize>, limits: &Limits) -> FlowOptions {
+        let arguments = self.brackets == Brackets::Makers;
+        let (level, answers, limits) = (self.level, self.answers.clone(), limits.clone());
+        FlowOptions { level, flow, arguments, answers, limits, ..FlowOptions::default() }
+    }
+
+    fn most_tokens(&self) -> usize {
+        if self.level < Level::Bounded { FlowPlanner::MOST_TOKENS } else { MOST_BOUNDED }
+    }
+}
+
+/// A plan as it was written, and what that took.
+#[derive(Clone, Debug, Default)]
+pub struct WrittenPlan {
+    /// The text after the prompt.
+    pub text: String,
+    /// The number of tokens.
+    pub tokens: usize,
+    /// Of these, tokens of texts that every plan continues with.
+    pub forced: usize,
+    /// Runs of the model over one sequence.
+    pub passes: usize,
+    /// The time of all.
+    pub time: Duration,
+    /// The time of masks.
+    pub mask: Duration,
+}
+
+/// Writes prompts in a model's tokens.
+pub trait PromptEncoder {
+    /// A prompt in tokens.
+    ///
+    /// # Errors
+    /// Of the tokenizer or the chat template.
+    fn prompt(&self, prompt: &FlowPrompt) -> Result<Vec<u32>>;
+
+    /// A text after a prompt in tokens.
+    ///
+    /// # Errors
+    /// Of the tokenizer.
+    fn text(&self, text: &str) -> Result<Vec<u32>>;
+}
+
+/// The key of a compiled grammar: the domain's name, and the options that change the grammar.
+type Key = (String, Level, Thoughts, bool, Option<usize>, Vec<(usize, usize)>);
+
+/// A language model with the compiled grammars of domains.
+pub struct FlowPlanner<'m> {
+    /// The model.
+    pub model: PrefixCache<'m>,
+    /// The similarity of texts, for [`FlowScope::Similar`] and scores.
+    pub similarity: Option<EmbeddedSimilarity<'m>>,
+    /// The vocabulary of the model.
+    pub vocabulary: &'m Arc<Vocabulary>,
+    /// Writes prompts in tokens of the vocabulary.
+    pub encoder: &'m dyn PromptEncoder,
+    compiler: Compiler,
+    compiled: FxHashMap<Key, CompiledGrammar>,
+    limits: Limits,
+}
+
+impl std::fmt::Debug for FlowPlanner<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FlowPlanner").field("compiled", &self.compiled.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'m> FlowPlanner<'m> {
+    /// The most tokens of a plan that no grammar bounds, as of the published decoder.
+    pub const MOST_TOKENS: usize = 512;
+
+    /// A planner without grammars, which are compiled when they are needed.
+    pub fn new(
+        model: &'m mut dyn Model,
+        vocabulary: &'m Arc<Vocabulary>,
+        encoder: &'m dyn PromptEncoder,
+        embedder: Option<&'m mut dyn Embedder>,
+        limits: &Limits,
+    ) -> FlowPlanner<'m> {
+        FlowPlanner {
+            model: PrefixCache::new(model),
+            similarity: embedder.map(EmbeddedSimilarity::new),
+            vocabulary,
+            encoder,
+            compiler: Compiler::new(Arc::clone(vocabulary)).limits(limits.clone()),
+            compiled: FxHashMap::default(),
+            limits: limits.clone(),
+        }
+    }
+
+    /// The tokens that end a text.
+    pub fn end_tokens(&self) -> Vec<u32> {
+        self.vocabulary.eos().iter().map(|id| id.get()).collect()
+    }
+
+    /// Forgets the compiled grammars.
+    pub fn forget(&mut self) {
+        self.compiled.clear();
+    }
+
+    /// The plan of a query; `flow` serves it, for [`FlowScope::Relevant`].
+    ///
+    /// # Errors
+    /// Of the model, the mask, the similarity and the encoder.
+    pub fn write(
+        &mut self,
+        options: &PlannerOptions,
+        domain: &FlowDomain,
+        flow: usize,
+        query: &str,
+    ) -> Result<WrittenPlan> {
+        let start = Instant::now();
+        let (prompt, kept) = self.prompt(options, domain, flow, query)?;
+        let compiled = self.compile(options, domain, kept)?;
+        let written = if options.samples <= 1 {
+            let matcher = Box::new(compiled.matcher());
+            let sampling = SamplingParams::default();
+            self.generate(options, domain, sampling, &prompt, Some(matcher), options.most_tokens())?
+        } else {
+            self.choose(options, domain, &compiled, kept, &prompt, query)?
+        };
+        Ok(WrittenPlan { time: start.elapsed(), ..written })
+    }
+
+    /// Writes the plan of a query and carries its calls out as they are decided. `on_call` receives each call with its
+    /// result.
+    ///
+    /// # Errors
+    /// As of [`write`](Self::write); of the environment and of `on_call`.
+    pub fn carry_out<E: From<Error>>(
+        &mut self,
+        options: &PlannerOptions,
+        domain: &FlowDomain,
+        flow: usize,
+        query: &str,
+        environment: &mut dyn Environment,
+        on_call: &mut dyn FnMut(&WrittenCall, &ExecutedCall) -> Result<(), E>,
+    ) -> Result<WrittenPlan, E> {
+        let start = Instant::now();
+        let (prompt, kept) = self.prompt(options, domain, flow, query)?;
+        let compiled = self.compile(options, domain, kept)?;
+        let mut execution = Execution::new(domain, &self.limits)?;
+        for &api in domain.prelude_apis() {
+            let call = WrittenCall { name: domain.apis[api].name.clone(), ..WrittenCall::default() };
+            on_call(&call, execution.call(&call, environment)?)?;
+        }
+        let encoder = self.encoder;
+        let encode = |text: &str| encoder.text(text);
+        let mut writer =
+            PlanWriter::new(&compiled, domain, options.thoughts, options.brackets, &prompt, &encode)
+                .max_tokens(options.most_tokens());
+        while let Some(call) = writer.next_call(&mut self.model)? {
+            let executed = execution.call(&call, environment)?;
+            if let Some(outcome) = executed.outcome {
+                writer.answer(outcome, &mut self.model);
+            }
+            on_call(&call, executed)?;
+        }
+        let used = writer.used();
+        Ok(WrittenPlan {
+            text: writer.text(),
+            tokens: used.tokens,
+            forced: used.forced,
+            passes: used.passes,
+            time: start.elapsed(),
+            ..WrittenPlan::default()
+        })
+    }
+
+    /// The prompt of a query in tokens, and the flow that its grammar has alone.
+    ///
+    /// # Errors
+    /// Of the encoder and the similarity; limits.
+    pub fn prompt(
+        &mut self,
+        options: &PlannerOptions,
+        domain: &FlowDomain,
+        flow: usize,
+        query: &str,
+    ) -> Result<(Vec<u32>, Option<usize>)> {
+        let all: Vec<usize> = (0..domain.flows.len()).collect();
+        let (shown, kept) = match options.scope {
+            FlowScope::Relevant => (vec![flow], Some(flow)),
+            FlowScope::Similar => (all, self.most_similar(domain, query)?),
+            FlowScope::All => (all, None),
+        };
+        let mut prompt = FlowPrompt::new(domain, &shown, query, options.thoughts, &self.limits)?;
+        if options.brackets == Brackets::Makers {
+            prompt = prompt.naming_makers(domain, options.thoughts);
+        }
+        Ok((self.encoder.prompt(&prompt)?, kept))
+    }
+
+    fn most_similar(&mut self, domain: &FlowDomain, query: &str) -> Result<Option<usize>> {
+        let Some(similarity) = &mut self.similarity else { return Ok(None) };
+        let found = intent_similarities(domain, query, IntentText::WithSteps, similarity)?;
+        Ok(match serving_flow(&found, None) {
+            Served::By(flow) => Some(flow),
+            Served::CannotHelp(_) => None,
+        })
+    }
+
+    /// Returns the grammar of a domain, or of one `flow` of it. Grammars are cached by the domain's name: call
+    /// [`forget`](Self::forget) after the domain has changed.
+    ///
+    /// # Errors
+    /// The domain has no plan at the level; limits.
+    pub fn compile(
+        &mut self,
+        options: &PlannerOptions,
+        domain: &FlowDomain,
+        flow: Option<usize>,
+    ) -> Result<CompiledGrammar> {
+        let PlannerOptions { level, thoughts, brackets, answers, .. } = options;
+        let is_naming = *brackets == Brackets::Makers;
+        let key = (domain.name.clone(), *level, *thoughts, is_naming, flow, answers.clone());
+        if let Some(known) = self.compiled.get(&key) {
+            return Ok(known.clone());
+        }
+        let grammar = grammar(domain, &options.flow_options(flow, &self.limits), *thoughts)?;
+        let compiled = self.compiler.compile(&grammar)?;
+        self.compiled.insert(key, compiled.clone());
+        Ok(compiled)
+    }
+
+    /// Draws several thoughts at each call.
+    fn choose(
+        &mut self,
+        options: &PlannerOptions,
+        domain: &FlowDomain,
+        compiled: &CompiledGrammar,
+        flow: Option<usize>,
+        prompt: &[u32],
+        query: &str,
+    ) -> Result<WrittenPlan> {
+        let flows = options.flow_options(flow, &self.limits);
+        let (thoughts, samples) = (options.thoughts, options.samples);
+        let options = ChooserOptions { flows, thoughts, samples, ..ChooserOptions::default() };
+        let similarity = self.similarity.as_mut().map(|one| one as &mut dyn Similarity);
+        let model = &mut self.model;
+        let chosen = ValidChooser { model, compiled, similarity, domain, options }.plan(prompt, query)?;
+        Ok(WrittenPlan {
+            text: chosen.text,
+            tokens: chosen.drawn,
+            forced: chosen.forced,
+            passes: chosen.passes,
+            ..WrittenPlan::default()
+        })
+    }
+
+    /// Writes under a constraint, or freely, until the plan has ended, can no longer be read, or is too long.
+    ///
+    /// # Errors
+    /// Of the model and the constraint.
+    pub fn generate(
+        &mut self,
+        options: &PlannerOptions,
+        domain: &FlowDomain,
+        sampling: SamplingParams,
+        prompt: &[u32],
+        constraint: Option<Box<dyn Constraint>>,
+        max_tokens: usize,
+    ) -> Result<WrittenPlan> {
+        let end_tokens = self.end_tokens();
+        // what keeps plans short enough is part of the constraint
+        let complete = false;
+        let generation = GenerationOptions::default()
+            .max_tokens(max_tokens)
+            .complete(complete)
+            .sampling(sampling)
+            .end_tokens(end_tokens);
+        let model: &mut dyn Model = &mut self.model;
+        let most = if constraint.is_some() { MOST_DRAFTED } else { 0 };
+        let mut decoder = Decoder::new(model, &**self.vocabulary, constraint, prompt, &generation)?;
+        loop {
+            match decoder.next_drafted(model, &mut ForcedDraft, most)? {
+                Event::Finished(_) => break,
+                Event::Token(_) => {}
+                Event::Text(_) => {
+                    let plan = options.parse(domain, decoder.text());
+                    let is_over = plan.is_finished && options.thoughts != Thoughts::After;
+                    if is_over || plan.is_broken || plan.calls.len() >= MOST_CALLS {
+                        break;
+                    }
+                }
+            }
+        }
+        let generation = decoder.close(model);
+        let timings = generation.timings;
+        let mut text = generation.text;
+        let plan = options.parse(domain, &text);
+        if plan.calls.len() >= MOST_CALLS {
+            // what a token has beyond the last call is not the plan's
+            text.truncate(plan.length);
+        }
+        Ok(WrittenPlan {
+            text,
+            tokens: generation.tokens.len(),
+            forced: timings.forced_tokens + timings.accepted_tokens,
+            passes: timings.model_steps + 1,
+            mask: timings.mask,
+            ..WrittenPlan::default()
+        })
+    }
+}

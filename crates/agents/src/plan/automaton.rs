@@ -1,0 +1,264 @@
+//! The plan automaton: the transition system of a spec over actions, with the bound on what a plan may cost.
+
+use super::states::{ActionLabel, Edge, PlanState, States};
+use super::step::Step;
+use super::subsets::next_subset;
+use grammata::automaton::Automaton;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::syntax::automaton_spec::{Codes, Spec};
+use grammata::transitions::{
+    Bounds, Completable, Distances, Letters, Measure, Transition, TransitionSystem, below,
+};
+use num_bigint::BigUint;
+use rand::RngCore;
+use rand::seq::index;
+use std::sync::Arc;
+
+/// States that distances to finished plans are computed of at once.
+const REACHABLE: usize = 400_000;
+/// States that one search for a finished plan visits.
+const SEARCH: usize = 50_000;
+/// Transitions that are visited to find the states from which plans can be finished whatever the outcomes.
+const OUTCOMES: usize = 20_000_000;
+
+/// A place in a plan: a state, and what the plan cost so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// The state.
+    pub state: PlanState,
+    /// The sum of the costs of the actions so far.
+    pub cost: u64,
+}
+
+/// The automaton of a plan spec, over actions. Its tables grow as it is used.
+///
+/// As a [transition system](TransitionSystem) it has [`Position`]s for states (all of cost 0 where nothing bounds the cost),
+/// actions for [choices](Letters::Choice) and [`Step`]s for letters.
+///
+/// ```
+/// use grammata::plan::PlanAutomaton;
+/// use grammata::syntax::automaton_spec::{Options, Spec};
+///
+/// let spec = "kind = 'cfg'\nsymbols = ['a', 'b', 'c']\nstart = 's'\nrules = { s = ['x s', ''], x = ['a', 'b', 'c'] }\n\
+///             limits = { at_most_once = ['a', 'b'], exactly_once = ['c'] }";
+/// let mut plans = PlanAutomaton::new(Spec::read(spec, &Options::default())?)?;
+/// assert_eq!(plans.count()?.to_string(), "11");
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct PlanAutomaton {
+    pub(super) states: States,
+    pub(super) steps_ahead: Distances,
+    pub(super) cost_ahead: Distances,
+    /// Whether there are plans of any length, once that is known.
+    pub(super) infinite: Option<bool>,
+}
+
+impl PlanAutomaton {
+    /// The automaton of a spec.
+    ///
+    /// # Errors
+    /// `automaton-spec/too-many-actions`, and limits.
+    pub fn new(spec: Spec) -> Result<PlanAutomaton> {
+        let codes = spec.codes()?;
+        let productions = spec.productions();
+        let grammar = codes.grammar(productions, spec.limits())?;
+        let automaton = Automaton::new(&grammar, spec.limits())?;
+        PlanAutomaton::over(Arc::new(spec), codes, automaton)
+    }
+
+    /// The automaton of a language over a spec's codes, under the spec's limits.
+    pub(super) fn over(spec: Arc<Spec>, codes: Codes, automaton: Automaton) -> Result<PlanAutomaton> {
+        let searches = spec.limits().plan_states;
+        let bounds = Bounds { reachable: REACHABLE, search: SEARCH, searches, outcomes: OUTCOMES };
+        Ok(PlanAutomaton {
+            states: States::new(spec, codes, automaton)?,
+            steps_ahead: Distances::new(Measure::Letters, bounds),
+            cost_ahead: Distances::new(Measure::Cost, bounds),
+            infinite: None,
+        })
+    }
+
+    /// The spec.
+    pub fn spec(&self) -> &Spec {
+        &self.states.spec
+    }
+
+    /// The spec, shared.
+    pub fn shared_spec(&self) -> Arc<Spec> {
+        Arc::clone(&self.states.spec)
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        self.spec().limits()
+    }
+
+    /// How many states there are so far.
+    pub fn state_count(&self) -> usize {
+        self.states.count()
+    }
+
+    /// The place before the first action.
+    pub fn start(&self) -> Position {
+        Position { state: self.states.start(), cost: 0 }
+    }
+
+    /// Whether the plan is whole here.
+    pub fn is_complete(&self, state: PlanState) -> bool {
+        self.states.is_accepting(&state)
+    }
+
+    /// The edges of a state: of an action with outcomes, all of them or none.
+    pub(super) fn safe_edges(&mut self, state: PlanState) -> Result<Vec<Edge>> {
+        let mut edges = self.states.edges(state)?.to_vec();
+        self.steps_ahead.keep_safe(&mut self.states, &mut edges)?;
+        Ok(edges)
+    }
+
+    /// The position after an edge from a position of the given cost; `None` if it is not affordable.
+    pub(super) fn after(&self, cost: u64, edge: &Edge) -> Option<Position> {
+        let cost = cost.saturating_add(self.states.cost(&edge.label));
+        self.spec().max_cost().is_none_or(|max| cost <= max).then_some(Position { state: edge.to, cost })
+    }
+
+    /// A position as far as it decides what may follow.
+    pub(super) fn relevant(&self, at: Position) -> Position {
+        if self.spec().max_cost().is_some() { at } else { Position { cost: 0, ..at } }
+    }
+
+    /// Whether an action is one of several like ones each of which may come once: states know only how many of them did.
+    fn is_used_up(&self, action: usize) -> bool {
+        let class = self.states.codes.class_of.get(action).copied().flatten();
+        class
+            .map(|class| &self.states.codes.classes[class])
+            .is_some_and(|class| class.each.is_some() && class.members.len() > 1)
+    }
+
+    /// The actions that need no input and make something: what a plan starts from. Who writes a plan often leaves them out.
+    pub fn sources(&self) -> Vec<usize> {
+        let symbols = self.spec().symbols().iter().enumerate();
+        symbols
+            .filter(|(_, s)| s.inputs.is_empty() && !s.outputs.is_empty())
+            .map(|(place, _)| place)
+            .collect()
+    }
+}
+
+impl TransitionSystem for PlanAutomaton {
+    type State = Position;
+    type Label = ActionLabel;
+
+    fn start(&self) -> Position {
+        PlanAutomaton::start(self)
+    }
+
+    fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, ActionLabel>>) -> Result<()> {
+        for edge in self.safe_edges(at.state)? {
+            if let Some(to) = self.after(at.cost, &edge) {
+                into.push(Transition { label: edge.label, to: self.relevant(to) });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_accepting(&self, at: &Position) -> bool {
+        self.is_complete(at.state)
+    }
+
+    fn cost(&self, label: &ActionLabel) -> u64 {
+        self.states.cost(label)
+    }
+
+    fn times(&self, label: &ActionLabel, count: &BigUint) -> BigUint {
+        self.states.times(label, count)
+    }
+
+    fn completable(&mut self, at: &Position) -> Result<Completable> {
+        PlanAutomaton::completable(self, *at)
+    }
+
+    fn least_letters(&mut self, at: &Position) -> Result<u64> {
+        Ok(self.fewest_steps(at.state)?.unwrap_or(0))
+    }
+
+    fn charge(&mut self, held: usize) -> Result<()> {
+        self.limits().check_held_bytes(held)
+    }
+
+    fn load(&self) -> u8 {
+        self.states.load()
+    }
+}
+
+impl Letters for PlanAutomaton {
+    type Letter = Step;
+    /// An action with one of its outcomes.
+    type Choice = (usize, Option<usize>);
+    /// The actions, in rising order, that came of classes of several each of which may come once.
+    type Used = Vec<usize>;
+
+    fn choices(&self, label: &ActionLabel, used: &Vec<usize>, into: &mut Vec<(usize, Option<usize>)>) {
+        let outcome = self.states.outcome(label);
+        let left =
+            self.states.members(label.class).iter().filter(|action| used.binary_search(action).is_err());
+        into.extend(left.map(|&action| (action, outcome)));
+    }
+
+    fn use_up(&self, &(action, _): &(usize, Option<usize>), used: &mut Vec<usize>) {
+        if self.is_used_up(action)
+            && let Err(place) = used.binary_search(&action)
+        {
+            used.insert(place, action);
+        }
+    }
+
+    fn size(&self, &(action, _): &(usize, Option<usize>)) -> BigUint {
+        self.spec().symbols().get(action).map_or(BigUint::ZERO, |symbol| symbol.subsets())
+    }
+
+    fn first(&self, &(action, outcome): &(usize, Option<usize>)) -> Step {
+        Step::least(self.spec(), action).with_outcome(outcome)
+    }
+
+    /// Sets by size, those of one size in the order of their elements.
+    fn next(&self, &(action, _): &(usize, Option<usize>), step: &Step) -> Option<Step> {
+        let set = self.spec().symbols().get(action)?.set.as_ref()?;
+        let (n, mut elements) = (set.of.len(), step.elements.clone());
+        if !next_subset(&mut elements, n) {
+            let size = elements.len();
+            if size >= set.max {
+                return None;
+            }
+            elements = (0..=size).collect();
+        }
+        Some(Step { elements, ..step.clone() })
+    }
+
+    fn draw<R: RngCore>(&self, &(action, outcome): &(usize, Option<usize>), random: &mut R) -> Step {
+        let Some(set) = self.spec().symbols().get(action).and_then(|symbol| symbol.set.as_ref()) else {
+            return Step::of(action).with_outcome(outcome);
+        };
+        let n = set.of.len();
+        let mut ways = vec![BigUint::from(1u32)];
+        for k in 0..n {
+            let next = &ways[k] * (n - k) / (k + 1);
+            ways.push(next);
+        }
+        let sizes = set.min..=set.max.min(n);
+        let total: BigUint = ways[sizes.clone()].iter().sum();
+        let mut drawn = below(&total, random);
+        let mut size = set.min;
+        for k in sizes {
+            size = k;
+            if drawn < ways[k] {
+                break;
+            }
+            drawn -= &ways[k];
+        }
+        let mut elements = index::sample(random, n, size).into_vec();
+        elements.sort_unstable();
+        Step { elements, ..Step::of(action).with_outcome(outcome) }
+    }
+}

@@ -1,0 +1,48 @@
+//! The shortest and the cheapest completion of a walk.
+
+use super::automaton::PlanAutomaton;
+use super::partial::{PartialPlan, Successor};
+use super::step::{Plan, Step};
+use grammata::error::Result;
+
+/// What a completion should have least of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Objective {
+    /// Steps.
+    #[default]
+    Steps,
+    /// Cost.
+    Cost,
+}
+
+impl PlanAutomaton {
+    /// A completion of a walk with the fewest steps, or of the least cost: the whole plan. `None` if there is none, or it
+    /// was not found. Of several, the first in the order of the spec's actions. With `max_cost`, the shortest completion
+    /// is one of the affordable ones that were found step by step; the cheapest is exact.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn completion(&mut self, walk: &PartialPlan, objective: Objective) -> Result<Option<Plan>> {
+        let spec = self.shared_spec();
+        let mut walk = walk.clone();
+        loop {
+            let state = walk.position().state;
+            match self.rest(objective, state)? {
+                None => return Ok(None),
+                Some(0) => return Ok(Some(walk.into_plan())),
+                Some(_) => {}
+            }
+            let mut best: Option<(u128, Successor)> = None;
+            for successor in self.live_successors(&walk)? {
+                let cost = u128::from(successor.to.cost.saturating_sub(walk.position().cost));
+                let step = if objective == Objective::Steps { 0 } else { cost << 64 };
+                let Some(rest) = self.rest(objective, successor.to.state)? else { continue };
+                if best.is_none_or(|(known, _)| rest + step < known) {
+                    best = Some((rest + step, successor));
+                }
+            }
+            let Some((_, successor)) = best else { return Ok(None) };
+            walk.push(Step::least(&spec, successor.action).with_outcome(successor.outcome), successor.to);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! An environment that is a command of the operating system.
+
+use super::{Environment, Observation, errors, step_json};
+use crate::plan::shell::{ShellError, run_shell};
+use crate::plan::step::Step;
+use grammata::error::Result;
+use grammata::syntax::automaton_spec::Spec;
+use std::time::Duration;
+
+/// Bytes of an observation, at most.
+const MOST_OUTPUT: u64 = 1 << 20;
+
+/// Runs a command for each step: `sh -c COMMAND`, with the step as a line of JSON on its standard input (`action`, `text`, and
+/// what there is of `elements` and `arguments`). What it writes is an [`Observation`] as a JSON object; nothing is one without
+/// an outcome. A command that runs longer than its deadline is killed, with the processes of its group.
+#[derive(Clone, Debug)]
+pub struct CommandEnvironment {
+    command: String,
+    deadline: Duration,
+}
+
+impl CommandEnvironment {
+    /// An environment of a command that may take as long as `deadline` for a step.
+    pub fn new(command: impl Into<String>, deadline: Duration) -> CommandEnvironment {
+        CommandEnvironment { command: command.into(), deadline }
+    }
+}
+
+impl Environment for CommandEnvironment {
+    fn execute(&mut self, spec: &Spec, step: &Step) -> Result<Observation> {
+        let id = spec.symbols().get(step.action).map_or("", |symbol| symbol.id.as_str());
+        let input = format!("{}\n", step_json(spec, step));
+        let written =
+            run_shell(&self.command, input, self.deadline, MOST_OUTPUT).map_err(|error| match error {
+                ShellError::Failed(found) => errors::command_failed(id, found),
+                ShellError::Timeout => errors::timeout(id, Some(self.deadline)),
+            })?;
+        let text = written.trim_ascii();
+        if text.is_empty() {
+            return Ok(Observation::default());
+        }
+        let wrong = |cause: &dyn std::fmt::Display| format!("what it wrote is not an observation: {cause}");
+        // serde reads structs from arrays too
+        if text.first() != Some(&b'{') {
+            return Err(errors::command_failed(id, wrong(&"not a JSON object")));
+        }
+        serde_json::from_slice(text).map_err(|cause| errors::command_failed(id, wrong(&cause)))
+    }
+}

@@ -1,0 +1,145 @@
+//! The errors of environments.
+
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use grammata::error::{Error, ErrorKind};
+use grammata::syntax::automaton_spec::{Spec, Symbol, Variable};
+use serde_json::Value;
+use std::time::Duration;
+
+fn forbidden(action: &str, found: impl AsRef<str>) -> Diagnostic {
+    let message =
+        format!("the environment gave back what the spec does not allow after `{}`", excerpt(action));
+    Diagnostic::new("environment/forbidden", message).found(found)
+}
+
+fn rejected(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().take(20).map(|name| format!("`{}`", excerpt(name))).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+pub(super) fn no_such_outcome(symbol: &Symbol, found: &str) -> Error {
+    let known = symbol.outcomes.iter().map(String::as_str);
+    rejected(
+        forbidden(&symbol.id, format!("the outcome `{found}`"))
+            .allowed(format!("the outcomes {}", list(known.clone())))
+            .help(did_you_mean(
+                found,
+                known,
+                "list the outcome in the spec, or let the environment name another one",
+            )),
+    )
+}
+
+pub(super) fn outcome_not_named(symbol: &Symbol) -> Error {
+    rejected(
+        forbidden(&symbol.id, "no outcome, or facts that leave several")
+            .allowed(format!("the outcomes {}", list(symbol.outcomes.iter().map(String::as_str))))
+            .help("let the environment name the outcome"),
+    )
+}
+
+pub(super) fn no_such_fact<'a>(
+    action: &str,
+    found: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Error {
+    rejected(
+        forbidden(action, format!("the fact `{found}`"))
+            .allowed(format!("the facts {}", list(known.clone())))
+            .help(did_you_mean(found, known, "declare it in `facts`, or give it back as `data`")),
+    )
+}
+
+fn value_name(variable: &Variable, value: u32) -> String {
+    match variable.values.get(value as usize).map_or("", String::as_str) {
+        "" => "null".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+pub(super) fn no_such_value(action: &str, variable: &Variable, found: &Value) -> Error {
+    let all: Vec<String> =
+        (0..variable.values.len() as u32).take(20).map(|value| value_name(variable, value)).collect();
+    rejected(
+        forbidden(action, format!("`{}` = {found}", excerpt(&variable.name)))
+            .allowed(list(all.iter().map(String::as_str)))
+            .help("list the value in `facts`, or give back one of these"),
+    )
+}
+
+pub(super) fn fact_contradicts(
+    spec: &Spec,
+    symbol: &Symbol,
+    variable: usize,
+    found: u32,
+    value: u32,
+) -> Error {
+    let variables = spec.facts().variables();
+    let Some(variable) = variables.get(variable) else { return outcome_not_named(symbol) };
+    let name = excerpt(&variable.name);
+    rejected(
+        forbidden(&symbol.id, format!("`{name}` = {}", value_name(variable, found)))
+            .allowed(format!(
+                "`{name}` = {}, by the effects of the action and its outcome",
+                value_name(variable, value)
+            ))
+            .help("give back the outcome whose effects these are, or change the effects"),
+    )
+}
+
+/// A step that could not be carried out.
+pub(super) fn failed(action: &str, cause: impl std::fmt::Display, help: &str) -> Error {
+    let message = format!("the environment could not carry out `{}`", excerpt(action));
+    Error::new(ErrorKind::Io, Diagnostic::new("environment/failed", message).cause(cause).help(help))
+}
+
+/// A step that a command could not carry out.
+pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Error {
+    let message = format!("the environment could not carry out `{}`", excerpt(action));
+    let diagnostic = Diagnostic::new("environment/failed", message)
+        .found(found.to_string())
+        .allowed("exit code 0, and one JSON object of `outcome`, `facts` and `data`, or nothing")
+        .help("run the command by hand with the step as JSON on its standard input");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// A step that was not carried out in time.
+pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
+    let message = format!("the environment did not carry out `{}` in time", excerpt(action));
+    let mut diagnostic = Diagnostic::new("environment/timeout", message)
+        .found("no answer")
+        .help("the plan stays as it was: try the step again, allow more time, or take another step");
+    if let Some(deadline) = deadline {
+        diagnostic = diagnostic.allowed(format!("{} s", deadline.as_secs_f64()));
+    }
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// A file of mock answers that is not one.
+pub(super) fn bad_mock(found: impl AsRef<str>, allowed: String, help: String, place: String) -> Error {
+    let diagnostic =
+        Diagnostic::new("environment/mock", "the answers of the mock environment cannot be used")
+            .at(Place::Pointer(place))
+            .found(found)
+            .allowed(allowed)
+            .help(help);
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+/// A file of mock answers that is not TOML.
+pub(super) fn unreadable_mock(text: &str, cause: &toml::de::Error) -> Error {
+    let place = Place::in_text(text, cause.span().map_or(0, |span| span.start));
+    let diagnostic =
+        Diagnostic::new("environment/mock", "the answers of the mock environment are not TOML of their form")
+            .at(place)
+            .cause(cause.message())
+            .allowed(
+                "for each action `[[ID]]` tables with `when`, `outcome`, `facts`, `data`, `fail`, `timeout`",
+            )
+            .help("correct it there");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}

@@ -1,0 +1,301 @@
+//! The errors of plans.
+
+use super::arguments::WrongArguments;
+use grammata::diagnostic::{Diagnostic, Place, excerpt};
+use grammata::error::{Error, ErrorKind};
+use grammata::limits::{LimitKind, Limits};
+use grammata::syntax::automaton_spec::Spec;
+use serde_json::Value;
+
+pub(super) fn too_many_states(limit: usize) -> Error {
+    Limits::exceeded(LimitKind::PlanStates, limit, "more states of plans")
+}
+
+pub(super) fn budget_exhausted(cause: &Error) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "how many plans there are was not found out")
+        .limit(cause.limit())
+        .cause(cause.diagnostic().message())
+        .allowed("specs whose plans have a finite number of states")
+        .help("limit how often actions may come, or raise the limit (`Limits::plan_states`)");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn exhausted_infinite() -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/budget-exhausted", "whether there is an end of plans was not found out")
+            .help("limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn exhausted_search(most: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
+        .found(format!("unfinished plans of {most} steps"))
+        .help("allow more steps (`max_free_steps`, `--max-free-steps`), or limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn exhausted_questions(questions: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
+        .found(format!("more than {questions} questions"))
+        .help("keep fewer unfinished plans (a narrower beam), or limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn no_plan() -> Error {
+    let diagnostic = Diagnostic::new("plan/none", "there is no plan")
+        .help("every way ends in a dead end: loosen the limits of the spec, or change its parameters");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn template(name: &str, found: String, place: grammata::Place) -> Error {
+    let diagnostic = Diagnostic::new("plan/template", format!("the template `{name}` cannot be rendered"))
+        .at(place)
+        .cause(found)
+        .allowed(match name {
+            "task" => "`parameters`, the one value that this template is given",
+            "plan" => "`task`, `parameters`, `steps` and `cost`, the values that this template is given",
+            _ => "the values that this template is given, which `docs/plans.md` lists",
+        })
+        .help(match name {
+            "task" => "change the template; or give the task itself, which takes its place: `--task TEXT`",
+            _ => "change the template, or what it is given",
+        });
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn no_scores() -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/no-scores", "this policy does not say how probable its choices are")
+            .allowed("searches without scores: greedy, backtracking")
+            .help(
+                "take a policy that weighs its choices (first, random, a language model), or such a search",
+            );
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn bad_scores(found: usize, choices: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/bad-scores", "the policy's scores do not fit its choices")
+        .found(format!("{found} scores of {choices} choices, or one that is not a number"))
+        .allowed("one natural logarithm of a probability for each choice")
+        .help("correct the policy's `scores`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/bad-scores", "a heuristic's scores do not fit its choices")
+        .found(format!("{found} scores of {choices} choices, or one that is not a number"))
+        .allowed("one number for each choice")
+        .help("correct the heuristic's `scores`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The choices of a question, as far as a line goes.
+fn list(choices: &[impl AsRef<str>]) -> String {
+    let shown: Vec<String> = choices
+        .iter()
+        .zip(1..)
+        .take(12)
+        .map(|(choice, number)| format!("{number} (`{}`)", excerpt(choice.as_ref())))
+        .collect();
+    match choices.len() {
+        0..=12 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), more - 12),
+    }
+}
+
+pub(super) fn script_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
+    let diagnostic = Diagnostic::new("plan/no-answer", format!("there is no answer to question {question}"))
+        .allowed(list(choices))
+        .help("add an answer for every question");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn input_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
+    let message = format!("the input ended before question {question} was answered");
+    let diagnostic = Diagnostic::new("plan/no-answer", message)
+        .allowed(list(choices))
+        .help("answer every question, or end with `quit`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn quit(question: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/quit", format!("ended at question {question} with `quit`"))
+        .help("there is no plan; begin again to answer anew");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[impl AsRef<str>]) -> Error {
+    let message = format!("the answer to question {question} is none of its choices");
+    let diagnostic = Diagnostic::new("plan/wrong-answer", message)
+        .found(answer)
+        .allowed(list(choices))
+        .help("answer with a number or a label; for a set, with such between commas, or with 0 for none");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn unreadable(cause: &str) -> Error {
+    let diagnostic = Diagnostic::new("plan/unreadable", "the plan cannot be read")
+        .cause(cause)
+        .allowed("a JSON list of the ids of actions and `{\"action\": ID, \"elements\": [TEXTS]}`, or lines of text")
+        .help("write one step after the other, in the order in which they are carried out");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn exhausted_nearest(most: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "the nearest plan was not found")
+        .limit(LimitKind::PlanStates)
+        .found(format!("more than {most} partial alignments"))
+        .allowed("a quarter of `Limits::plan_states`")
+        .help("limit how often actions may come; whether the plan is valid does not depend on it");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+pub(super) fn exhausted_verdict() -> Error {
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "where the plan goes wrong was not found out")
+        .allowed("specs with some hundred thousand states")
+        .help("limit how often actions may come");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
+fn model(found: String, help: &str) -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/model", "the language model gave no answer").found(found).help(help);
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+pub(super) fn context_full(tokens: usize, context: usize) -> Error {
+    let diagnostic = Diagnostic::new("plan/model", "the question and its answer do not fit in the model's context")
+        .found(format!("{tokens} tokens"))
+        .allowed(format!("{context} tokens, the context of the model"))
+        .help("shorten the task, the texts of the actions or the template `progress`, or take a model with a longer context");
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+pub(super) fn no_choice_answered(answer: &str) -> Error {
+    model(
+        format!("the answer `{}`, which is none of the choices", excerpt(answer)),
+        "this is a fault of the grammar of answers: report it",
+    )
+}
+
+pub(super) fn no_token_for(answer: &str) -> Error {
+    let found = format!("no tokens that spell the answer `{}`", excerpt(answer));
+    model(found, "check that the tokenizer is the model's: digits, commas and spaces need tokens")
+}
+
+pub(super) fn no_probability() -> Error {
+    let found = "no answer that the model gives a probability".to_owned();
+    model(found, "the model's logits are not numbers: check its file, or take other weights")
+}
+
+pub(super) fn terminal(cause: &std::io::Error) -> Error {
+    let diagnostic = Diagnostic::new("plan/terminal", "the questions cannot be asked")
+        .cause(cause)
+        .help("check where input comes from and output goes");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+pub(super) fn backward_planner() -> Error {
+    let diagnostic = Diagnostic::new(
+        "plan/backward",
+        "a spec that plans backwards cannot be planned while it is carried out",
+    )
+    .help("write the spec forwards; or make the whole plan first, with `grammata plan run` or a `Search`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The id of an action.
+fn id(spec: &Spec, action: usize) -> &str {
+    spec.symbols().get(action).map_or("", |symbol| symbol.id.as_str())
+}
+
+/// The ids of some actions, as far as a line goes.
+fn ids(spec: &Spec, actions: &[usize]) -> String {
+    let shown: Vec<String> =
+        actions.iter().take(12).map(|&action| format!("`{}`", excerpt(id(spec, action)))).collect();
+    match actions.len() {
+        0 => "no action: the plan is finished".to_owned(),
+        1..=12 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), more - 12),
+    }
+}
+
+pub(super) fn step_not_allowed(spec: &Spec, action: usize, open: &[usize]) -> Error {
+    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the action may not come now")
+        .found(id(spec, action))
+        .allowed(ids(spec, open))
+        .help("take one of the actions that may come; `grammata plan explain --steps IDS --why ID` says what forbids another");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn no_step(text: &str, spec: &Spec, open: &[usize]) -> Error {
+    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the text is no step that may come now")
+        .found(text)
+        .allowed(ids(spec, open))
+        .help("write one step on one line: the text of its action with its arguments, or its id");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+fn arguments(spec: &Spec, action: usize, message: &str) -> Diagnostic {
+    let schema = spec.arguments_schema(action).map_or_else(|| "none".to_owned(), Value::to_string);
+    let message = format!("{message} of `{}`", excerpt(id(spec, action)));
+    Diagnostic::new("plan/wrong-arguments", message)
+        .allowed(format!("what the schema admits: {}", excerpt(&schema)))
+        .help("give the action the arguments that its schema in the spec describes")
+}
+
+pub(super) fn missing_arguments(spec: &Spec, action: usize) -> Error {
+    Error::new(ErrorKind::Rejected, arguments(spec, action, "there are no arguments").found("no arguments"))
+}
+
+pub(super) fn wrong_arguments(spec: &Spec, action: usize, wrong: &WrongArguments) -> Error {
+    let diagnostic = arguments(spec, action, "the schema does not admit the arguments");
+    Error::new(ErrorKind::Rejected, diagnostic.at(Place::Pointer(wrong.pointer.clone())).found(&wrong.found))
+}
+
+pub(super) fn wrong_arguments_in(text: &str, wrong: &WrongArguments) -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/wrong-arguments", "the schema does not admit the arguments of the step")
+            .at(Place::Pointer(wrong.pointer.clone()))
+            .found(&wrong.found)
+            .cause(excerpt(text))
+            .help("give the action the arguments that its schema in the spec describes");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+pub(super) fn arguments_not_json(spec: &Spec, action: usize, text: &str, cause: &serde_json::Error) -> Error {
+    let diagnostic = arguments(spec, action, "the arguments are not JSON:");
+    Error::new(ErrorKind::Rejected, diagnostic.found(text).cause(cause))
+}
+
+pub(super) fn no_arguments(spec: &Spec, action: usize, question: usize) -> Error {
+    let message = format!(
+        "there is no answer to question {question}, for the arguments of `{}`",
+        excerpt(id(spec, action))
+    );
+    let diagnostic = Diagnostic::new("plan/no-answer", message)
+        .allowed("JSON on one line, as the schema of the action has it")
+        .help("add an answer for every question");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+pub(super) fn arguments_too_long(tokens: usize) -> Error {
+    model(
+        format!("arguments of more than {tokens} tokens, or a context that is full"),
+        "bound the texts and lists of the schema (`maxLength`, `maxItems`), or shorten the task",
+    )
+}
+
+pub(super) fn wrong_elements(spec: &Spec, action: usize) -> Error {
+    let set = spec.symbols().get(action).and_then(|symbol| symbol.set.as_ref());
+    let allowed = match set {
+        None => "no elements: the action has no set".to_owned(),
+        Some(set) => {
+            format!("from {} to {} of its {} elements, in rising order", set.min, set.max, set.of.len())
+        }
+    };
+    let message = format!("`{}` cannot take these elements", excerpt(id(spec, action)));
+    let diagnostic =
+        Diagnostic::new("plan/step-not-allowed", message).allowed(allowed).help("choose the elements anew");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}

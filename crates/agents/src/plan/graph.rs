@@ -1,0 +1,107 @@
+//! A picture of the plan automaton: states that lead to finished plans, and the actions between them.
+
+use super::automaton::{PlanAutomaton, Position};
+use super::partial::Successor;
+use super::states::{ActionLabel, Edge, PlanState};
+use super::tree::escape;
+use grammata::error::Result;
+use grammata::transitions::{Completable, Graph, TransitionSystem, costs_from_start};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// States whose least cost is computed, at most: some seconds.
+const MOST_STATES: usize = 200_000;
+
+/// A graph in the DOT language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanGraph {
+    /// The text.
+    pub dot: String,
+    /// Whether there are more states than were asked for; the graph shows those nearest to the start.
+    pub truncated: bool,
+}
+
+impl PlanAutomaton {
+    /// Draws the states nearest to the start, `most` at most. Finished plans have a double circle. Dead ends are left out,
+    /// or with `dead_ends` have a dashed one. With `max_cost`, a state is reached at its least cost: it is a dead end, and
+    /// a step from it is left out, if that holds at this cost, and so at every other.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn graph(&mut self, most: usize, dead_ends: bool) -> Result<PlanGraph> {
+        let spec = self.shared_spec();
+        let costs = match spec.max_cost() {
+            Some(max_cost) => costs_from_start(&mut self.states, max_cost, MOST_STATES)?,
+            // costs do not matter
+            None => FxHashMap::default(),
+        };
+        let mut cheapest = Cheapest { plans: self, costs, dead_ends };
+        let graph = Graph::of(&mut cheapest, most, |_| {})?;
+        let mut dot = "digraph plans {\n  rankdir=LR;\n".to_owned();
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let shape = if node.is_accepting { "doublecircle" } else { "circle" };
+            let is_dead = cheapest.completable(&node.state)? == Completable::No;
+            let style = if is_dead { ", style=dashed" } else { "" };
+            let _ = writeln!(dot, "  n{number} [shape={shape}, label=\"{number}\"{style}];");
+        }
+        if graph.is_truncated {
+            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+        }
+        for edge in &graph.edges {
+            let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
+            let labels = edge.labels.iter().flat_map(|label| {
+                let outcome = self.states.outcome(label);
+                let shown = |&action: &usize| Successor { action, outcome, to: self.start() }.label(&spec);
+                self.states.members(label.class).iter().map(shown).collect::<Vec<_>>()
+            });
+            let labels: Vec<String> = labels.collect();
+            let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&labels.join("\n")));
+        }
+        dot.push_str("}\n");
+        Ok(PlanGraph { dot, truncated: graph.is_truncated })
+    }
+}
+
+/// The states of plans, each at the least cost at which it is reached.
+struct Cheapest<'a> {
+    plans: &'a mut PlanAutomaton,
+    /// Missing costs are 0.
+    costs: FxHashMap<PlanState, u64>,
+    /// Whether transitions to dead ends are kept.
+    dead_ends: bool,
+}
+
+impl Cheapest<'_> {
+    fn position(&self, state: PlanState) -> Position {
+        Position { state, cost: self.costs.get(&state).copied().unwrap_or(0) }
+    }
+}
+
+impl TransitionSystem for Cheapest<'_> {
+    type State = PlanState;
+    type Label = ActionLabel;
+
+    fn start(&self) -> PlanState {
+        self.plans.start().state
+    }
+
+    fn successors(&mut self, state: &PlanState, into: &mut Vec<Edge>) -> Result<()> {
+        let cost = self.position(*state).cost;
+        for edge in self.plans.safe_edges(*state)? {
+            let Some(to) = self.plans.after(cost, &edge) else { continue };
+            if self.dead_ends || self.plans.completable(to)? != Completable::No {
+                into.push(edge);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_accepting(&self, state: &PlanState) -> bool {
+        self.plans.is_complete(*state)
+    }
+
+    fn completable(&mut self, state: &PlanState) -> Result<Completable> {
+        let at = self.position(*state);
+        self.plans.completable(at)
+    }
+}

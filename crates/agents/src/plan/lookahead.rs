@@ -1,0 +1,63 @@
+//! What lies ahead of a state: whether a finished plan can still be reached, the fewest steps to one, the least cost.
+
+use super::automaton::{PlanAutomaton, Position};
+use super::completion::Objective;
+use super::states::PlanState;
+use grammata::error::Result;
+use grammata::transitions::{Completable, Distance, Measure};
+
+impl PlanAutomaton {
+    /// Whether a finished plan can still be reached.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn completable(&mut self, at: Position) -> Result<Completable> {
+        let max = self.spec().max_cost();
+        if max.is_none() && self.states.registers.is_empty() {
+            // every configuration can be completed
+            return Ok(Completable::Yes);
+        }
+        let distance = match max {
+            Some(_) => self.cost_ahead.distance(&mut self.states, at.state)?,
+            None => self.steps_ahead.distance(&mut self.states, at.state)?,
+        };
+        Ok(match distance {
+            Distance::Exactly(rest) => {
+                let cost = u128::from(at.cost) + u128::from(Measure::Cost.amount(rest));
+                match max.is_none_or(|max| cost <= max.into()) {
+                    true => Completable::Yes,
+                    false => Completable::No,
+                }
+            }
+            Distance::Never => Completable::No,
+            Distance::Unknown => Completable::Unknown,
+        })
+    }
+
+    /// The fewest actions to a finished plan, whatever they cost; `None` if there is none, or it was not found.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn fewest_steps(&mut self, state: PlanState) -> Result<Option<u64>> {
+        let distance = self.steps_ahead.distance(&mut self.states, state)?;
+        Ok(distance.exactly().map(|steps| Measure::Letters.amount(steps)))
+    }
+
+    /// The least cost of what is missing to a finished plan; `None` if there is none, or it was not found.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn least_cost(&mut self, state: PlanState) -> Result<Option<u64>> {
+        let distance = self.cost_ahead.distance(&mut self.states, state)?;
+        Ok(distance.exactly().map(|cost| Measure::Cost.amount(cost)))
+    }
+
+    /// A distance by which completions can be compared: the fewest steps, or the least cost and then the fewest steps.
+    pub(super) fn rest(&mut self, objective: Objective, state: PlanState) -> Result<Option<u128>> {
+        let distances = match objective {
+            Objective::Steps => &mut self.steps_ahead,
+            Objective::Cost => &mut self.cost_ahead,
+        };
+        Ok(distances.distance(&mut self.states, state)?.exactly())
+    }
+}

@@ -1,0 +1,57 @@
+//! Plans: words of an automaton over actions instead of bytes.
+//!
+//! A plan spec is an automaton spec ([`Spec`](grammata::syntax::automaton_spec::Spec)) whose symbols are actions. It is
+//! lowered over action codes to the same automaton that makes masks ([`PlanAutomaton`]), and registers beside the
+//! configuration hold how often actions came and what they require.
+
+mod arguments;
+mod automaton;
+mod completion;
+mod conflict;
+mod count;
+mod decision;
+mod enumerate;
+pub mod environment;
+mod episodes;
+mod errors;
+mod graph;
+mod lookahead;
+mod partial;
+mod planner;
+pub mod policy;
+mod question;
+mod read;
+mod registers;
+mod repair;
+mod sample;
+pub mod search;
+pub mod shell;
+mod states;
+mod step;
+mod subsets;
+mod tree;
+mod verify;
+
+pub use arguments::{ArgumentChecker, WrongArguments};
+pub use automaton::{PlanAutomaton, Position};
+pub use completion::Objective;
+pub use conflict::{Conflict, Conflicts};
+pub use decision::Decision;
+pub use enumerate::Plans;
+pub(crate) use environment::observed_outcome;
+pub use environment::{CommandEnvironment, Environment, MockEnvironment, Observation};
+pub use episodes::{Episode, policy_rows};
+pub use grammata::transitions::Completable;
+pub use graph::PlanGraph;
+pub use partial::{PartialPlan, Successor};
+pub use planner::{Next, Planner};
+pub use policy::Policy;
+pub use question::{AnswerForm, Choice, Question, Questions, Wording};
+pub use read::{ReadPlan, ReadStep};
+pub use repair::{Edit, Repair};
+pub use sample::PlanSampler;
+pub use search::{Event, Outcome, Problem, Search, SearchOptions};
+pub use states::{ActionLabel, PlanState};
+pub use step::{Plan, Step};
+pub use tree::{dataflow, tree_dot, tree_text};
+pub use verify::Verdict;

@@ -1,0 +1,168 @@
+//! Plans in the making.
+
+use super::automaton::{PlanAutomaton, Position};
+use super::step::{ARROW, Plan, Step};
+use grammata::error::Result;
+use grammata::syntax::automaton_spec::Spec;
+use grammata::transitions::Completable;
+use rustc_hash::FxHashMap;
+
+/// An action that may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The action.
+    pub action: usize,
+    /// Its outcome, if it has outcomes: each is a successor of its own.
+    pub outcome: Option<usize>,
+    /// Where it leads.
+    pub to: Position,
+}
+
+impl Successor {
+    /// How it is shown: the action's label, and after an arrow its outcome.
+    pub fn label(&self, spec: &Spec) -> String {
+        let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
+        match self.outcome.and_then(|outcome| symbol.outcomes.get(outcome)) {
+            Some(outcome) => format!("{}{ARROW}{outcome}", symbol.shown()),
+            None => symbol.shown().into_owned(),
+        }
+    }
+}
+
+/// A plan in the making. Steps can be taken and taken back.
+#[derive(Clone, Debug)]
+pub struct PartialPlan {
+    positions: Vec<Position>,
+    plan: Plan,
+    used: FxHashMap<usize, u32>,
+}
+
+impl PartialPlan {
+    /// No steps yet.
+    pub fn new(plans: &PlanAutomaton) -> PartialPlan {
+        PartialPlan { positions: vec![plans.start()], plan: Plan::default(), used: FxHashMap::default() }
+    }
+
+    /// The steps so far.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The steps so far, as a plan.
+    pub fn into_plan(self) -> Plan {
+        self.plan
+    }
+
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.plan.steps.len()
+    }
+
+    /// Whether there are no steps.
+    pub fn is_empty(&self) -> bool {
+        self.plan.steps.is_empty()
+    }
+
+    /// Where the walk is.
+    pub fn position(&self) -> Position {
+        self.positions.last().copied().unwrap_or(Position { state: super::PlanState(0), cost: 0 })
+    }
+
+    /// Takes a step that was offered.
+    pub fn push(&mut self, step: Step, to: Position) {
+        *self.used.entry(step.action).or_default() += 1;
+        self.plan.steps.push(step);
+        self.positions.push(to);
+    }
+
+    /// Takes the last step back.
+    pub fn pop(&mut self) -> Option<Step> {
+        let step = self.plan.steps.pop()?;
+        self.positions.pop();
+        if let Some(used) = self.used.get_mut(&step.action) {
+            *used -= 1;
+        }
+        Some(step)
+    }
+
+    /// Says which elements the last step takes.
+    pub(super) fn set_elements(&mut self, elements: Vec<usize>) {
+        if let Some(step) = self.plan.steps.last_mut() {
+            step.elements = elements;
+        }
+    }
+}
+
+impl PlanAutomaton {
+    /// The actions that may come next as far as the automaton, the limits and the cost so far go, in the spec's order.
+    /// Whether they can still be completed is another question: [`completable`](PlanAutomaton::completable).
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn allowed(&mut self, walk: &PartialPlan) -> Result<Vec<Successor>> {
+        let at = walk.position();
+        let mut successors = Vec::new();
+        for edge in self.safe_edges(at.state)? {
+            let Some(to) = self.after(at.cost, &edge) else { continue };
+            let outcome = self.states.outcome(&edge.label);
+            let class = &self.states.codes.classes[edge.label.class as usize];
+            let open = class.members.iter().filter(|&action| {
+                class.each.is_none() || walk.used.get(action).copied().unwrap_or_default() == 0
+            });
+            successors.extend(open.map(|&action| Successor { action, outcome, to }));
+        }
+        successors.sort_by_key(|successor| (successor.action, successor.outcome));
+        Ok(successors)
+    }
+
+    /// The actions that may come next and lead to a finished plan, or of which that could not be found out.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn live_successors(&mut self, walk: &PartialPlan) -> Result<Vec<Successor>> {
+        let mut successors = Vec::new();
+        for successor in self.allowed(walk)? {
+            if self.completable(successor.to)? != Completable::No {
+                successors.push(successor);
+            }
+        }
+        Ok(successors)
+    }
+
+    /// The walk of a plan, if each of its steps is allowed.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn walk(&mut self, plan: &Plan) -> Result<Option<PartialPlan>> {
+        let mut walk = PartialPlan::new(self);
+        for step in &plan.steps {
+            let successors = self.allowed(&walk)?;
+            let meant =
+                |successor: &&Successor| (successor.action, successor.outcome) == (step.action, step.outcome);
+            let Some(successor) = successors.iter().find(meant) else {
+                return Ok(None);
+            };
+            if !self.takes(step) {
+                return Ok(None);
+            }
+            walk.push(step.clone(), successor.to);
+        }
+        Ok(Some(walk))
+    }
+
+    /// Whether the elements of a step are a choice that its action has, and only an action with arguments has such.
+    pub(super) fn takes(&self, step: &Step) -> bool {
+        let symbol = self.spec().symbols().get(step.action);
+        if step.arguments.is_some() && symbol.is_none_or(|symbol| symbol.arguments.is_none()) {
+            return false;
+        }
+        match symbol.and_then(|symbol| symbol.set.as_ref()) {
+            None => step.elements.is_empty(),
+            Some(set) => {
+                (set.min..=set.max).contains(&step.elements.len())
+                    && step.elements.is_sorted_by(|a, b| a < b)
+                    && step.elements.last().is_none_or(|&last| last < set.of.len())
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The policy that looks for dead ends.
+
+use super::{Answer, FirstPolicy, Needs, Policy};
+use crate::plan::question::{Choice, Question};
+use grammata::error::Result;
+use grammata::transitions::Completable;
+
+/// Takes the worst choice: a dead end if one is offered, else the one with the most steps left to a finished plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AdversarialPolicy;
+
+impl Policy for AdversarialPolicy {
+    fn choose(&mut self, question: &Question) -> Result<Answer> {
+        if question.set.is_some() {
+            return FirstPolicy.choose(question);
+        }
+        let badness = |choice: &Choice| (choice.completable == Some(Completable::No), choice.steps_left);
+        let worst = question.choices.iter().enumerate().rev().max_by_key(|(_, choice)| badness(choice));
+        Ok(Answer::one(worst.map_or(0, |(place, _)| place)))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { lookahead: true, ..Needs::default() }
+    }
+}

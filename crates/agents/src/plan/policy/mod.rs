@@ -1,0 +1,148 @@
+//! Policies: who decides at a choice.
+//!
+//! A policy is a file here, and a row of the program's `--policy`. It answers a [`Question`] with an [`Answer`]; one that can
+//! also weigh the choices ([`Policy::scores`]) serves the searches by score.
+
+mod adversarial;
+mod arguments;
+mod first;
+mod interactive;
+mod model;
+mod random;
+mod scripted;
+mod weighted;
+
+pub use adversarial::AdversarialPolicy;
+pub use arguments::ArgumentRequest;
+pub use first::FirstPolicy;
+pub use interactive::InteractivePolicy;
+pub use model::{
+    ModelPolicy, ModelUse, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions, Written, answers,
+};
+pub use random::RandomPolicy;
+pub use scripted::ScriptedPolicy;
+pub use weighted::{CostHeuristic, Heuristic, StepsHeuristic, WeightedPolicy};
+
+use crate::plan::errors;
+use crate::plan::question::{AnswerForm, Choice, Question};
+use grammata::error::Result;
+use serde_json::Value;
+
+/// What a policy answers to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The places of the choices taken, in rising order: one, or as many as a set may have.
+    pub places: Vec<usize>,
+    /// The natural logarithm of the probability with which the policy gives this answer, if it knows it.
+    pub log_probability: Option<f64>,
+}
+
+impl Answer {
+    /// One choice, by its place.
+    pub fn one(place: usize) -> Answer {
+        Answer { places: vec![place], log_probability: None }
+    }
+
+    /// Elements of a set, by their places in rising order.
+    pub fn set(places: Vec<usize>) -> Answer {
+        Answer { places, log_probability: None }
+    }
+}
+
+/// What a policy wants to be asked, and to know of each choice before it answers; finding out has a cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Whether a finished plan can be reached, and the fewest steps to one.
+    pub lookahead: bool,
+    /// Questions with a single answer, which otherwise are not asked.
+    pub forced: bool,
+    /// How questions are to be answered; those for a set always with numbers.
+    pub form: AnswerForm,
+}
+
+/// Who decides at a choice.
+pub trait Policy {
+    /// The answer to a question, which has at least one choice.
+    ///
+    /// # Errors
+    /// The policy fails, or has no answer.
+    fn choose(&mut self, question: &Question) -> Result<Answer>;
+
+    /// The natural logarithm of the probability of each choice, none above 0. Best-first, beam and A* search need them. The
+    /// question is not for a set.
+    ///
+    /// # Errors
+    /// `plan/no-scores`: the policy does not weigh choices; or it fails.
+    fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
+        let _ = question;
+        Err(errors::no_scores())
+    }
+
+    /// The arguments of an action, as its schema has them; unless the policy says otherwise, those with the shortest
+    /// text.
+    ///
+    /// # Errors
+    /// The policy fails, or has no answer.
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        request.shortest()
+    }
+
+    /// What the policy wants to know of the choices; nothing by default.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+}
+
+/// The same score for each of `choices` choices: they are equally probable.
+fn uniform(choices: usize) -> Vec<f64> {
+    vec![-(choices.max(1) as f64).ln(); choices]
+}
+
+/// The answer that a text gives: the number of a choice from 1, or its label; for a set, such with commas between them, or 0
+/// for none.
+fn answer_of(question: &Question, text: &str) -> Option<Answer> {
+    let text = text.trim();
+    let Some((min, max)) = question.set else {
+        return place_of(&question.choices, text).map(Answer::one);
+    };
+    let mut places = Vec::new();
+    if !text.is_empty() && text != "0" {
+        for part in text.split(',') {
+            places.push(place_of(&question.choices, part)?);
+        }
+    }
+    places.sort_unstable();
+    let distinct = places.is_sorted_by(|a, b| a < b);
+    (distinct && (min..=max).contains(&places.len())).then(|| Answer::set(places))
+}
+
+fn place_of(choices: &[Choice], text: &str) -> Option<usize> {
+    let text = text.trim();
+    match text.parse::<usize>() {
+        Ok(number) => number.checked_sub(1).filter(|&place| place < choices.len()),
+        Err(_) => choices.iter().position(|choice| choice.label == text),
+    }
+}
+
+/// The same logarithms less that of their sum, so that their probabilities sum to 1; None if none of them is finite.
+fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
+    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !top.is_finite() {
+        return None;
+    }
+    let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
+    Some(scores.iter().map(|score| score - sum).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_normalised_without_overflow() {
+        let scores = normalised(&[-1e6, -1e6 + 1.0, f64::NEG_INFINITY]).unwrap();
+        let sum: f64 = scores.iter().map(|score| score.exp()).sum();
+        assert!((sum - 1.0).abs() < 1e-9 && scores[2] == f64::NEG_INFINITY, "{scores:?}");
+        assert_eq!(normalised(&[f64::NEG_INFINITY]), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! A language model as a policy. How it is asked at a choice is a [`PromptMode`]: for a number under a grammar of the
+//! numbers that there are, for the probabilities of the numbers, or for those of the options' own texts.
+
+mod distribution;
+mod numbers;
+mod orders;
+mod session;
+mod texts;
+mod trie;
+mod written;
+
+pub use numbers::answers;
+pub use written::Written;
+
+use crate::plan::errors;
+use crate::plan::policy::{Answer, ArgumentRequest, Needs, Policy, answer_of, normalised};
+use crate::plan::question::{AnswerForm, Question};
+use grammata::error::Result;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::vocabulary::Vocabulary;
+use grammata_decode::{Model, Sampler, SamplingParams};
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use session::Session;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a model is asked at a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum PromptMode {
+    /// It writes the number of a listed option, token by token, under a grammar of the numbers.
+    Answer,
+    /// The probabilities of the numbers of the listed options as its answer.
+    Likelihood,
+    /// The probabilities of the texts of the listed options as the beginning of its answer, each for its length in bytes.
+    Text,
+    /// The same after a question that does not list the options, so that no order can make a difference.
+    #[default]
+    Open,
+}
+
+/// All prompt modes by name, each with what it does.
+pub const PROMPT_MODES: [(&str, &str, PromptMode); 4] = [
+    ("answer", "the number that it writes under a grammar of the numbers", PromptMode::Answer),
+    ("likelihood", "the probabilities of the options' numbers", PromptMode::Likelihood),
+    ("text", "the probabilities of the options' texts, after a list of them", PromptMode::Text),
+    ("open", "the probabilities of the options' texts, without a list of them", PromptMode::Open),
+];
+
+impl PromptMode {
+    fn form(self) -> AnswerForm {
+        match self {
+            PromptMode::Answer | PromptMode::Likelihood => AnswerForm::Number,
+            PromptMode::Text => AnswerForm::Text,
+            PromptMode::Open => AnswerForm::Open,
+        }
+    }
+}
+
+/// How a model is asked, and how it chooses.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct PromptOptions {
+    /// The way of asking.
+    pub mode: PromptMode,
+    /// In how many orders the options are listed; their log-probabilities are averaged (a geometric mean). Up to the
+    /// number of options these are rotations, evenly spaced, further ones are random. With several orders
+    /// [`PromptMode::Answer`] is [`PromptMode::Likelihood`], [`PromptMode::Open`] has no order, and a question for a set
+    /// has one. Default: 1.
+    pub orders: usize,
+    /// How it chooses a token of what it writes, or an option by its score. Its seed is that of random orders, too.
+    pub sampling: SamplingParams,
+}
+
+impl Default for PromptOptions {
+    fn default() -> PromptOptions {
+        PromptOptions { mode: PromptMode::default(), orders: 1, sampling: SamplingParams::default() }
+    }
+}
+
+grammata_base::setters!(PromptOptions { mode: PromptMode, orders: usize, sampling: SamplingParams });
+
+/// What a model was asked to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelUse {
+    /// How many prompts it answered.
+    pub calls: usize,
+    /// How often it was fed a batch.
+    pub runs: usize,
+    /// How many tokens it was fed; what two prompts begin with alike is fed once.
+    pub tokens: usize,
+    /// How long that took.
+    pub time: Duration,
+}
+
+/// Writes texts in the tokens of a model.
+pub trait PromptEncoder {
+    /// A question, up to where the model's answer begins: with the model's chat template, if it has one.
+    ///
+    /// # Errors
+    /// The template or the tokenizer fails.
+    fn prompt(&self, question: &str) -> Result<Vec<u32>>;
+
+    /// A text at the beginning of the model's answer.
+    ///
+    /// # Errors
+    /// The tokenizer fails.
+    fn answer(&self, text: &str) -> Result<Vec<u32>>;
+}
+
+/// A language model that chooses.
+pub struct ModelPolicy<'m> {
+    session: Session<'m>,
+    vocabulary: Arc<Vocabulary>,
+    compiler: Compiler,
+    encoder: Box<dyn PromptEncoder + 'm>,
+    mode: PromptMode,
+    orders: usize,
+    sampler: Sampler,
+    grammars: FxHashMap<(usize, Option<(usize, usize)>), CompiledGrammar>,
+}
+
+impl std::fmt::Debug for ModelPolicy<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelPolicy")
+            .field("mode", &self.mode)
+            .field("orders", &self.orders)
+            .field("usage", &self.session.usage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'m> ModelPolicy<'m> {
+    /// A policy that asks `model`.
+    ///
+    /// # Errors
+    /// A setting of the sampling out of its range, or a failure of the model.
+    pub fn new(
+        model: &'m mut dyn Model,
+        vocabulary: Arc<Vocabulary>,
+        encoder: Box<dyn PromptEncoder + 'm>,
+        options: PromptOptions,
+    ) -> Result<ModelPolicy<'m>> {
+        let PromptOptions { mode, orders, sampling } = options;
+        Ok(ModelPolicy {
+            session: Session::new(model)?,
+            compiler: Compiler::new(Arc::clone(&vocabulary)),
+            vocabulary,
+            encoder,
+            mode,
+            orders: orders.max(1),
+            sampler: Sampler::new(sampling)?,
+            grammars: FxHashMap::default(),
+        })
+    }
+
+    /// Calls `observer` with what was asked so far after each batch that the model is fed.
+    pub fn observe(&mut self, observer: impl FnMut(&ModelUse) + 'm) {
+        self.session.observer = Some(Box::new(observer));
+    }
+
+    /// What was asked so far.
+    pub fn usage(&self) -> ModelUse {
+        self.session.usage
+    }
+
+    /// The orders in which a question lists its options.
+    fn orders(&self, question: &Question) -> Vec<Vec<usize>> {
+        let count = if self.mode == PromptMode::Open { 1 } else { self.orders };
+        orders::orders(question.choices.len(), count, self.sampler.settings().seed)
+    }
+
+    /// The scores of the choices in one order, not normalised.
+    fn scores_in_order(&mut self, question: &Question, order: &[usize]) -> Result<Vec<f64>> {
+        let text = question.in_order(order)?;
+        let prompt = self.encoder.prompt(&text)?;
+        self.session.usage.calls += 1;
+        match self.mode {
+            PromptMode::Answer | PromptMode::Likelihood => {
+                let listed = self.session.score(&prompt, &numbers::trie(order.len(), &self.vocabulary)?)?;
+                let mut scores = vec![f64::NEG_INFINITY; order.len()];
+                for (&place, score) in order.iter().zip(listed) {
+                    if let Some(slot) = scores.get_mut(place) {
+                        *slot = score;
+                    }
+                }
+                Ok(scores)
+            }
+            PromptMode::Text | PromptMode::Open => self.text_scores(&prompt, &question.choices),
+        }
+    }
+}
+
+impl Policy for ModelPolicy<'_> {
+    /// The number that the model writes, or the choice with the best score, or one that is sampled by its score.
+    fn choose(&mut self, question: &Question) -> Result<Answer> {
+        if question.set.is_some() || self.mode == PromptMode::Answer && self.orders == 1 {
+            let written = self.answer(question)?;
+            let answer = answer_of(question, &written.text);
+            let answer = answer.ok_or_else(|| errors::no_choice_answered(&written.text))?;
+            return Ok(Answer { log_probability: Some(written.log_probability), ..answer });
+        }
+        let scores = self.scores(question)?;
+        let weights: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+        let place = self.sampler.sample(&weights, None)? as usize;
+        Ok(Answer { places: vec![place], log_probability: scores.get(place).copied() })
+    }
+
+    /// Logarithms of the probabilities of the choices, averaged over the orders, which sum to 1. Those of
+    /// [`PromptMode::Answer`] are those of [`PromptMode::Likelihood`].
+    ///
+    /// # Errors
+    /// `plan/model`: the model gives no choice a probability, or the question does not fit in its context.
+    fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
+        let orders = self.orders(question);
+        let mut mean = vec![0.0; question.choices.len()];
+        for order in &orders {
+            let scores = self.scores_in_order(question, order)?;
+            let scores = normalised(&scores).ok_or_else(errors::no_probability)?;
+            mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / orders.len() as f64);
+        }
+        normalised(&mean).ok_or_else(errors::no_probability)
+    }
+
+    fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
+        self.write_arguments(request)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { form: self.mode.form(), ..Needs::default() }
+    }
+}

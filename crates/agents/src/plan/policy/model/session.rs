@@ -1,0 +1,162 @@
+//! A language model with what it has been fed, so that what two prompts begin with alike is fed once.
+
+use super::ModelUse;
+use super::trie::{Chain, Scores, TokenTrie};
+use crate::plan::errors;
+use grammata::error::Result;
+use grammata_decode::{CachedSequence, Feed, Logits, Model, Rows, SequenceId};
+use std::time::Instant;
+
+/// Sequences that are scored in one batch, at most. More make a batch little faster, and each has a cache.
+const MAX_BATCH: usize = 16;
+
+/// Tokens of the caches of a batch, at most, but for a single sequence: at 64 KiB a token (a model of 1 billion
+/// parameters) that is 256 MiB.
+const MAX_BATCH_TOKENS: usize = 4096;
+
+/// Is told what a model was asked so far.
+pub(super) type Observer<'m> = dyn FnMut(&ModelUse) + 'm;
+
+/// A model, and the sequence that holds the latest prompt.
+pub(super) struct Session<'m> {
+    model: &'m mut dyn Model,
+    sequence: CachedSequence,
+    /// a row of logits that a device left in its own memory
+    copied: Vec<f32>,
+    pub(super) usage: ModelUse,
+    /// told of each batch
+    pub(super) observer: Option<Box<Observer<'m>>>,
+}
+
+/// Tokens that wait to be fed to a fork of the sequence before them.
+struct Pending {
+    sequence: SequenceId,
+    chain: Chain,
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.sequence.close(self.model);
+    }
+}
+
+impl<'m> Session<'m> {
+    pub(super) fn new(model: &'m mut dyn Model) -> Result<Session<'m>> {
+        let sequence = CachedSequence::open(model)?;
+        let usage = ModelUse::default();
+        Ok(Session { model, sequence, copied: Vec::new(), usage, observer: None })
+    }
+
+    /// The most tokens that the model can be fed.
+    pub(super) fn context_length(&self) -> usize {
+        self.model.context_length().unwrap_or(usize::MAX)
+    }
+
+    /// The logits after `tokens`. What the model has been fed of them is not fed again.
+    ///
+    /// # Errors
+    /// `plan/model`: more tokens than the context holds; failures of the model.
+    pub(super) fn logits(&mut self, tokens: &[u32]) -> Result<&[f32]> {
+        if tokens.len() > self.context_length() {
+            return Err(errors::context_full(tokens.len(), self.context_length()));
+        }
+        let start = Instant::now();
+        let (logits, fed) = self.sequence.feed(self.model, tokens)?;
+        self.usage.runs += 1;
+        self.usage.tokens += fed;
+        self.usage.time += start.elapsed();
+        self.observer.iter_mut().for_each(|observer| observer(&self.usage));
+        match logits {
+            Logits::Host(rows) => Ok(rows.first().copied().unwrap_or_default()),
+            Logits::Device(device) => {
+                device.copy(0, &mut self.copied)?;
+                Ok(&self.copied)
+            }
+        }
+    }
+
+    /// The natural logarithms of the probabilities of the continuations of a trie after a prompt. The prompt is fed once,
+    /// and each node of the trie whose successors matter.
+    ///
+    /// # Errors
+    /// As [`logits`](Session::logits).
+    pub(super) fn score(&mut self, prompt: &[u32], trie: &TokenTrie) -> Result<Vec<f64>> {
+        let longest = prompt.len().saturating_add(trie.depth());
+        if longest > self.context_length() {
+            return Err(errors::context_full(longest, self.context_length()));
+        }
+        let mut scores = Scores::new(trie);
+        if trie.is_asked(TokenTrie::ROOT) {
+            scores.visit(TokenTrie::ROOT, self.logits(prompt)?);
+            let start = Instant::now();
+            let mut pending = Vec::new();
+            let walked = self.walk(prompt.len(), trie, &mut scores, &mut pending);
+            pending.into_iter().for_each(|one| self.model.close(one.sequence));
+            self.usage.time += start.elapsed();
+            walked?;
+        }
+        Ok(scores.into_continuations())
+    }
+
+    /// Feeds a trie to forks of the sequence of the prompt, in batches. On an error, the sequences in `pending` are open.
+    fn walk(
+        &mut self,
+        prompt: usize,
+        trie: &TokenTrie,
+        scores: &mut Scores<'_>,
+        pending: &mut Vec<Pending>,
+    ) -> Result<()> {
+        let most = (MAX_BATCH_TOKENS / prompt.max(1)).clamp(1, MAX_BATCH);
+        self.fork(self.sequence.id(), TokenTrie::ROOT, trie, scores, pending)?;
+        while !pending.is_empty() {
+            let length = |model: &dyn Model, one: &Pending| model.length(one.sequence).unwrap_or(0);
+            // the longest first, which end soonest; those of equal lengths, which one run computes, together
+            pending.sort_by_key(|one| (length(self.model, one), one.chain.tokens.len()));
+            let batch = pending.split_off(pending.len().saturating_sub(most));
+            let fed = self.feed(&batch, scores);
+            let mut forked = Ok(());
+            if fed.is_ok() {
+                for one in &batch {
+                    let last = one.chain.nodes.last().copied().unwrap_or(TokenTrie::ROOT);
+                    forked = forked.and_then(|()| self.fork(one.sequence, last, trie, scores, pending));
+                }
+            }
+            batch.iter().for_each(|one| self.model.close(one.sequence));
+            fed.and(forked)?;
+        }
+        Ok(())
+    }
+
+    /// Forks a sequence for each chain after a node.
+    fn fork(
+        &mut self,
+        sequence: SequenceId,
+        node: usize,
+        trie: &TokenTrie,
+        scores: &Scores<'_>,
+        pending: &mut Vec<Pending>,
+    ) -> Result<()> {
+        for chain in trie.chains(node) {
+            if chain.nodes.first().is_some_and(|&first| !scores.is_impossible(first)) {
+                pending.push(Pending { sequence: self.model.fork(sequence)?, chain });
+            }
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, batch: &[Pending], scores: &mut Scores<'_>) -> Result<()> {
+        let feeds: Vec<Feed<'_>> = batch
+            .iter()
+            .map(|one| Feed { sequence: one.sequence, tokens: &one.chain.tokens, rows: Rows::All })
+            .collect();
+        let logits = self.model.feed(&feeds)?;
+        let nodes = batch.iter().flat_map(|one| &one.chain.nodes);
+        for (row, &node) in nodes.enumerate() {
+            scores.visit(node, logits.row(row, &mut self.copied)?);
+        }
+        self.usage.runs += 1;
+        self.usage.tokens += batch.iter().map(|one| one.chain.tokens.len()).sum::<usize>();
+        self.observer.iter_mut().for_each(|observer| observer(&self.usage));
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Options scored by their own texts.
+
+use super::ModelPolicy;
+use super::trie::{Closing, TokenTrie};
+use crate::plan::question::Choice;
+use grammata::error::Result;
+
+impl ModelPolicy<'_> {
+    /// The natural logarithms of the probabilities of texts as the beginning of the model's answer to a prompt. With
+    /// `ended` they are its whole answer: the model's turn ends after them.
+    ///
+    /// # Errors
+    /// The encoder or the model fails; `plan/model`: prompt and text do not fit in its context.
+    pub fn log_likelihoods(&mut self, prompt: &str, texts: &[&str], ended: bool) -> Result<Vec<f64>> {
+        self.session.usage.calls += 1;
+        let prompt = self.encoder.prompt(prompt)?;
+        let closing = if ended { Closing::Then(self.vocabulary.eos().to_vec()) } else { Closing::Any };
+        self.continuations(&prompt, texts.iter().copied(), &closing)
+    }
+
+    fn continuations<'t>(
+        &mut self,
+        prompt: &[u32],
+        texts: impl Iterator<Item = &'t str>,
+        closing: &Closing,
+    ) -> Result<Vec<f64>> {
+        let mut trie = TokenTrie::new();
+        for text in texts {
+            trie.insert(self.encoder.answer(text)?, closing.clone());
+        }
+        self.session.score(prompt, &trie)
+    }
+
+    /// The scores of choices by their labels, for their length: the log-probability of a byte times the mean length of the
+    /// labels. Of the normalisations that `docs/plans.md` compares this one is right most often.
+    pub(super) fn text_scores(&mut self, prompt: &[u32], choices: &[Choice]) -> Result<Vec<f64>> {
+        let labels = || choices.iter().map(|choice| choice.label.trim());
+        let scores = self.continuations(prompt, labels(), &Closing::Any)?;
+        let bytes: Vec<f64> = labels().map(|label| label.len().max(1) as f64).collect();
+        let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
+        Ok(scores.iter().zip(bytes).map(|(score, bytes)| score / bytes * mean).collect())
+    }
+}

@@ -1,0 +1,178 @@
+//! Continuations of a prompt as a trie of tokens: what they begin with alike is fed to a model once.
+
+use super::distribution::Distribution;
+use grammata::vocabulary::TokenId;
+use std::collections::BTreeMap;
+
+/// What must follow a continuation for it to count as the whole answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// Anything.
+    Any,
+    /// One of these tokens.
+    Then(Vec<TokenId>),
+    /// None of these tokens.
+    Unless(Vec<TokenId>),
+}
+
+impl Closing {
+    fn log_probability(&self, next: &Distribution<'_>) -> f64 {
+        match self {
+            Closing::Any => 0.0,
+            Closing::Then(tokens) => next.of_any(tokens.iter().copied()),
+            Closing::Unless(tokens) => {
+                let others = 1.0 - next.of_any(tokens.iter().copied()).exp();
+                others.max(f64::MIN_POSITIVE).ln()
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    /// by token, so that the order of the continuations makes no difference to what is computed
+    children: BTreeMap<u32, usize>,
+    /// the continuations that end here
+    ends: Vec<(usize, Closing)>,
+}
+
+/// The continuations as a trie. Node 0 is the end of the prompt.
+#[derive(Debug)]
+pub(super) struct TokenTrie {
+    nodes: Vec<Node>,
+    count: usize,
+}
+
+/// The tokens to feed from one node on: as long as there is no choice.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub(super) tokens: Vec<u32>,
+    /// the node after each token
+    pub(super) nodes: Vec<usize>,
+}
+
+impl TokenTrie {
+    pub(super) const ROOT: usize = 0;
+
+    pub(super) fn new() -> TokenTrie {
+        TokenTrie { nodes: vec![Node::default()], count: 0 }
+    }
+
+    /// Adds a continuation, which gets the next number from 0.
+    pub(super) fn insert(&mut self, tokens: impl IntoIterator<Item = u32>, closing: Closing) {
+        let mut at = TokenTrie::ROOT;
+        for token in tokens {
+            let new = self.nodes.len();
+            let Some(node) = self.nodes.get_mut(at) else { return };
+            at = *node.children.entry(token).or_insert(new);
+            if at == new {
+                self.nodes.push(Node::default());
+            }
+        }
+        if let Some(node) = self.nodes.get_mut(at) {
+            node.ends.push((self.count, closing));
+            self.count += 1;
+        }
+    }
+
+    /// The distribution of the token after `node` matters.
+    pub(super) fn is_asked(&self, node: usize) -> bool {
+        self.nodes.get(node).is_some_and(|node| {
+            !node.children.is_empty() || node.ends.iter().any(|(_, closing)| *closing != Closing::Any)
+        })
+    }
+
+    /// The tokens to feed to know all that is asked from `node` on, which follows `token`, to the next node without exactly
+    /// one child.
+    fn chain(&self, token: u32, node: usize) -> Chain {
+        let mut chain = Chain { tokens: Vec::new(), nodes: Vec::new() };
+        let (mut token, mut at) = (token, node);
+        while self.is_asked(at) {
+            chain.tokens.push(token);
+            chain.nodes.push(at);
+            match self.nodes.get(at).map(|node| &node.children) {
+                Some(children) if children.len() == 1 => {
+                    let Some((&next, &child)) = children.first_key_value() else { break };
+                    (token, at) = (next, child);
+                }
+                _ => break,
+            }
+        }
+        chain
+    }
+
+    /// The chains that begin after a node.
+    pub(super) fn chains(&self, node: usize) -> impl Iterator<Item = Chain> + '_ {
+        let children = self.nodes.get(node).into_iter().flat_map(|node| &node.children);
+        children.map(|(&token, &child)| self.chain(token, child)).filter(|chain| !chain.tokens.is_empty())
+    }
+
+    /// Tokens of the longest path.
+    pub(super) fn depth(&self) -> usize {
+        let mut depths = vec![0_usize; self.nodes.len()];
+        // children have greater numbers than their parents
+        for (place, node) in self.nodes.iter().enumerate() {
+            let below = depths.get(place).map_or(0, |depth| depth + 1);
+            for child in node.children.values() {
+                if let Some(depth) = depths.get_mut(*child) {
+                    *depth = below;
+                }
+            }
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// Natural logarithms of the probabilities of the nodes and continuations of a trie, as far as they are known.
+#[derive(Debug)]
+pub(super) struct Scores<'t> {
+    trie: &'t TokenTrie,
+    nodes: Vec<f64>,
+    continuations: Vec<f64>,
+}
+
+impl<'t> Scores<'t> {
+    pub(super) fn new(trie: &'t TokenTrie) -> Scores<'t> {
+        let mut scores = Scores {
+            trie,
+            nodes: vec![0.0; trie.nodes.len()],
+            continuations: vec![f64::NEG_INFINITY; trie.count],
+        };
+        scores.end(TokenTrie::ROOT, |closing| if *closing == Closing::Any { 0.0 } else { f64::NEG_INFINITY });
+        scores
+    }
+
+    fn end(&mut self, node: usize, closed: impl Fn(&Closing) -> f64) {
+        let before = self.nodes.get(node).copied().unwrap_or(f64::NEG_INFINITY);
+        for (continuation, closing) in self.trie.nodes.get(node).into_iter().flat_map(|node| &node.ends) {
+            if let Some(score) = self.continuations.get_mut(*continuation) {
+                *score = before + closed(closing);
+            }
+        }
+    }
+
+    /// Notes the logits of the token after a node.
+    pub(super) fn visit(&mut self, node: usize, logits: &[f32]) {
+        let next = Distribution::of(logits);
+        self.end(node, |closing| closing.log_probability(&next));
+        let before = self.nodes.get(node).copied().unwrap_or(f64::NEG_INFINITY);
+        for (&token, &child) in self.trie.nodes.get(node).into_iter().flat_map(|node| &node.children) {
+            if let Some(score) = self.nodes.get_mut(child) {
+                *score = before + next.of_token(TokenId::new(token));
+            }
+            if !self.trie.is_asked(child) {
+                self.end(child, |_| 0.0);
+            }
+        }
+    }
+
+    /// Whether no continuation after a node has a probability.
+    pub(super) fn is_impossible(&self, node: usize) -> bool {
+        self.nodes.get(node).is_none_or(|&score| score == f64::NEG_INFINITY)
+    }
+
+    /// The scores of the continuations, in the order in which they were added.
+    pub(super) fn into_continuations(self) -> Vec<f64> {
+        self.continuations
+    }
+}

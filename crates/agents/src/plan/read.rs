@@ -1,0 +1,384 @@
+//! Reading plans: JSON or lines of text to steps, as far as each says which action is meant.
+
+use super::arguments::{ArgumentChecker, WrongArguments};
+use super::automaton::{PlanAutomaton, Position};
+use super::errors;
+use super::partial::PartialPlan;
+use super::step::{ARROW, Plan, Step};
+use grammata::error::Result;
+use grammata::syntax::automaton_spec::{Direction, Spec, Symbol};
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+/// One step as it is written, and the steps that it may mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadStep {
+    /// The step as it is written.
+    pub written: String,
+    /// What it may mean: none if no action is known by it, several if they share a label, or if an outcome is not named.
+    pub meanings: Vec<Step>,
+    /// What is wrong with its arguments, if that is why it means nothing.
+    pub wrong_arguments: Option<WrongArguments>,
+}
+
+/// A plan as it is written, in the order in which it is carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadPlan {
+    /// The steps.
+    pub steps: Vec<ReadStep>,
+}
+
+impl ReadPlan {
+    /// Reads a plan: a JSON array of steps (or an object with such an array as `steps`), else a line of text a step.
+    ///
+    /// A step of JSON is the id of an action, or an object with it as `action` and what it has of `elements` (texts),
+    /// `arguments` (a value) and `outcome` (a name). A line is an action's text, one of its aliases, its label or its id,
+    /// with ` -> ` and the outcome after it; letter case, punctuation, a number before it and `from 2 and 1` after it do
+    /// not matter. Steps are in the order in which they are carried out. Arguments are checked against their schema.
+    ///
+    /// # Errors
+    /// `plan/unreadable`: what begins like JSON is not a plan in JSON; limits.
+    pub fn parse(text: &str, spec: &Spec) -> Result<ReadPlan> {
+        let steps = match text.trim_start().chars().next() {
+            Some('[' | '{') => from_json(text, spec)?,
+            _ => {
+                let mut checker = ArgumentChecker::default();
+                let lines = text.lines().filter(|line| !line.trim().is_empty());
+                lines.map(|line| from_line(line, spec, &mut checker)).collect::<Result<Vec<ReadStep>>>()?
+            }
+        };
+        Ok(ReadPlan { steps })
+    }
+
+    /// A plan that was made here.
+    pub fn of(plan: &Plan, spec: &Spec) -> ReadPlan {
+        let one = |step: &Step| ReadStep {
+            written: step.line(spec),
+            meanings: vec![step.clone()],
+            wrong_arguments: None,
+        };
+        ReadPlan { steps: plan.executed(spec).map(one).collect() }
+    }
+
+    /// The places of the steps in the order of the spec's words.
+    pub(super) fn in_word_order(&self, spec: &Spec) -> Vec<usize> {
+        let places = 0..self.steps.len();
+        match spec.direction() {
+            Direction::Forward => places.collect(),
+            Direction::Backward => places.rev().collect(),
+        }
+    }
+}
+
+impl PlanAutomaton {
+    /// The plan that a word of the spec's texts names, if the automaton allows it to its end.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn read_word(&mut self, text: &str) -> Result<Option<Plan>> {
+        let spec = self.shared_spec();
+        let mut checker = ArgumentChecker::default();
+        let mut walk = PartialPlan::new(self);
+        // per step and the next: the successors still to be tried, each with where in the text it ends
+        let mut path: Vec<Vec<(Step, Position, usize)>> = Vec::new();
+        let mut at = 0;
+        loop {
+            if at == text.len() && self.is_complete(walk.position().state) {
+                return Ok(Some(walk.into_plan()));
+            }
+            let separator = if walk.is_empty() { "" } else { spec.separator() };
+            let mut open = Vec::new();
+            if let Some(rest) = text.get(at..).and_then(|rest| rest.strip_prefix(separator)) {
+                for successor in self.allowed(&walk)?.into_iter().rev() {
+                    let Some(symbol) = spec.symbols().get(successor.action) else { continue };
+                    let step = Step::of(successor.action).with_outcome(successor.outcome);
+                    for (elements, length) in spelled(symbol, &symbol.text, rest) {
+                        let step = Step { elements, ..step.clone() };
+                        open.push((step, successor.to, at + separator.len() + length));
+                    }
+                    if let Some((arguments, length)) = with_arguments(symbol, &symbol.text, rest)
+                        && checker.check(&spec, successor.action, &arguments)?.is_none()
+                    {
+                        let step = Step { arguments: Some(arguments), ..step };
+                        open.push((step, successor.to, at + separator.len() + length));
+                    }
+                }
+            }
+            path.push(open);
+            loop {
+                let Some(open) = path.last_mut() else { return Ok(None) };
+                match open.pop() {
+                    Some((step, to, end)) => {
+                        walk.push(step, to);
+                        at = end;
+                        break;
+                    }
+                    None => {
+                        path.pop();
+                        walk.pop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The ways to read a symbol, whose text is `pattern`, at the start of a text: the elements that it takes, and the bytes
+/// that it spells with them. One way for each number of bytes: which elements spell them makes no difference to what may follow.
+///
+/// An element may begin like another one (`salt`, `salt water`), so that each is tried: a search over the elements
+/// passed, the number taken and the bytes read, each visited once.
+fn spelled(symbol: &Symbol, pattern: &str, text: &str) -> Vec<(Vec<usize>, usize)> {
+    let Some(set) = &symbol.set else {
+        if symbol.arguments.is_some() {
+            return Vec::new();
+        }
+        return Vec::from_iter(text.starts_with(pattern).then_some((Vec::new(), pattern.len())));
+    };
+    let Some((before, after)) = pattern.split_once("{}") else { return Vec::new() };
+    let Some(rest) = text.strip_prefix(before) else { return Vec::new() };
+    let mut found: Vec<(Vec<usize>, usize)> = Vec::new();
+    let mut end = |elements: &[usize], rest: &str| {
+        let written = if elements.is_empty() { rest.strip_prefix(set.empty.as_str()) } else { Some(rest) };
+        let rest = written.and_then(|rest| rest.strip_prefix(after));
+        let length = rest.map_or(0, |rest| text.len() - rest.len());
+        let is_new = rest.is_some() && found.iter().all(|&(_, known)| known != length);
+        if is_new && (set.min..=set.max).contains(&elements.len()) {
+            found.push((elements.to_vec(), length));
+        }
+    };
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(Vec::new(), rest)];
+    while let Some((elements, rest)) = open.pop() {
+        end(&elements, rest);
+        let next = if elements.is_empty() { Some(rest) } else { rest.strip_prefix(set.separator.as_str()) };
+        let Some(next) = next.filter(|_| elements.len() < set.max) else { continue };
+        let first = elements.last().map_or(0, |&last: &usize| last + 1);
+        for (place, element) in set.of.iter().enumerate().skip(first) {
+            if let Some(rest) = next.strip_prefix(element.as_str())
+                && seen.insert((place, elements.len(), rest.len()))
+            {
+                open.push((elements.iter().copied().chain([place]).collect(), rest));
+            }
+        }
+    }
+    found
+}
+
+/// The arguments in a symbol's text at the start of a text, and the bytes that it spells with them.
+fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, usize)> {
+    symbol.arguments.as_ref()?;
+    let (before, after) = pattern.split_once("{}")?;
+    let rest = text.strip_prefix(before)?;
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    let rest = rest.get(values.byte_offset()..)?.strip_prefix(after)?;
+    Some((value, text.len() - rest.len()))
+}
+
+fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
+    let value: Value = serde_json::from_str(text).map_err(|e| errors::unreadable(&e.to_string()))?;
+    let list = value.get("steps").unwrap_or(&value).as_array();
+    let list = list.ok_or_else(|| errors::unreadable("neither a list nor an object with a list `steps`"))?;
+    let mut checker = ArgumentChecker::default();
+    let mut steps = Vec::with_capacity(list.len());
+    for value in list {
+        let id = value.as_str().or_else(|| value.get("action")?.as_str());
+        let id = id.ok_or_else(|| {
+            errors::unreadable("a step is the id of an action, or an object with it as `action`")
+        })?;
+        let mut wrong_arguments = None;
+        let symbols = spec.symbols().iter().enumerate();
+        let mut meanings: Vec<Step> = symbols.filter(|(_, s)| s.id == id).map(|(i, _)| Step::of(i)).collect();
+        let written = value.get("elements").and_then(Value::as_array);
+        meanings.retain_mut(|step| {
+            let set = spec.symbols().get(step.action).and_then(|symbol| symbol.set.as_ref());
+            match (set, written) {
+                (Some(set), written) => {
+                    let mut elements: Vec<Option<usize>> = written
+                        .into_iter()
+                        .flatten()
+                        .map(|name| set.of.iter().position(|element| name.as_str() == Some(element)))
+                        .collect();
+                    elements.sort_unstable();
+                    step.elements = elements.iter().flatten().copied().collect();
+                    step.elements.len() == elements.len() && step.elements.is_sorted_by(|a, b| a < b)
+                }
+                (None, written) => written.is_none_or(Vec::is_empty),
+            }
+        });
+        if let Some(arguments) = value.get("arguments") {
+            for step in &mut meanings {
+                wrong_arguments = checker.check(spec, step.action, arguments)?;
+                step.arguments = Some(arguments.clone());
+            }
+        }
+        if wrong_arguments.is_some() {
+            meanings.clear();
+        }
+        let outcome = value.get("outcome").and_then(Value::as_str);
+        steps.push(ReadStep {
+            written: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+            meanings: with_outcomes(meanings, outcome, spec),
+            wrong_arguments,
+        });
+    }
+    Ok(steps)
+}
+
+/// The meanings with the outcome of this name, or with each where none is named.
+fn with_outcomes(meanings: Vec<Step>, outcome: Option<&str>, spec: &Spec) -> Vec<Step> {
+    let all = meanings.into_iter().flat_map(|step| step.with_each_outcome(spec));
+    all.filter(|step| outcome.is_none_or(|outcome| step.outcome_name(spec) == Some(outcome))).collect()
+}
+
+fn from_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<ReadStep> {
+    let whole = one_line(line, spec, checker)?;
+    // a text may have an arrow of its own
+    if whole.meanings.is_empty()
+        && let Some((step, outcome)) = line.trim_end().rsplit_once(ARROW)
+    {
+        let step = one_line(step, spec, checker)?;
+        let meanings = with_outcomes(step.meanings, Some(outcome), spec);
+        if !meanings.is_empty() || step.wrong_arguments.is_some() {
+            return Ok(ReadStep { meanings, written: whole.written, ..step });
+        }
+    }
+    Ok(ReadStep { meanings: with_outcomes(whole.meanings, None, spec), ..whole })
+}
+
+fn one_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<ReadStep> {
+    let bare = without_number(line);
+    let written = line.trim().to_owned();
+    let mut wrong = None;
+    for (action, symbol) in spec.symbols().iter().enumerate() {
+        for form in [line.trim(), bare.trim()] {
+            let found = with_arguments(symbol, symbol.text.trim(), form);
+            let Some((arguments, _)) = found.filter(|&(_, length)| length == form.len()) else { continue };
+            match checker.check(spec, action, &arguments)? {
+                None => {
+                    let step = Step { arguments: Some(arguments), ..Step::of(action) };
+                    return Ok(ReadStep { written, meanings: vec![step], wrong_arguments: None });
+                }
+                found => wrong = found,
+            }
+        }
+    }
+    // what says more comes first: the text, then an alias, then the id, then a label
+    let read = |rank: usize| {
+        let mut meanings: Vec<Step> = Vec::new();
+        for (action, symbol) in spec.symbols().iter().enumerate() {
+            for form in [line, bare, without_sources(bare)] {
+                if let Some(elements) = matches(symbol, form, rank) {
+                    let step = Step { elements, ..Step::of(action) };
+                    if !meanings.contains(&step) {
+                        meanings.push(step);
+                    }
+                }
+            }
+        }
+        meanings
+    };
+    let meanings = (0..4).map(read).find(|meanings| !meanings.is_empty());
+    let meanings = if wrong.is_some() { None } else { meanings };
+    Ok(ReadStep { written, meanings: meanings.unwrap_or_default(), wrong_arguments: wrong })
+}
+
+/// The elements that a line takes, if it means the symbol.
+fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
+    let line_words = words(line);
+    let is = |text: &str| words(text) == line_words;
+    if symbol.set.is_some() {
+        return if rank == 0 { elements(symbol, line) } else { None };
+    }
+    let found = match rank {
+        0 => is(&symbol.outline()),
+        1 => symbol.aliases.iter().any(|alias| is(alias)),
+        2 => is(&symbol.id),
+        _ => symbol.label.as_deref().is_some_and(is),
+    };
+    found.then(Vec::new)
+}
+
+/// The elements in a line of a set-valued symbol: as the symbol spells them, or in any order and letter case.
+fn elements(symbol: &Symbol, line: &str) -> Option<Vec<usize>> {
+    let set = symbol.set.as_ref()?;
+    let (pattern, line) = (symbol.text.trim(), line.trim());
+    if let Some((elements, _)) =
+        spelled(symbol, pattern, line).into_iter().find(|&(_, length)| length == line.len())
+    {
+        return Some(elements);
+    }
+    let (before, after) = pattern.split_once("{}")?;
+    let (line, before, after) = (line.to_lowercase(), before.to_lowercase(), after.trim_end().to_lowercase());
+    let start = line.find(&before)?;
+    if !words(&line[..start]).chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let middle = line[start + before.len()..].strip_suffix(&after)?;
+    if words(middle) == words(&set.empty) {
+        return Some(Vec::new());
+    }
+    let separator = set.separator.to_lowercase();
+    let parts: Vec<&str> = match separator.is_empty() {
+        true => vec![middle],
+        false => middle.split(separator.as_str()).collect(),
+    };
+    let names: Vec<String> = set.of.iter().map(|element| words(element)).collect();
+    // an element may have the separator in it, and then takes several parts
+    let separators = |element: &String| element.to_lowercase().matches(separator.as_str()).count();
+    let most = if separator.is_empty() { 1 } else { set.of.iter().map(separators).max().unwrap_or(0) + 1 };
+    let mut seen = FxHashSet::default();
+    let mut open: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new())];
+    while let Some((from, mut taken)) = open.pop() {
+        if from == parts.len() {
+            taken.sort_unstable();
+            return Some(taken);
+        }
+        for to in from + 1..=parts.len().min(from + most) {
+            let name = words(&parts[from..to].join(&separator));
+            let known = names.iter().position(|known| *known == name);
+            if let Some(place) = known.filter(|place| !taken.contains(place))
+                && seen.insert(to)
+            {
+                open.push((to, taken.iter().copied().chain([place]).collect()));
+            }
+        }
+    }
+    None
+}
+
+/// The letters and digits of a text in lower case, with one space between words.
+fn words(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// A line without a mark of a list before it: `3.`, `3)`, `-`, `*`, `Step 3:`, or the number of a table's row, which has
+/// two spaces after it.
+fn without_number(line: &str) -> &str {
+    let line = line.trim_start().trim_start_matches(['-', '*', '•']).trim_start();
+    let step = line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("step"));
+    let rest = if step { line[4..].trim_start() } else { line };
+    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    match (digits.len() < rest.len(), digits.chars().next()) {
+        (true, Some('.' | ')')) => &digits[1..],
+        (true, Some(':')) if step => &digits[1..],
+        (true, Some(' ')) if digits.starts_with("  ") => digits,
+        _ => line,
+    }
+}
+
+/// A row of a table without its last column, which says where a step's inputs come from: `  from 3 and 1`.
+fn without_sources(line: &str) -> &str {
+    let is_sources = |sources: &str| {
+        !sources.is_empty()
+            && sources.split(' ').all(|word| word == "and" || word.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match line.trim_end().rsplit_once("  from ") {
+        Some((step, sources)) if is_sources(sources) => step,
+        _ => line,
+    }
+}

@@ -1,0 +1,222 @@
+//! What a plan's state holds beside the configuration: how often actions and groups came, and what formulas read.
+
+use grammata::error::Result;
+use grammata::limits::{LimitKind, Limits};
+use grammata::syntax::automaton_spec::{Assignment, Codes, Direction, Formula, Spec};
+use rustc_hash::FxHashMap;
+
+/// One counter: at least and at most so often.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    min: u32,
+    max: u32,
+}
+
+/// What an action of a class does to the registers.
+#[derive(Clone, Debug, Default)]
+struct Effect {
+    /// Counters that it raises.
+    counts: Vec<usize>,
+    /// Forward: what must hold, over the places of variables.
+    requires: Formula,
+    /// Forward, per outcome (one for an action without): the places that it gives values.
+    assigns: Vec<Vec<Assignment>>,
+    /// Backward: flags that it sets, for the actions that must come before it in the plan, and so after it in the word.
+    needs: Vec<usize>,
+    /// Backward: flags that it clears.
+    gives: Vec<usize>,
+    /// Whether it can come again and again: nothing bounds it but formulas.
+    is_unbounded: bool,
+    /// Whether it can be put in anywhere, any number of times, without forbidding anything.
+    is_harmless: bool,
+}
+
+/// The registers of a spec, and the values that came up, interned: counters, then the values of the variables that
+/// formulas read (forward), or a flag for each action that is still required (backward).
+#[derive(Debug)]
+pub(super) struct Registers {
+    counters: Vec<Counter>,
+    effects: Vec<Effect>,
+    /// Per class, the counter of how many of its members were used, where each may be used once.
+    own: Vec<Option<usize>>,
+    backward: bool,
+    values: Vec<Box<[u32]>>,
+    ids: FxHashMap<Box<[u32]>, u32>,
+    /// Bytes of the values and their ids.
+    bytes: usize,
+}
+
+impl Registers {
+    pub(super) fn new(spec: &Spec, codes: &Codes) -> Registers {
+        let mut registers = Registers {
+            counters: Vec::new(),
+            effects: vec![Effect::default(); codes.classes.len()],
+            own: vec![None; codes.classes.len()],
+            backward: spec.direction() == Direction::Backward,
+            values: Vec::new(),
+            ids: FxHashMap::default(),
+            bytes: 0,
+        };
+        registers.count(spec, codes);
+        let mut initial = vec![0; registers.counters.len()];
+        // the places of the variables that formulas read
+        let facts = spec.facts();
+        let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+        for (number, variable) in facts.variables().iter().enumerate() {
+            if facts.is_read(number) {
+                places.insert(number, initial.len());
+                initial.push(if registers.backward { 0 } else { variable.initial });
+            }
+        }
+        let monotone = facts.monotone();
+        for (effect, class) in registers.effects.iter_mut().zip(&codes.classes) {
+            let Some(&first) = class.members.first() else { continue };
+            let rules = facts.rules(first);
+            let assigns = |outcome: Option<usize>| -> Vec<Assignment> {
+                let placed = |(variable, value)| Some((*places.get(&variable)?, value));
+                rules.effects(outcome).filter_map(placed).collect()
+            };
+            if registers.backward {
+                let required =
+                    rules.requires.atoms().filter_map(|(variable, _)| places.get(&variable).copied());
+                effect.needs = required.collect();
+                effect.gives = assigns(None).into_iter().map(|(place, _)| place).collect();
+                effect.assigns = vec![Vec::new()];
+            } else {
+                effect.requires =
+                    rules.requires.renumbered(|variable| places.get(&variable).copied().unwrap_or(0));
+                effect.assigns = match rules.outcomes.len() {
+                    0 => vec![assigns(None)],
+                    outcomes => (0..outcomes).map(|outcome| assigns(Some(outcome))).collect(),
+                };
+            }
+            let bounded = |&counter: &usize| registers.counters[counter].max < u32::MAX;
+            effect.is_unbounded = !effect.counts.iter().any(bounded);
+            let outcomes = (0..rules.outcomes.len().max(1)).flat_map(|outcome| rules.effects(Some(outcome)));
+            let mut read = outcomes.filter(|(variable, _)| facts.is_read(*variable));
+            effect.is_harmless = effect.is_unbounded
+                && rules.requires.is_always()
+                && read.all(|(variable, value)| monotone[variable] && value == 1);
+        }
+        let initial: Box<[u32]> = initial.into();
+        registers.values.push(initial.clone());
+        registers.ids.insert(initial, 0);
+        registers
+    }
+
+    /// The counters of the spec's limits.
+    fn count(&mut self, spec: &Spec, codes: &Codes) {
+        for (number, class) in codes.classes.iter().enumerate() {
+            let members = u32::try_from(class.members.len()).unwrap_or(u32::MAX);
+            if let Some((min, _)) = class.each {
+                self.own[number] = Some(self.counters.len());
+                self.effects[number].counts.push(self.counters.len());
+                self.counters.push(Counter { min: min * members, max: members });
+            }
+        }
+        for limit in spec.symbol_limits().iter().filter(|limit| !limit.is_once()) {
+            let mut classes: Vec<usize> = limit
+                .symbols
+                .iter()
+                .filter_map(|&symbol| codes.class_of.get(symbol).copied().flatten())
+                .collect();
+            classes.sort_unstable();
+            classes.dedup();
+            classes.iter().for_each(|&class| self.effects[class].counts.push(self.counters.len()));
+            self.counters.push(Counter { min: limit.min, max: limit.max.unwrap_or(u32::MAX) });
+        }
+    }
+
+    /// Whether there are any: without them every configuration can be completed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.first().is_none_or(|value| value.is_empty())
+    }
+
+    /// Whether an action of the class can come again and again as far as counters go.
+    pub(super) fn is_unbounded(&self, class: usize) -> bool {
+        self.effects[class].is_unbounded
+    }
+
+    /// Whether an action of the class can be put in anywhere, any number of times: it requires nothing, no counter bounds
+    /// it, and all that it changes is monotone.
+    pub(super) fn is_harmless(&self, class: usize) -> bool {
+        self.effects[class].is_harmless
+    }
+
+    /// How many outcomes an action of the class has; 1 without any.
+    pub(super) fn outcomes(&self, class: usize) -> usize {
+        self.effects[class].assigns.len()
+    }
+
+    fn intern(&mut self, value: Box<[u32]>, limits: &Limits) -> Result<u32> {
+        if let Some(&id) = self.ids.get(&value) {
+            return Ok(id);
+        }
+        if self.values.len() > limits.plan_states {
+            return Err(Limits::exceeded(
+                LimitKind::PlanStates,
+                limits.plan_states,
+                "more values of registers",
+            ));
+        }
+        self.bytes = self.bytes.saturating_add(2 * size_of_val(&*value));
+        limits.check_states_bytes(self.bytes)?;
+        let id = self.values.len() as u32;
+        self.values.push(value.clone());
+        self.ids.insert(value, id);
+        Ok(id)
+    }
+
+    /// How many members of the class were used, where each may be used once.
+    pub(super) fn used(&self, id: u32, class: usize) -> u32 {
+        self.own[class].map_or(0, |counter| self.values[id as usize][counter])
+    }
+
+    /// The registers after an action of the class with an outcome, if it may come.
+    ///
+    /// # Errors
+    /// `plan_states` bounds the values and their bytes.
+    pub(super) fn after(
+        &mut self,
+        id: u32,
+        class: usize,
+        outcome: usize,
+        limits: &Limits,
+    ) -> Result<Option<u32>> {
+        let effect = &self.effects[class];
+        let value = &self.values[id as usize];
+        let is_full = |&counter: &usize| value[counter] >= self.counters[counter].max;
+        if effect.counts.iter().any(is_full) || !effect.requires.holds(|place| value[place]) {
+            return Ok(None);
+        }
+        let assigns = effect.assigns.get(outcome).map_or(&[][..], Vec::as_slice);
+        if effect.counts.is_empty()
+            && assigns.is_empty()
+            && effect.gives.is_empty()
+            && effect.needs.is_empty()
+        {
+            return Ok(Some(id));
+        }
+        let mut value = value.clone();
+        for &counter in &effect.counts {
+            let Counter { min, max } = self.counters[counter];
+            // without an upper bound only "enough" matters
+            if max < u32::MAX || value[counter] < min {
+                value[counter] += 1;
+            }
+        }
+        for &(place, new) in assigns {
+            value[place] = new;
+        }
+        effect.gives.iter().for_each(|&place| value[place] = 0);
+        effect.needs.iter().for_each(|&place| value[place] = 1);
+        self.intern(value, limits).map(Some)
+    }
+
+    /// Whether a plan may end here.
+    pub(super) fn is_complete(&self, id: u32) -> bool {
+        let value = &self.values[id as usize];
+        let counted = self.counters.iter().zip(value.iter()).all(|(counter, &count)| count >= counter.min);
+        counted && (!self.backward || value[self.counters.len()..].iter().all(|&flag| flag == 0))
+    }
+}

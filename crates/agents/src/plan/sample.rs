@@ -1,0 +1,43 @@
+//! Plans drawn at random, each as likely as any other.
+
+use super::automaton::{PlanAutomaton, Position};
+use super::errors;
+use super::step::Plan;
+use grammata::error::{ErrorKind, Result};
+use grammata::transitions::{Counts, Sample, sample};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// Draws plans of a [`PlanAutomaton`].
+#[derive(Debug)]
+pub struct PlanSampler<'a> {
+    plans: &'a mut PlanAutomaton,
+    counts: Counts<Position>,
+    random: ChaCha8Rng,
+    /// The greatest number of steps, where there is no end of plans.
+    most: usize,
+}
+
+impl PlanSampler<'_> {
+    /// Equal seeds draw alike. `most` bounds the steps of a plan where there is no end of plans.
+    pub fn new(plans: &mut PlanAutomaton, seed: u64, most: usize) -> PlanSampler<'_> {
+        PlanSampler { plans, counts: Counts::default(), random: ChaCha8Rng::seed_from_u64(seed), most }
+    }
+
+    /// A plan, each as likely as any other (of at most `most` steps, where there is no end of plans).
+    ///
+    /// # Errors
+    /// `plan/none`: there is no plan; `plan/budget-exhausted`; limits.
+    pub fn sample(&mut self) -> Result<Plan> {
+        let most = self.plans.is_infinite()?.then_some(self.most);
+        match sample(self.plans, &mut self.counts, most, &mut self.random) {
+            Ok(Sample::Word(steps)) => Ok(Plan { steps }),
+            Ok(Sample::Empty) => Err(errors::no_plan()),
+            Ok(Sample::Infinite) => Err(errors::exhausted_infinite()),
+            Err(error) if most.is_none() && error.kind() == ErrorKind::Limit => {
+                Err(errors::budget_exhausted(&error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Beam search: of each length a number of unfinished plans is kept.
+
+use super::open::{Decisions, Open};
+use super::{Outcome, Problem, Search};
+use grammata::error::Result;
+
+/// The most probable plan among those that stay in the beam. With an unbounded width it is the most probable of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beam {
+    /// Unfinished plans of each length that are kept, at least 1.
+    pub width: usize,
+}
+
+impl Search for Beam {
+    fn run(&self, problem: &mut Problem<'_>) -> Result<Outcome> {
+        let mut decisions = Decisions::default();
+        let mut beam = vec![Open::start(problem)];
+        let mut best: Option<Open> = None;
+        while !beam.is_empty() {
+            let mut next = Vec::new();
+            for open in beam {
+                next.extend(open.expand(problem, &mut decisions)?);
+            }
+            // a stable sort: the earlier of equals stays
+            next.sort_by(|a, b| b.score.total_cmp(&a.score));
+            next.truncate(self.width.max(1));
+            let (finished, unfinished): (Vec<Open>, Vec<Open>) =
+                next.into_iter().partition(|open| open.is_finished);
+            for open in finished {
+                if best.as_ref().is_none_or(|best| open.score > best.score) {
+                    best = Some(open);
+                }
+            }
+            // scores only fall: what is no better than a finished plan will not become better
+            beam = unfinished;
+            beam.retain(|open| best.as_ref().is_none_or(|best| open.score > best.score));
+        }
+        Ok(Open::outcome(best, problem, &decisions))
+    }
+}

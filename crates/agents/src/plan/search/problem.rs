@@ -1,0 +1,221 @@
+//! What every search works with: a plan automaton, a policy, and the questions that the policy is asked.
+
+use super::{Event, Outcome, SearchOptions};
+use crate::plan::automaton::PlanAutomaton;
+use crate::plan::decision::Decision;
+use crate::plan::errors;
+use crate::plan::partial::{PartialPlan, Successor};
+use crate::plan::policy::{Answer, Policy};
+use crate::plan::question::{Choice, Question, Questions};
+use crate::plan::step::Step;
+use grammata::error::Result;
+use grammata::transitions::Completable;
+
+/// A spec's automaton, a policy and the bounds of a search. It counts the questions and keeps the trace.
+pub struct Problem<'a> {
+    plans: &'a mut PlanAutomaton,
+    policy: &'a mut dyn Policy,
+    questions: &'a Questions,
+    options: &'a SearchOptions,
+    asked: usize,
+    trace: Vec<Event>,
+}
+
+impl std::fmt::Debug for Problem<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Problem").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}
+
+/// Which choices a search offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// All that the automaton allows, dead ends included.
+    Allowed,
+    /// What leads to a finished plan, or may.
+    Live,
+}
+
+impl<'a> Problem<'a> {
+    /// The problem of finding a plan of a spec with a policy.
+    pub fn new(
+        plans: &'a mut PlanAutomaton,
+        policy: &'a mut dyn Policy,
+        questions: &'a Questions,
+        options: &'a SearchOptions,
+    ) -> Problem<'a> {
+        Problem { plans, policy, questions, options, asked: 0, trace: Vec::new() }
+    }
+
+    /// The automaton.
+    pub fn plans(&mut self) -> &mut PlanAutomaton {
+        self.plans
+    }
+
+    /// The bounds.
+    pub fn options(&self) -> &SearchOptions {
+        self.options
+    }
+
+    /// An unfinished plan without steps.
+    pub fn start(&self) -> PartialPlan {
+        PartialPlan::new(self.plans)
+    }
+
+    /// The choices after an unfinished plan, in the spec's order, the end last.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn choices(&mut self, at: &PartialPlan, offered: Offered) -> Result<Vec<Choice>> {
+        let state = at.position().state;
+        let is_due = at.len() >= self.options.max_free_steps;
+        let fewest = if is_due { self.plans.fewest_steps(state)? } else { None };
+        let lookahead = self.policy.needs().lookahead;
+        let mut choices = Vec::new();
+        for successor in self.plans.allowed(at)? {
+            let known = match offered == Offered::Live || lookahead {
+                true => Some(self.plans.completable(successor.to)?),
+                false => None,
+            };
+            if offered == Offered::Live && known == Some(Completable::No) {
+                continue;
+            }
+            let steps_left = match lookahead || fewest.is_some() {
+                true => self.plans.fewest_steps(successor.to.state)?,
+                false => None,
+            };
+            // past the free steps only what has fewer steps missing afterwards
+            if fewest.is_some_and(|fewest| steps_left.is_none_or(|left| left >= fewest)) {
+                continue;
+            }
+            choices.push(self.choice(successor, known, steps_left.filter(|_| lookahead)));
+        }
+        if self.plans.is_complete(state) {
+            choices.push(Choice::end());
+        }
+        Ok(choices)
+    }
+
+    fn choice(
+        &self,
+        successor: Successor,
+        completable: Option<Completable>,
+        steps_left: Option<u64>,
+    ) -> Choice {
+        let symbol = self.plans.spec().symbols().get(successor.action);
+        let label = successor.label(self.plans.spec());
+        let cost = symbol.map_or(0, |symbol| symbol.cost);
+        Choice { successor: Some(successor), label, cost, completable, steps_left }
+    }
+
+    /// Has the policy take one of some choices.
+    ///
+    /// # Errors
+    /// `plan/wrong-answer`: the answer is none of the choices, or there are no choices; `plan/budget-exhausted`; what the policy
+    /// and the templates report.
+    pub fn choose(&mut self, at: &PartialPlan, mut choices: Vec<Choice>) -> Result<Chosen> {
+        if choices.len() == 1 && !self.policy.needs().forced {
+            let choice = choices.swap_remove(0);
+            return Ok(Chosen { choice, choices: 1, score: Some(0.0), decision: None });
+        }
+        let mut question = self.questions.ask(self.plans, at, choices, self.policy.needs().form)?;
+        let answer = self.answer(&question)?;
+        let [place] = answer.places[..] else { return Err(self.nonsense(&answer, &question)) };
+        let choices = question.choices.len();
+        let decision = Some(Decision::of(&question, at.len(), &answer));
+        let choice = question.choices.swap_remove(place);
+        Ok(Chosen { choice, choices, score: answer.log_probability, decision })
+    }
+
+    /// The scores of some choices, with the question if one was asked.
+    ///
+    /// # Errors
+    /// `plan/bad-scores`: there is not one number for each choice; `plan/no-scores`; `plan/budget-exhausted`; what the policy and
+    /// the templates report.
+    pub fn scores(&mut self, at: &PartialPlan, choices: Vec<Choice>) -> Result<Scored> {
+        if choices.len() == 1 && !self.policy.needs().forced {
+            return Ok(Scored { choices, scores: vec![0.0], question: None });
+        }
+        let question = self.questions.ask(self.plans, at, choices, self.policy.needs().form)?;
+        self.count()?;
+        let scores = self.policy.scores(&question)?;
+        if scores.len() != question.choices.len() || scores.iter().any(|score| score.is_nan()) {
+            return Err(errors::bad_scores(scores.len(), question.choices.len()));
+        }
+        Ok(Scored { choices: question.choices.clone(), scores, question: Some(question) })
+    }
+
+    /// Appends a step, and has the policy take the elements of its set. The decision on these, if one was asked for.
+    ///
+    /// # Errors
+    /// As [`choose`](Problem::choose).
+    pub fn extend(&mut self, partial: &mut PartialPlan, successor: Successor) -> Result<Option<Decision>> {
+        partial.push(Step::of(successor.action).with_outcome(successor.outcome), successor.to);
+        let Some(question) = self.questions.ask_set(self.plans, partial)? else { return Ok(None) };
+        let answer = self.answer(&question)?;
+        partial.set_elements(answer.places.clone());
+        match partial.plan().steps.last() {
+            Some(step) if !self.plans.takes(step) => Err(self.nonsense(&answer, &question)),
+            _ => Ok(Some(Decision::of(&question, partial.len() - 1, &answer))),
+        }
+    }
+
+    fn answer(&mut self, question: &Question) -> Result<Answer> {
+        self.count()?;
+        let answer = self.policy.choose(question)?;
+        match answer.places.iter().all(|&place| place < question.choices.len()) {
+            true => Ok(answer),
+            false => Err(self.nonsense(&answer, question)),
+        }
+    }
+
+    fn nonsense(&self, answer: &Answer, question: &Question) -> grammata::Error {
+        let numbers: Vec<String> =
+            answer.places.iter().map(|place| place.saturating_add(1).to_string()).collect();
+        errors::wrong_answer(&numbers.join(", "), self.asked, &question.choices)
+    }
+
+    fn count(&mut self) -> Result<()> {
+        self.asked += 1;
+        match self.asked > self.options.max_questions {
+            true => Err(errors::exhausted_questions(self.options.max_questions)),
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps an event, if events are to be kept.
+    pub fn note(&mut self, event: impl FnOnce() -> Event) {
+        if self.options.trace {
+            self.trace.push(event());
+        }
+    }
+
+    /// An outcome without a plan, with what was counted and kept so far.
+    pub fn outcome(&mut self) -> Outcome {
+        Outcome { questions: self.asked, trace: std::mem::take(&mut self.trace), ..Outcome::default() }
+    }
+}
+
+/// A choice that a policy took.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The choice.
+    pub choice: Choice,
+    /// How many there were.
+    pub choices: usize,
+    /// The natural logarithm of its probability under the policy, where it is known; 0 where it was the only one.
+    pub score: Option<f64>,
+    /// The decision; `None` where there was nothing to ask.
+    pub decision: Option<Decision>,
+}
+
+/// Choices with their scores.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// The choices.
+    pub choices: Vec<Choice>,
+    /// The natural logarithm of the probability of each.
+    pub scores: Vec<f64>,
+    /// The question; `None` where there was nothing to ask.
+    pub question: Option<Question>,
+}

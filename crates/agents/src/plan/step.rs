@@ -1,0 +1,101 @@
+//! Plans and their steps.
+
+use grammata::syntax::automaton_spec::{Direction, Spec};
+use serde_json::Value;
+
+/// One step of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The action, by its place among the spec's symbols.
+    pub action: usize,
+    /// Of a set-valued action, the elements taken, by their places in rising order.
+    pub elements: Vec<usize>,
+    /// Of an action with outcomes, the one that the world chose, by its place among them.
+    pub outcome: Option<usize>,
+    /// Of an action with arguments, what they are. A plan in the making need not have them: they do not decide what may
+    /// follow.
+    pub arguments: Option<Value>,
+}
+
+impl Step {
+    /// A step of an action that is not set-valued.
+    pub fn of(action: usize) -> Step {
+        Step { action, ..Step::default() }
+    }
+
+    /// The step that takes as few elements as its action's set allows.
+    pub fn least(spec: &Spec, action: usize) -> Step {
+        let set = spec.symbols().get(action).and_then(|symbol| symbol.set.as_ref());
+        Step { elements: (0..set.map_or(0, |set| set.min)).collect(), ..Step::of(action) }
+    }
+
+    /// The same with an outcome.
+    pub fn with_outcome(self, outcome: Option<usize>) -> Step {
+        Step { outcome, ..self }
+    }
+
+    /// The same with each outcome of its action; the step alone for an action without outcomes.
+    pub(super) fn with_each_outcome(self, spec: &Spec) -> Vec<Step> {
+        let outcomes = spec.symbols().get(self.action).map_or(0, |symbol| symbol.outcomes.len());
+        match outcomes {
+            0 => vec![self],
+            _ => (0..outcomes).map(|outcome| self.clone().with_outcome(Some(outcome))).collect(),
+        }
+    }
+
+    /// What the step spells: with its arguments, or `…` where they are missing.
+    pub fn text(&self, spec: &Spec) -> String {
+        let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
+        match (&symbol.arguments, &self.arguments) {
+            (None, _) => symbol.text_with(&self.elements),
+            (Some(_), None) => symbol.outline().into_owned(),
+            (Some(_), Some(arguments)) => symbol.text.replacen("{}", &arguments.to_string(), 1),
+        }
+    }
+
+    /// The name of its outcome.
+    pub fn outcome_name<'s>(&self, spec: &'s Spec) -> Option<&'s str> {
+        spec.symbols().get(self.action)?.outcomes.get(self.outcome?).map(String::as_str)
+    }
+
+    /// What the step spells, and after an arrow its outcome.
+    pub fn line(&self, spec: &Spec) -> String {
+        let text = self.text(spec);
+        match self.outcome_name(spec) {
+            Some(outcome) => format!("{}{ARROW}{outcome}", text.trim()),
+            None => text,
+        }
+    }
+}
+
+/// What stands before the outcome of a step.
+pub(super) const ARROW: &str = " -> ";
+
+/// A plan: its steps in the order in which the spec's words name them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// The steps in the order in which they are carried out.
+    pub fn executed<'p>(&'p self, spec: &Spec) -> Box<dyn Iterator<Item = &'p Step> + 'p> {
+        match spec.direction() {
+            Direction::Forward => Box::new(self.steps.iter()),
+            Direction::Backward => Box::new(self.steps.iter().rev()),
+        }
+    }
+
+    /// What the plan spells as a word of the spec.
+    pub fn word(&self, spec: &Spec) -> String {
+        let texts: Vec<String> = self.steps.iter().map(|step| step.text(spec)).collect();
+        texts.join(spec.separator())
+    }
+
+    /// The sum of the costs of its actions.
+    pub fn cost(&self, spec: &Spec) -> u64 {
+        let costs = self.steps.iter().filter_map(|step| spec.symbols().get(step.action));
+        costs.fold(0, |sum, symbol| sum.saturating_add(symbol.cost))
+    }
+}

@@ -1,0 +1,125 @@
+//! A plan as a tree: which step works on the output of which.
+
+use super::step::Plan;
+use grammata::syntax::automaton_spec::{Direction, Spec};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// For each step of a plan, in the order of the spec's words, the step that makes each of its inputs, in their order;
+/// `None` for an input that no earlier step makes.
+///
+/// An input is made by a step whose action has it among its outputs: by the latest one carried out before whose output
+/// no other step takes; where all are taken, by the latest one, whose output is then shared. Of several inputs of one
+/// name, the first listed is made first (postfix notation) where words name the first step first, and last (Polish
+/// prefix notation, read backwards) where they name the last step first.
+pub fn dataflow(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
+    /// The steps that make one thing.
+    #[derive(Default)]
+    struct Makers {
+        latest: Option<usize>,
+        /// Those whose output no step takes.
+        open: Vec<usize>,
+    }
+    let mut on = vec![Vec::new(); plan.steps.len()];
+    let mut makers: FxHashMap<&str, Makers> = FxHashMap::default();
+    let backward = spec.direction() == Direction::Backward;
+    for place in 0..plan.steps.len() {
+        let number = if backward { plan.steps.len() - 1 - place } else { place };
+        let Some(symbol) = spec.symbols().get(plan.steps[number].action) else { continue };
+        let mut take = |input: &String| {
+            let makers = makers.get_mut(input.as_str())?;
+            makers.open.pop().or(makers.latest)
+        };
+        on[number] = match backward {
+            true => symbol.inputs.iter().map(&mut take).collect(),
+            false => symbol.inputs.iter().rev().map(&mut take).collect(),
+        };
+        if !backward {
+            on[number].reverse();
+        }
+        for output in &symbol.outputs {
+            let makers = makers.entry(output).or_default();
+            makers.latest = Some(number);
+            makers.open.push(number);
+        }
+    }
+    on
+}
+
+/// Whether any step of a plan works on another's output.
+fn is_tree(on: &[Vec<Option<usize>>]) -> bool {
+    on.iter().flatten().any(Option::is_some)
+}
+
+/// The plan as a tree of lines: under each step, indented, the steps that make its inputs. What makes several things is
+/// written out once, and marked `(above)` after that. A plan whose steps have no inputs is a list.
+pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
+    let on = dataflow(plan, spec);
+    let mut out = String::new();
+    if !is_tree(&on) {
+        for (step, number) in plan.executed(spec).zip(1..) {
+            let _ = writeln!(out, "{number}. {}", step.line(spec).trim());
+        }
+        return out;
+    }
+    let mut has_parent = vec![false; on.len()];
+    on.iter().flatten().flatten().for_each(|&child| has_parent[child] = true);
+    let roots = (0..on.len()).rev().filter(|&number| !has_parent[number]);
+    // a node with the lines before it: what is written before it, and before its children
+    let mut open: Vec<(usize, String, String)> =
+        roots.map(|number| (number, String::new(), String::new())).collect();
+    let mut written = vec![false; on.len()];
+    while let Some((number, before, below)) = open.pop() {
+        let mark = if written[number] { " (above)" } else { "" };
+        let _ = writeln!(out, "{before}{}{mark}", plan.steps[number].line(spec).trim());
+        if std::mem::replace(&mut written[number], true) {
+            continue;
+        }
+        let children: Vec<usize> = on[number].iter().flatten().copied().collect();
+        for (place, &child) in children.iter().enumerate().rev() {
+            let last = place + 1 == children.len();
+            let (mark, rest) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            open.push((child, format!("{below}{mark}"), format!("{below}{rest}")));
+        }
+    }
+    out
+}
+
+/// The plan as a graph in the DOT language: an edge leads from the step that makes something to the step that takes it,
+/// with the name of what it is. A plan whose actions have no inputs is a chain in the order of execution.
+pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
+    let on = dataflow(plan, spec);
+    let mut out = String::from("digraph plan {\n  rankdir=BT;\n");
+    for (number, step) in plan.steps.iter().enumerate() {
+        let _ = writeln!(out, "  s{number} [shape=box, label=\"{}\"];", escape(step.line(spec).trim()));
+    }
+    if is_tree(&on) {
+        for (number, children) in on.iter().enumerate() {
+            let symbol = spec.symbols().get(plan.steps[number].action);
+            for (place, child) in children.iter().enumerate() {
+                let Some(child) = child else { continue };
+                let what = symbol.and_then(|symbol| symbol.inputs.get(place)).map(String::as_str);
+                let _ = writeln!(
+                    out,
+                    "  s{child} -> s{number} [label=\"{}\"];",
+                    escape(what.unwrap_or_default())
+                );
+            }
+        }
+    } else {
+        let mut order: Vec<usize> = (0..plan.steps.len()).collect();
+        if spec.direction() == Direction::Backward {
+            order.reverse();
+        }
+        for pair in order.windows(2) {
+            let _ = writeln!(out, "  s{} -> s{};", pair[0], pair[1]);
+        }
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// A text inside a quoted string of DOT.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

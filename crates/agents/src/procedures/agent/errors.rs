@@ -1,0 +1,48 @@
+//! The errors of the driver and of simulations.
+
+use grammata::diagnostic::{Diagnostic, excerpt};
+use grammata::error::{Error, ErrorKind};
+
+/// An API gave back what cannot be followed.
+pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
+    let message = format!("the result of `{}` is not what its response allows", excerpt(api));
+    let diagnostic = Diagnostic::new("procedure/result", message)
+        .found(excerpt(found))
+        .allowed(allowed)
+        .help("let the API give back one of these, or widen the schema of the slot");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// Refusals without end.
+pub(super) fn refusals(count: usize) -> Error {
+    let diagnostic = Diagnostic::new("procedure/refusals", "the controllers refused every act of a turn")
+        .found(format!("{count} refusals"))
+        .allowed("an act that they accept within that number of tries")
+        .help("bound the tries of a turn (`Controllers::most_tries`), or use a mask");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// A file of simulated users cannot be read.
+pub(super) fn simulation(cause: &serde_json::Error) -> Error {
+    let diagnostic = Diagnostic::new("procedure/simulation", "the simulation cannot be read")
+        .at(grammata::Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
+        .cause(cause)
+        .help("docs/procedures.md has the form of a simulation");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A line of recorded sessions that is none.
+pub(super) fn recorded(line: usize, cause: &str) -> Error {
+    let diagnostic = Diagnostic::new("procedure/recorded", "a line is no recorded session")
+        .at(grammata::Place::LineColumn { line, column: 1 })
+        .cause(cause)
+        .allowed("a JSON object with `id`, `kind`, `tasks` and `events`, which are those of a trace")
+        .help("docs/procedures.md has the form of events");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// There is no procedure to run.
+pub(super) fn no_workflow() -> Error {
+    let diagnostic = Diagnostic::new("procedure/none", "a session needs a procedure").help("give one");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

@@ -1,0 +1,104 @@
+//! A user who is played by a language model.
+
+use super::simulation::UserScript;
+use super::user::{Reply, Said, User};
+use crate::plan::policy::ModelPolicy;
+use crate::procedures::fill::{one_line, spoken};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::syntax::regex;
+use grammata::vocabulary::Vocabulary;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What the model writes to leave.
+const END: &str = "[END]";
+/// A message of the user, or its end.
+const MESSAGE: &str = r"\[END\]|[^\[\]\s\x00-\x1f]([^\[\]\n\r\x00-\x1f]{0,158}[^\[\]\s\x00-\x1f])?";
+/// Tokens of a message, at most.
+const MOST_TOKENS: usize = 96;
+/// Lines of the conversation that a prompt shows, at most.
+const SHOWN: usize = 12;
+
+/// A user whose messages a model writes: the first one is that of the script, of which the model also sees what the user knows
+/// and wants. Under a grammar a message is one line of 1 to 160 characters without brackets, or the end. Which values a
+/// message tells is not known.
+pub struct ModelUser<'m> {
+    policy: ModelPolicy<'m>,
+    message: CompiledGrammar,
+    task: String,
+    open: String,
+    lines: Vec<String>,
+}
+
+impl std::fmt::Debug for ModelUser<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelUser").field("lines", &self.lines).finish_non_exhaustive()
+    }
+}
+
+impl<'m> ModelUser<'m> {
+    /// A user with the aims of a script.
+    ///
+    /// # Errors
+    /// The grammar of messages exceeds the limits.
+    pub fn new(
+        policy: ModelPolicy<'m>,
+        vocabulary: &Arc<Vocabulary>,
+        script: &UserScript,
+        limits: &Limits,
+    ) -> Result<ModelUser<'m>> {
+        let options = regex::Options::default().limits(limits.clone());
+        let grammar = regex::compile(&format!("^({MESSAGE})$"), &options)?;
+        let message = Compiler::new(Arc::clone(vocabulary)).limits(limits.clone()).compile(&grammar)?;
+        let (task, open) = (task(script), script.open.clone());
+        Ok(ModelUser { policy, message, task, open, lines: Vec::new() })
+    }
+
+    fn prompt(&self) -> String {
+        let mut text = self.task.clone();
+        text.push_str("Conversation:\n");
+        for line in &self.lines[self.lines.len().saturating_sub(SHOWN)..] {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push_str("Your next message:");
+        text
+    }
+}
+
+/// What the user is told of itself.
+fn task(script: &UserScript) -> String {
+    let mut text = String::from(
+        "You are a customer who talks to an agent. Write your next message in the first person, in one short sentence. Answer what \
+         you are asked, and tell nothing else. Write [END] when you have what you want, or cannot get it.\nYou know:\n",
+    );
+    for (slot, value) in &script.slots {
+        let _ = writeln!(text, "- {}: {}", slot.replace('_', " "), spoken(value));
+    }
+    for (slot, value) in &script.decide {
+        let _ = writeln!(text, "- if you are asked about {}: {}", slot.replace('_', " "), spoken(value));
+    }
+    text
+}
+
+impl User for ModelUser<'_> {
+    fn open(&mut self) -> Result<Reply> {
+        self.lines.push(format!("You: {}", one_line(&self.open)));
+        Ok(Reply::text(self.open.clone()))
+    }
+
+    fn reply(&mut self, said: &Said<'_>) -> Result<Reply> {
+        self.lines.push(format!("Agent: {}", one_line(said.text)));
+        let prompt = self.prompt();
+        let written = self.policy.write(&prompt, Some(&self.message), MOST_TOKENS)?.text;
+        // what the bound on tokens cuts may end with a blank, or within the end
+        let text = written.trim_end().to_owned();
+        if text.is_empty() || END.starts_with(&text) {
+            return Ok(Reply::End);
+        }
+        self.lines.push(format!("You: {text}"));
+        Ok(Reply::text(text))
+    }
+}

@@ -1,0 +1,163 @@
+//! What happened in a session.
+
+use super::usage::Usage;
+use crate::procedures::session::Values;
+use grammata::error::Error;
+use serde_json::{Value, json};
+
+/// One event of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// The user says something.
+    User {
+        /// The words.
+        text: String,
+        /// The type of a message that is out of the workflow.
+        kind: Option<String>,
+        /// The values that the message tells, as far as a script knows them.
+        tells: Vec<(String, Value)>,
+    },
+    /// The agent says an answer.
+    Say {
+        /// The name of the node.
+        node: String,
+        /// The words.
+        text: String,
+        /// The slots that it asks for.
+        asks: Vec<String>,
+    },
+    /// The agent says what is no node.
+    Free {
+        /// `free`, `clarify` or `decline`.
+        kind: String,
+        /// The words.
+        text: String,
+    },
+    /// The agent calls an API.
+    Call {
+        /// The API.
+        api: String,
+        /// The arguments.
+        arguments: Values,
+    },
+    /// The system answers.
+    Result(Values),
+    /// What the user decided with the last message; `None` if that was not clear.
+    Decide {
+        /// The slot.
+        slot: String,
+        /// The value.
+        value: Option<Value>,
+    },
+    /// The user dropped the request.
+    Cancel,
+    /// An act was refused.
+    Refused {
+        /// The act as it was written.
+        written: String,
+        /// Why.
+        reason: String,
+    },
+    /// What the agent wrote was no step.
+    Unread(String),
+    /// Another procedure begins.
+    Switch(String),
+    /// The present procedure is left.
+    Return,
+}
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// The user left.
+    Left,
+    /// The user wrote as many messages as there may be.
+    Turns,
+    /// The session cannot go on: an error that nothing catches, or a result that cannot be followed.
+    Failed(Error),
+}
+
+/// A session as it happened.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The name of the procedure.
+    pub procedure: String,
+    /// The events, each with the number of frames below that of its procedure.
+    pub entries: Vec<(usize, Entry)>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Whether a closing answer was said.
+    pub is_complete: bool,
+    /// Steps that were refused or could not be read.
+    pub refusals: usize,
+    /// What the agent was asked.
+    pub usage: Usage,
+}
+
+impl Record {
+    pub(super) fn new(procedure: &str) -> Record {
+        Record {
+            procedure: procedure.to_owned(),
+            entries: Vec::new(),
+            ending: Ending::Left,
+            is_complete: false,
+            refusals: 0,
+            usage: Usage::default(),
+        }
+    }
+
+    /// The events of the first procedure as a trace, which [`verify`](fn@crate::procedures::verify) reads.
+    pub fn events(&self) -> Vec<Value> {
+        self.entries.iter().filter_map(|(depth, entry)| entry.event().filter(|_| *depth == 0)).collect()
+    }
+
+    /// The number of user messages.
+    pub fn user_messages(&self) -> usize {
+        self.entries.iter().filter(|(_, entry)| matches!(entry, Entry::User { .. })).count()
+    }
+}
+
+impl Entry {
+    /// The event of a trace; `None` for what traces do not have.
+    pub fn event(&self) -> Option<Value> {
+        Some(match self {
+            Entry::User { text, kind: Some(kind), .. } => json!(["user", text, kind]),
+            Entry::User { text, kind: None, .. } => json!(["user", text]),
+            Entry::Say { node, text, asks } if asks.is_empty() => json!(["say", node, text]),
+            Entry::Say { node, text, asks } => json!(["say", node, text, asks]),
+            Entry::Free { text, .. } => json!(["free", text]),
+            Entry::Call { api, arguments } => json!(["call", api, arguments]),
+            Entry::Result(result) => json!(["result", result]),
+            Entry::Decide { slot, value: Some(value) } => json!(["slot", slot, value]),
+            _ => return None,
+        })
+    }
+
+    /// Who it is of, and its text, for people.
+    pub fn line(&self) -> (&'static str, String) {
+        let values = |values: &Values| Value::Object(values.clone()).to_string();
+        match self {
+            Entry::User { text, .. } => ("user", text.clone()),
+            Entry::Say { text, .. } | Entry::Free { text, .. } => ("agent", text.clone()),
+            Entry::Call { api, arguments } => ("call", format!("{api} {}", values(arguments))),
+            Entry::Result(result) => ("result", values(result)),
+            Entry::Decide { slot, value: Some(value) } => ("decision", format!("{slot} = {value}")),
+            Entry::Decide { slot, value: None } => ("decision", format!("{slot} is not clear")),
+            Entry::Cancel => ("decision", "the request is dropped".to_owned()),
+            Entry::Refused { written, reason } => ("refused", format!("{reason}: {written}")),
+            Entry::Unread(text) => ("unread", text.clone()),
+            Entry::Switch(name) => ("switch", name.clone()),
+            Entry::Return => ("return", String::new()),
+        }
+    }
+
+    /// The node of an answer or a call, or the kind of another reply.
+    pub fn node(&self) -> Option<&str> {
+        match self {
+            Entry::Say { node, .. } => Some(node),
+            Entry::Call { api, .. } => Some(api),
+            Entry::Free { kind, .. } => Some(kind),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! A reference agent without a model: always the first node in the order of the text that is open, of use and has its arguments.
+
+use super::decision::DecisionRequest;
+use super::record::Entry;
+use super::{Agent, Situation};
+use crate::procedures::arguments::Origin;
+use crate::procedures::declarations::NodeKind;
+use crate::procedures::guards::Test;
+use crate::procedures::procedure::Procedure;
+use crate::procedures::session::{Session, Values};
+use crate::procedures::step::{Offer, StepFormat, Text};
+use crate::procedures::value::Truth;
+use crate::procedures::{Status, pdl};
+use grammata::error::Result;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// An agent that follows the text. It takes what users tell from their scripts, not from their words, and knows of the slots
+/// that it may leave out what the user wants.
+#[derive(Clone, Debug, Default)]
+pub struct RuleAgent {
+    /// What the user wants, by slot: slots that are not here are not asked for.
+    wants: Values,
+    /// Conditions in words that hold.
+    prose: BTreeMap<String, bool>,
+    /// What the user told and nothing replaced.
+    told: Values,
+    /// Events of the record that were read.
+    read: usize,
+    /// By answer, what it built on when it was said.
+    said: FxHashMap<usize, String>,
+}
+
+impl RuleAgent {
+    /// An agent for a user who wants this, where these conditions in words hold.
+    pub fn new(wants: Values, prose: BTreeMap<String, bool>) -> RuleAgent {
+        RuleAgent { wants, prose, ..RuleAgent::default() }
+    }
+
+    /// Reads what users told since the last step.
+    fn listen(&mut self, entries: &[(usize, Entry)]) {
+        for (_, entry) in &entries[self.read.min(entries.len())..] {
+            match entry {
+                Entry::User { kind, tells, .. } => {
+                    for (slot, value) in tells {
+                        self.wants.insert(slot.clone(), value.clone());
+                        // a value that changes is told only where it was before
+                        if kind.is_none() || self.told.contains_key(slot) {
+                            self.told.insert(slot.clone(), value.clone());
+                        }
+                    }
+                }
+                Entry::Decide { slot, value: Some(value) } => {
+                    self.told.insert(slot.clone(), value.clone());
+                }
+                _ => {}
+            }
+        }
+        self.read = entries.len();
+    }
+
+    /// Whether all conditions of a call are known and hold.
+    fn holds(&self, session: &Session<'_>, site: usize) -> bool {
+        let procedure = session.procedure();
+        let evaluation = session.evaluation_with(&self.told);
+        let path = procedure.guards.path(procedure.sites[site].guard, None);
+        path.into_iter().all(|guard| {
+            let truth = evaluation.test(procedure, &session.marks, &guard.test);
+            match (&guard.test, truth) {
+                (Test::Condition { expr, wanted }, Truth::Open) => {
+                    self.prose_of(procedure, *expr).is_some_and(|holds| holds == *wanted)
+                }
+                (_, truth) => truth == Truth::True,
+            }
+        })
+    }
+
+    /// Whether a condition in words holds; `None` of a condition that is not in words alone.
+    fn prose_of(&self, procedure: &Procedure, expr: pdl::ExprId) -> Option<bool> {
+        let expressions = &procedure.program.expressions;
+        if !matches!(expressions.get(expr), pdl::Expr::Prose) {
+            return None;
+        }
+        let place = expressions.conditions.partition_point(|condition| condition.root < expr);
+        let text = expressions.conditions.get(place).map_or("", |condition| condition.text.as_str());
+        Some(self.prose.get(text).copied().unwrap_or(false))
+    }
+
+    /// What an answer builds on: the results of the calls that it or its conditions depend on, and the values of these.
+    fn basis(&self, session: &Session<'_>, node: usize) -> String {
+        let procedure = session.procedure();
+        let mut text = String::new();
+        let mut apis: Vec<usize> = procedure.closure[node].ones().collect();
+        for &site in &procedure.sites_of[node] {
+            for guard in procedure.guards.path(procedure.sites[site].guard, None) {
+                let Test::Condition { expr, .. } = guard.test else { continue };
+                let expressions = &procedure.program.expressions;
+                let place = expressions.conditions.partition_point(|condition| condition.root < expr);
+                let Some(condition) = expressions.conditions.get(place) else { continue };
+                for id in condition.first..=condition.root {
+                    if let pdl::Expr::Slot { register: Some(register), .. }
+                    | pdl::Expr::Call { register: Some(register), .. } = expressions.get(id)
+                    {
+                        let _ = write!(text, "{:?} ", session.marks.values[*register as usize]);
+                        let writers = &procedure.registers[*register as usize].writers;
+                        apis.extend(
+                            writers.iter().flat_map(|&api| procedure.closure[api].ones().chain([api])),
+                        );
+                    }
+                }
+            }
+        }
+        apis.sort_unstable();
+        apis.dedup();
+        for api in apis.into_iter().filter(|&api| procedure.nodes[api].kind == NodeKind::Api) {
+            let answer = session.answers[api].as_ref().filter(|_| session.status(api) != Status::No);
+            let _ = write!(text, "{:?}; ", answer.map(|answer| (&answer.arguments, &answer.response)));
+        }
+        text
+    }
+
+    /// The step at a call of the text; `None` if it is of no use now.
+    fn at_site(&mut self, situation: &Situation<'_, '_>, site: usize) -> Option<String> {
+        let session = situation.conversation.session();
+        let procedure = session.procedure();
+        let node = procedure.sites[site].node;
+        if session.obstacle(node, None).is_some() || !self.holds(session, site) {
+            return None;
+        }
+        match procedure.nodes[node].kind {
+            NodeKind::Api => self.call(situation, node),
+            kind => {
+                let decisions = procedure.decisions(node);
+                let basis = self.basis(session, node);
+                if kind != NodeKind::Inform && decisions.is_empty() || self.said.get(&node) == Some(&basis) {
+                    return None;
+                }
+                self.said.insert(node, basis);
+                decisions.iter().for_each(|slot| drop(self.told.remove(slot)));
+                let text = session.fill(node).0;
+                let text = if text.is_empty() { procedure.nodes[node].name.clone() } else { text };
+                Some(answer(situation, &procedure.nodes[node].name, &text))
+            }
+        }
+    }
+
+    fn call(&self, situation: &Situation<'_, '_>, api: usize) -> Option<String> {
+        let session = situation.conversation.session();
+        let procedure = session.procedure();
+        let declared = &procedure.nodes[api];
+        let value = |slot: &String| {
+            let is_written = procedure.nodes.iter().any(|node| node.response.contains(slot))
+                || procedure.targets.iter().flatten().any(|target| target == slot);
+            let of_session = session.known.get(slot).filter(|_| is_written);
+            let value = of_session.or_else(|| self.told.get(slot)).filter(|value| !value.is_null())?;
+            // what a message tells in other words is to be asked for where arguments quote the user
+            let is_quoted = match session.origin(api, slot) {
+                Origin::Words(words) if situation.binding.narrow => words.iter().any(|word| value == word),
+                _ => true,
+            };
+            is_quoted.then(|| value.clone())
+        };
+        let mut arguments: Values =
+            declared.request.iter().filter_map(|slot| Some((slot.clone(), value(slot)?))).collect();
+        let is_made = |arguments: &Values| {
+            let answer = session.answers[api].as_ref().filter(|_| session.status(api) != Status::No);
+            answer.is_some_and(|answer| answer.arguments == *arguments)
+        };
+        if is_made(&arguments) {
+            return None;
+        }
+        let missing: Vec<&String> = declared
+            .request
+            .iter()
+            .filter(|slot| !declared.optional.contains(slot) && !arguments.contains_key(*slot))
+            .collect();
+        if !missing.is_empty() {
+            if !missing.iter().any(|slot| self.wants.contains_key(*slot)) {
+                return None;
+            }
+            let request = procedure.nodes.iter().find(|node| node.kind == NodeKind::Request);
+            let slots: Vec<&str> = missing.iter().map(|slot| slot.as_str()).collect();
+            let name = format!("{}({})", request.map_or("ask", |node| node.name.as_str()), slots.join(", "));
+            return Some(answer(
+                situation,
+                &name,
+                &format!("Please tell me: {}.", slots.join(", ").replace('_', " ")),
+            ));
+        }
+        for slot in &declared.optional {
+            if let (false, Some(value)) = (arguments.contains_key(slot), self.wants.get(slot)) {
+                arguments.insert(slot.clone(), value.clone());
+            }
+        }
+        if is_made(&arguments) || session.obstacle(api, Some(&arguments)).is_some() {
+            return None;
+        }
+        let members: Vec<String> = declared
+            .request
+            .iter()
+            .filter_map(|slot| Some(format!("{}: {}", json!(slot), arguments.get(slot)?)))
+            .collect();
+        let (name, members) = (&declared.name, members.join(", "));
+        Some(match situation.binding.format {
+            StepFormat::Published => format!("Action: {name}\nAction Input: {{{members}}}"),
+            StepFormat::Json => format!("{{\"call\": {}, \"arguments\": {{{members}}}}}", json!(name)),
+        })
+    }
+}
+
+/// A step that says something, with the text that is offered if it is but one.
+fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
+    let verbatim = situation.offers.iter().find_map(|offer| match offer {
+        Offer::Answer { name: known, text: Text::Verbatim(text), .. } if known == name => Some(text.as_str()),
+        _ => None,
+    });
+    let text = verbatim.unwrap_or(text);
+    match situation.binding.format {
+        StepFormat::Published => format!("Answer: {name}\nResponse: {text}"),
+        StepFormat::Json => format!("{{\"say\": {}, \"text\": {}}}", json!(name), json!(text)),
+    }
+}
+
+/// A step out of the workflow; a question, where their bound is reached.
+fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
+    let procedure = situation.conversation.session().procedure();
+    let is_node = |name: &str| {
+        procedure.node(name).is_some_and(|node| procedure.nodes()[node].kind == NodeKind::OutOfWorkflow)
+    };
+    let names = || {
+        situation.offers.iter().filter_map(|offer| match offer {
+            Offer::Answer { name, .. } => Some(name.as_str()),
+            _ => None,
+        })
+    };
+    let name = names().find(|name| *name == "free" || is_node(name)).or_else(|| names().next());
+    answer(situation, name.unwrap_or("free"), text)
+}
+
+impl Agent for RuleAgent {
+    fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
+        self.listen(&situation.record.entries);
+        let mut events = situation.record.entries.iter().rev().map(|(_, entry)| entry);
+        let last = events.find(|entry| !matches!(entry, Entry::Decide { .. }));
+        let session = situation.conversation.session();
+        let is_outside = matches!(last, Some(Entry::User { kind: Some(_), tells, .. }) if tells.is_empty());
+        if is_outside || session.is_cancelled() {
+            return Ok(outside(situation, "I see. Let us go on where we were."));
+        }
+        for site in 0..session.procedure().sites.len() {
+            if let Some(step) = self.at_site(situation, site) {
+                return Ok(step);
+            }
+        }
+        Ok(outside(situation, "Is there anything else?"))
+    }
+
+    /// What the last message told of the slot; a user who tells nothing of it dropped the request or left the question open.
+    fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
+        let told = request.reply.split(';').find_map(|part| {
+            let (slot, value) = part.split_once(':')?;
+            (slot.trim() == request.slot).then(|| value.trim())
+        });
+        Ok(told.and_then(|told| {
+            request.choices.iter().find(|(name, _)| name == told).map(|(_, value)| value.clone())
+        }))
+    }
+}

@@ -1,0 +1,112 @@
+//! Simulations: a file with the mock of a procedure's APIs and scripted users.
+
+use super::apis::{Rows, SimulatedApis};
+use super::errors;
+use crate::procedures::session::Values;
+use grammata::diagnostic::{Notation, Source};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A message out of the workflow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutOfWorkflow {
+    /// The user's turn, from 1, at which it is said instead of an answer.
+    pub at: usize,
+    /// The type: `kind/type`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The words.
+    pub say: String,
+    /// Values that change.
+    #[serde(default)]
+    pub set: Values,
+    /// The user drops the request.
+    #[serde(default)]
+    pub cancel: bool,
+}
+
+/// What a session should have.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The calls with their arguments.
+    #[serde(default)]
+    pub calls: Vec<(String, Values)>,
+    /// The informs, in order.
+    #[serde(default)]
+    pub informs: Vec<String>,
+}
+
+/// A scripted user.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserScript {
+    /// The name of the user among those of the file.
+    pub id: String,
+    /// `iw`: stays in the workflow; `oow`: leaves it.
+    pub kind: String,
+    /// The first message.
+    pub open: String,
+    /// Slots that the first message tells.
+    #[serde(default)]
+    pub opens_with: Vec<String>,
+    /// What the user knows.
+    pub slots: Values,
+    /// What the user decides, by slot: a value, or a list that is used up.
+    #[serde(default)]
+    pub decide: Values,
+    /// Conditions in words that hold.
+    #[serde(default)]
+    pub prose: BTreeMap<String, bool>,
+    /// Messages out of the workflow.
+    #[serde(default)]
+    pub oow: Vec<OutOfWorkflow>,
+    /// What the session should have.
+    #[serde(default)]
+    pub expect: Expected,
+}
+
+/// A file of simulated APIs and users.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulation {
+    /// The name of the procedure.
+    pub procedure: String,
+    /// By API, rows of arguments and the result of calls that have them.
+    pub mock: Rows,
+    /// The users.
+    pub users: Vec<UserScript>,
+}
+
+impl Simulation {
+    /// Reads a simulation in JSON.
+    ///
+    /// # Errors
+    /// `procedure/simulation` with the place; the limit `source_bytes`.
+    pub fn read(text: &str, limits: &Limits) -> Result<Simulation> {
+        limits.check_source(text)?;
+        let source = Source::new(text, Notation::Text);
+        serde_json::from_str(text).map_err(|cause| errors::simulation(&cause).in_source(&source))
+    }
+
+    /// The simulated APIs.
+    pub fn apis(&self) -> SimulatedApis {
+        SimulatedApis::new(self.mock.clone())
+    }
+
+    /// The user of a name.
+    pub fn user(&self, id: &str) -> Option<&UserScript> {
+        self.users.iter().find(|user| user.id == id)
+    }
+}
+
+impl UserScript {
+    /// The value that a slot has for the user.
+    pub fn value(&self, slot: &str) -> Option<&Value> {
+        self.slots.get(slot)
+    }
+}

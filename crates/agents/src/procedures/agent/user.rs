@@ -1,0 +1,221 @@
+//! Users: who the agent talks to.
+
+use super::simulation::{OutOfWorkflow, UserScript};
+use crate::procedures::fill::spoken;
+use crate::procedures::session::Values;
+use grammata::error::Result;
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// What the agent said to the user.
+#[derive(Clone, Debug)]
+pub struct Said<'a> {
+    /// The words.
+    pub text: &'a str,
+    /// The name of the node; `None` for a reply that is no node or is out of the workflow.
+    pub node: Option<&'a str>,
+    /// The slots that it asks for.
+    pub asks: &'a [String],
+    /// The slots that the user decides after it.
+    pub decisions: &'a [String],
+    /// Whether it closes the procedure.
+    pub is_closing: bool,
+}
+
+/// What a user answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// A message.
+    Message {
+        /// The words.
+        text: String,
+        /// The type of a message that is out of the workflow.
+        kind: Option<String>,
+        /// The values that it tells, as far as they are known.
+        tells: Vec<(String, Value)>,
+    },
+    /// The user leaves.
+    End,
+}
+
+impl Reply {
+    /// A message of which only the words are known.
+    pub fn text(text: impl Into<String>) -> Reply {
+        Reply::Message { text: text.into(), kind: None, tells: Vec::new() }
+    }
+}
+
+/// Who the agent talks to.
+pub trait User {
+    /// The first message.
+    ///
+    /// # Errors
+    /// The user cannot be asked.
+    fn open(&mut self) -> Result<Reply>;
+
+    /// The answer to what the agent said.
+    ///
+    /// # Errors
+    /// The user cannot be asked.
+    fn reply(&mut self, said: &Said<'_>) -> Result<Reply>;
+}
+
+/// A user of a simulation: tells what it is asked for, decides as its script says, leaves the workflow where the script has
+/// it, and leaves after a closing answer once it has decided all that its script has.
+#[derive(Clone, Debug)]
+pub struct ScriptedUser {
+    open: String,
+    opens_with: Vec<String>,
+    slots: Values,
+    decide: Vec<(String, VecDeque<Value>)>,
+    outside: Vec<OutOfWorkflow>,
+    /// Messages so far that answered the agent.
+    turn: usize,
+    /// What was to be said when the user left the workflow.
+    held: Option<Reply>,
+    /// The user dropped the request.
+    is_cancelled: bool,
+    /// A closing answer was said.
+    is_closed: bool,
+    /// Replies in a row that moved nothing.
+    idle: usize,
+}
+
+/// Replies without progress after which a scripted user leaves.
+const MOST_IDLE: usize = 2;
+
+impl ScriptedUser {
+    /// A user with a script.
+    pub fn new(script: &UserScript) -> ScriptedUser {
+        let list = |value: &Value| match value {
+            Value::Array(values) => values.iter().cloned().collect(),
+            value => VecDeque::from([value.clone()]),
+        };
+        ScriptedUser {
+            open: script.open.clone(),
+            opens_with: script.opens_with.clone(),
+            slots: script.slots.clone(),
+            decide: script.decide.iter().map(|(slot, value)| (slot.clone(), list(value))).collect(),
+            outside: script.oow.clone(),
+            turn: 1,
+            held: None,
+            is_cancelled: false,
+            is_closed: false,
+            idle: 0,
+        }
+    }
+
+    fn telling(values: Vec<(String, Value)>) -> Reply {
+        let parts: Vec<String> =
+            values.iter().map(|(slot, value)| format!("{slot}: {}", spoken(value))).collect();
+        Reply::Message { text: parts.join("; "), kind: None, tells: values }
+    }
+
+    /// What the user would decide now; `None` if its script says nothing of some slot.
+    fn decisions(&self, slots: &[String]) -> Option<Vec<(String, Value)>> {
+        let value = |slot: &String| {
+            let of_script = self.decide.iter().find(|(known, _)| known == slot);
+            of_script.and_then(|(_, values)| values.front()).or_else(|| self.slots.get(slot)).cloned()
+        };
+        slots.iter().map(|slot| Some((slot.clone(), value(slot)?))).collect()
+    }
+
+    /// The answer within the workflow; `None` where there is nothing to say.
+    fn answer(&self, said: &Said<'_>) -> Option<Reply> {
+        if !said.decisions.is_empty() {
+            return self.decisions(said.decisions).map(ScriptedUser::telling);
+        }
+        let known = said.asks.iter().filter_map(|slot| Some((slot.clone(), self.slots.get(slot)?.clone())));
+        let known: Vec<(String, Value)> = known.collect();
+        (!known.is_empty()).then(|| ScriptedUser::telling(known))
+    }
+
+    /// A message out of the workflow.
+    fn leave_workflow(&mut self, outside: OutOfWorkflow, held: Option<Reply>) -> Reply {
+        self.is_cancelled |= outside.cancel;
+        if outside.set.is_empty() && !outside.cancel {
+            self.held = held;
+        }
+        self.slots.extend(outside.set.clone());
+        let tells = outside.set.into_iter().collect();
+        Reply::Message { text: outside.say, kind: Some(outside.kind), tells }
+    }
+}
+
+impl User for ScriptedUser {
+    fn open(&mut self) -> Result<Reply> {
+        let known = self.opens_with.iter();
+        let tells = known.filter_map(|slot| Some((slot.clone(), self.slots.get(slot)?.clone()))).collect();
+        Ok(Reply::Message { text: self.open.clone(), kind: None, tells })
+    }
+
+    fn reply(&mut self, said: &Said<'_>) -> Result<Reply> {
+        let answer = self.answer(said);
+        let is_question = !said.decisions.is_empty() || !said.asks.is_empty();
+        self.is_closed |= said.is_closing;
+        let has_more = self.held.is_some() || self.decide.iter().any(|(_, values)| !values.is_empty());
+        let is_over = self.is_closed && !has_more && (answer.is_none() || !is_question);
+        if self.is_cancelled || is_over {
+            return Ok(Reply::End);
+        }
+        let held = if said.node.is_none() { self.held.take() } else { None };
+        let Some(answer) = answer.or(held) else {
+            self.idle += 1;
+            return Ok(match (self.idle > MOST_IDLE, is_question) {
+                (true, _) => Reply::End,
+                (false, true) => Reply::text("I do not know."),
+                (false, false) => Reply::text("Please go on."),
+            });
+        };
+        self.idle = 0;
+        self.turn += 1;
+        if let Some(place) = self.outside.iter().position(|outside| outside.at == self.turn) {
+            let outside = self.outside.remove(place);
+            return Ok(self.leave_workflow(outside, Some(answer)));
+        }
+        for slot in said.decisions {
+            if let Some((_, values)) = self.decide.iter_mut().find(|(known, _)| known == slot) {
+                values.pop_front();
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// Shows what the agent said.
+type Say<'f> = dyn FnMut(&str) -> Result<()> + 'f;
+/// Gives the next message.
+type Ask<'f> = dyn FnMut() -> Result<Option<String>> + 'f;
+
+/// A user who is asked through functions: `say` shows what the agent said, `ask` gives the next message or nothing at the end.
+pub struct AskedUser<'f> {
+    say: Box<Say<'f>>,
+    ask: Box<Ask<'f>>,
+}
+
+impl std::fmt::Debug for AskedUser<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AskedUser").finish_non_exhaustive()
+    }
+}
+
+impl<'f> AskedUser<'f> {
+    /// A user behind two functions.
+    pub fn new(
+        say: impl FnMut(&str) -> Result<()> + 'f,
+        ask: impl FnMut() -> Result<Option<String>> + 'f,
+    ) -> AskedUser<'f> {
+        AskedUser { say: Box::new(say), ask: Box::new(ask) }
+    }
+}
+
+impl User for AskedUser<'_> {
+    fn open(&mut self) -> Result<Reply> {
+        Ok((self.ask)()?.map_or(Reply::End, Reply::text))
+    }
+
+    fn reply(&mut self, said: &Said<'_>) -> Result<Reply> {
+        (self.say)(said.text)?;
+        self.open()
+    }
+}

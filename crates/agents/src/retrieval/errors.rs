@@ -1,0 +1,298 @@
+//! The errors of retrieval.
+
+use grammata::diagnostic::{Diagnostic, Place, excerpt};
+use grammata::error::{Error, ErrorKind};
+use grammata::limits::{LimitKind, Limits};
+use std::path::Path;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+fn data(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+fn at_line(line: usize) -> Place {
+    Place::LineColumn { line, column: 1 }
+}
+
+/// A file of a catalogue or of requests that is too long.
+pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
+    if text.len() > limits.catalogue_bytes {
+        let found = format!("{} bytes", text.len());
+        return Err(Limits::exceeded(LimitKind::CatalogueBytes, limits.catalogue_bytes, found));
+    }
+    Ok(())
+}
+
+/// A line that is not what it should be.
+pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json::Error) -> Error {
+    data(
+        Diagnostic::new("retrieval/line", format!("a line is not {what}"))
+            .at(Place::LineColumn { line: number, column: cause.column().max(1) })
+            .cause(cause)
+            .allowed(allowed)
+            .help("write one JSON object on each line"),
+    )
+}
+
+/// An id that names no tool, or two.
+pub(super) fn tool_id(what: &str, id: &str, line: usize) -> Error {
+    data(
+        Diagnostic::new("retrieval/tool-id", what)
+            .at(at_line(line))
+            .found(excerpt(id))
+            .allowed("an id that no other tool of the catalogue has")
+            .help("give each tool an id of its own"),
+    )
+}
+
+/// An id of two requests.
+pub(super) fn request_id(id: &str, line: usize) -> Error {
+    data(
+        Diagnostic::new("retrieval/request-id", "two requests have one id")
+            .at(at_line(line))
+            .found(excerpt(id))
+            .allowed("an id that no other request has")
+            .help("give each request an id of its own"),
+    )
+}
+
+/// A request with neither or both ways to say what is needed.
+pub(super) fn relevance(line: usize, allowed: &str) -> Error {
+    data(
+        Diagnostic::new("retrieval/relevance", "a request does not say in one way which tools it needs")
+            .at(at_line(line))
+            .allowed(allowed)
+            .help("write either `relevant` or `relevant_any`"),
+    )
+}
+
+/// A request for a tool that the catalogue lacks.
+pub(super) fn unknown_tool(id: &str, request: &str, line: usize) -> Error {
+    data(
+        Diagnostic::new("retrieval/unknown-tool", "a request needs a tool that the catalogue lacks")
+            .at(at_line(line))
+            .found(format!("`{}`, for the request `{}`", excerpt(id), excerpt(request)))
+            .allowed("the id of a tool of the catalogue")
+            .help("add the tool to the catalogue, or leave the request out"),
+    )
+}
+
+/// A request that needs no tool.
+pub(super) fn nothing_relevant() -> Error {
+    usage(
+        Diagnostic::new("retrieval/nothing-relevant", "a list cannot be judged where no tool is needed")
+            .allowed("at least one tool, and no empty group of tools")
+            .help("leave requests without tools out of the measurement"),
+    )
+}
+
+/// A tool that is twice in a list.
+pub(super) fn twice(tool: usize, list: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/tool-twice", format!("a tool is in {list} twice"))
+            .found(format!("tool {tool}"))
+            .allowed("each tool once")
+            .help("leave out all but its first place"),
+    )
+}
+
+/// A list that is too short for what is needed.
+pub(super) fn more_relevant_than_places(relevant: usize, k: usize) -> Error {
+    usage(
+        Diagnostic::new("retrieval/k", "more tools are needed than the list may have")
+            .found(format!("{relevant} needed tools"))
+            .allowed(format!("at most k = {k}"))
+            .help("judge longer lists, or leave the request out"),
+    )
+}
+
+/// A list of no tools.
+pub(super) fn no_places() -> Error {
+    usage(
+        Diagnostic::new("retrieval/k", "no tool is asked for")
+            .found("k = 0")
+            .allowed("k of at least 1")
+            .help("ask for as many tools as the prompt has room for"),
+    )
+}
+
+/// A query's vector of another dimension.
+pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
+    usage(
+        Diagnostic::new("retrieval/dimension", "a query's vector has another dimension than the index")
+            .found(format!("{found} coordinates"))
+            .allowed(format!("{expected} coordinates"))
+            .help("embed queries with the embedder that the index was made with"),
+    )
+}
+
+/// A dense search without vectors or without an embedder.
+pub(super) fn no_vectors(missing: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/no-vectors", format!("a dense search needs {missing}"))
+            .allowed("vectors of the tools and the embedder that made them")
+            .help("embed the catalogue, or search by words alone (`Ranker::Lexical`)"),
+    )
+}
+
+/// More or fewer vectors than documents.
+pub(super) fn row_count(found: usize, expected: usize) -> Error {
+    usage(
+        Diagnostic::new("retrieval/row-count", "there is not one vector for each document")
+            .found(format!("{found} vectors"))
+            .allowed(format!("{expected} vectors"))
+            .help("embed the documents of the same catalogue"),
+    )
+}
+
+/// Vectors of another embedder.
+pub(super) fn other_embedder() -> Error {
+    usage(
+        Diagnostic::new("retrieval/other-embedder", "the index was made with another embedder")
+            .found("another fingerprint of model, tokenizer and maximum of tokens")
+            .allowed("the embedder that made the index")
+            .help("load that embedder, or make the index again with this one"),
+    )
+}
+
+/// A field of an index's file that no index has.
+pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) -> Error {
+    data(
+        Diagnostic::new("retrieval/index-file", format!("{field} of an index cannot be right"))
+            .found(found)
+            .allowed(allowed)
+            .help("make the index again from the catalogue: the file has been cut, changed, or is no index"),
+    )
+}
+
+/// A prompt's template that cannot be read or rendered.
+pub(super) fn prompt(found: String, place: Place) -> Error {
+    data(
+        Diagnostic::new("retrieval/prompt", "the template of a prompt cannot be used")
+            .at(place)
+            .cause(found)
+            .allowed("a Jinja template over request, examples (request, answer) and context")
+            .help("put the request where it belongs: {{ request }}"),
+    )
+}
+
+/// A chat template that does not show the user's message as it is.
+#[cfg(feature = "huggingface")]
+pub(super) fn user_message() -> Error {
+    data(
+        Diagnostic::new(
+            "retrieval/chat-template",
+            "the chat template changes or leaves out the user's message",
+        )
+        .allowed("a template that writes the message's content as it is")
+        .help("use the model without its chat template"),
+    )
+}
+
+/// An index that another writer has open.
+pub(super) fn locked(path: &Path) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/locked", "another writer has the index open")
+        .in_file(path.display().to_string())
+        .allowed("one writer at a time")
+        .help("wait till it is done; readers need no lock");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// A folder of training data that another run began.
+pub(super) fn other_run(path: &Path) -> Error {
+    usage(
+        Diagnostic::new("retrieval/other-run", "the folder holds drafts of a run with other settings")
+            .in_file(path.display().to_string())
+            .allowed("the same requests, model, retriever and settings as when it was begun")
+            .help("write to a new folder, or repeat the settings of its manifest.json"),
+    )
+}
+
+/// A line of drafts that is none.
+pub(super) fn draft_line(path: &Path, cause: &serde_json::Error) -> Error {
+    data(
+        Diagnostic::new("retrieval/draft-line", "a line is no draft")
+            .in_file(path.display().to_string())
+            .cause(cause)
+            .allowed("lines as they were written")
+            .help("remove the folder and draw the drafts again"),
+    )
+}
+
+/// A training request in a test.
+pub(super) fn training_in_test(id: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/training-in-test", "a request of the test is a training request")
+            .found(excerpt(id))
+            .allowed("requests whose ids and texts are in one of the two")
+            .help("leave it out of the training requests or out of the test"),
+    )
+}
+
+/// A name that a server's collection cannot have.
+pub(super) fn collection_name(name: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/collection-name", "a collection of a server cannot have this name")
+            .found(excerpt(name))
+            .allowed("1 to 255 of the letters A to Z and a to z, digits, `_` and `-`")
+            .help("name one collection for each embedder, as in `tools-minilm`"),
+    )
+}
+
+/// A collection that is not the index that was asked for.
+pub(super) fn other_collection(name: &str, found: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/other-collection", "a collection of a server is not the index wanted")
+            .found(format!("`{}`: {found}", excerpt(name)))
+            .allowed("a collection that this index has made, for vectors of the same dimension")
+            .help("name another collection, which is then made"),
+    )
+}
+
+/// A request that a server refused.
+pub(super) fn server_refused(status: u16, message: &str) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/server-refused", "the server of the index refused a request")
+        .found(format!("status {status}: {}", excerpt(message)))
+        .help(
+            "see the server's log; of some earlier requests of the same change it may have kept the result",
+        );
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// An answer that cannot be read.
+pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/server-answer", "the server of the index answered otherwise");
+    let diagnostic = match cause {
+        Some(cause) => diagnostic.cause(cause),
+        None => diagnostic,
+    };
+    let diagnostic =
+        diagnostic.allowed(allowed).help("name the address of a Qdrant server, version 1.16 or later");
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+/// An address that is none, or of another protocol.
+#[cfg(feature = "qdrant")]
+pub(super) fn server_url(url: &str) -> Error {
+    usage(
+        Diagnostic::new("retrieval/server-url", "the address of a server cannot be used")
+            .found(excerpt(url))
+            .allowed("http://HOST:PORT")
+            .help(
+                "for TLS put a proxy before the server, or implement `Transport` with a client of your own",
+            ),
+    )
+}
+
+/// A server that did not answer.
+#[cfg(feature = "qdrant")]
+pub(super) fn no_answer(url: &str, cause: &ureq::Error) -> Error {
+    let diagnostic = Diagnostic::new("retrieval/no-answer", "the server of the index did not answer")
+        .found(excerpt(url))
+        .cause(cause)
+        .help("start the server, or name its address");
+    Error::new(ErrorKind::Io, diagnostic)
+}

@@ -1,0 +1,272 @@
+//! An index on a Qdrant server, for tools that outgrow one machine: shards and replicas are the server's.
+
+mod bodies;
+#[cfg(feature = "qdrant")]
+mod http;
+mod transport;
+
+#[cfg(feature = "qdrant")]
+pub use http::{HttpOptions, HttpTransport};
+pub use transport::{Method, Response, Transport};
+
+use super::{Filter, IndexedTool, Match, Query, ToolIndex};
+use crate::retrieval::errors;
+use bodies::{Found, Payload, Point};
+use grammata::error::Result;
+use grammata_decode::Embeddings;
+use std::collections::{HashMap, HashSet};
+
+/// Tools of one request that changes points: with 1,536 dimensions some 10 MB, a third of what a server takes by default.
+const TOOLS_AT_ONCE: usize = 500;
+/// Tools that are asked for beyond k, so that a row of equal scores at the end of the list is mostly seen whole.
+const BEYOND: usize = 16;
+/// How many times more are asked for where it was not.
+const GROWTH: usize = 4;
+
+/// Which collection an index is, and how it is searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QdrantOptions {
+    /// Name of the collection: 1 to 255 letters, digits, `_` or `-`.
+    pub collection: String,
+    /// Number of coordinates of a vector.
+    pub dimension: usize,
+    /// Fingerprint of the embedder that makes the vectors.
+    pub fingerprint: [u8; 32],
+    /// Compare every vector instead of following the server's graph; false by default.
+    pub exact: bool,
+}
+
+grammata_base::setters!(QdrantOptions {
+    collection: String,
+    dimension: usize,
+    fingerprint: [u8; 32],
+    exact: bool,
+});
+
+impl QdrantOptions {
+    /// A collection of vectors of this dimension by the embedder of this fingerprint.
+    pub fn new(collection: impl Into<String>, dimension: usize, fingerprint: [u8; 32]) -> QdrantOptions {
+        QdrantOptions { collection: collection.into(), dimension, fingerprint, exact: false }
+    }
+}
+
+/// A collection of a Qdrant server (1.16 or later) as an index that ranks by cosine.
+///
+/// A point is a tool: its id is made of the SHA-256 of the tool's id, its payload is `id`, `category` and `order`, the
+/// number of the insertion, by which equal scores are ranked. Vectors have unit length and are compared by dot product. The
+/// embedder's fingerprint is in the collection's metadata. One writer at a time; any number of readers.
+///
+/// A call of [`upsert`](ToolIndex::upsert) with more than 500 tools is several requests: where one fails, those before it
+/// stay, and the same call again completes the change.
+#[derive(Debug)]
+pub struct QdrantIndex<T> {
+    transport: T,
+    options: QdrantOptions,
+    /// Points as of the last look, and the changes of this index since.
+    count: usize,
+    /// More than the order of any tool.
+    next_order: u64,
+}
+
+impl<T: Transport> QdrantIndex<T> {
+    /// Opens the collection, or makes it where there is none.
+    ///
+    /// # Errors
+    /// The server fails or answers with what Qdrant does not; the name is none; there is a collection that is no index of
+    /// tools, or is one of another embedder or dimension.
+    pub fn open(transport: T, options: QdrantOptions) -> Result<QdrantIndex<T>> {
+        let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let name = &options.collection;
+        if !(1..=255).contains(&name.len()) || !name.chars().all(is_name_char) {
+            return Err(errors::collection_name(name));
+        }
+        let mut index = QdrantIndex { transport, options, count: 0, next_order: 0 };
+        let exists: bodies::Exists = index.ask(Method::Get, "/exists", None)?;
+        if exists.exists {
+            let found: bodies::Info = index.ask(Method::Get, "", None)?;
+            found.check(&index.options)?;
+        } else {
+            index.tell(Method::Put, "", &bodies::create(&index.options))?;
+        }
+        // again for a collection that was just made when its maker was stopped; the server then does nothing
+        for (field, schema) in [("category", "keyword"), ("order", "integer")] {
+            index.tell(Method::Put, "/index?wait=true", &bodies::field_index(field, schema))?;
+        }
+        index.refresh()?;
+        Ok(index)
+    }
+
+    /// Counts the tools again, which others may have changed.
+    ///
+    /// # Errors
+    /// The server fails.
+    pub fn refresh(&mut self) -> Result<()> {
+        let counted: bodies::Count = self.ask(Method::Post, "/points/count", Some(&bodies::count()))?;
+        let last: bodies::Page = self.ask(Method::Post, "/points/scroll", Some(&bodies::last()))?;
+        self.count = counted.count;
+        self.next_order =
+            last.points.iter().map(|point| point.payload.order.saturating_add(1)).max().unwrap_or(0);
+        Ok(())
+    }
+
+    /// What sends the requests.
+    pub fn transport(&self) -> &T {
+        &self.transport
+    }
+
+    fn send(&self, method: Method, path: &str, body: Option<&str>) -> Result<Vec<u8>> {
+        let path = format!("/collections/{}{path}", self.options.collection);
+        let response = self.transport.send(method, &path, body)?;
+        match response.status {
+            200..=299 => Ok(response.body),
+            status => Err(errors::server_refused(status, &bodies::refusal(&response.body))),
+        }
+    }
+
+    fn ask<R: serde::de::DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&str>,
+    ) -> Result<R> {
+        bodies::result(&self.send(method, path, body)?)
+    }
+
+    fn tell(&self, method: Method, path: &str, body: &str) -> Result<()> {
+        self.send(method, path, Some(body)).map(|_| ())
+    }
+
+    /// The orders of those of the tools that are there.
+    fn orders(&self, ids: &[&str]) -> Result<HashMap<String, u64>> {
+        let points: Vec<String> = ids.iter().map(|id| bodies::point_id(id)).collect();
+        let found: Vec<Point> = self.ask(Method::Post, "/points", Some(&bodies::retrieve(&points)))?;
+        Ok(found.into_iter().map(|point| (point.payload.id, point.payload.order)).collect())
+    }
+
+    fn check_vectors<'q>(&self, queries: &[Query<'q>]) -> Result<Vec<&'q [f32]>> {
+        let vector = |query: &Query<'q>| {
+            let vector = query.vector.ok_or_else(|| errors::no_vectors("a vector of each query"))?;
+            match vector.len() == self.options.dimension {
+                true => Ok(vector),
+                false => Err(errors::query_dimension(vector.len(), self.options.dimension)),
+            }
+        };
+        queries.iter().map(vector).collect()
+    }
+}
+
+/// The best `k` of what was found, if it cannot be otherwise whatever the server left out: where it stopped within a row of
+/// equal scores that begins among the best k, tools with a lower order may be missing.
+fn settled(mut found: Vec<Found>, limit: usize, k: usize) -> Option<Vec<Match>> {
+    let order = |a: &Found, b: &Found| {
+        b.score.total_cmp(&a.score).then_with(|| key(&a.payload).cmp(&key(&b.payload)))
+    };
+    found.sort_by(order);
+    let last = found.last().map(|found| found.score);
+    let is_whole = found.len() < limit
+        || found.get(k).is_some() && {
+            let boundary = found.get(k.saturating_sub(1)).map(|found| found.score);
+            boundary > last
+        };
+    found.truncate(k);
+    is_whole
+        .then(|| found.into_iter().map(|hit| Match { id: hit.payload.id, score: hit.score.into() }).collect())
+}
+
+fn key(payload: &Payload) -> (u64, &str) {
+    (payload.order, &payload.id)
+}
+
+impl<T: Transport> ToolIndex for QdrantIndex<T> {
+    fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()> {
+        // the last of each id, at the place of the first
+        let mut distinct: Vec<&IndexedTool<'_>> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for tool in tools {
+            let vector = tool.vector.ok_or_else(|| errors::no_vectors("a vector of each tool"))?;
+            Embeddings::new(self.options.dimension).push_unit(vector)?;
+            let place = *places.entry(tool.id).or_insert(distinct.len());
+            match distinct.get_mut(place) {
+                Some(first) => *first = tool,
+                None => distinct.push(tool),
+            }
+        }
+        for part in distinct.chunks(TOOLS_AT_ONCE) {
+            let ids: Vec<&str> = part.iter().map(|tool| tool.id).collect();
+            let known = self.orders(&ids)?;
+            let mut next = self.next_order;
+            let mut points = Vec::with_capacity(part.len());
+            for tool in part {
+                let order = known.get(tool.id).copied().unwrap_or_else(|| {
+                    let order = next;
+                    next = next.saturating_add(1);
+                    order
+                });
+                points.push(bodies::NewPoint::new(tool, order));
+            }
+            self.tell(Method::Put, "/points?wait=true", &bodies::upsert(&points))?;
+            self.next_order = next;
+            self.count += part.len().saturating_sub(known.len());
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, ids: &[&str]) -> Result<()> {
+        let distinct: HashSet<&str> = ids.iter().copied().collect();
+        let distinct: Vec<&str> = distinct.into_iter().collect();
+        for part in distinct.chunks(TOOLS_AT_ONCE) {
+            let known = self.orders(part)?;
+            let points: Vec<String> = known.keys().map(|id| bodies::point_id(id)).collect();
+            if !points.is_empty() {
+                self.tell(Method::Post, "/points/delete?wait=true", &bodies::delete(&points))?;
+                self.count = self.count.saturating_sub(points.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// As of [`refresh`](QdrantIndex::refresh) and the changes by this index since.
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn is_exact(&self) -> bool {
+        self.options.exact
+    }
+
+    fn search(&self, queries: &[Query<'_>], k: usize, filter: Option<&Filter>) -> Result<Vec<Vec<Match>>> {
+        let vectors = self.check_vectors(queries)?;
+        let mut lists: Vec<Vec<Match>> = vec![Vec::new(); vectors.len()];
+        let is_empty = match filter {
+            None => false,
+            Some(Filter::Ids(names) | Filter::Categories(names)) => names.is_empty(),
+        };
+        if k == 0 || is_empty {
+            return Ok(lists);
+        }
+        let filter = filter.map(bodies::filter);
+        let mut open: Vec<usize> = (0..vectors.len()).collect();
+        // more than there is need not be asked for, as far as is known
+        let mut limit = k.min(self.count).saturating_add(BEYOND);
+        while !open.is_empty() {
+            let rows: Vec<&[f32]> = open.iter().filter_map(|&query| vectors.get(query).copied()).collect();
+            let body = bodies::search(&rows, limit, filter.as_ref(), self.options.exact);
+            let found: Vec<bodies::Page<Found>> =
+                self.ask(Method::Post, "/points/query/batch", Some(&body))?;
+            if found.len() != open.len() {
+                return Err(errors::server_answer("as many lists as queries", None));
+            }
+            let mut again = Vec::new();
+            for (query, page) in open.into_iter().zip(found) {
+                match (settled(page.points, limit, k), lists.get_mut(query)) {
+                    (Some(list), Some(place)) => *place = list,
+                    _ => again.push(query),
+                }
+            }
+            open = again;
+            limit = limit.saturating_mul(GROWTH);
+        }
+        Ok(lists)
+    }
+}

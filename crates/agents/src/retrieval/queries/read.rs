@@ -1,0 +1,170 @@
+//! Queries from a model's output.
+
+use super::{Dropped, Format, Mode, Parsed, Reason, parse};
+use grammata::vocabulary::{TokenId, Vocabulary};
+use grammata_decode::{FinishReason, Generation};
+use serde::Deserialize;
+
+/// A query that a model wrote.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// The one category that it searches, if any.
+    pub category: Option<String>,
+    /// The sum of the log-probabilities of its tokens, where they are known; a token belongs to the line in which it begins.
+    pub log_probability: Option<f64>,
+    /// Number of its tokens.
+    pub tokens: usize,
+}
+
+/// What a model wrote for a request, and the queries in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// The text as the model wrote it.
+    pub raw: String,
+    /// The queries. None: the request alone is searched.
+    pub queries: Vec<Written>,
+    /// Lines that are no queries.
+    pub dropped: Vec<Dropped>,
+    /// What the limit on tokens cut off: the beginning of a line.
+    pub cut: Option<String>,
+    /// Number of generated tokens.
+    pub tokens: usize,
+    /// The log-probability of the whole text, where it is known.
+    pub log_probability: Option<f64>,
+}
+
+/// Reads an output of a format: words of a grammar are split where lines end, raw text is [parsed](parse). Where the limit on
+/// tokens ended the output, the line that it fell in is cut off, in a JSON text the query.
+pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vocabulary) -> Draft {
+    let is_cut = matches!(
+        generation.finish,
+        FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. } | FinishReason::Abandoned
+    );
+    let scored = !generation.log_probabilities.is_empty();
+    let mut draft = Draft {
+        raw: generation.text.clone(),
+        tokens: generation.tokens.len(),
+        log_probability: scored.then(|| generation.log_probability()),
+        ..Draft::default()
+    };
+    if format == Format::Json {
+        draft.read_json(is_cut);
+    } else {
+        draft.read_lines(format, mode, is_cut);
+    }
+    let lines = LineTokens::of(generation, vocabulary);
+    draft.queries.iter_mut().for_each(|query| lines.score(query, &draft.raw, format));
+    draft
+}
+
+#[derive(Deserialize)]
+struct Json {
+    queries: Vec<JsonQuery>,
+}
+
+#[derive(Deserialize)]
+struct JsonQuery {
+    description: String,
+    category: Option<String>,
+}
+
+impl Draft {
+    fn read_lines(&mut self, format: Format, mode: Mode, is_cut: bool) {
+        let raw = std::mem::take(&mut self.raw);
+        let (mut text, mut cut) = (raw.as_str(), None);
+        if is_cut {
+            let (whole, rest) = raw.rsplit_once('\n').unwrap_or(("", &raw));
+            (text, cut) = (whole, (!rest.is_empty()).then(|| rest.to_owned()));
+        }
+        if mode == Mode::Reasoned
+            && let Some(rest) = text.trim_start().strip_prefix("Needs:")
+        {
+            text = rest.split_once('\n').map_or("", |(_, lines)| lines);
+        }
+        let (queries, dropped) = match format {
+            Format::Raw => {
+                let Parsed { queries, dropped } = parse(text);
+                (queries, dropped)
+            }
+            _ => without_repeats(text),
+        };
+        self.queries = queries.into_iter().map(|text| Written { text, ..Written::default() }).collect();
+        (self.raw, self.cut, self.dropped) = (raw, cut, dropped);
+    }
+
+    fn read_json(&mut self, is_cut: bool) {
+        let whole = if is_cut { complete(&self.raw) } else { None };
+        if let Some(length) = whole {
+            self.cut = self.raw.get(length..).map(str::to_owned);
+        } else if is_cut {
+            self.cut = Some(self.raw.clone());
+        }
+        let text = match whole {
+            Some(length) => format!("{}]}}", self.raw.get(..length).unwrap_or_default()),
+            None => self.raw.clone(),
+        };
+        let queries = serde_json::from_str::<Json>(&text).map(|json| json.queries).unwrap_or_default();
+        let written = |query: JsonQuery| Written {
+            text: query.description,
+            category: query.category,
+            ..Written::default()
+        };
+        self.queries = queries.into_iter().map(written).collect();
+    }
+}
+
+/// The lines of a word of a grammar; of lines that differ in case alone the first.
+fn without_repeats(text: &str) -> (Vec<String>, Vec<Dropped>) {
+    let (mut queries, mut dropped): (Vec<String>, Vec<Dropped>) = Default::default();
+    for line in text.split('\n').filter(|line| !line.is_empty()) {
+        if queries.iter().any(|query| query.to_lowercase() == line.to_lowercase()) {
+            dropped.push(Dropped { line: line.to_owned(), reason: Reason::Repeated });
+        } else {
+            queries.push(line.to_owned());
+        }
+    }
+    (queries, dropped)
+}
+
+/// The length of the longest beginning of a JSON text that ends after a query.
+fn complete(raw: &str) -> Option<usize> {
+    let ends = raw.char_indices().rev().filter(|&(_, c)| c == '}').map(|(at, _)| at + 1);
+    // a brace may also be a character of a description
+    ends.take(64).find(|&end| {
+        let text = format!("{}]}}", raw.get(..end).unwrap_or_default());
+        serde_json::from_str::<Json>(&text).is_ok()
+    })
+}
+
+/// Where the tokens of an output begin, and their log-probabilities.
+struct LineTokens {
+    starts: Vec<(usize, Option<f64>)>,
+}
+
+impl LineTokens {
+    fn of(generation: &Generation, vocabulary: &Vocabulary) -> LineTokens {
+        let mut at = 0;
+        let starts = generation.tokens.iter().enumerate().map(|(number, &token)| {
+            let start = at;
+            at += vocabulary.bytes(TokenId::new(token)).map_or(0, <[u8]>::len);
+            (start, generation.log_probabilities.get(number).copied())
+        });
+        LineTokens { starts: starts.collect() }
+    }
+
+    /// Counts the tokens that begin within a query's line; a token that begins with the line end before it is of the line.
+    fn score(&self, query: &mut Written, raw: &str, format: Format) {
+        let needle = match format {
+            Format::Json => serde_json::to_string(&query.text).unwrap_or_default(),
+            _ => query.text.clone(),
+        };
+        let Some(start) = raw.find(&needle) else { return };
+        let end = start + needle.len();
+        let within = self.starts.iter().filter(|&&(at, _)| (start.saturating_sub(1)..end).contains(&at));
+        let within: Vec<Option<f64>> = within.map(|&(_, log_probability)| log_probability).collect();
+        query.tokens = within.len();
+        query.log_probability = if within.is_empty() { None } else { within.into_iter().sum() };
+    }
+}

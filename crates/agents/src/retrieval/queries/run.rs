@@ -1,0 +1,230 @@
+//! What a request led to.
+
+use super::{Draft, Dropped, Format, Mode};
+use crate::retrieval::catalogue::Catalogue;
+use crate::retrieval::retriever::{RetrievalOptions, Retriever, ToolQuery, Utterance};
+use crate::retrieval::split::sentences;
+use grammata::error::Result;
+use grammata_decode::Embedder;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A retrieval with all that led to it: one line of a JSON lines file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The request.
+    pub utterance: String,
+    /// Where its queries are from.
+    pub mode: Mode,
+    /// The form of the model's output; None without a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// SHA-256 of the prompt's text, in hexadecimal; None without a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// What the model wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// The distinct queries that were searched, in their order.
+    pub queries: Vec<RunQuery>,
+    /// Lines of the model that are no queries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+    /// What the limit on tokens cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
+    /// The model gave no query, so that the request alone was searched.
+    pub fallback: bool,
+    /// The list, best first.
+    pub tools: Vec<RunTool>,
+    /// Times.
+    pub times: Times,
+}
+
+/// A query of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunQuery {
+    /// The text.
+    pub text: String,
+    /// Who wrote it.
+    pub source: Source,
+    /// The one category that it searches, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// The sum of the log-probabilities of its tokens, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_probability: Option<f64>,
+    /// Number of tokens that the model generated for it; 0 where no model did.
+    #[serde(default)]
+    pub tokens: usize,
+    /// Number of its tokens that the embedder read, where it read only the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_tokens: Option<usize>,
+    /// The tools that were found for it, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Ranked>,
+}
+
+/// Who wrote a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A model.
+    Model,
+    /// It is a sentence of the request.
+    Sentence,
+    /// It is the request.
+    Utterance,
+}
+
+/// A tool of a query's list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The tool's id.
+    pub id: String,
+    /// Its score for the query.
+    pub score: f64,
+}
+
+/// A tool of the result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunTool {
+    /// The tool's id.
+    pub id: String,
+    /// What a call of it names ([`Catalogue::functions`]).
+    #[serde(default)]
+    pub function: String,
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// The query that put it there: an index into [`Run::queries`].
+    pub query: usize,
+    /// Its rank for that query, from 1.
+    pub query_rank: usize,
+    /// Its best score over all queries that found it.
+    pub score: f64,
+}
+
+/// Times of a run in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Writing queries with the model.
+    pub generation_ms: f64,
+    /// Embedding the queries.
+    pub embedding_ms: f64,
+    /// Searching, and joining the lists.
+    pub search_ms: f64,
+}
+
+impl Run {
+    /// The run without the lists of its queries.
+    pub fn without_lists(mut self) -> Run {
+        self.queries.iter_mut().for_each(|query| query.tools.clear());
+        self
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Retrieves tools for a request: with the queries of `draft` in the modes of a model (with the time that they took), else
+/// with those of `mode`. In the mode [`Split`](Mode::Split) and those of a model the request is among the queries where
+/// `utterance` says.
+///
+/// # Errors
+/// As of [`Retriever::retrieve`].
+pub fn retrieve(
+    request: &str,
+    mode: Mode,
+    draft: Option<(&Draft, Format, Duration)>,
+    utterance: Utterance,
+    (catalogue, retriever): (&Catalogue, &Retriever),
+    embedder: Option<&mut dyn Embedder>,
+    options: &RetrievalOptions,
+) -> Result<Run> {
+    let queries = arranged(request, mode, draft.map(|(draft, ..)| draft), utterance);
+    let wanted: Vec<ToolQuery<'_>> = queries
+        .iter()
+        .map(|query| ToolQuery { text: &query.text, category: query.category.as_deref() })
+        .collect();
+    let found = retriever.retrieve(&wanted, embedder, options)?;
+    let id = |tool: usize| catalogue.tools().get(tool).map(|tool| tool.id.clone()).unwrap_or_default();
+    let kept = |number: usize| found.truncated.iter().find(|cut| cut.text == number).map(|cut| cut.kept);
+    let with_lists = (0..).zip(&queries).zip(&found.queries).map(|((number, query), (_, hits))| RunQuery {
+        embedded_tokens: kept(number),
+        tools: hits.iter().map(|hit| Ranked { id: id(hit.tool), score: hit.score }).collect(),
+        ..query.clone()
+    });
+    let best = |tool: usize| {
+        let hits = found.queries.iter().flat_map(|(_, hits)| hits).filter(|hit| hit.tool == tool);
+        hits.map(|hit| hit.score).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let tools = (1..).zip(&found.tools).map(|(rank, found)| RunTool {
+        id: id(found.tool),
+        function: catalogue.functions().get(found.tool).cloned().unwrap_or_default(),
+        rank,
+        query: found.query,
+        query_rank: found.rank,
+        score: best(found.tool),
+    });
+    let draft_of = draft.map(|(draft, ..)| draft);
+    Ok(Run {
+        utterance: request.to_owned(),
+        mode,
+        format: draft.map(|(_, format, _)| format),
+        prompt: None,
+        raw: draft_of.map(|draft| draft.raw.clone()),
+        queries: with_lists.collect(),
+        dropped: draft_of.map(|draft| draft.dropped.clone()).unwrap_or_default(),
+        cut: draft_of.and_then(|draft| draft.cut.clone()),
+        fallback: draft_of.is_some_and(|draft| draft.queries.is_empty()),
+        tools: tools.collect(),
+        times: Times {
+            generation_ms: draft.map_or(0.0, |(.., time)| milliseconds(time)),
+            embedding_ms: milliseconds(found.embedding),
+            search_ms: milliseconds(found.search),
+        },
+    })
+}
+
+/// The distinct queries in their order; of equal ones the first.
+fn arranged(request: &str, mode: Mode, draft: Option<&Draft>, utterance: Utterance) -> Vec<RunQuery> {
+    let query = |text: String, source| RunQuery {
+        text,
+        source,
+        category: None,
+        log_probability: None,
+        tokens: 0,
+        embedded_tokens: None,
+        tools: Vec::new(),
+    };
+    let own = match (draft, mode) {
+        (Some(draft), _) => draft
+            .queries
+            .iter()
+            .map(|written| RunQuery {
+                category: written.category.clone(),
+                log_probability: written.log_probability,
+                tokens: written.tokens,
+                ..query(written.text.clone(), Source::Model)
+            })
+            .collect(),
+        (None, Mode::Split) => {
+            sentences(request).into_iter().map(|text| query(text, Source::Sentence)).collect()
+        }
+        (None, _) => Vec::new(),
+    };
+    let whole = query(request.to_owned(), Source::Utterance);
+    let all: Vec<RunQuery> = match utterance {
+        Utterance::First => std::iter::once(whole).chain(own).collect(),
+        Utterance::Nowhere if !own.is_empty() => own,
+        Utterance::Last | Utterance::Nowhere => own.into_iter().chain([whole]).collect(),
+    };
+    let mut distinct: Vec<RunQuery> = Vec::new();
+    for query in all {
+        if !distinct.iter().any(|other| other.text == query.text && other.category == query.category) {
+            distinct.push(query);
+        }
+    }
+    distinct
+}

@@ -1,0 +1,204 @@
+//! A model that writes queries.
+
+use super::read::{Draft, read};
+use super::{Encoded, Encoder, Example, Format, Mode, Prompt};
+use grammata::error::Result;
+use grammata::mask::CompiledGrammar;
+use grammata::vocabulary::Vocabulary;
+use grammata_decode::{
+    Constraint, Decoder, Event, Feed, Generation, GenerationOptions, Model, Rows, SamplingParams, SequenceId,
+    run_together,
+};
+use std::sync::Arc;
+
+/// How a model writes queries.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct WriterOptions {
+    /// What it is asked for.
+    pub mode: Mode,
+    /// The form of its output.
+    pub format: Format,
+    /// How tokens are chosen; greedy by default.
+    pub sampling: SamplingParams,
+    /// The most tokens of an output: 160 by default.
+    pub max_tokens: usize,
+    /// Ids that end an output; the vocabulary's where it is empty.
+    pub end_tokens: Vec<u32>,
+    /// Computes the log-probability of each query.
+    pub log_probabilities: bool,
+}
+
+impl Default for WriterOptions {
+    fn default() -> WriterOptions {
+        WriterOptions {
+            mode: Mode::ZeroShot,
+            format: Format::Lines,
+            sampling: SamplingParams::default(),
+            max_tokens: 160,
+            end_tokens: Vec::new(),
+            log_probabilities: false,
+        }
+    }
+}
+
+grammata_base::setters!(WriterOptions {
+    mode: Mode,
+    format: Format,
+    sampling: SamplingParams,
+    max_tokens: usize,
+    end_tokens: Vec<u32>,
+    log_probabilities: bool,
+});
+
+/// Asks a model for queries. The constant beginning of its prompts is fed to the model once.
+pub struct QueryWriter<'m> {
+    model: &'m mut dyn Model,
+    vocabulary: Arc<Vocabulary>,
+    encoder: Box<dyn Encoder + 'm>,
+    prompt: Prompt,
+    grammar: Option<CompiledGrammar>,
+    options: WriterOptions,
+    /// The sequence that holds the constant beginning of prompts.
+    constant: Option<(SequenceId, Vec<u32>)>,
+}
+
+impl std::fmt::Debug for QueryWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueryWriter").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<'m> QueryWriter<'m> {
+    /// A writer. `grammar` is that of [`format_grammar`](super::format_grammar) for the mode and format of `options`.
+    pub fn new(
+        model: &'m mut dyn Model,
+        vocabulary: Arc<Vocabulary>,
+        encoder: Box<dyn Encoder + 'm>,
+        prompt: Prompt,
+        grammar: Option<CompiledGrammar>,
+        options: WriterOptions,
+    ) -> QueryWriter<'m> {
+        QueryWriter { model, vocabulary, encoder, prompt, grammar, options, constant: None }
+    }
+
+    /// The options.
+    pub fn options(&self) -> &WriterOptions {
+        &self.options
+    }
+
+    /// The prompt.
+    pub fn prompt(&self) -> &Prompt {
+        &self.prompt
+    }
+
+    /// Queries for a request.
+    ///
+    /// # Errors
+    /// The prompt fails, is longer than the model's context (`decode/prompt-too-long`), or the model fails.
+    pub fn write(&mut self, request: &str, examples: &[Example]) -> Result<Draft> {
+        let seed = self.options.sampling.seed;
+        Ok(self.drafts(request, examples, &[seed])?.pop().unwrap_or_default())
+    }
+
+    /// One draft of queries for each of `seeds`, computed together; the prompt is fed once.
+    ///
+    /// # Errors
+    /// As of [`write`](QueryWriter::write).
+    pub fn drafts(&mut self, request: &str, examples: &[Example], seeds: &[u64]) -> Result<Vec<Draft>> {
+        let rest = self.prompt.render(request, examples, "")?;
+        let Encoded { constant, rest } = self.encoder.encode(self.prompt.instruction(), &rest)?;
+        let prompt = [&constant[..], &rest].concat();
+        // a prompt that does not fit is refused as a whole
+        let fits = self.model.context_length().is_none_or(|context| prompt.len() < context);
+        let sequence = if fits && !rest.is_empty() { self.constant(&constant)? } else { None };
+        let options = self.generation_options();
+        let vocabulary = Arc::clone(&self.vocabulary);
+        let constraint =
+            self.grammar.as_ref().map(|grammar| Box::new(grammar.matcher()) as Box<dyn Constraint>);
+        let first = match sequence {
+            Some(sequence) => {
+                Decoder::after(self.model, sequence, &*vocabulary, constraint, &prompt, &options)?
+            }
+            None => Decoder::new(self.model, &*vocabulary, constraint, &prompt, &options)?,
+        };
+        let mut decoders = vec![first];
+        let ran = self.run(&mut decoders, seeds);
+        let generations: Vec<Generation> =
+            decoders.into_iter().map(|decoder| decoder.close(self.model)).collect();
+        ran?;
+        let (format, mode) = (self.options.format, self.options.mode);
+        Ok(generations.iter().skip(1).map(|generation| read(generation, format, mode, &vocabulary)).collect())
+    }
+
+    /// Feeds the prompt to the first decoder, and runs a fork of it for each seed.
+    fn run(&mut self, decoders: &mut Vec<Decoder<'_>>, seeds: &[u64]) -> Result<()> {
+        if let Some(first) = decoders.first_mut() {
+            first.prefill(self.model)?;
+        }
+        for &seed in seeds {
+            let fork = decoders.first().map(|first| first.fork(self.model, seed));
+            decoders.extend(fork.transpose()?);
+        }
+        let mut failure = None;
+        let mut note = |_: usize, event: Result<Event>| failure = failure.take().or(event.err());
+        run_together(self.model, decoders.get_mut(1..).unwrap_or_default(), &mut note)?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// The open sequence that holds exactly these tokens; none of no tokens.
+    fn constant(&mut self, tokens: &[u32]) -> Result<Option<SequenceId>> {
+        if tokens.is_empty() {
+            return Ok(None);
+        }
+        if let Some((sequence, held)) = &self.constant
+            && held == tokens
+        {
+            return Ok(Some(*sequence));
+        }
+        self.forget();
+        let sequence = self.model.open()?;
+        match self.model.feed(&[Feed { sequence, tokens, rows: Rows::None }]) {
+            Ok(_) => {}
+            Err(error) => {
+                self.model.close(sequence);
+                return Err(error);
+            }
+        }
+        self.constant = Some((sequence, tokens.to_vec()));
+        Ok(Some(sequence))
+    }
+
+    fn forget(&mut self) {
+        if let Some((sequence, _)) = self.constant.take() {
+            self.model.close(sequence);
+        }
+    }
+
+    fn generation_options(&self) -> GenerationOptions {
+        let eos = || self.vocabulary.eos().iter().map(|id| id.get()).collect();
+        let end_tokens =
+            if self.options.end_tokens.is_empty() { eos() } else { self.options.end_tokens.clone() };
+        // a raw answer goes on with turns of its own making
+        let stop = if self.options.format == Format::Raw { vec!["\nHuman:".to_owned()] } else { Vec::new() };
+        GenerationOptions::default()
+            .max_tokens(self.options.max_tokens)
+            .complete(false)
+            .timeout(None)
+            .sampling(self.options.sampling.clone())
+            .end_tokens(end_tokens)
+            .stop(stop)
+            .log_probabilities(self.options.log_probabilities)
+    }
+}
+
+impl Drop for QueryWriter<'_> {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}

@@ -1,0 +1,87 @@
+//! Requests with the tools that they need, for measuring.
+
+use super::catalogue::{Catalogue, numbered_lines};
+use super::errors;
+use super::metrics::Relevance;
+use grammata::diagnostic::{Notation, Source};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde::Deserialize;
+use std::collections::HashSet;
+
+/// A request and the tools that it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Names the request; unique in a set.
+    pub id: String,
+    /// What the user says.
+    pub query: String,
+    /// Groups of tool ids: one tool of each group is needed.
+    pub relevant: Vec<Vec<String>>,
+    /// Line of the file.
+    line: usize,
+}
+
+/// A line: either `relevant`, of which each tool is needed, or `relevant_any`, groups of tools.
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    query: String,
+    relevant: Option<Vec<String>>,
+    relevant_any: Option<Vec<Vec<String>>>,
+}
+
+impl Request {
+    /// A request of a line of a file, counted from 1.
+    pub(super) fn new(id: String, query: String, relevant: Vec<Vec<String>>, line: usize) -> Request {
+        Request { id, query, relevant, line }
+    }
+
+    /// The error that another request has its id.
+    pub(super) fn id_twice(&self) -> grammata::error::Error {
+        errors::request_id(&self.id, self.line)
+    }
+
+    /// Reads JSON lines with `id`, `query` and either `relevant`, a list of ids each of which is needed, or `relevant_any`, a
+    /// list of lists of ids of each of which one is needed. Further members and empty lines are ignored.
+    ///
+    /// # Errors
+    /// The text has more than `limits.catalogue_bytes`, a line is no such object, or two have one id.
+    pub fn from_json_lines(text: &str, limits: &Limits) -> Result<Vec<Request>> {
+        errors::check_size(text, limits)?;
+        Request::read(text).map_err(|error| error.in_source(&Source::new(text, Notation::Text)))
+    }
+
+    fn read(text: &str) -> Result<Vec<Request>> {
+        let mut ids = HashSet::new();
+        let mut requests = Vec::new();
+        for (number, line) in numbered_lines(text) {
+            let Line { id, query, relevant, relevant_any } =
+                serde_json::from_str(line).map_err(|e| errors::line("a request", REQUEST, number, &e))?;
+            let relevant = match (relevant, relevant_any) {
+                (Some(ids), None) => ids.into_iter().map(|id| vec![id]).collect(),
+                (None, Some(groups)) => groups,
+                _ => return Err(errors::relevance(number, REQUEST)),
+            };
+            if !ids.insert(id.clone()) {
+                return Err(errors::request_id(&id, number));
+            }
+            requests.push(Request { id, query, relevant, line: number });
+        }
+        Ok(requests)
+    }
+
+    /// The tools that the request needs, by their indices in `catalogue`.
+    ///
+    /// # Errors
+    /// The catalogue lacks a tool, no tool is needed, or a group is empty.
+    pub fn relevance(&self, catalogue: &Catalogue) -> Result<Relevance> {
+        let index =
+            |id: &String| catalogue.index_of(id).ok_or_else(|| errors::unknown_tool(id, &self.id, self.line));
+        let groups = self.relevant.iter().map(|group| group.iter().map(index).collect());
+        Relevance::of_groups(groups.collect::<Result<_>>()?)
+    }
+}
+
+const REQUEST: &str = "a JSON object with `id`, `query` and either `relevant` (a list of ids) or `relevant_any` (a list of \
+                       such lists)";

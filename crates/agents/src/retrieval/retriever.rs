@@ -1,0 +1,304 @@
+//! From queries to a short list of tools.
+
+use super::catalogue::Catalogue;
+use super::fuse::{Join, join, reciprocal_rank_fusion};
+use super::index::{DenseIndex, Filter, IndexedTool, LexicalIndex, Match, Query, ToolIndex};
+use super::tool::{Template, Tool};
+use super::{Hit, errors};
+use grammata::error::Result;
+use grammata_decode::{Embedder, Embeddings, Truncation};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Ranks of each list that reciprocal rank fusion reads.
+const FUSION_DEPTH: usize = 50;
+
+/// How tools are ranked for one query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ranker {
+    /// By BM25.
+    #[default]
+    Lexical,
+    /// By the cosine of vectors.
+    Dense,
+    /// By reciprocal rank fusion of the best 50 of both.
+    Hybrid,
+}
+
+/// Position of the request itself among the queries made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Utterance {
+    /// Before them.
+    First,
+    /// After them, as in the paper.
+    #[default]
+    Last,
+    /// It is no query.
+    Nowhere,
+}
+
+impl Utterance {
+    /// The queries with the request among them; the request alone where there are no queries.
+    pub fn among(self, queries: &[String], request: &str) -> Vec<String> {
+        let request = std::iter::once(request.to_owned());
+        match self {
+            Utterance::First => request.chain(queries.iter().cloned()).collect(),
+            Utterance::Nowhere if !queries.is_empty() => queries.to_vec(),
+            Utterance::Last | Utterance::Nowhere => queries.iter().cloned().chain(request).collect(),
+        }
+    }
+}
+
+/// How a list of tools is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct RetrievalOptions {
+    /// Tools of the list, 11 by default: the largest cut-off that the paper reports.
+    pub k: usize,
+    /// How tools are ranked for one query.
+    pub ranker: Ranker,
+    /// How the lists of the queries become one.
+    pub join: Join,
+}
+
+impl Default for RetrievalOptions {
+    fn default() -> RetrievalOptions {
+        RetrievalOptions { k: 11, ranker: Ranker::Lexical, join: Join::InTurn }
+    }
+}
+
+grammata_base::setters!(RetrievalOptions { k: usize, ranker: Ranker, join: Join });
+
+/// What a retrieval found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retrieval {
+    /// The queries that were searched, each once, with the tools of each, best first.
+    pub queries: Vec<(String, Vec<Hit>)>,
+    /// The list: at most k tools, each once.
+    pub tools: Vec<Found>,
+    /// The queries, by their indices, of which the embedder read only the beginning.
+    pub truncated: Vec<Truncation>,
+    /// Time of embedding the queries.
+    pub embedding: Duration,
+    /// Time of searching and joining.
+    pub search: Duration,
+}
+
+/// A tool of the list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Index of the tool in the catalogue.
+    pub tool: usize,
+    /// The query that put it there: an index into [`Retrieval::queries`].
+    pub query: usize,
+    /// Its rank for that query, from 1.
+    pub rank: usize,
+    /// Its score for that query; of [`Ranker::Hybrid`] the sum of reciprocal ranks.
+    pub score: f64,
+}
+
+impl Retrieval {
+    /// The tools of the list, best first.
+    pub fn ranking(&self) -> Vec<usize> {
+        self.tools.iter().map(|found| found.tool).collect()
+    }
+}
+
+/// A query, and the one category of tools that it searches, if any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolQuery<'q> {
+    /// The text.
+    pub text: &'q str,
+    /// None: all categories.
+    pub category: Option<&'q str>,
+}
+
+impl<'q> From<&'q String> for ToolQuery<'q> {
+    fn from(text: &'q String) -> ToolQuery<'q> {
+        ToolQuery { text, category: None }
+    }
+}
+
+impl<'q> From<&'q &str> for ToolQuery<'q> {
+    fn from(text: &'q &str) -> ToolQuery<'q> {
+        ToolQuery { text, category: None }
+    }
+}
+
+impl<'q> From<&'q ToolQuery<'q>> for ToolQuery<'q> {
+    fn from(query: &'q ToolQuery<'q>) -> ToolQuery<'q> {
+        *query
+    }
+}
+
+/// The indexes of a catalogue's documents. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Retriever {
+    lexical: Arc<dyn ToolIndex>,
+    dense: Option<Arc<dyn ToolIndex>>,
+    /// The ids and categories of the catalogue, in its order.
+    tools: Arc<[(String, String)]>,
+    by_id: Arc<HashMap<String, usize>>,
+}
+
+impl Retriever {
+    /// Indexes the documents of a catalogue by their words.
+    ///
+    /// # Errors
+    /// None so far.
+    pub fn new(catalogue: &Catalogue, template: Template) -> Result<Retriever> {
+        let documents = catalogue.documents(template);
+        let tools = catalogue.tools().iter().zip(&documents);
+        let tools: Vec<IndexedTool<'_>> = tools
+            .map(|(Tool { id, category, .. }, document)| IndexedTool { id, category, document, vector: None })
+            .collect();
+        let mut lexical = LexicalIndex::new();
+        lexical.upsert(&tools)?;
+        Ok(Retriever::over(catalogue, Arc::new(lexical)))
+    }
+
+    /// Retrieves tools of a catalogue with an index that ranks by words. Tools of the index that the catalogue does not have
+    /// are left out of the lists.
+    pub fn over(catalogue: &Catalogue, lexical: Arc<dyn ToolIndex>) -> Retriever {
+        let tools = catalogue.tools().iter().map(|tool| (tool.id.clone(), tool.category.clone()));
+        let by_id = (0..).zip(catalogue.tools()).map(|(number, tool)| (tool.id.clone(), number));
+        Retriever { lexical, dense: None, tools: tools.collect(), by_id: Arc::new(by_id.collect()) }
+    }
+
+    /// Adds the documents' vectors, in the order of the catalogue.
+    ///
+    /// # Errors
+    /// There are more or fewer vectors than tools.
+    pub fn with_vectors(self, vectors: &Embeddings) -> Result<Retriever> {
+        if vectors.len() != self.tools.len() {
+            return Err(errors::row_count(vectors.len(), self.tools.len()));
+        }
+        let tools = self.tools.iter().zip(vectors.rows());
+        let tools: Vec<IndexedTool<'_>> = tools
+            .map(|((id, category), row)| IndexedTool { id, category, document: "", vector: Some(row) })
+            .collect();
+        let mut dense = DenseIndex::new(vectors.dimension());
+        dense.upsert(&tools)?;
+        Ok(self.with_dense(Arc::new(dense)))
+    }
+
+    /// Adds an index that ranks by vectors: an approximate one, or one that is stored elsewhere.
+    pub fn with_dense(self, dense: Arc<dyn ToolIndex>) -> Retriever {
+        Retriever { dense: Some(dense), ..self }
+    }
+
+    /// Searches the tools of each query and joins the lists. Of equal queries the first is searched.
+    ///
+    /// # Errors
+    /// `options.k` is 0; the ranker is not lexical and there are no vectors or no embedder; the embedder fails, or its
+    /// vectors have another dimension; what the indexes report.
+    pub fn retrieve<'q, Q>(
+        &self,
+        queries: &'q [Q],
+        embedder: Option<&mut dyn Embedder>,
+        options: &RetrievalOptions,
+    ) -> Result<Retrieval>
+    where
+        ToolQuery<'q>: From<&'q Q>,
+    {
+        let mut distinct: Vec<ToolQuery<'_>> = Vec::new();
+        for query in queries.iter().map(ToolQuery::from) {
+            if !distinct.contains(&query) {
+                distinct.push(query);
+            }
+        }
+        let start = Instant::now();
+        let vectors = match options.ranker {
+            Ranker::Lexical => None,
+            Ranker::Dense | Ranker::Hybrid => Some(self.embed(&distinct, embedder)?),
+        };
+        let embedding = start.elapsed();
+        let start = Instant::now();
+        let lists = match (options.ranker, &vectors) {
+            (Ranker::Dense, Some(vectors)) => self.dense(&distinct, vectors, options.k)?,
+            (Ranker::Hybrid, Some(vectors)) => self.hybrid(&distinct, vectors, options.k)?,
+            _ => self.search(&*self.lexical, &distinct, None, options.k)?,
+        };
+        let placed = join(&lists, options.k, options.join)?;
+        let found = placed.into_iter().filter_map(|placed| {
+            let score = lists.get(placed.list)?.get(placed.rank.checked_sub(1)?)?.score;
+            Some(Found { tool: placed.tool, query: placed.list, rank: placed.rank, score })
+        });
+        let tools = found.collect();
+        let truncated = vectors.map_or_else(Vec::new, |vectors| vectors.truncated().to_vec());
+        let queries = distinct.into_iter().map(|query| query.text.to_owned()).zip(lists).collect();
+        Ok(Retrieval { queries, tools, truncated, embedding, search: start.elapsed() })
+    }
+
+    /// The vectors of the queries, each computed by itself, so that a query has one vector whatever the others are.
+    fn embed(&self, queries: &[ToolQuery<'_>], embedder: Option<&mut dyn Embedder>) -> Result<Embeddings> {
+        let embedder = embedder.ok_or_else(|| errors::no_vectors("an embedder of the queries"))?;
+        let mut vectors = Embeddings::new(embedder.dimension());
+        for (index, query) in queries.iter().enumerate() {
+            let found = embedder.embed(&[query.text])?;
+            found.rows().try_for_each(|row| vectors.push_unit(row))?;
+            let truncated = found.truncated().iter().copied();
+            truncated.for_each(|truncation| vectors.mark_truncated(Truncation { text: index, ..truncation }));
+        }
+        Ok(vectors)
+    }
+
+    /// The tools of each query by one index; the queries of one category in one search.
+    fn search(
+        &self,
+        index: &dyn ToolIndex,
+        queries: &[ToolQuery<'_>],
+        vectors: Option<&Embeddings>,
+        depth: usize,
+    ) -> Result<Vec<Vec<Hit>>> {
+        let mut lists: Vec<Vec<Hit>> = vec![Vec::new(); queries.len()];
+        let mut by_category: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+        for (number, query) in queries.iter().enumerate() {
+            by_category.entry(query.category).or_default().push(number);
+        }
+        for (category, numbers) in by_category {
+            let filter = category.map(|category| Filter::categories([category]));
+            let query = |&number: &usize| {
+                let vector = vectors.and_then(|vectors| vectors.row(number));
+                queries.get(number).map(|query| Query { text: query.text, vector })
+            };
+            let group: Vec<Query<'_>> = numbers.iter().filter_map(query).collect();
+            let found = index.search(&group, depth, filter.as_ref())?;
+            for (number, matches) in numbers.into_iter().zip(found) {
+                if let Some(list) = lists.get_mut(number) {
+                    *list = matches.iter().filter_map(|found| self.hit(found)).collect();
+                }
+            }
+        }
+        Ok(lists)
+    }
+
+    fn hit(&self, found: &Match) -> Option<Hit> {
+        self.by_id.get(&found.id).map(|&tool| Hit { tool, score: found.score })
+    }
+
+    fn dense(&self, queries: &[ToolQuery<'_>], vectors: &Embeddings, depth: usize) -> Result<Vec<Vec<Hit>>> {
+        let index = self.dense.as_ref().ok_or_else(|| errors::no_vectors("vectors of the tools"))?;
+        self.search(&**index, queries, Some(vectors), depth)
+    }
+
+    fn hybrid(&self, queries: &[ToolQuery<'_>], vectors: &Embeddings, k: usize) -> Result<Vec<Vec<Hit>>> {
+        let dense = self.dense(queries, vectors, FUSION_DEPTH)?;
+        let lexical = self.search(&*self.lexical, queries, None, FUSION_DEPTH)?;
+        let lists = lexical.into_iter().zip(dense).map(|(lexical, dense)| {
+            let ids = [lexical, dense].map(|hits| hits.iter().map(|hit| hit.tool).collect::<Vec<_>>());
+            let fused = reciprocal_rank_fusion(&ids).into_iter().take(k);
+            fused.map(|(tool, score)| Hit { tool, score }).collect()
+        });
+        Ok(lists.collect())
+    }
+}

@@ -1,0 +1,289 @@
+//! The findings of this room: codes `tools/…`.
+
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean};
+use grammata::error::{Error, ErrorKind};
+
+pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+/// The text is not of its notation.
+pub(super) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/syntax", "the document of tools cannot be read");
+    fatal(diagnostic.at(place).found(found).allowed(allowed).help("docs/tools.md lists what is read"))
+}
+
+/// No kind of document has this form.
+pub(super) fn unknown_form(place: Place, found: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/unknown-form", "this is no document of tools")
+        .at(place)
+        .found(found)
+        .allowed(
+            "OpenAPI, MCP `tools/list`, declarations of OpenAI, Anthropic, Gemini, BFCL or ToolBench, Python",
+        )
+        .help("docs/tools.md shows the form of each");
+    fatal(diagnostic)
+}
+
+/// A name that another tool has too, also after those of several sources were qualified.
+pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_document: bool) -> Diagnostic {
+    let (other, help) = match is_one_document {
+        true => (other.to_string(), "give one of them another name in the document"),
+        false => (
+            format!("{other} of another document"),
+            "give the sources other labels: `--label NAME`, once a file",
+        ),
+    };
+    Diagnostic::new("tools/name-clash", "another tool has this name, so that a call could mean either")
+        .at(place)
+        .found(format!("{name}, also at {other}"))
+        .allowed("each name once in a source, and different labels of sources")
+        .help(help)
+}
+
+/// What JSON Schema's front end says of the arguments of a tool.
+pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -> Diagnostic {
+    let inside = inside.map_or_else(String::new, |inside| format!(" ({inside})"));
+    let made = Diagnostic::new("tools/arguments", "no grammar can be made of the arguments of this tool")
+        .at(place)
+        .cause(format!("{}: {}{inside}", cause.code(), cause.message()))
+        .help("correct the schema; the other tools are not touched by it");
+    match cause.found_text() {
+        Some(found) => made.found(found),
+        None => made,
+    }
+}
+
+/// Where in the schema of the arguments a diagnostic of the front end points, if not to its root.
+pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
+    match cause.place() {
+        Place::Pointer(pointer) if !pointer.is_empty() => Some(format!("in its arguments: #{pointer}")),
+        _ => None,
+    }
+}
+
+/// A part of a tool does not have its form.
+pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
+    Diagnostic::new("tools/form", "this part of the description of a tool has another form")
+        .at(place)
+        .found(found)
+        .allowed(allowed)
+        .help("correct the document")
+}
+
+/// A name is missing or empty.
+pub(super) fn no_name(place: Place) -> Diagnostic {
+    Diagnostic::new("tools/no-name", "this tool has no name")
+        .at(place)
+        .allowed("a text that is not empty as its name")
+        .help("give it a name")
+}
+
+/// A reference leads nowhere.
+pub(super) fn reference(place: Place, found: &str, allowed: &str) -> Diagnostic {
+    Diagnostic::new("tools/reference", "a reference leads nowhere")
+        .at(place)
+        .found(found)
+        .allowed(allowed)
+        .help("nothing is fetched: bundle the document, or correct the reference")
+}
+
+/// What no call can be made of.
+pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &str) -> Diagnostic {
+    Diagnostic::new("tools/not-callable", message)
+        .at(place)
+        .found(found)
+        .allowed(allowed)
+        .help("the other tools of the document are not touched by it")
+}
+
+/// A value that is read as the one that must be there, such as a text for a number.
+pub(super) fn repaired(place: Place, found: &str, allowed: &str) -> Diagnostic {
+    repair("this value is read as another one", place, found, allowed)
+}
+
+/// A value that says nothing where another one must be.
+pub(super) fn left_out(place: Place, found: &str, allowed: &str) -> Diagnostic {
+    repair("this keyword has no value of its own and is left out", place, found, allowed)
+}
+
+fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic {
+    Diagnostic::new("tools/repaired", message)
+        .at(place)
+        .found(found)
+        .allowed(allowed)
+        .help("correct the document; with `--strict` this is an error")
+}
+
+/// A member that a later one of the same object replaces.
+pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
+    Diagnostic::new(
+        "tools/repeated-key",
+        "this key is there again in the same object, and what it has here is lost",
+    )
+    .at(place)
+    .found(key)
+    .allowed("each key once in an object")
+    .help("rename or remove one of them; with `--strict` this is an error")
+}
+
+/// A key of a path item that is no method.
+pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
+    Diagnostic::new("tools/path-item-key", "this key of a path is no method, and no tool is made of it")
+        .at(place)
+        .found(found)
+        .allowed("get, put, post, delete, options, head, patch, trace, query; keys that begin with `x-`")
+        .help("correct the document; with `--strict` this is an error")
+}
+
+/// What is left out or read in another way than it is written.
+pub(super) fn notice(place: Place, message: &str, found: &str, help: &str) -> Diagnostic {
+    Diagnostic::new("tools/notice", message).at(place).found(found).help(help)
+}
+
+/// A table that is no call format.
+pub(super) fn format(place: Place, found: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/format", "this is no call format")
+        .at(place)
+        .found(found)
+        .allowed("description, text, lead, begin, call, separator, end, between, after, several, always, endings, nothing")
+        .help("docs/tools.md describes the table");
+    fatal(diagnostic)
+}
+
+/// A name in which what follows it stands.
+pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
+    fatal(not_callable(
+        place,
+        "this format cannot write the name",
+        name,
+        &format!("names without a line break and {after:?}"),
+    ))
+}
+
+/// Text that is no turn.
+pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
+    let found = if found.is_empty() { "the end of the text" } else { found };
+    let diagnostic = Diagnostic::new("tools/call-text", "this is no turn of the format")
+        .at(place)
+        .found(found)
+        .allowed(allowed)
+        .help("the grammar of the format says what may come");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// No call can be made and one is required.
+pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnostic)>) -> Error {
+    let refused: Vec<String> =
+        refused.take(3).map(|(name, reason)| format!("{name}: {}", reason.message())).collect();
+    let found = if refused.is_empty() { "no tools".to_owned() } else { refused.join("; ") };
+    let diagnostic = Diagnostic::new("tools/no-tools", "a call is required and no tool can be called")
+        .found(found)
+        .allowed("a set with a tool that can be called in the format")
+        .help("allow turns without calls, or see why tools are refused");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A name that no tool has.
+pub(super) fn unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Error {
+    let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
+        .found(name)
+        .help(did_you_mean(name, known, "`grammata tools list` shows the names"));
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Bounds on calls that no turn keeps.
+pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
+    let most = most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
+    let diagnostic = Diagnostic::new("tools/call-count", "a turn has another number of calls")
+        .found(format!("at least {min}, at most {most}"))
+        .allowed("1 or more, and no more than the format writes in a turn")
+        .help("change the bounds");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A tool that cannot be called, and why.
+pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
+    let detail = match (reason.cause_text(), reason.found_text()) {
+        (Some(detail), _) | (None, Some(detail)) => format!(" ({detail})"),
+        (None, None) => String::new(),
+    };
+    let diagnostic = Diagnostic::new("tools/refused-tool", "this tool cannot be called")
+        .at(Place::Pointer("/name".to_owned()))
+        .found(name)
+        .cause(format!("{}{detail} at {}", reason.message(), reason.place()))
+        .help("`grammata tools check` shows the place in its document");
+    fatal(diagnostic)
+}
+
+/// What is wrong with a call at a place of it.
+pub(super) fn call_fault(message: &str, place: Place) -> Diagnostic {
+    Diagnostic::new("tools/call-arguments", message)
+        .at(place)
+        .help("correct the call; masks allow none that does not fit")
+}
+
+/// A call whose arguments are not of the schema of the tool.
+pub(super) fn call_arguments(fault: Diagnostic) -> Error {
+    Error::new(ErrorKind::Rejected, fault)
+}
+
+/// A tool that no HTTP request is made for.
+pub(super) fn no_request(name: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/request", "a call of this tool is no HTTP request")
+        .at(Place::Pointer("/name".to_owned()))
+        .found(name)
+        .allowed("a tool of an OpenAPI document")
+        .help("the host runs this tool: a server of MCP takes the call as the parameters of `tools/call`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A tool whose document names no server.
+pub(super) fn no_server(name: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/request", "the address of this tool's server is not known")
+        .at(Place::Pointer("/name".to_owned()))
+        .found(name)
+        .allowed("a document with an absolute address of a server")
+        .help("give the address: `--server URL`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// An argument that no request can be made of. The place is in the arguments.
+pub(super) fn request(argument: &str, allowed: &str) -> Error {
+    let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
+    let diagnostic = Diagnostic::new("tools/request", "this argument cannot be written into the request")
+        .at(Place::Pointer(pointer))
+        .found(argument)
+        .allowed(allowed)
+        .help("see `grammata tools list --json` for what the tool stands for");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A token or bytes with which no turn goes on.
+pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
+    let allowed = names
+        .map_or_else(|| "what the mask allows".to_owned(), |names| format!("the name of a tool: {names}"));
+    let diagnostic = Diagnostic::new("tools/rejected", "no turn goes on so")
+        .at(Place::Byte(place))
+        .found(found)
+        .allowed(allowed)
+        .help("offer only tokens that the mask allows");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// The host speaks before the model's turn can end.
+pub(super) fn open_turn(place: usize) -> Error {
+    let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model has not come to an end")
+        .at(Place::Byte(place))
+        .help("let the model finish, or begin the turn again: `Session::restart`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A value of `tool_choice` that no one knows.
+pub(super) fn tool_choice(found: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/tool-choice", "this says of no tools whether they may be called")
+        .found(found)
+        .allowed("\"auto\", \"required\", \"any\", \"none\", {\"type\": \"function\", \"name\": N}, {\"type\": \"allowed_tools\", \"mode\": \"auto\", \"tools\": [\u{2026}]}")
+        .help("docs/tools.md shows the forms");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

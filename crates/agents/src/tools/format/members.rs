@@ -1,0 +1,168 @@
+//! Argument objects that formats write member by member.
+
+use crate::tools::errors;
+use crate::tools::set::Tool;
+use grammata::error::Result;
+use grammata::grammar::{Alternative, Condition};
+use serde_json::{Map, Value, json};
+
+/// Keywords that say nothing about the values of an object, or what [`Plain`] has.
+const KNOWN: [&str; 19] = [
+    "$schema",
+    "$id",
+    "$defs",
+    "definitions",
+    "$comment",
+    "type",
+    "title",
+    "description",
+    "default",
+    "example",
+    "examples",
+    "deprecated",
+    "properties",
+    "required",
+    "dependentRequired",
+    "minProperties",
+    "maxProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+];
+
+/// A declared member.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member<'t> {
+    pub(super) name: &'t str,
+    pub(super) schema: &'t Value,
+    pub(super) required: bool,
+}
+
+/// An object whose members have schemas of their own, and nothing else is said but which come together. Undeclared members are
+/// not written.
+#[derive(Debug)]
+pub(super) struct Plain<'t> {
+    pub(super) root: &'t Value,
+    pub(super) members: Vec<Member<'t>>,
+    /// A member, and those that come if it does.
+    dependent: Vec<(&'t str, Vec<&'t str>)>,
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+}
+
+impl<'t> Plain<'t> {
+    /// The arguments of a tool, whose schema is `root`.
+    ///
+    /// # Errors
+    /// `tools/not-callable`: they are more than a plain object.
+    pub(super) fn of(tool: &Tool, root: &'t Value) -> Result<Plain<'t>> {
+        let refused = |found: &str| {
+            let message =
+                "this format writes arguments one by one, and their schema says more of them together";
+            let allowed = "an object of `properties`, `required` and `dependentRequired`";
+            errors::fatal(errors::not_callable(tool.place.clone(), message, found, allowed))
+        };
+        let target = resolved(root, root);
+        let Some(object) = target.as_object() else { return Err(refused(&target.to_string())) };
+        if let Some(keyword) =
+            object.keys().find(|keyword| !KNOWN.contains(&keyword.as_str()) && !keyword.starts_with("x-"))
+        {
+            return Err(refused(keyword));
+        }
+        let names = |value: Option<&'t Value>| -> Vec<&'t str> {
+            value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+        };
+        let required = names(object.get("required"));
+        let properties = object.get("properties").and_then(Value::as_object);
+        let members: Vec<Member<'t>> = properties
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| Member { name, schema, required: required.contains(&name.as_str()) })
+            .collect();
+        if let Some(name) = required.iter().find(|name| !members.iter().any(|member| member.name == **name)) {
+            return Err(refused(name));
+        }
+        let dependent = object.get("dependentRequired").and_then(Value::as_object).into_iter().flatten();
+        let dependent = dependent.map(|(name, others)| (name.as_str(), names(Some(others)))).collect();
+        let count = |keyword: &str| {
+            object.get(keyword).and_then(Value::as_u64).map(|count| count.min(u64::from(u32::MAX)) as u32)
+        };
+        Ok(Plain {
+            root,
+            members,
+            dependent,
+            min: count("minProperties").unwrap_or(0),
+            max: count("maxProperties"),
+        })
+    }
+
+    /// The schema of a member on its own.
+    pub(super) fn alone(&self, schema: &Value) -> Value {
+        let mut alone = schema.clone();
+        if let (Some(object), Some(definitions)) = (alone.as_object_mut(), self.root.get("$defs"))
+            && !object.contains_key("$defs")
+        {
+            object.insert("$defs".to_owned(), definitions.clone());
+        }
+        alone
+    }
+
+    /// What a schema refers to, if that is all that it says.
+    pub(super) fn resolved(&self, schema: &'t Value) -> &'t Value {
+        resolved(self.root, schema)
+    }
+
+    /// Whether something is said of which members come together, or how many.
+    pub(super) fn has_conditions(&self) -> bool {
+        !self.dependent.is_empty() || self.min > 0 || self.max.is_some()
+    }
+
+    /// The conditions on those members of a list of names that come; `None` if one speaks of a member that is not there.
+    pub(super) fn conditions(&self, names: &[&str]) -> Option<Box<[Condition]>> {
+        let place = |name: &str| Some(names.iter().position(|other| *other == name)? as u32);
+        let mut all = Vec::new();
+        for (name, others) in self.dependent.iter().filter(|(name, _)| names.contains(name)) {
+            for other in others {
+                let without = Alternative { some: Box::default(), none: [place(name)?].into() };
+                let with = Alternative { some: [[place(other)?].into()].into(), none: Box::default() };
+                all.push(Condition([without, with].into()));
+            }
+        }
+        Some(all.into())
+    }
+
+    /// An object of some members under other names, as a schema. Members of `dependentRequired` that it has alone are required
+    /// once one of it is there, or always if `whole`.
+    pub(super) fn object(&self, members: &[(&str, &str)], whole: bool) -> Value {
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for (member, name) in members {
+            let Some(found) = self.members.iter().find(|known| known.name == *member) else { continue };
+            properties.insert((*name).to_owned(), found.schema.clone());
+            let is_dependent = || self.dependent.iter().any(|(_, others)| others.contains(member));
+            if found.required || (whole && is_dependent()) {
+                required.push(*name);
+            }
+        }
+        let object = json!({
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+        });
+        self.alone(&object)
+    }
+}
+
+/// The schema that a chain of references ends at.
+fn resolved<'t>(root: &'t Value, mut schema: &'t Value) -> &'t Value {
+    // a circle of references alone ends after as many steps as there are definitions
+    let most = root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);
+    for _ in 0..=most {
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { break };
+        let has_more = schema.as_object().is_some_and(|object| {
+            object.keys().any(|keyword| !["$ref", "$defs", "description"].contains(&keyword.as_str()))
+        });
+        let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+        match target {
+            Some(target) if !has_more => schema = target,
+            _ => break,
+        }
+    }
+    schema
+}

@@ -1,0 +1,93 @@
+//! Where the parts of a schema of arguments are in the document of their tool.
+
+use grammata::diagnostic::Place;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// A part of the schema of arguments, and the place that it was read from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Origin {
+    /// A JSON Pointer into the schema.
+    part: Box<str>,
+    /// A JSON Pointer into the document, without that of the tool if it begins with it.
+    source: Box<str>,
+    is_in_tool: bool,
+}
+
+/// The origins of the parts of one schema. Tools of equal form share them.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(super) struct Origins(Option<Arc<[Origin]>>);
+
+impl Origins {
+    /// The place in the document of a pointer into the schema, that of the innermost part with an origin; `None` if none has one.
+    pub(super) fn place(&self, tool: &Place, pointer: &str) -> Option<Place> {
+        let Place::Pointer(tool) = tool else { return None };
+        let rest = |origin: &Origin| {
+            let rest = pointer.strip_prefix(&*origin.part)?;
+            (rest.is_empty() || rest.starts_with('/')).then_some(rest.len())
+        };
+        let origins = self.0.iter().flat_map(|all| all.iter());
+        let (left, origin) =
+            origins.filter_map(|origin| Some((rest(origin)?, origin))).min_by_key(|(left, _)| *left)?;
+        let tool = if origin.is_in_tool { tool } else { "" };
+        Some(Place::Pointer(format!("{tool}{}{}", origin.source, &pointer[pointer.len() - left..])))
+    }
+}
+
+/// The origins of the documents that are read together: equal ones are kept once.
+#[derive(Debug, Default)]
+pub(super) struct KnownOrigins(FxHashSet<Arc<[Origin]>>);
+
+impl KnownOrigins {
+    /// The origins of the parts of a tool's schema: pairs of a pointer into the schema and one into the document.
+    pub(super) fn of(&mut self, tool: &Place, parts: Vec<(String, String)>) -> Origins {
+        let Place::Pointer(tool) = tool else { return Origins::default() };
+        let origins = parts.into_iter().map(|(part, source)| {
+            let inside =
+                source.strip_prefix(tool.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+            let (is_in_tool, source) = (inside.is_some(), inside.unwrap_or(&source));
+            Origin { part: part.into(), source: source.into(), is_in_tool }
+        });
+        let origins: Arc<[Origin]> = origins.collect();
+        if let Some(known) = self.0.get(&origins) {
+            return Origins(Some(Arc::clone(known)));
+        }
+        self.0.insert(Arc::clone(&origins));
+        Origins(Some(origins))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_origin_counts() {
+        let mut known = KnownOrigins::default();
+        let pair = |part: &str, source: &str| (part.to_owned(), source.to_owned());
+        let parts = || {
+            vec![
+                pair("/properties/a", "/paths/~1x/get/parameters/0/schema"),
+                pair("/$defs/b", "/components/b"),
+            ]
+        };
+        let tool = Place::Pointer("/paths/~1x/get".to_owned());
+        let origins = known.of(&tool, parts());
+        for (pointer, expected) in [
+            ("/properties/a/items", Some("/paths/~1x/get/parameters/0/schema/items")),
+            ("/$defs/b", Some("/components/b")),
+            ("/$defs/bc", None),
+            ("", None),
+        ] {
+            let found = origins.place(&tool, pointer);
+            assert_eq!(found, expected.map(|text| Place::Pointer(text.to_owned())), "{pointer}");
+        }
+        let elsewhere = Place::Pointer("/paths/~1y/get".to_owned());
+        let moved = vec![
+            pair("/properties/a", "/paths/~1y/get/parameters/0/schema"),
+            pair("/$defs/b", "/components/b"),
+        ];
+        assert_eq!(known.of(&elsewhere, moved), origins);
+        assert_eq!(known.0.len(), 1);
+    }
+}

@@ -1,0 +1,262 @@
+//! Declarations of functions: MCP, OpenAI's three forms and custom tools, Anthropic, Gemini, BFCL.
+
+use super::dialect::Dialect;
+use super::pointer::join;
+use super::schema::{Schemas, Scope, forbid_undeclared};
+use super::{Draft, Made, Reading};
+use crate::tools::binding::Binding;
+use crate::tools::errors;
+use grammata::diagnostic::{Diagnostic, Place};
+use grammata::error::Result;
+use rustc_hash::FxHashSet;
+use serde_json::{Map, Value, json};
+
+/// What a declaration says of its arguments.
+enum Arguments<'d> {
+    /// A schema, with the member that has it.
+    Schema(&'static str, &'d Value, Dialect),
+    /// No arguments.
+    None,
+    /// A text, of a language if it has a `format` (OpenAI's custom tools).
+    Text(Option<&'d Value>),
+}
+
+/// A declared function.
+pub(super) struct Declaration<'d> {
+    name: &'d Value,
+    description: &'d str,
+    arguments: Arguments<'d>,
+    pointer: String,
+    /// Whether the same declaration may be there several times.
+    may_repeat: bool,
+    /// A header that MCP maps an argument to.
+    header_problem: Option<Diagnostic>,
+}
+
+impl<'d> Declaration<'d> {
+    /// The declaration that an object is.
+    pub(super) fn of(object: &'d Map<String, Value>, pointer: &str) -> Option<Declaration<'d>> {
+        // OpenAI's chat form has the function in a member
+        let kind = object.get("type").and_then(Value::as_str);
+        if let (Some("function" | "custom"), Some(Value::Object(inner))) =
+            (kind, object.get(kind.unwrap_or_default()))
+        {
+            let pointer = join(pointer, kind.unwrap_or_default());
+            let is_custom = kind == Some("custom");
+            return Some(Declaration::inner(inner, pointer, is_custom));
+        }
+        let has = |member: &str| object.contains_key(member);
+        let is_declared = has("inputSchema")
+            || has("input_schema")
+            || has("parametersJsonSchema")
+            || matches!(kind, Some("function" | "custom"))
+            || (has("name")
+                && (has("parameters") || (has("description") && !has("tools") && !has("functions"))));
+        is_declared.then(|| Declaration::inner(object, pointer.to_owned(), kind == Some("custom")))
+    }
+
+    fn inner(object: &'d Map<String, Value>, pointer: String, is_custom: bool) -> Declaration<'d> {
+        let member = |name: &'static str| object.get(name).map(|value| (name, value));
+        let arguments = if is_custom {
+            Arguments::Text(object.get("format"))
+        } else if let Some((name, schema)) = member("inputSchema").or_else(|| member("input_schema")) {
+            Arguments::Schema(name, schema, Dialect::of(schema))
+        } else if let Some((name, schema)) = member("parametersJsonSchema") {
+            Arguments::Schema(name, schema, Dialect::of(schema))
+        } else {
+            match member("parameters") {
+                None | Some((_, Value::Null)) => Arguments::None,
+                Some((name, schema)) => Arguments::Schema(name, schema, dialect(schema)),
+            }
+        };
+        let may_repeat = matches!(arguments, Arguments::Schema(_, _, Dialect::Bfcl));
+        let header_problem = match &arguments {
+            Arguments::Schema(name, schema, _) if *name == "inputSchema" => {
+                header_problem(schema, &join(&pointer, name))
+            }
+            _ => None,
+        };
+        Declaration {
+            name: object.get("name").unwrap_or(&Value::Null),
+            description: object.get("description").and_then(Value::as_str).unwrap_or_default(),
+            arguments,
+            pointer,
+            may_repeat,
+            header_problem,
+        }
+    }
+}
+
+/// BFCL's schemas have the type `dict`, Gemini's have types in capitals.
+fn dialect(schema: &Value) -> Dialect {
+    match schema.get("type").and_then(Value::as_str) {
+        Some("dict") => Dialect::Bfcl,
+        Some(name) if name.chars().all(|c| c.is_ascii_uppercase() || c == '_') => Dialect::Gemini,
+        _ => Dialect::of(schema),
+    }
+}
+
+/// MCP's `x-mcp-header` of a property is the name of a header, for a scalar, once a tool (any case).
+fn header_problem(schema: &Value, pointer: &str) -> Option<Diagnostic> {
+    let properties = schema.get("properties")?.as_object()?;
+    let mut seen = FxHashSet::default();
+    for (name, property) in properties {
+        let Some(header) = property.get("x-mcp-header") else { continue };
+        let place = Place::Pointer(format!("{}/x-mcp-header", join(&join(pointer, "properties"), name)));
+        let is_token = |text: &str| {
+            !text.is_empty()
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+        };
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
+        let is_scalar = matches!(kind, "string" | "integer" | "number" | "boolean");
+        let is_right = header.as_str().is_some_and(|text| is_token(text) && seen.insert(text.to_lowercase()));
+        if !is_right || !is_scalar {
+            let allowed = "the name of a header, once a tool, of a text, a number or a boolean";
+            let found = header.to_string();
+            return Some(errors::not_callable(place, "an argument is mapped to no header", &found, allowed));
+        }
+    }
+    None
+}
+
+/// Adds the tool of a declaration. `declared` has those that may be there several times.
+pub(super) fn read(
+    declaration: &Declaration<'_>,
+    label: Option<&str>,
+    declared: &mut FxHashSet<(String, String)>,
+    reading: &mut Reading<'_>,
+) -> Result<()> {
+    let name = declaration.name.as_str().unwrap_or_default().to_owned();
+    if declaration.may_repeat
+        && let Arguments::Schema(_, schema, _) = declaration.arguments
+        && !declared.insert((name.clone(), canonical(schema)))
+    {
+        return Ok(());
+    }
+    let mut notes = Vec::new();
+    let made = match &declaration.header_problem {
+        Some(problem) => Err(errors::fatal(problem.clone())),
+        None => arguments(declaration, reading, &mut notes),
+    };
+    reading.add(Draft {
+        name,
+        description: declaration.description.to_owned(),
+        label: label.map(str::to_owned),
+        place: Place::Pointer(declaration.pointer.clone()),
+        made,
+        notes,
+    })
+}
+
+/// A schema as text in which the order of members does not count.
+fn canonical(schema: &Value) -> String {
+    let mut copy = schema.clone();
+    copy.sort_all_objects();
+    copy.to_string()
+}
+
+fn arguments(
+    declaration: &Declaration<'_>,
+    reading: &Reading<'_>,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Made> {
+    let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let (member, schema, dialect) = match declaration.arguments {
+        Arguments::Schema(member, schema, dialect) => (member, schema, dialect),
+        Arguments::None => return Ok(Made::of_host(none)),
+        Arguments::Text(format) => return custom(format, &declaration.pointer).map(Made::of_host),
+    };
+    let pointer = join(&declaration.pointer, member);
+    if !schema.is_object() {
+        let found = schema.to_string();
+        let place = Place::Pointer(pointer);
+        return Err(errors::fatal(errors::form(place, &found, "a JSON Schema of type object")));
+    }
+    let is_open = reading.options.open_objects;
+    let mut schemas = Schemas::new(schema, &pointer, dialect, is_open, reading.budget);
+    let made = schemas.take(schema, "", Scope::Own);
+    let definitions = schemas.finish();
+    notes.append(&mut schemas.notes);
+    let mut made = made?;
+    let definitions = definitions?;
+    if let Value::Object(object) = &mut made {
+        // what is referred to was copied
+        object.remove("definitions");
+        object.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    let schema = root(made, is_open, &pointer)?;
+    let mut origins = schemas.origins();
+    origins.push((String::new(), pointer));
+    Ok(Made { schema, binding: Binding::Host, origins })
+}
+
+/// The schema of arguments: of an object, and without members if it declares none.
+///
+/// # Errors
+/// Its type is another one.
+fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
+    let Value::Object(object) = &mut schema else { return Ok(schema) };
+    if object.get("$defs").is_some_and(|all| all == &json!({})) {
+        object.remove("$defs");
+    }
+    const SAYS: [&str; 10] = [
+        "properties",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "patternProperties",
+        "dependentSchemas",
+        "$ref",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+    ];
+    if !is_open && !SAYS.iter().any(|keyword| object.contains_key(*keyword)) {
+        forbid_undeclared(object);
+    }
+    let is_object = match object.get("type") {
+        None => true,
+        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+        Some(name) => name == "object",
+    };
+    if !is_object {
+        let found = object.get("type").map(Value::to_string).unwrap_or_default();
+        let place = Place::Pointer(join(pointer, "type"));
+        let message = "the arguments of a call are an object";
+        return Err(errors::fatal(errors::not_callable(place, message, &found, "\"type\": \"object\"")));
+    }
+    object.insert("type".to_owned(), "object".into());
+    Ok(schema)
+}
+
+/// The argument of a custom tool: one text.
+fn custom(format: Option<&Value>, pointer: &str) -> Result<Value> {
+    let place = || Place::Pointer(join(pointer, "format"));
+    let mut text = json!({"type": "string"});
+    let grammar = format.and_then(|format| format.get("grammar").or(Some(format)));
+    match format.and_then(|format| format.get("type")).and_then(Value::as_str) {
+        None | Some("text") => {}
+        Some("grammar") => {
+            let syntax = grammar.and_then(|grammar| grammar.get("syntax")).and_then(Value::as_str);
+            let definition = grammar.and_then(|grammar| grammar.get("definition")).and_then(Value::as_str);
+            match (syntax, definition) {
+                (Some("regex"), Some(pattern)) => text["pattern"] = format!("^(?:{pattern})$").into(),
+                (Some("lark"), _) => {
+                    let message = "the text of this custom tool has a grammar in a notation that is not read";
+                    return Err(errors::fatal(errors::not_callable(place(), message, "lark", "regex, text")));
+                }
+                _ => {
+                    return Err(errors::fatal(errors::form(
+                        place(),
+                        "no regex",
+                        "`syntax` and `definition`",
+                    )));
+                }
+            }
+        }
+        Some(other) => return Err(errors::fatal(errors::form(place(), other, "text, grammar"))),
+    }
+    Ok(
+        json!({"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": false}),
+    )
+}

@@ -1,0 +1,394 @@
+//! Keywords of other dialects in the words of JSON Schema 2020-12.
+
+use super::pointer::join;
+use crate::tools::errors;
+use grammata::diagnostic::{Diagnostic, Place};
+use serde_json::{Map, Number, Value, json};
+
+/// What the words of a schema mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// JSON Schema from 2019-09 on.
+    Json,
+    /// The same, with the formats of OpenAPI's registry: OpenAPI 3.1 and 3.2.
+    OpenApi31,
+    /// That of draft 3, where a member says itself that it is required.
+    Draft3,
+    /// JSON Schema up to draft 7: what stands beside `$ref` means nothing.
+    Draft7,
+    /// The schema objects of OpenAPI 2.0 and 3.0.
+    OpenApi30,
+    /// BFCL's names of types.
+    Bfcl,
+    /// Gemini's subset of OpenAPI 3.0, types in capitals.
+    Gemini,
+}
+
+impl Dialect {
+    /// The dialect that a schema of its own says it is of.
+    pub(super) fn of(schema: &Value) -> Dialect {
+        match schema.get("$schema").and_then(Value::as_str) {
+            Some(uri) if uri.contains("draft-03") => Dialect::Draft3,
+            Some(uri) if ["draft-04", "draft-05", "draft-06", "draft-07"].iter().any(|d| uri.contains(d)) => {
+                Dialect::Draft7
+            }
+            _ => Dialect::Json,
+        }
+    }
+
+    pub(super) fn is_reference_alone(self) -> bool {
+        matches!(self, Dialect::Draft3 | Dialect::Draft7 | Dialect::OpenApi30)
+    }
+}
+
+/// Keywords whose value is a number, and those whose value is a boolean.
+const NUMBERS: [&str; 9] = [
+    "minimum",
+    "maximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+];
+const BOOLEANS: [&str; 6] =
+    ["additionalProperties", "uniqueItems", "nullable", "readOnly", "exclusiveMinimum", "exclusiveMaximum"];
+/// Formats of OpenAPI's registry that restrict nothing, as annotations.
+const REGISTERED: [&str; 14] = [
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "decimal",
+    "char", "password", "binary",
+];
+/// Annotations that no model is shown.
+const DROPPED: [&str; 9] = [
+    "example",
+    "examples",
+    "xml",
+    "externalDocs",
+    "propertyOrdering",
+    "writeOnly",
+    "deprecated",
+    "title",
+    "$schema",
+];
+
+/// Rewrites the keywords of one schema; those of the schemas in it are left as they are.
+pub(super) fn rewrite(
+    object: &mut Map<String, Value>,
+    dialect: Dialect,
+    pointer: &str,
+    notes: &mut Vec<Diagnostic>,
+) {
+    object.retain(|keyword, _| {
+        !DROPPED.contains(&keyword.as_str()) && !keyword.starts_with("x-") || keyword == "x-nullable"
+    });
+    repair(object, pointer, notes);
+    repair_forms(object, pointer, notes);
+    require(object, dialect, pointer, notes);
+    if !matches!(dialect, Dialect::Bfcl | Dialect::Gemini) {
+        repair_types(object, pointer, notes);
+    }
+    match dialect {
+        Dialect::Json | Dialect::Draft3 | Dialect::Draft7 => {}
+        Dialect::OpenApi31 => {
+            let is_annotation = |name: &str| REGISTERED.contains(&name);
+            if object.get("format").and_then(Value::as_str).is_some_and(is_annotation) {
+                object.remove("format");
+            }
+        }
+        Dialect::OpenApi30 => open_api(object),
+        Dialect::Gemini => {
+            map_types(object, |name| {
+                let lower = name.to_ascii_lowercase();
+                if lower == "type_unspecified" { None } else { Some(lower) }
+            });
+            open_api(object);
+        }
+        Dialect::Bfcl => map_types(object, |name| bfcl_type(name).map(str::to_owned)),
+    }
+    discriminate(object);
+    base64(object);
+}
+
+/// BFCL's type as JSON Schema's; `None` for any.
+fn bfcl_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "dict" | "HashMap" | "Hashtable" | "object" | "map" => "object",
+        "float" | "double" | "number" => "number",
+        "tuple" | "ArrayList" | "Array" | "array" | "list" | "Queue" | "Stack" | "Set" => "array",
+        "long" | "integer" | "int" | "short" | "byte" | "bigint" => "integer",
+        "Boolean" | "boolean" | "bool" => "boolean",
+        "String" | "char" | "string" | "str" => "string",
+        "null" => "null",
+        _ => return None,
+    })
+}
+
+fn map_types(object: &mut Map<String, Value>, map: impl Fn(&str) -> Option<String>) {
+    let mapped = match object.get("type") {
+        Some(Value::String(name)) => map(name).map(Value::String),
+        Some(Value::Array(names)) => {
+            let all: Option<Vec<Value>> =
+                names.iter().map(|name| map(name.as_str()?).map(Value::String)).collect();
+            all.map(Value::Array)
+        }
+        _ => return,
+    };
+    match mapped {
+        Some(mapped) => _ = object.insert("type".to_owned(), mapped),
+        None => _ = object.remove("type"),
+    }
+}
+
+/// Texts that spell a boolean or a number where one must stand.
+fn repair(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    for (keyword, value) in object.iter_mut() {
+        let Value::String(text) = value else { continue };
+        let repaired = match text.trim() {
+            "true" if BOOLEANS.contains(&keyword.as_str()) || keyword == "required" => {
+                Some(Value::Bool(true))
+            }
+            "false" if BOOLEANS.contains(&keyword.as_str()) || keyword == "required" => {
+                Some(Value::Bool(false))
+            }
+            number if NUMBERS.contains(&keyword.as_str()) => number.parse::<Number>().ok().map(Value::Number),
+            _ => None,
+        };
+        if let Some(repaired) = repaired {
+            let place = Place::Pointer(join(pointer, keyword));
+            notes.push(errors::repaired(place, &value.to_string(), &repaired.to_string()));
+            *value = repaired;
+        }
+    }
+}
+
+/// Keywords of which `null` and, of maps, an empty list (PHP's empty array) say nothing.
+const MAPS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"];
+const OTHERS: [&str; 14] = [
+    "items",
+    "additionalItems",
+    "prefixItems",
+    "required",
+    "enum",
+    "pattern",
+    "format",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "propertyNames",
+    "contains",
+    "unevaluatedProperties",
+];
+
+/// Leaves out keywords that programs write where they have nothing to say.
+fn repair_forms(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    object.retain(|keyword, value| {
+        let word = keyword.as_str();
+        let is_map = MAPS.contains(&word);
+        let is_empty = is_map && value.as_array().is_some_and(Vec::is_empty);
+        let is_known =
+            is_map || NUMBERS.contains(&word) || BOOLEANS.contains(&word) || OTHERS.contains(&word);
+        let is_silent = is_empty || (value.is_null() && is_known);
+        if is_silent {
+            let allowed = if is_map { "an object" } else { "a value of the keyword, or no keyword" };
+            notes.push(errors::left_out(Place::Pointer(join(pointer, keyword)), &value.to_string(), allowed));
+        }
+        !is_silent
+    });
+}
+
+/// Moves `required` from a member to the object that has it, as draft 3 means it; elsewhere with a warning.
+fn require(object: &mut Map<String, Value>, dialect: Dialect, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    let is_true = |flag: &Value| flag == &Value::Bool(true) || flag == "true";
+    let members = object.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let names: Vec<String> = members
+        .filter(|(_, member)| member.get("required").is_some_and(is_true))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if let Some(own) = object.get("required").filter(|own| !own.is_array()) {
+        if dialect != Dialect::Draft3 {
+            let allowed = "a list of names, in the object that has the member";
+            notes.push(errors::repaired(
+                Place::Pointer(join(pointer, "required")),
+                &own.to_string(),
+                allowed,
+            ));
+        }
+        object.remove("required");
+    }
+    if names.is_empty() {
+        return;
+    }
+    if let Value::Array(required) = object.entry("required").or_insert_with(|| json!([])) {
+        for name in names {
+            if !required.iter().any(|other| *other == name) {
+                required.push(name.into());
+            }
+        }
+    }
+}
+
+/// Names of types that other languages have, and those in other letters' case.
+fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+    let Some(kind) = object.get("type") else { return };
+    let names: Vec<&str> = match kind {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => return,
+    };
+    let is_any = |name: &str| name.eq_ignore_ascii_case("any");
+    let type_of = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        if TYPES.contains(&name) { Some(name.to_owned()) } else { bfcl_type(&lower).map(str::to_owned) }
+    };
+    if names.iter().all(|name| TYPES.contains(name))
+        || !names.iter().all(|name| is_any(name) || type_of(name).is_some())
+    {
+        return;
+    }
+    let found = kind.to_string();
+    let repaired = if names.iter().any(|name| is_any(name)) {
+        None
+    } else {
+        let mut types: Vec<String> = names.iter().filter_map(|name| type_of(name)).collect();
+        types.dedup();
+        Some(if kind.is_array() { json!(types) } else { json!(types.first()) })
+    };
+    let place = Place::Pointer(join(pointer, "type"));
+    match repaired {
+        Some(repaired) => {
+            notes.push(errors::repaired(place, &found, &repaired.to_string()));
+            object.insert("type".to_owned(), repaired);
+        }
+        None => {
+            notes.push(errors::left_out(place, &found, &TYPES.join(", ")));
+            object.remove("type");
+        }
+    }
+}
+
+/// What OpenAPI 3.0 and 2.0 say otherwise.
+fn open_api(object: &mut Map<String, Value>) {
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+        match object.get(exclusive) {
+            Some(Value::Bool(true)) => {
+                object.remove(exclusive);
+                if let Some(value) = object.remove(bound) {
+                    object.insert(exclusive.to_owned(), value);
+                }
+            }
+            Some(Value::Bool(false)) => _ = object.remove(exclusive),
+            _ => {}
+        }
+    }
+    let is_nullable =
+        ["nullable", "x-nullable"].iter().any(|word| object.get(*word) == Some(&Value::Bool(true)));
+    object.remove("nullable");
+    object.remove("x-nullable");
+    object.remove("collectionFormat");
+    if is_nullable && let Some(Value::String(name)) = object.get("type") {
+        let types = json!([name, "null"]);
+        object.insert("type".to_owned(), types);
+    }
+    let is_integer =
+        object.get("type").is_some_and(|kind| kind == "integer" || kind == &json!(["integer", "null"]));
+    if is_integer {
+        let bounds = match object.get("format").and_then(Value::as_str) {
+            Some("int32") => Some((json!(i32::MIN), json!(i32::MAX))),
+            Some("int64") => Some((json!(i64::MIN), json!(i64::MAX))),
+            _ => None,
+        };
+        if let Some((low, high)) = bounds {
+            // a bound of its own beside that of the format: both hold
+            let has_own = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"]
+                .iter()
+                .any(|word| object.contains_key(*word));
+            if has_own {
+                let both = json!({"minimum": low, "maximum": high});
+                let parts = object.entry("allOf").or_insert_with(|| json!([]));
+                if let Value::Array(parts) = parts {
+                    parts.push(both);
+                }
+            } else {
+                object.insert("minimum".to_owned(), low);
+                object.insert("maximum".to_owned(), high);
+            }
+            object.remove("format");
+        }
+    }
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        let read_only: Vec<String> = properties
+            .iter()
+            .filter(|(_, property)| {
+                property.get("readOnly").is_some_and(|flag| flag == &Value::Bool(true) || flag == "true")
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        properties.retain(|name, _| !read_only.contains(name));
+        if let Some(Value::Array(required)) = object.get_mut("required") {
+            required.retain(|name| !name.as_str().is_some_and(|name| read_only.iter().any(|r| r == name)));
+        }
+    }
+    // formats that JSON Schema does not have restrict nothing
+    const KNOWN: [&str; 17] = [
+        "date",
+        "date-time",
+        "time",
+        "duration",
+        "email",
+        "idn-email",
+        "hostname",
+        "idn-hostname",
+        "ipv4",
+        "ipv6",
+        "uri",
+        "uri-reference",
+        "iri",
+        "uuid",
+        "regex",
+        "byte",
+        "json-pointer",
+    ];
+    if object.get("format").is_some_and(|format| !format.as_str().is_some_and(|name| KNOWN.contains(&name))) {
+        object.remove("format");
+    }
+}
+
+/// `format: byte` is base64 (RFC 4648, section 4).
+fn base64(object: &mut Map<String, Value>) {
+    if object.get("format").is_some_and(|format| format == "byte") && !object.contains_key("pattern") {
+        object.remove("format");
+        let pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
+        object.insert("pattern".to_owned(), pattern.into());
+    }
+}
+
+/// A discriminator with a mapping: its property has in each alternative the values that the mapping has for it.
+fn discriminate(object: &mut Map<String, Value>) {
+    let Some(Value::Object(discriminator)) = object.remove("discriminator") else { return };
+    let (Some(Value::String(property)), Some(Value::Object(mapping))) =
+        (discriminator.get("propertyName"), discriminator.get("mapping"))
+    else {
+        return;
+    };
+    for keyword in ["oneOf", "anyOf"] {
+        let Some(Value::Array(branches)) = object.get_mut(keyword) else { continue };
+        for branch in branches {
+            let Some(reference) = branch.get("$ref").and_then(Value::as_str) else { continue };
+            let names_it = |target: &str| target == reference || reference.rsplit('/').next() == Some(target);
+            let values: Vec<&String> = mapping
+                .iter()
+                .filter(|(_, target)| target.as_str().is_some_and(names_it))
+                .map(|(value, _)| value)
+                .collect();
+            if !values.is_empty() {
+                let has = json!({"properties": {property: {"enum": values}}, "required": [property]});
+                *branch = json!({"allOf": [branch.clone(), has]});
+            }
+        }
+    }
+}

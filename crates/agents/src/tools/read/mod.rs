@@ -1,0 +1,236 @@
+//! Documents of tools, whose kinds are recognised by themselves.
+
+mod declarations;
+mod dialect;
+mod forms;
+mod items;
+mod openapi;
+mod pointer;
+mod python;
+mod repeated;
+mod schema;
+mod toolbench;
+
+use super::binding::Binding;
+use super::finding::{Finding, Severity};
+use super::origin::KnownOrigins;
+use super::schema::Known;
+use super::set::{Tool, ToolSet, is_fatal};
+use super::{errors, name};
+use crate::document;
+use forms::Forms;
+use grammata::diagnostic::{Diagnostic, Place};
+use grammata::error::Result;
+use grammata::limits::{LimitKind, Limits};
+use grammata_base::work::Budget;
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+/// A document of tools.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'t> {
+    /// What the names of its tools are qualified with where several sources have one name.
+    pub label: &'t str,
+    /// Its text.
+    pub text: &'t str,
+}
+
+/// How documents are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Whether undeclared members are allowed where the schema does not forbid them. Default: they are forbidden where an object
+    /// declares members and does not open itself, and for a tool without any.
+    pub open_objects: bool,
+    /// Whether the arguments of an operation are an object for each place that it has some in: `path`, `query`, `header`, `cookie`
+    /// and `body`, where undeclared members of a body are kept. Default: one flat object.
+    pub grouped: bool,
+    /// Names of parameters that the host fills in, such as credentials; no model writes them.
+    pub hidden: Vec<String>,
+    /// What a missing or relative address of a server is resolved against.
+    pub server: Option<String>,
+    /// Whether repairs, repeated keys and keys of paths that mean nothing are errors.
+    pub strict: bool,
+    /// Caps.
+    pub limits: Limits,
+}
+
+grammata_base::setters!(ReadOptions {
+    open_objects: bool,
+    grouped: bool,
+    hidden: Vec<String>,
+    server: Option<String>,
+    strict: bool,
+    limits: Limits,
+});
+
+/// Reads documents.
+///
+/// # Errors
+/// A text that is of no kind or not of its notation, `limits.source_bytes`, `limits.tool_depth`, `limits.catalogue_tools`,
+/// `limits.compile_work`. Whatever is wrong with one tool is a [`Finding`] instead.
+pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &ReadOptions) -> Result<ToolSet> {
+    let mut set = ToolSet::new(options.limits.clone());
+    let (mut known, mut origins) = (Known::default(), KnownOrigins::default());
+    for (index, document) in documents.into_iter().enumerate() {
+        options.limits.check_source(document.text)?;
+        let budget = Budget::of_compilation(&options.limits, document.text.len());
+        let label = document.label.to_owned();
+        let noted = FxHashSet::default();
+        let (set, known, origins) = (&mut set, &mut known, &mut origins);
+        let mut reading =
+            Reading { set, known, origins, options, budget: &budget, document: index, label, noted };
+        one(document.text, &mut reading).map_err(|error| error.or_at(&Place::Pointer(String::new())))?;
+    }
+    name::qualify(&mut set);
+    set.tools.shrink_to_fit();
+    Ok(set)
+}
+
+/// What a tool is called with.
+struct Made {
+    /// The schema of its arguments.
+    schema: Value,
+    binding: Binding,
+    /// Pointers into the schema, and where in the document these parts are.
+    origins: Vec<(String, String)>,
+}
+
+impl Made {
+    /// Of a tool that the host calls, without the places of its parts.
+    fn of_host(schema: Value) -> Made {
+        Made { schema, binding: Binding::Host, origins: Vec::new() }
+    }
+}
+
+/// A tool as a reader found it.
+struct Draft {
+    name: String,
+    description: String,
+    /// What its name is qualified with, where that is not the document's label.
+    label: Option<String>,
+    place: Place,
+    /// What it is called with, or why it cannot be called.
+    made: Result<Made>,
+    notes: Vec<Diagnostic>,
+}
+
+/// A document being read.
+struct Reading<'r> {
+    set: &'r mut ToolSet,
+    known: &'r mut Known,
+    origins: &'r mut KnownOrigins,
+    options: &'r ReadOptions,
+    budget: &'r Budget,
+    document: usize,
+    label: String,
+    /// The warnings that there are: many operations may refer to one place.
+    noted: FxHashSet<(String, String)>,
+}
+
+impl Reading<'_> {
+    /// Adds a tool with what was found out about it.
+    ///
+    /// # Errors
+    /// A limit.
+    fn add(&mut self, draft: Draft) -> Result<()> {
+        let (made, refusal) = match draft.made {
+            Ok(made) => (made, None),
+            Err(error) if is_fatal(&error) => return Err(error.or_at(&draft.place)),
+            Err(error) => (Made::of_host(Value::Bool(false)), Some(error.diagnostic().clone())),
+        };
+        let refusal =
+            if draft.name.is_empty() { Some(errors::no_name(draft.place.clone())) } else { refusal };
+        let tool = Tool {
+            name: draft.name,
+            description: draft.description,
+            arguments: self.known.schema(&made.schema),
+            origins: self.origins.of(&draft.place, made.origins),
+            binding: made.binding,
+            label: draft.label.unwrap_or_else(|| self.label.clone()),
+            document: self.document,
+            place: draft.place,
+            refusal: None,
+        };
+        let index = self.set.push(tool, &self.options.limits)?;
+        for note in draft.notes {
+            self.note(Some(index), note);
+        }
+        if let Some(refusal) = refusal {
+            self.set.refuse(index, refusal);
+        }
+        Ok(())
+    }
+
+    /// Adds an error about a part of the document that no tool is made of.
+    fn reject(&mut self, diagnostic: Diagnostic) {
+        let document = self.document;
+        self.set.findings.push(Finding { severity: Severity::Error, tool: None, document, diagnostic });
+    }
+
+    /// Adds a warning; an error where strictness makes it one.
+    fn note(&mut self, tool: Option<usize>, diagnostic: Diagnostic) {
+        let is_strict =
+            ["tools/repaired", "tools/path-item-key", "tools/repeated-key"].contains(&diagnostic.code());
+        match tool {
+            Some(tool) if is_strict && self.options.strict => self.set.refuse(tool, diagnostic),
+            _ => {
+                let key = (diagnostic.place().to_string(), diagnostic.to_string());
+                if !self.noted.insert(key) {
+                    return;
+                }
+                let severity =
+                    if is_strict && self.options.strict { Severity::Error } else { Severity::Warning };
+                let document = self.document;
+                self.set.findings.push(Finding { severity, tool, document, diagnostic });
+            }
+        }
+    }
+}
+
+/// Reads one document into the set.
+fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    if text.trim_start().starts_with(['{', '[']) {
+        check_depth(text, reading.options.limits.tool_depth)?;
+        repeated::each(text, |key, place| reading.note(None, errors::repeated_key(place, key)));
+        let mut forms = Forms::default();
+        items::each(text, forms::list, &mut |value, pointer| forms.read(value, pointer, reading))?;
+        return forms.finish();
+    }
+    if python::is_python(text) {
+        return python::read(text, reading);
+    }
+    let document = document::Document::read(text, document::Format::Yaml)
+        .map_err(|bad| errors::syntax(bad.place, &bad.found, &bad.allowed))?;
+    for (key, place) in document.repeated_keys() {
+        reading.note(None, errors::repeated_key(place.clone(), key));
+    }
+    let mut forms = Forms::default();
+    forms.read(&document.json(0), String::new(), reading)?;
+    forms.finish()
+}
+
+/// Text nests no deeper than this, so that the recursion of the reader of JSON is bounded.
+fn check_depth(text: &str, most: usize) -> Result<()> {
+    let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_in_string => is_escaped = true,
+            b'"' => is_in_string = !is_in_string,
+            _ if is_in_string => {}
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > most {
+                    let error =
+                        Limits::exceeded(LimitKind::ToolDepth, most, "arrays and objects inside more");
+                    return Err(error.or_at(&Place::in_text(text, at)));
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,328 @@
+//! The schemas of a document as schemas of 2020-12 that need nothing of it: references are copied into `$defs`, what
+//! other dialects say is said in the words of JSON Schema, and undeclared members are forbidden.
+
+use super::dialect::{self, Dialect};
+use super::pointer::{follow, join};
+use crate::tools::errors;
+use grammata::diagnostic::{Diagnostic, Place};
+use grammata::error::Result;
+use grammata_base::work::Budget;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value, json};
+
+/// Keywords whose value is a map of schemas.
+const MAPS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Keywords whose value is a list of schemas.
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is a schema.
+const SINGLE: [&str; 12] = [
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contentSchema",
+];
+/// Keywords whose schemas speak of the same object as the schema that they are in.
+const IN_PLACE: [&str; 9] =
+    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+
+/// Whose members a schema speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Scope {
+    /// Those of a value of its own.
+    Own,
+    /// Those of the value that the schema around it speaks of, which forbids what none declares.
+    Shared,
+}
+
+/// The schemas of one tool.
+pub(super) struct Schemas<'d> {
+    root: &'d Value,
+    /// The pointer of the root in the document.
+    base: String,
+    dialect: Dialect,
+    /// Whether objects are open unless they say otherwise, as in JSON Schema.
+    is_open: bool,
+    budget: &'d Budget,
+    /// The names of what was referred to: the pointer, and in which scope.
+    names: FxHashMap<(String, Scope), String>,
+    taken: FxHashMap<String, usize>,
+    /// What was referred to and is not yet copied.
+    open: Vec<(String, Scope, String)>,
+    definitions: Map<String, Value>,
+    /// Repairs and remarks.
+    pub(super) notes: Vec<Diagnostic>,
+}
+
+impl<'d> Schemas<'d> {
+    pub(super) fn new(
+        root: &'d Value,
+        base: &str,
+        dialect: Dialect,
+        is_open: bool,
+        budget: &'d Budget,
+    ) -> Schemas<'d> {
+        Schemas {
+            root,
+            base: base.to_owned(),
+            dialect,
+            is_open,
+            budget,
+            names: FxHashMap::default(),
+            taken: FxHashMap::default(),
+            open: Vec::new(),
+            definitions: Map::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The schema at a pointer of the root, rewritten.
+    ///
+    /// # Errors
+    /// A reference that leads nowhere, the budget.
+    pub(super) fn take(&mut self, schema: &Value, pointer: &str, scope: Scope) -> Result<Value> {
+        let mut copy = schema.clone();
+        let mut open = vec![(&mut copy, pointer.to_owned(), scope)];
+        while let Some((node, pointer, scope)) = open.pop() {
+            self.budget.spend(1)?;
+            let Value::Object(object) = node else {
+                if !node.is_boolean() {
+                    self.note_form(&pointer, node);
+                    *node = Value::Bool(true);
+                }
+                continue;
+            };
+            self.budget.spend(object.len())?;
+            dialect::rewrite(object, self.dialect, &format!("{}{pointer}", self.base), &mut self.notes);
+            let scope_inside = self.close(object, scope)?;
+            self.refer(object, &pointer, scope_inside)?;
+            for (keyword, value) in object.iter_mut() {
+                let in_place = IN_PLACE.contains(&keyword.as_str());
+                let scope = if in_place { Scope::Shared } else { Scope::Own };
+                let pointer = join(&pointer, keyword);
+                let word = keyword.as_str();
+                if MAPS.contains(&word) {
+                    if let Value::Object(map) = value {
+                        let inner = |(name, inner): (&String, _)| (inner, join(&pointer, name), scope);
+                        open.extend(map.iter_mut().map(inner));
+                    }
+                } else if value.is_array() && (LISTS.contains(&word) || word == "items") {
+                    if let Value::Array(list) = value {
+                        let inner = |(at, inner): (usize, _)| (inner, format!("{pointer}/{at}"), scope);
+                        open.extend(list.iter_mut().enumerate().map(inner));
+                    }
+                } else if SINGLE.contains(&word) && (value.is_object() || value.is_boolean()) {
+                    open.push((value, pointer, scope));
+                }
+            }
+        }
+        Ok(copy)
+    }
+
+    fn note_form(&mut self, pointer: &str, found: &Value) {
+        let place = Place::Pointer(format!("{}{pointer}", self.base));
+        let found = found.to_string();
+        self.notes.push(errors::notice(
+            place,
+            "this is no schema, and is read as one that allows everything",
+            &found,
+            "write an object or a boolean",
+        ));
+    }
+
+    /// Forbids what an object does not declare, and gives the scope of what it refers to.
+    fn close(&mut self, object: &mut Map<String, Value>, scope: Scope) -> Result<Scope> {
+        let has_parts = ["allOf", "anyOf", "oneOf", "if"].iter().any(|keyword| object.contains_key(*keyword));
+        let has_reference = object.contains_key("$ref");
+        let is_family = has_parts || (has_reference && object.contains_key("properties"));
+        if scope == Scope::Shared {
+            return Ok(Scope::Shared);
+        }
+        if !is_family {
+            let declares = object.get("properties").is_some_and(Value::is_object);
+            if declares && !self.is_open && !opens(object) {
+                forbid_undeclared(object);
+            }
+            return Ok(Scope::Own);
+        }
+        if !self.is_open
+            && !opens(object)
+            && let Some(undeclared) = self.of_family(object)?
+        {
+            declare(object, undeclared);
+            object.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
+        }
+        Ok(Scope::Shared)
+    }
+
+    /// If a schema, or one that speaks of the same object, declares members, and none opens the object or needs more members than
+    /// they declare: the names that they require and do not declare.
+    fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
+        let mut open: Vec<&Map<String, Value>> = vec![object];
+        let mut seen: Vec<String> = Vec::new();
+        let mut declared: FxHashSet<String> = FxHashSet::default();
+        let mut required: Vec<String> = Vec::new();
+        let (mut declares, mut least) = (false, 0);
+        while let Some(object) = open.pop() {
+            self.budget.spend(1 + seen.len())?;
+            if opens(object) {
+                return Ok(None);
+            }
+            if let Some(Value::Object(properties)) = object.get("properties") {
+                self.budget.spend(properties.len())?;
+                declares = true;
+                declared.extend(properties.keys().cloned());
+            }
+            required.extend(required_names(object));
+            least = least.max(least_members(object));
+            for keyword in ["allOf", "anyOf", "oneOf"] {
+                if let Some(Value::Array(parts)) = object.get(keyword) {
+                    open.extend(parts.iter().filter_map(Value::as_object));
+                }
+            }
+            for keyword in ["then", "else"] {
+                open.extend(object.get(keyword).and_then(Value::as_object));
+            }
+            if let Some(reference) = object.get("$ref").and_then(Value::as_str)
+                && let Some((Value::Object(target), pointer)) = follow(self.root, reference)
+                && !seen.contains(&pointer)
+            {
+                seen.push(pointer);
+                open.push(target);
+            }
+        }
+        required.retain(|name| declared.insert(name.clone()));
+        Ok((declares && least <= declared.len()).then_some(required))
+    }
+
+    /// Points a reference to a definition of this tool's own.
+    fn refer(&mut self, object: &mut Map<String, Value>, pointer: &str, scope: Scope) -> Result<()> {
+        let Some(reference) = object.get("$ref") else { return Ok(()) };
+        let place = || Place::Pointer(format!("{}{pointer}/$ref", self.base));
+        let Some(text) = reference.as_str() else {
+            // a member named `$ref` of a map of schemas is none; a schema's is a text
+            let found = reference.to_string();
+            return Err(errors::fatal(errors::reference(place(), &found, "a text")));
+        };
+        let target = match follow(self.root, text) {
+            Some((_, target)) => target,
+            None => {
+                let renamed = other_definitions(text);
+                let Some((_, target)) = renamed.as_deref().and_then(|text| follow(self.root, text)) else {
+                    let allowed = "a place in this document, as `#/…`";
+                    return Err(errors::fatal(errors::reference(place(), text, allowed)));
+                };
+                self.notes.push(errors::repaired(place(), text, &renamed.unwrap_or_default()));
+                target
+            }
+        };
+        let key = (target.clone(), scope);
+        let name = match self.names.get(&key) {
+            Some(name) => name.clone(),
+            None => {
+                let last = target.rsplit('/').next().unwrap_or_default();
+                let stem: String =
+                    last.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+                let stem = if stem.is_empty() { "root".to_owned() } else { stem };
+                let count = self.taken.entry(stem.clone()).or_insert(0);
+                *count += 1;
+                // no stem has a dot
+                let name = if *count == 1 { stem } else { format!("{stem}.{count}") };
+                self.names.insert(key, name.clone());
+                self.open.push((target, scope, name.clone()));
+                name
+            }
+        };
+        if self.dialect.is_reference_alone() {
+            object.retain(|keyword, _| keyword == "$ref" || keyword == "description");
+        }
+        object.insert("$ref".to_owned(), Value::String(format!("#/$defs/{name}")));
+        Ok(())
+    }
+
+    /// Pointers to the definitions that were copied, and where in the document they are.
+    pub(super) fn origins(&self) -> Vec<(String, String)> {
+        let copied = self.names.iter();
+        let mut origins: Vec<(String, String)> = copied
+            .map(|((pointer, _), name)| (format!("/$defs/{name}"), format!("{}{pointer}", self.base)))
+            .collect();
+        origins.sort_unstable();
+        origins
+    }
+
+    /// Copies what was referred to, and gives the definitions.
+    ///
+    /// # Errors
+    /// Those of [`take`](Schemas::take).
+    pub(super) fn finish(&mut self) -> Result<Map<String, Value>> {
+        while let Some((pointer, scope, name)) = self.open.pop() {
+            let root = self.root;
+            let schema = root.pointer(&pointer).unwrap_or(&Value::Bool(true));
+            let copy = self.take(schema, &pointer, scope)?;
+            self.definitions.insert(name, copy);
+        }
+        Ok(std::mem::take(&mut self.definitions))
+    }
+}
+
+/// Forbids the members that an object does not declare. Names that it requires count as declared, with any value. An object that
+/// needs more members than that stays open.
+pub(super) fn forbid_undeclared(object: &mut Map<String, Value>) {
+    let names: Vec<String> = required_names(object).collect();
+    let mut declared: FxHashSet<&str> = names.iter().map(String::as_str).collect();
+    let properties = object.get("properties").and_then(Value::as_object);
+    declared.extend(properties.into_iter().flat_map(Map::keys).map(String::as_str));
+    if least_members(object) > declared.len() {
+        return;
+    }
+    declare(object, names);
+    object.insert("additionalProperties".to_owned(), Value::Bool(false));
+}
+
+/// Declares names as members of any value.
+fn declare(object: &mut Map<String, Value>, names: Vec<String>) {
+    if names.is_empty() {
+        return;
+    }
+    if let Value::Object(properties) = object.entry("properties").or_insert_with(|| json!({})) {
+        for name in names {
+            properties.entry(name).or_insert_with(|| json!({}));
+        }
+    }
+}
+
+/// The names that a schema requires, always or where another member is.
+fn required_names(object: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let dependent = ["dependentRequired", "dependencies"]
+        .into_iter()
+        .filter_map(|keyword| object.get(keyword)?.as_object())
+        .flat_map(Map::values);
+    let lists = object.get("required").into_iter().chain(dependent).filter_map(Value::as_array);
+    lists.flatten().filter_map(|name| Some(name.as_str()?.to_owned()))
+}
+
+/// The members that an object has at least.
+fn least_members(object: &Map<String, Value>) -> usize {
+    let least = object.get("minProperties").and_then(Value::as_f64).unwrap_or(0.0);
+    least.max(0.0) as usize
+}
+
+/// A reference into `$defs` as one into `definitions`, and the other way round.
+fn other_definitions(reference: &str) -> Option<String> {
+    let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/")];
+    names.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)))
+}
+
+/// Whether a schema says itself what undeclared members may be.
+fn opens(object: &Map<String, Value>) -> bool {
+    ["additionalProperties", "unevaluatedProperties", "patternProperties"]
+        .iter()
+        .any(|keyword| object.get(*keyword).is_some_and(|value| *value != Value::Bool(false)))
+}

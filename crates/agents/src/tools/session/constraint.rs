@@ -1,0 +1,53 @@
+//! A turn with tools, as the generation loop asks for it.
+
+use super::turn::TurnMatcher;
+use grammata::error::Result;
+use grammata::vocabulary::TokenId;
+use grammata_decode::Constraint;
+
+/// Budgets hold for whole turns; of more than 256 tools from the end of the last name on: what a tool that has not been chosen needs is
+/// not known.
+impl Constraint for TurnMatcher {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        TurnMatcher::fill_mask(self, words)
+    }
+
+    fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        match self.keeper(budget)? {
+            Some(matcher) => Constraint::fill_mask_within(matcher, budget, words),
+            None => TurnMatcher::fill_mask(self, words),
+        }
+    }
+
+    fn check_budget(&mut self, budget: usize) -> Result<()> {
+        self.keeper(budget)?.map_or(Ok(()), |matcher| Constraint::check_budget(matcher, budget))
+    }
+
+    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        self.keeper(budget)?.map_or(Ok(true), |matcher| Constraint::may_come_within(matcher, token, budget))
+    }
+
+    fn accept_token(&mut self, token: u32) -> Result<()> {
+        TurnMatcher::accept_token(self, TokenId::new(token))
+    }
+
+    fn is_accepting(&mut self) -> Result<bool> {
+        TurnMatcher::is_accepting(self)
+    }
+
+    fn is_finished(&mut self) -> Result<bool> {
+        TurnMatcher::is_finished(self)
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<()> {
+        TurnMatcher::rollback(self, tokens)
+    }
+
+    fn fork(&self) -> Box<dyn Constraint> {
+        Box::new(self.clone())
+    }
+
+    fn forced_tokens(&mut self) -> Result<Vec<u32>> {
+        Ok(TurnMatcher::forced_tokens(self)?.into_iter().map(TokenId::get).collect())
+    }
+}

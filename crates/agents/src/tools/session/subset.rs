@@ -1,0 +1,173 @@
+//! Which tools of a compiled set may be called.
+
+use super::names::Spot;
+use grammata::mask::TokenMask;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Names by their ranks. Of a set that has fewer than one in [`SPARSE`] names the ranks are listed, else there is a bit for each name:
+/// a request that names few tools of many writes few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bits {
+    ranks: Ranks,
+    count: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ranks {
+    /// In order, each once.
+    Few(Box<[u32]>),
+    /// A bit for each name.
+    Many(Box<[u64]>),
+}
+
+/// A list of ranks has 32 bits for each of them.
+const SPARSE: usize = 32;
+
+impl Bits {
+    /// All of `len` names.
+    pub(super) fn all(len: usize) -> Bits {
+        let mut words = vec![u64::MAX; len.div_ceil(64)];
+        if let (Some(last), used @ 1..) = (words.last_mut(), len % 64) {
+            *last = (1 << used) - 1;
+        }
+        Bits { ranks: Ranks::Many(words.into()), count: len }
+    }
+
+    /// These ranks of `len` names.
+    pub(super) fn of(len: usize, mut ranks: Vec<u32>) -> Bits {
+        if ranks.len().saturating_mul(SPARSE) < len {
+            ranks.sort_unstable();
+            ranks.dedup();
+            return Bits { count: ranks.len(), ranks: Ranks::Few(ranks.into()) };
+        }
+        let mut words = vec![0_u64; len.div_ceil(64)];
+        for rank in ranks {
+            words[rank as usize / 64] |= 1 << (rank % 64);
+        }
+        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        Bits { ranks: Ranks::Many(words.into()), count }
+    }
+
+    pub(super) fn has(&self, rank: u32) -> bool {
+        match &self.ranks {
+            Ranks::Few(ranks) => ranks.binary_search(&rank).is_ok(),
+            Ranks::Many(words) => words[rank as usize / 64] >> (rank % 64) & 1 == 1,
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The first of `low..high`.
+    pub(super) fn first(&self, low: u32, high: u32) -> Option<u32> {
+        let words = match &self.ranks {
+            Ranks::Few(ranks) => {
+                let found = *ranks.get(ranks.partition_point(|&rank| rank < low))?;
+                return (found < high).then_some(found);
+            }
+            Ranks::Many(words) => words,
+        };
+        let mut at = low;
+        while at < high {
+            let word = words[at as usize / 64] >> (at % 64);
+            if word != 0 {
+                let found = at + word.trailing_zeros();
+                return (found < high).then_some(found);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        None
+    }
+
+    /// The last of `low..high`.
+    pub(super) fn last(&self, low: u32, high: u32) -> Option<u32> {
+        let words = match &self.ranks {
+            Ranks::Few(ranks) => {
+                let before = ranks.partition_point(|&rank| rank < high);
+                let found = ranks[..before].last().copied();
+                return found.filter(|&found| found >= low);
+            }
+            Ranks::Many(words) => words,
+        };
+        let mut end = high;
+        while end > low {
+            let at = end - 1;
+            let word = words[at as usize / 64] << (63 - at % 64);
+            if word != 0 {
+                let found = at - word.leading_zeros();
+                return (found >= low).then_some(found);
+            }
+            end = at / 64 * 64;
+        }
+        None
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let high = match &self.ranks {
+            Ranks::Few(_) => u32::MAX,
+            Ranks::Many(words) => words.len() as u32 * 64,
+        };
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let found = self.first(from, high)?;
+            from = found + 1;
+            Some(found)
+        })
+    }
+}
+
+/// Tools of one [`CompiledTools`](super::CompiledTools) that may be called. To make one costs a look-up a name, and a bit for each tool
+/// of the set only if it has many of them; nothing is compiled. Clones share it, and the masks within names that were made under it.
+#[derive(Clone, Debug)]
+pub struct Subset(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    bits: Bits,
+    /// The masks at places in names.
+    masks: Mutex<FxHashMap<Spot, Arc<TokenMask>>>,
+    /// The bytes of the longest of its tools' shortest calls, once it was asked for.
+    longest: OnceLock<Option<usize>>,
+}
+
+impl Subset {
+    pub(super) fn of(bits: Bits) -> Subset {
+        Subset(Arc::new(Inner { bits, masks: Mutex::default(), longest: OnceLock::new() }))
+    }
+
+    /// How many tools it has.
+    pub fn len(&self) -> usize {
+        self.0.bits.count()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn bits(&self) -> &Bits {
+        &self.0.bits
+    }
+
+    /// What `find` says of its ranks, the first time.
+    pub(super) fn longest(
+        &self,
+        find: impl FnOnce(&mut dyn Iterator<Item = u32>) -> Option<usize>,
+    ) -> Option<usize> {
+        *self.0.longest.get_or_init(|| find(&mut self.0.bits.iter()))
+    }
+
+    pub(super) fn mask(&self, at: Spot) -> Option<Arc<TokenMask>> {
+        self.masks().get(&at).cloned()
+    }
+
+    pub(super) fn keep(&self, at: Spot, mask: &Arc<TokenMask>) {
+        self.masks().insert(at, Arc::clone(mask));
+    }
+
+    fn masks(&self) -> MutexGuard<'_, FxHashMap<Spot, Arc<TokenMask>>> {
+        self.0.masks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,586 @@
+//! One turn over a compiled set: a matcher put together of parts.
+//!
+//! A turn alternates between *sections*, which are grammars that the engine compiles, and *names*, which are ranges of a sorted list
+//! under a bit set. A section before a name ends in a hole; what follows a name is the section of its tool. At a border several
+//! threads may be alive at once: a name that is whole may go on, text may go on where a call may begin.
+
+use super::compiled::{CompiledTools, TurnOptions};
+use super::lowering::Section;
+use super::names::Spot;
+use super::subset::Subset;
+use super::walk::Walk;
+use crate::tools::errors;
+use crate::tools::format::{After, HOLE};
+use grammata::error::Result;
+use grammata::mask::TokenMask;
+use grammata::matcher::Matcher;
+use grammata::vocabulary::{TokenId, Vocabulary};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// A matcher of one turn: which tokens may come, from the first of the turn to its end. Its masks are those of the grammar of the
+/// whole turn ([`CallFormat::grammar`](crate::tools::CallFormat::grammar)) with the same tools.
+#[derive(Clone, Debug)]
+pub struct TurnMatcher {
+    tools: CompiledTools,
+    pub(super) engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Engine {
+    Parts(Box<Parts>),
+    /// Of formats in which names do not come first.
+    Whole(Matcher),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    pub(super) rules: Rules,
+    pub(super) threads: Threads,
+    /// Bytes of the turn so far, special tokens as their names.
+    position: usize,
+    /// Of each step the position before it, the threads, unless it was one within the only thread's section, and what it was.
+    pub(super) history: Vec<(usize, Option<Threads>, Taken)>,
+    /// Of the whole turn, where a budget is kept by it.
+    pub(super) whole: Option<Matcher>,
+}
+
+/// What a step was.
+#[derive(Clone, Debug)]
+pub(super) enum Taken {
+    Token(TokenId),
+    Bytes(Box<[u8]>),
+}
+
+impl Taken {
+    /// Takes the same step with another matcher, if it goes on so.
+    pub(super) fn repeat(&self, matcher: &mut Matcher) -> Result<bool> {
+        match self {
+            Taken::Token(token) => matcher.try_accept(*token),
+            Taken::Bytes(bytes) => matcher.try_accept_bytes(bytes),
+        }
+    }
+}
+
+/// The calls that have begun.
+pub(super) type Calls = SmallVec<[Begun; 1]>;
+
+/// A call whose name is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// The rank of its tool.
+    pub(super) rank: u32,
+    /// Where its name ended, in bytes of the turn.
+    pub(super) end: usize,
+}
+
+pub(super) type Threads = SmallVec<[Thread; 2]>;
+
+/// What a turn may do, as far as it does not change within it.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) tools: CompiledTools,
+    pub(super) subset: Subset,
+    pub(super) options: Arc<TurnOptions>,
+}
+
+/// A way to read the turn so far.
+// nearly all are sections, and few: a box would cost each of them an allocation
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, Debug)]
+pub(super) enum Thread {
+    Section(At),
+    Name {
+        spot: Spot,
+        /// Calls that came before it.
+        calls: Calls,
+    },
+}
+
+/// A place in a section.
+#[derive(Clone, Debug)]
+pub(super) struct At {
+    pub(super) inside: Matcher,
+    /// The same with any bytes in the hole; none if there is no hole.
+    pub(super) over: Option<Matcher>,
+    /// Calls that have begun: it is what follows the name of the last.
+    pub(super) calls: Calls,
+}
+
+impl At {
+    fn of(section: &Section, calls: Calls) -> At {
+        let over = section.over.as_ref().map(|over| over.matcher());
+        At { inside: section.inside.matcher(), over, calls }
+    }
+
+    /// Whether a name may begin here.
+    pub(super) fn is_at_hole(&mut self) -> Result<bool> {
+        Ok(self.over.is_some() && self.inside.may_continue(&[HOLE])?)
+    }
+
+    /// Whether nothing is left of it but the name.
+    fn is_over(&mut self) -> Result<bool> {
+        Ok(self.is_at_hole()? && self.inside.forced_bytes()?.first() == Some(&HOLE))
+    }
+
+    fn step(&mut self, step: impl Fn(&mut Matcher) -> Result<bool>) -> Result<bool> {
+        if !step(&mut self.inside)? {
+            return Ok(false);
+        }
+        if let Some(over) = &mut self.over {
+            step(over)?;
+        }
+        Ok(true)
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        self.inside.rollback(1)?;
+        self.over.as_mut().map_or(Ok(()), |over| over.rollback(1))
+    }
+}
+
+impl Rules {
+    /// What follows the name of a tool that ends at a place, after other calls.
+    pub(super) fn after_name(&self, rank: u32, end: usize, calls: &Calls) -> Result<At> {
+        let mut calls = calls.clone();
+        calls.push(Begun { rank, end });
+        let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let after = After {
+            end: count >= self.options.min_calls,
+            call: self.options.max_calls.is_none_or(|most| count < most),
+        };
+        let section = self.tools.section(rank, after, &self.options.limited)?;
+        Ok(At::of(&section, calls))
+    }
+
+    /// The name that ends at a spot.
+    pub(super) fn complete(&self, spot: Spot) -> Option<u32> {
+        self.tools.ranked().complete(spot, self.subset.bits())
+    }
+
+    pub(super) fn name(&self, calls: &Calls) -> Thread {
+        Thread::Name { spot: self.tools.ranked().start(), calls: calls.clone() }
+    }
+
+    /// The threads after bytes that come at a position.
+    fn after(&self, threads: &Threads, bytes: &[u8], position: usize) -> Result<Threads> {
+        let mut next = Threads::new();
+        // the byte of a hole stands in sections, and in no turn
+        if bytes.contains(&HOLE) {
+            return Ok(next);
+        }
+        // threads that have reached a place in the bytes
+        let mut open: Vec<(Thread, usize)> = threads.iter().cloned().map(|thread| (thread, 0)).collect();
+        while let Some((thread, from)) = open.pop() {
+            match thread {
+                Thread::Section(mut at) => {
+                    self.holes_along(&at, &bytes[from..], |offset| {
+                        open.push((self.name(&at.calls), from + offset));
+                    })?;
+                    if at.step(|matcher| matcher.try_accept_bytes(&bytes[from..]))? && !at.is_over()? {
+                        next.push(Thread::Section(at));
+                    }
+                }
+                Thread::Name { spot, calls } => {
+                    if from == bytes.len() {
+                        next.push(Thread::Name { spot, calls });
+                        continue;
+                    }
+                    if let Some(rank) = self.complete(spot)
+                        && self.tools.link()?.matcher().may_continue(&bytes[from..=from])?
+                    {
+                        open.push((Thread::Section(self.after_name(rank, position + from, &calls)?), from));
+                    }
+                    let names = self.tools.ranked();
+                    if let Some(spot) = names.step(spot, bytes[from], self.subset.bits()) {
+                        open.push((Thread::Name { spot, calls }, from + 1));
+                    }
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    /// The places in bytes at which a name may begin, the end among them, the beginning not.
+    fn holes_along(&self, at: &At, bytes: &[u8], mut found: impl FnMut(usize)) -> Result<()> {
+        if at.over.is_none() {
+            return Ok(());
+        }
+        let mut ahead = at.clone();
+        for (offset, byte) in bytes.iter().enumerate() {
+            if !ahead.inside.try_accept_bytes(std::slice::from_ref(byte))? {
+                break;
+            }
+            if ahead.is_at_hole()? {
+                found(offset + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The threads after a token, by its bytes and by its id.
+    fn after_token(
+        &self,
+        threads: &Threads,
+        token: TokenId,
+        vocabulary: &Vocabulary,
+        position: usize,
+    ) -> Result<Threads> {
+        let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
+        let mut next = Threads::new();
+        if bytes.is_some_and(|bytes| bytes.contains(&HOLE)) {
+            return Ok(next);
+        }
+        for thread in threads {
+            let mut at = match thread {
+                Thread::Section(at) => at.clone(),
+                Thread::Name { spot, calls } => {
+                    let Some(rank) = self.complete(*spot) else { continue };
+                    // a token by its id, right after the name
+                    if bytes.is_some() || !self.tools.link()?.matcher().try_accept(token)? {
+                        continue;
+                    }
+                    self.after_name(rank, position, calls)?
+                }
+            };
+            if at.step(|matcher| matcher.try_accept(token))? {
+                if bytes.is_none() && at.is_at_hole()? {
+                    next.push(self.name(&at.calls));
+                }
+                if !at.is_over()? {
+                    next.push(Thread::Section(at));
+                }
+            }
+        }
+        if let Some(bytes) = bytes {
+            // sections have taken the token as a whole, which is by its bytes too
+            let by_bytes = self.after(threads, bytes, position)?;
+            let is_new = |thread: &Thread| match thread {
+                Thread::Name { .. } => true,
+                Thread::Section(at) => !next
+                    .iter()
+                    .any(|known| matches!(known, Thread::Section(known) if known.calls == at.calls)),
+            };
+            let more: Threads = by_bytes.into_iter().filter(is_new).collect();
+            next.extend(more);
+        }
+        Ok(next)
+    }
+}
+
+impl TurnMatcher {
+    pub(super) fn in_parts(
+        tools: CompiledTools,
+        subset: Subset,
+        options: TurnOptions,
+    ) -> Result<TurnMatcher> {
+        let start = tools.start(options.choice)?;
+        let mut at = At::of(start, Calls::new());
+        let rules = Rules { tools: tools.clone(), subset, options: Arc::new(options) };
+        let mut threads: Threads = smallvec![];
+        if at.is_at_hole()? {
+            threads.push(rules.name(&at.calls));
+        }
+        if !at.is_over()? {
+            threads.push(Thread::Section(at));
+        }
+        let parts = Parts { rules, threads, position: 0, history: Vec::new(), whole: None };
+        Ok(TurnMatcher { tools, engine: Engine::Parts(Box::new(parts)) })
+    }
+
+    pub(super) fn whole(tools: CompiledTools, matcher: Matcher) -> TurnMatcher {
+        TurnMatcher { tools, engine: Engine::Whole(matcher) }
+    }
+
+    /// The compiled set.
+    pub fn tools(&self) -> &CompiledTools {
+        &self.tools
+    }
+
+    fn vocabulary(&self) -> &Arc<Vocabulary> {
+        self.tools.compiler().compiler().vocabulary()
+    }
+
+    /// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. Words past the vocabulary's
+    /// are cleared.
+    ///
+    /// # Errors
+    /// `mask/buffer-too-short`; limits.
+    pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return matcher.fill_mask(words),
+            Engine::Parts(parts) => parts,
+        };
+        if let [Thread::Section(at)] = &mut parts.threads[..]
+            && at.over.is_none()
+        {
+            return at.inside.fill_mask(words);
+        }
+        parts.mask()?.write_to(words)
+    }
+
+    /// The mask of the tokens that may come next.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn mask(&mut self) -> Result<Arc<TokenMask>> {
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return matcher.mask(),
+            Engine::Parts(parts) => parts,
+        };
+        match &mut parts.threads[..] {
+            [Thread::Section(at)] if at.over.is_none() => at.inside.mask(),
+            _ => parts.mask(),
+        }
+    }
+
+    /// Accepts a token.
+    ///
+    /// # Errors
+    /// `matcher/rejected`, `tools/rejected` if it may not come (the matcher stays where it was); limits.
+    pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
+        let vocabulary = Arc::clone(self.vocabulary());
+        let spelled = spelled(&vocabulary, token);
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return matcher.accept_token(token),
+            Engine::Parts(parts) => parts,
+        };
+        if let [Thread::Section(at)] = &mut parts.threads[..]
+            && at.over.is_none()
+        {
+            at.inside.accept_token(token)?;
+            parts.came(spelled.len(), Taken::Token(token));
+            return Ok(());
+        }
+        let next = parts.rules.after_token(&parts.threads, token, &vocabulary, parts.position)?;
+        parts.go_on(next, spelled, Taken::Token(token))
+    }
+
+    /// Accepts bytes as one step.
+    ///
+    /// # Errors
+    /// `matcher/rejected`, `tools/rejected` if no turn goes on so (the matcher stays where it was); limits.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return matcher.accept_bytes(bytes),
+            Engine::Parts(parts) => parts,
+        };
+        if let [Thread::Section(at)] = &mut parts.threads[..]
+            && at.over.is_none()
+        {
+            at.inside.accept_bytes(bytes)?;
+            parts.came(bytes.len(), Taken::Bytes(bytes.into()));
+            return Ok(());
+        }
+        let next = parts.rules.after(&parts.threads, bytes, parts.position)?;
+        parts.go_on(next, bytes, Taken::Bytes(bytes.into()))
+    }
+
+    /// Takes back the last `steps` steps.
+    ///
+    /// # Errors
+    /// `matcher/rollback-too-far` if there were fewer.
+    pub fn rollback(&mut self, steps: usize) -> Result<()> {
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return matcher.rollback(steps),
+            Engine::Parts(parts) => parts,
+        };
+        if steps > parts.history.len() {
+            return Err(grammata::matcher::rollback_too_far(steps, parts.history.len()));
+        }
+        for _ in 0..steps {
+            let Some((position, before, _)) = parts.history.pop() else { break };
+            parts.position = position;
+            match (before, &mut parts.threads[..]) {
+                (Some(before), _) => parts.threads = before,
+                (None, [Thread::Section(at)]) => at.rollback()?,
+                (None, _) => {}
+            }
+        }
+        parts.go_back(steps);
+        Ok(())
+    }
+
+    /// How many steps were accepted so far and can be rolled back.
+    pub fn steps(&self) -> usize {
+        match &self.engine {
+            Engine::Whole(matcher) => matcher.steps(),
+            Engine::Parts(parts) => parts.history.len(),
+        }
+    }
+
+    /// Whether the turn may end here.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn is_accepting(&mut self) -> Result<bool> {
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return Ok(matcher.is_accepting()),
+            Engine::Parts(parts) => parts,
+        };
+        for thread in &mut parts.threads {
+            if let Thread::Section(at) = thread
+                && at.inside.is_accepting()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the turn has ended, or nothing can be added to it.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn is_finished(&mut self) -> Result<bool> {
+        match &mut self.engine {
+            Engine::Whole(matcher) => Ok(matcher.is_finished()),
+            Engine::Parts(parts) => match &mut parts.threads[..] {
+                [Thread::Section(at)] => Ok(at.inside.is_finished()),
+                _ => Ok(false),
+            },
+        }
+    }
+
+    /// The calls that have begun, once that is certain.
+    pub(super) fn calls(&self) -> Option<&[Begun]> {
+        let Engine::Parts(parts) = &self.engine else { return None };
+        match &parts.threads[..] {
+            [Thread::Section(at)] => Some(&at.calls),
+            [Thread::Name { calls, .. }] => Some(calls),
+            _ => None,
+        }
+    }
+
+    /// Begins a turn with a call without asking a model: accepts what stands before the name of the first call, spelled as
+    /// `json.dumps` does, and gives these bytes. None where special tokens are part of it, or names do not come first.
+    ///
+    /// # Errors
+    /// `tools/rejected`, `matcher/rejected`: no call may begin here; limits.
+    pub fn begin_call(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(bytes) = self.tools.beginning().filter(|_| self.is_in_parts()) else { return Ok(None) };
+        self.accept_bytes(&bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// Whether a name is being written, or has ended and nothing came after it.
+    pub fn is_in_name(&self) -> bool {
+        let Engine::Parts(parts) = &self.engine else { return false };
+        parts.threads.iter().any(|thread| matches!(thread, Thread::Name { .. }))
+    }
+
+    /// Whether what comes is told call by call, or only when the turn has ended.
+    pub(super) fn is_in_parts(&self) -> bool {
+        matches!(self.engine, Engine::Parts(_))
+    }
+
+    /// The bytes that every completion begins with, up to where it may end, more than one byte may come, or a token by its id.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn forced_bytes(&mut self) -> Result<Vec<u8>> {
+        let parts = match &mut self.engine {
+            Engine::Whole(matcher) => return matcher.forced_bytes(),
+            Engine::Parts(parts) => parts,
+        };
+        let mut threads = parts.threads.clone();
+        let mut all = Vec::new();
+        loop {
+            let forced = parts.rules.forced(&mut threads)?;
+            if forced.is_empty() {
+                return Ok(all);
+            }
+            threads = parts.rules.after(&threads, &forced, 0)?;
+            all.extend(forced);
+        }
+    }
+
+    /// Tokens that spell the beginning of the [forced bytes](TurnMatcher::forced_bytes), each the longest that fits, as
+    /// [`Matcher::forced_tokens`] has them. They are not accepted.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn forced_tokens(&mut self) -> Result<Vec<TokenId>> {
+        if let Engine::Whole(matcher) = &mut self.engine {
+            return matcher.forced_tokens();
+        }
+        let forced = self.forced_bytes()?;
+        let trie = self.vocabulary().trie();
+        let (mut tokens, mut rest) = (Vec::new(), &forced[..]);
+        while !rest.is_empty() {
+            let (mut node, mut longest, mut read) = (trie.root(), None, 0);
+            while let Some(child) = rest.get(read).and_then(|&byte| trie.child(node, byte)) {
+                (node, read) = (child, read + 1);
+                longest = trie.tokens(node).first().map(|&token| (token, read)).or(longest);
+            }
+            // where a longer token might reach past what is forced, the choice is the model's
+            let may_reach_past = read == rest.len() && trie.children(node).len() > 0;
+            let Some((token, length)) = longest.filter(|_| !may_reach_past) else { break };
+            tokens.push(token);
+            rest = &rest[length..];
+        }
+        Ok(tokens)
+    }
+}
+
+/// A token as the text of a turn has it: a special one as its name.
+pub(super) fn spelled(vocabulary: &Vocabulary, token: TokenId) -> &[u8] {
+    match vocabulary.bytes(token) {
+        _ if vocabulary.is_eos(token) => &[],
+        Some(bytes) => bytes,
+        None => vocabulary.special(token).unwrap_or_default().as_bytes(),
+    }
+}
+
+impl Parts {
+    fn go_on(&mut self, next: Threads, found: &[u8], taken: Taken) -> Result<()> {
+        if next.is_empty() {
+            let names = self.threads.iter().find_map(|thread| match thread {
+                Thread::Name { spot, .. } => Some(self.some_names(*spot)),
+                Thread::Section(_) => None,
+            });
+            return Err(errors::rejected(self.position, &String::from_utf8_lossy(found), names));
+        }
+        let before = std::mem::replace(&mut self.threads, next);
+        let is_within = matches!((&before[..], &self.threads[..]),
+            ([Thread::Section(one)], [Thread::Section(other)]) if one.calls == other.calls);
+        self.go_along(&taken);
+        self.history.push((self.position, (!is_within).then_some(before), taken));
+        self.position += found.len();
+        Ok(())
+    }
+
+    /// After a step within a section.
+    fn came(&mut self, bytes: usize, taken: Taken) {
+        self.go_along(&taken);
+        self.history.push((self.position, None, taken));
+        self.position += bytes;
+    }
+
+    /// Names that may still come, for an error.
+    fn some_names(&self, spot: Spot) -> String {
+        let names = self.rules.tools.ranked();
+        let some = names.within(spot, self.rules.subset.bits()).take(8);
+        some.map(|rank| String::from_utf8_lossy(names.name(rank)).into_owned()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn mask(&mut self) -> Result<Arc<TokenMask>> {
+        let only = match &self.threads[..] {
+            // what follows a name does not depend on the calls before it, but in turns of several
+            [Thread::Name { spot, .. }]
+                if self.rules.options.max_calls == Some(1) && self.rules.options.limited.is_empty() =>
+            {
+                Some(*spot)
+            }
+            _ => None,
+        };
+        if let Some(known) = only.and_then(|spot| self.rules.subset.mask(spot)) {
+            return Ok(known);
+        }
+        let mask = Arc::new(Walk::new(&self.rules).mask(&mut self.threads)?);
+        if let Some(spot) = only {
+            self.rules.subset.keep(spot, &mask);
+        }
+        Ok(mask)
+    }
+}

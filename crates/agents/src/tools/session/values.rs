@@ -1,0 +1,98 @@
+//! Arguments that are limited to values which the host has seen.
+
+use super::compiled::CompiledTools;
+use super::subset::{Bits, Subset};
+use crate::tools::schema::Schema;
+use crate::tools::set::ToolSet;
+use grammata::syntax::json_schema::compile_value;
+use serde_json::{Value, json};
+
+/// Values that an argument is limited to: an id, for instance, to those that an observation had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limited {
+    /// The tool; all tools with such a member if there is none.
+    pub tool: Option<String>,
+    /// A member of the argument object.
+    pub member: String,
+    /// The values. Those that the schema of the member does not allow do not count. Where none is left, an optional member is never
+    /// begun, and a tool that requires it is not called.
+    pub values: Vec<Value>,
+}
+
+impl Limited {
+    /// What a look at the text says: `false` is certain.
+    fn may_concern(&self, tool: &str, arguments: &Schema) -> bool {
+        let name = Value::from(self.member.as_str()).to_string();
+        self.tool.as_deref().is_none_or(|only| only == tool) && arguments.text().contains(&name)
+    }
+
+    fn concerns(&self, tool: &str, arguments: &Value) -> bool {
+        self.tool.as_deref().is_none_or(|only| only == tool)
+            && arguments["properties"].get(&self.member).is_some()
+    }
+}
+
+/// A schema of arguments with limited members; none if no limit concerns it.
+pub(super) fn limited_schema(tool: &str, arguments: &Schema, limits: &[Limited]) -> Option<Value> {
+    if !limits.iter().any(|limit| limit.may_concern(tool, arguments)) {
+        return None;
+    }
+    let arguments = arguments.value();
+    let mut limited: Option<Value> = None;
+    for limit in limits.iter().filter(|limit| limit.concerns(tool, &arguments)) {
+        let made = limited.get_or_insert_with(|| arguments.clone());
+        let member = &mut made["properties"][&limit.member];
+        *member = json!({"allOf": [member.take(), {"enum": limit.values}]});
+    }
+    limited
+}
+
+/// The tools of a subset of which calls are left.
+pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Limited]) -> Subset {
+    if limits.is_empty() {
+        return subset;
+    }
+    let is_left = |&rank: &u32| {
+        let tool = &tools.set().tools()[tools.ranked().tool(rank)];
+        let schema = limited_schema(&tool.name, &tool.arguments, limits);
+        schema.is_none_or(|schema| compile_value(&schema, tools.schema_options()).is_ok())
+    };
+    let left: Vec<u32> = subset.bits().iter().filter(is_left).collect();
+    if left.len() == subset.len() { subset } else { Subset::of(Bits::of(tools.ranked().len(), left)) }
+}
+
+/// A set with limited members.
+pub(super) fn limited_set(set: &ToolSet, limits: &[Limited]) -> ToolSet {
+    let mut set = set.clone();
+    for tool in &mut set.tools {
+        if let Some(schema) = limited_schema(&tool.name, &tool.arguments, limits) {
+            tool.arguments = schema.into();
+        }
+    }
+    set
+}
+
+/// The scalars under a key at any depth of a value, each once, in their order: the ids of a list of objects, for instance.
+pub fn values_under<'v>(value: &'v Value, key: &str) -> Vec<&'v Value> {
+    let (mut found, mut open) = (Vec::new(), vec![value]);
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items.iter().rev()),
+            Value::Object(members) => {
+                for (name, member) in members.iter().rev() {
+                    open.push(member);
+                    if name != key {
+                        continue;
+                    }
+                    let items = member.as_array().map_or(std::slice::from_ref(member), Vec::as_slice);
+                    let scalars = items.iter().filter(|item| !item.is_object() && !item.is_array());
+                    found.extend(scalars);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut seen = rustc_hash::FxHashSet::default();
+    found.retain(|value| seen.insert(value.to_string()));
+    found
+}

@@ -1,0 +1,78 @@
+//! The tests of tools, plans, retrieval, procedures and flows, one module a topic.
+
+mod byte_encoder;
+mod evaluation;
+mod flow_arguments;
+mod flow_cases;
+mod flow_execute;
+mod flow_flap;
+mod flow_merge;
+mod flow_outcomes;
+mod flow_texts;
+mod flows;
+mod grammars;
+mod hostile_flows;
+mod hostile_templates;
+mod plan_arguments;
+mod plan_conflicts;
+mod plan_data;
+mod plan_model;
+mod plan_model_rows;
+mod plan_refusals;
+mod plan_rules;
+mod plan_search;
+mod plan_specs;
+mod planner;
+mod plans;
+mod procedure_files;
+mod procedure_sessions;
+mod procedure_steps;
+mod procedure_turns;
+mod procedure_walks;
+mod procedures;
+mod qdrant_stand_in;
+mod retrieval;
+mod retrieval_catalogue;
+mod retrieval_drafts;
+mod retrieval_figures;
+mod retrieval_index;
+mod retrieval_qdrant;
+mod retrieval_queries;
+mod retrieval_store;
+mod retrieval_training;
+mod retrieval_writer;
+mod serialized;
+mod tools;
+mod tools_formats;
+mod tools_hard;
+mod tools_requests;
+mod tools_round_trips;
+mod tools_sessions;
+mod travel;
+
+#[path = "../../../../tests/suite/language.rs"]
+#[allow(dead_code)] // the engine's tests use more of it
+mod language;
+#[path = "../../../../tests/suite/properties.rs"]
+#[allow(dead_code)] // the engine's tests use more of it
+mod properties;
+#[path = "../../../../tests/suite/shipped.rs"]
+#[allow(dead_code)] // the engine's tests use more of it
+mod shipped;
+
+#[path = "../../../decode/tests/suite/models.rs"]
+#[allow(dead_code)] // the tests of decoding use more of it
+mod models;
+
+/// The example `travel`, which is tested here.
+#[path = "../../../../examples/travel/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
+mod trips;
+
+/// The words of the OpenAGI tasks, from the example `openagi`.
+#[path = "../../../../examples/openagi/modalities.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
+mod openagi;
+
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

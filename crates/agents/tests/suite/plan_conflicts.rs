@@ -1,0 +1,168 @@
+//! Why there is no plan: against all sets of rules, each read as a spec of its own.
+
+use grammata::syntax::automaton_spec::{Rule, Spec};
+use grammata_agents::plan::{Conflicts, Plan, PlanAutomaton, Step};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A rule as it is written, for a spec over the actions a, b, c.
+#[derive(Clone, Debug)]
+enum Written {
+    AtMost(&'static str, u32),
+    AtLeast(&'static str, u32),
+    Requires(&'static str, &'static str),
+    MaxCost(u64),
+}
+
+fn spec(bodies: &[&str], rules: &[Written]) -> String {
+    let of = |name: &str, wanted: fn(&Written) -> Option<(&'static str, u32)>| {
+        let entries: Vec<String> =
+            rules.iter().filter_map(wanted).map(|(name, count)| format!("{name} = {count}")).collect();
+        format!("{name} = {{ {} }}", entries.join(", "))
+    };
+    let most = of("at_most", |rule| match *rule {
+        Written::AtMost(name, count) => Some((name, count)),
+        _ => None,
+    });
+    let least = of("at_least", |rule| match *rule {
+        Written::AtLeast(name, count) => Some((name, count)),
+        _ => None,
+    });
+    let cost = rules.iter().find_map(|rule| match rule {
+        Written::MaxCost(cost) => Some(format!(", max_cost = {cost}")),
+        _ => None,
+    });
+    let symbols: Vec<String> = ["a", "b", "c"]
+        .iter()
+        .enumerate()
+        .map(|(place, name)| {
+            let required = rules.iter().filter_map(|rule| match rule {
+                Written::Requires(action, required) if action == name => Some(format!("\"{required}\"")),
+                _ => None,
+            });
+            let required: Vec<String> = required.collect();
+            format!("{name} = {{ cost = {place}, requires = [{}] }}", required.join(", "))
+        })
+        .collect();
+    let bodies: Vec<String> = bodies.iter().map(|body| format!("\"{body}\"")).collect();
+    format!(
+        "kind = 'cfg'\nstart = 's'\nrules = {{ s = [{}] }}\nsymbols = {{ {} }}\nlimits = {{ {most}, {least}{} }}",
+        bodies.join(", "),
+        symbols.join(", "),
+        cost.unwrap_or_default()
+    )
+}
+
+/// Whether some plan of at most eight steps begins with the steps: bodies of a finite grammar, each rule checked by itself.
+fn is_possible(bodies: &[&str], rules: &[Written], begins: &[&str]) -> bool {
+    let keeps = |word: &[&str], rule: &Written| {
+        let count = |name: &str| word.iter().filter(|action| **action == name).count() as u32;
+        match *rule {
+            Written::AtMost(name, most) => count(name) <= most,
+            Written::AtLeast(name, least) => count(name) >= least,
+            Written::Requires(action, required) => word
+                .iter()
+                .enumerate()
+                .all(|(place, one)| *one != action || word[..place].contains(&required)),
+            Written::MaxCost(most) => {
+                let cost = word.iter().map(|one| u64::from(one.as_bytes()[0] - b'a')).sum::<u64>();
+                cost <= most
+            }
+        }
+    };
+    bodies.iter().any(|body| {
+        let word: Vec<&str> = body.split_whitespace().collect();
+        word.starts_with(begins) && rules.iter().all(|rule| keeps(&word, rule))
+    })
+}
+
+fn rule() -> impl Strategy<Value = Written> {
+    let name = || prop::sample::select(vec!["a", "b", "c"]);
+    prop_oneof![
+        (name(), 1u32..3).prop_map(|(name, count)| Written::AtMost(name, count)),
+        (name(), 1u32..3).prop_map(|(name, count)| Written::AtLeast(name, count)),
+        (name(), name()).prop_map(|(action, required)| Written::Requires(action, required)),
+        (0u64..4).prop_map(Written::MaxCost),
+    ]
+}
+
+/// The rules without those that are said of the same thing twice.
+fn distinct(rules: Vec<Written>) -> Vec<Written> {
+    let mut kept: Vec<Written> = Vec::new();
+    for rule in rules {
+        let same = |other: &Written| match (&rule, other) {
+            (Written::AtMost(a, _), Written::AtMost(b, _))
+            | (Written::AtLeast(a, _), Written::AtLeast(b, _)) => a == b,
+            (Written::Requires(a, b), Written::Requires(c, d)) => a == c && b == d,
+            (Written::MaxCost(_), Written::MaxCost(_)) => true,
+            _ => false,
+        };
+        // a greatest number below the least one is refused when the spec is read
+        let crossed = |other: &Written| match (&rule, other) {
+            (Written::AtMost(a, most), Written::AtLeast(b, least))
+            | (Written::AtLeast(b, least), Written::AtMost(a, most)) => a == b && most < least,
+            _ => false,
+        };
+        if !kept.iter().any(|other| same(other) || crossed(other)) {
+            kept.push(rule);
+        }
+    }
+    kept
+}
+
+proptest! {
+    #![proptest_config(crate::properties::config(256))]
+
+    #[test]
+    fn a_conflict_is_a_smallest_set_of_rules(
+        bodies in prop::collection::vec(prop::collection::vec(prop::sample::select(vec!["a", "b", "c"]), 1..6), 1..5),
+        rules in prop::collection::vec(rule(), 0..6).prop_map(distinct),
+        begins in prop::collection::vec(0usize..3, 0..3),
+    ) {
+        let bodies: Vec<String> = bodies.iter().map(|body| body.join(" ")).collect();
+        let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+        let source = spec(&bodies, &rules);
+        // a rule about an action that no body has is refused, or says nothing
+        let Ok(read) = Spec::read(&source, &Default::default()) else { return Ok(()) };
+        let steps = Plan { steps: begins.iter().map(|&action| Step::of(action)).collect() };
+        let begins: Vec<&str> = begins.iter().map(|&action| ["a", "b", "c"][action]).collect();
+        let conflict = Conflicts::new(Arc::new(read)).of(&steps).unwrap();
+        let possible = is_possible(&bodies, &rules, &begins);
+        prop_assert_eq!(conflict.is_none(), possible, "{}", source);
+        let Some(conflict) = conflict else { return Ok(()) };
+        prop_assert!(conflict.is_smallest);
+        // the fewest rules that leave nothing, by trying all sets
+        let smallest = (0u32..1 << rules.len())
+            .filter(|set| {
+                let kept: Vec<Written> =
+                    rules.iter().enumerate().filter(|(place, _)| set >> place & 1 == 1).map(|(_, rule)| rule.clone()).collect();
+                !is_possible(&bodies, &kept, &begins)
+            })
+            .map(u32::count_ones)
+            .min();
+        prop_assert_eq!(Some(conflict.rules.len() as u32), smallest, "{:?} of {}", conflict, source);
+    }
+}
+
+#[test]
+fn rules_are_named_as_they_are_written() {
+    let rules =
+        [Written::AtMost("a", 1), Written::AtLeast("b", 2), Written::Requires("b", "a"), Written::MaxCost(1)];
+    let source = spec(&["a b b", "b b c"], &rules);
+    let read = Arc::new(Spec::read(&source, &Default::default()).unwrap());
+    let named: Vec<String> = read.rules().iter().map(ToString::to_string).collect();
+    assert_eq!(named, ["`a` at most once", "`b` at least 2 times", "`b` requires a", "`max_cost` 1"]);
+    let mut conflicts = Conflicts::new(Arc::clone(&read));
+    let conflict = conflicts.of(&Plan::default()).unwrap().unwrap();
+    assert_eq!(conflict.rules, [Rule::MaxCost(1)]);
+    let nothing = Plan { steps: vec![Step::of(2)] };
+    assert_eq!(conflicts.of(&nothing).unwrap().unwrap().rules, [], "no plan begins with c");
+    assert_eq!(
+        PlanAutomaton::new(Spec::read(&source, &Default::default()).unwrap())
+            .unwrap()
+            .count()
+            .unwrap()
+            .to_string(),
+        "0"
+    );
+}

@@ -1,0 +1,333 @@
+//! The contract of an index of tools (T21), run against every index, and what each promises beyond it.
+
+use grammata::Limits;
+use grammata_agents::retrieval::index::{
+    DenseIndex, DiskIndex, Filter, IndexedTool, LexicalIndex, Match, Query, ToolIndex,
+};
+use grammata_agents::retrieval::store::Store;
+use grammata_agents::retrieval::{Catalogue, Template, Tool};
+use grammata_decode::{Embedder, TableEmbedder};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+pub(crate) const DIMENSION: usize = 16;
+
+/// A tool of the contract, with a document of words and a vector.
+#[derive(Clone)]
+pub(crate) struct Owned {
+    pub(crate) id: String,
+    pub(crate) category: String,
+    pub(crate) document: String,
+    pub(crate) vector: Vec<f32>,
+}
+
+impl Owned {
+    pub(crate) fn as_tool(&self) -> IndexedTool<'_> {
+        IndexedTool {
+            id: &self.id,
+            category: &self.category,
+            document: &self.document,
+            vector: Some(&self.vector),
+        }
+    }
+
+    fn as_query(&self) -> Query<'_> {
+        Query { text: &self.document, vector: Some(&self.vector) }
+    }
+}
+
+fn unit(random: &mut ChaCha8Rng) -> Vec<f32> {
+    let row: Vec<f32> = (0..DIMENSION).map(|_| random.random_range(-1.0..1.0)).collect();
+    let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
+    row.iter().map(|x| x / norm).collect()
+}
+
+/// Tools with random vectors, random words of a small vocabulary, and one of 100 categories.
+pub(crate) fn tools(count: usize, seed: u64) -> Vec<Owned> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let tool = |number: usize| {
+        let words: Vec<String> = (0..8).map(|_| format!("w{}", random.random_range(0..200))).collect();
+        Owned {
+            id: format!("t{number}"),
+            category: format!("c{}", number % 100),
+            document: words.join(" "),
+            vector: unit(&mut random),
+        }
+    };
+    (0..count).map(tool).collect()
+}
+
+/// What an index should find: the tools it has, in their order, and the score of a tool for a query.
+struct Oracle {
+    tools: Vec<Owned>,
+    score: Score,
+}
+
+/// The score of a tool for a query; None where the tool is no hit.
+pub(crate) type Score = fn(&[Owned], usize, &Owned) -> Option<f64>;
+
+pub(crate) fn cosine(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
+    Some(tools[tool].vector.iter().zip(&query.vector).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum())
+}
+
+/// BM25 by its definition over the whole set, which shares nothing with the index.
+fn bm25(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let documents: Vec<Vec<String>> = tools.iter().map(|tool| words(&tool.document)).collect();
+    let all = documents.len() as f64;
+    let mean = documents.iter().map(Vec::len).sum::<usize>() as f64 / all;
+    let document = &documents[tool];
+    let term = |term: &String| {
+        let with = documents.iter().filter(|document| document.contains(term)).count() as f64;
+        let f = document.iter().filter(|word| *word == term).count() as f64;
+        let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+        idf * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * document.len() as f64 / mean))
+    };
+    Some(words(&query.document).iter().map(term).sum()).filter(|&score: &f64| score > 0.0)
+}
+
+impl Oracle {
+    fn upsert(&mut self, tools: &[Owned]) {
+        for tool in tools {
+            match self.tools.iter_mut().find(|old| old.id == tool.id) {
+                Some(old) => *old = tool.clone(),
+                None => self.tools.push(tool.clone()),
+            }
+        }
+    }
+
+    fn search(&self, query: &Owned, k: usize, allows: impl Fn(&Owned) -> bool) -> Vec<(String, f64)> {
+        let scored = (0..self.tools.len()).filter(|&tool| allows(&self.tools[tool]));
+        let mut scored: Vec<(usize, f64)> =
+            scored.filter_map(|tool| Some((tool, (self.score)(&self.tools, tool, query)?))).collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored.into_iter().take(k).map(|(tool, score)| (self.tools[tool].id.clone(), score)).collect()
+    }
+}
+
+pub(crate) fn search(
+    index: &dyn ToolIndex,
+    queries: &[Owned],
+    k: usize,
+    filter: Option<&Filter>,
+) -> Vec<Vec<Match>> {
+    let queries: Vec<Query<'_>> = queries.iter().map(Owned::as_query).collect();
+    index.search(&queries, k, filter).unwrap()
+}
+
+/// The share of the right answers that was found; every answer has its right score, and the best come first.
+fn recall(found: &[Match], right: &[(String, f64)], oracle: &Oracle, query: &Owned) -> f64 {
+    for hit in found {
+        let tool = oracle.tools.iter().position(|tool| tool.id == hit.id).expect("a tool that is there");
+        let score = (oracle.score)(&oracle.tools, tool, query).expect("a hit");
+        assert!((hit.score - score).abs() < 1e-5, "{hit:?}");
+    }
+    assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    // equal scores within rounding count as found
+    let least = right.last().map_or(0.0, |(_, score)| *score);
+    let hits = found.iter().filter(|hit| hit.score >= least - 1e-6).count();
+    if right.is_empty() { 1.0 } else { hits as f64 / right.len() as f64 }
+}
+
+pub(crate) fn upsert(index: &mut dyn ToolIndex, tools: &[Owned]) {
+    let tools: Vec<IndexedTool<'_>> = tools.iter().map(Owned::as_tool).collect();
+    index.upsert(&tools).unwrap();
+}
+
+/// The mean recall at 10 without a filter; everything else must be exact.
+pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) -> f64 {
+    let mut oracle = Oracle { tools: Vec::new(), score };
+    let queries = tools(8, 99);
+    assert!(index.is_empty());
+    assert!(search(index, &queries, 10, None).iter().all(Vec::is_empty), "an empty index");
+    assert!(index.search(&[], 10, None).unwrap().is_empty(), "no query");
+
+    upsert(index, &tools(count, 1));
+    oracle.upsert(&tools(count, 1));
+    // half of them again, as other tools, and some new ones
+    let again = [&tools(count / 2, 2)[..], &tools(count + count / 10, 3)[count..]].concat();
+    upsert(index, &again);
+    oracle.upsert(&again);
+    assert_eq!(index.len(), oracle.tools.len());
+    let removed: Vec<String> = (0..count).step_by(7).map(|number| format!("t{number}")).collect();
+    let mut ids: Vec<&str> = removed.iter().map(String::as_str).collect();
+    ids.extend(["nobody", "t0"]);
+    index.remove(&ids).unwrap();
+    oracle.tools.retain(|tool| !removed.contains(&tool.id));
+    // one of them comes back, at the end of the order
+    upsert(index, &tools(1, 4));
+    oracle.upsert(&tools(1, 4));
+    assert_eq!(index.len(), oracle.tools.len());
+
+    let found = search(index, &queries, 10, None);
+    let mut recalls = Vec::new();
+    for (query, found) in queries.iter().zip(&found) {
+        let right = oracle.search(query, 10, |_| true);
+        assert_eq!(found.len(), right.len());
+        recalls.push(recall(found, &right, &oracle, query));
+    }
+    // one query at a time is the same
+    for (query, found) in queries.iter().zip(&found) {
+        assert_eq!(&search(index, std::slice::from_ref(query), 10, None)[0], found);
+    }
+    let few = Filter::categories(["c3"]);
+    let nothing = Filter::ids(["nobody"]);
+    let some = Filter::ids((0..count).step_by(3).map(|number| format!("t{number}")));
+    for query in &queries {
+        let one = std::slice::from_ref(query);
+        assert!(search(index, one, 10, Some(&nothing))[0].is_empty());
+        assert!(search(index, one, 0, None)[0].is_empty());
+        let cases: [(usize, Option<&Filter>); 3] = [(10, Some(&few)), (25, Some(&some)), (2 * count, None)];
+        for (k, filter) in cases {
+            let allows = |tool: &Owned| match filter {
+                None => true,
+                Some(Filter::Ids(ids)) => ids.contains(&tool.id),
+                Some(Filter::Categories(categories)) => categories.contains(&tool.category),
+            };
+            let (found, right) = (&search(index, one, k, filter)[0], oracle.search(query, k, allows));
+            assert_eq!(found.len(), right.len());
+            assert!(found.iter().all(|hit| oracle.tools.iter().any(|t| t.id == hit.id && allows(t))));
+            assert_eq!(recall(found, &right, &oracle, query), 1.0, "k {k}");
+        }
+    }
+    let index = &*index;
+    std::thread::scope(|scope| {
+        let threads = [(); 3].map(|()| scope.spawn(|| search(index, &queries, 10, None)));
+        threads.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), found));
+    });
+    recalls.iter().sum::<f64>() / recalls.len() as f64
+}
+
+/// What only indexes of vectors refuse; the index stays as it was.
+pub(crate) fn refuses_wrong_vectors(index: &mut dyn ToolIndex) {
+    let (before, good) = (index.len(), tools(1, 5).remove(0));
+    let with = |vector: Option<Vec<f32>>| {
+        let vector = vector.unwrap_or_default();
+        vec![
+            Owned { vector: good.vector.clone(), ..good.clone() },
+            Owned { id: "x".into(), vector, ..good.clone() },
+        ]
+    };
+    let mut long = good.vector.clone();
+    long.push(0.0);
+    let mut nan = good.vector.clone();
+    nan[3] = f32::NAN;
+    for (vector, code) in [
+        (vec![0.0; DIMENSION], "decode/embedding-norm"),
+        (nan, "decode/embedding-norm"),
+        (vec![1.0; DIMENSION], "decode/embedding-norm"),
+        (long, "decode/embedding-dimension"),
+    ] {
+        let owned = with(Some(vector));
+        let tools: Vec<IndexedTool<'_>> = owned.iter().map(Owned::as_tool).collect();
+        assert_eq!(index.upsert(&tools).unwrap_err().code(), code);
+        assert_eq!(index.len(), before);
+    }
+    let missing = IndexedTool { vector: None, ..good.as_tool() };
+    assert_eq!(index.upsert(&[missing]).unwrap_err().code(), "retrieval/no-vectors");
+    let query = Query { text: "", vector: None };
+    assert_eq!(index.search(&[query], 1, None).unwrap_err().code(), "retrieval/no-vectors");
+    let query = Query { text: "", vector: Some(&[1.0]) };
+    assert_eq!(index.search(&[query], 1, None).unwrap_err().code(), "retrieval/dimension");
+}
+
+#[test]
+fn flat_keeps_the_contract() {
+    let mut index = DenseIndex::new(DIMENSION);
+    assert_eq!(contract(&mut index, cosine, 1_000), 1.0);
+    assert!(index.is_exact());
+    refuses_wrong_vectors(&mut index);
+}
+
+#[test]
+fn bm25_keeps_the_contract() {
+    let mut index = LexicalIndex::new();
+    assert_eq!(contract(&mut index, bm25, 150), 1.0);
+    assert!(index.is_exact());
+}
+
+#[cfg(feature = "hnsw")]
+#[test]
+fn hnsw_keeps_the_contract() {
+    use grammata_agents::retrieval::index::{HnswOptions, HnswToolIndex};
+    let mut index = HnswToolIndex::new(DIMENSION, HnswOptions::default());
+    let recall = contract(&mut index, cosine, 1_200);
+    assert!(recall >= 0.95, "{recall}");
+    assert!(!index.is_exact());
+    refuses_wrong_vectors(&mut index);
+    // the same insertions build the same graph
+    let build = || {
+        let options = HnswOptions::default().neighbours(12).ef_construction(40);
+        let mut index = HnswToolIndex::new(DIMENSION, options);
+        upsert(&mut index, &tools(1_100, 7));
+        search(&index, &tools(20, 8), 10, None)
+    };
+    assert_eq!(build(), build());
+}
+
+#[test]
+fn a_file_keeps_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tools.index");
+    let limits = Limits::default();
+    let open = |fingerprint| DiskIndex::open(&path, DIMENSION, fingerprint, &limits);
+    let mut index = open([1; 32]).unwrap();
+    assert_eq!(contract(&mut index, cosine, 300), 1.0);
+    refuses_wrong_vectors(&mut index);
+    // another writer is kept out, a reader is not
+    let error = open([1; 32]).unwrap_err();
+    assert_eq!(error.code(), "retrieval/locked");
+    let queries = tools(5, 6);
+    let found = search(&index, &queries, 10, None);
+    assert_eq!(search(&Store::read(&path, &limits).unwrap().index().unwrap(), &queries, 10, None), found);
+    drop(index);
+    // what was changed is there when it is opened again
+    let index = open([1; 32]).unwrap();
+    assert_eq!(search(&index, &queries, 10, None), found);
+    drop(index);
+    assert_eq!(open([2; 32]).unwrap_err().code(), "retrieval/other-embedder");
+    assert_eq!(DiskIndex::open(&path, 3, [1; 32], &limits).unwrap_err().code(), "retrieval/dimension");
+    std::fs::write(&path, "no index").unwrap();
+    assert_eq!(open([1; 32]).unwrap_err().code(), "retrieval/index-file");
+    assert_eq!(
+        DiskIndex::open(Path::new("/no/such/folder/x"), 3, [1; 32], &limits).unwrap_err().code(),
+        "io/file"
+    );
+}
+
+/// Tools with these descriptions.
+fn described(texts: &[&str]) -> Catalogue {
+    let tool =
+        |text: &&str| Tool { id: (*text).to_owned(), description: (*text).to_owned(), ..Tool::default() };
+    Catalogue::new(texts.iter().map(tool).collect(), &Limits::default()).unwrap()
+}
+
+#[test]
+fn a_file_embeds_only_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tools.index");
+    let limits = Limits::default();
+    let rows = [("a", [1.0, 0.0]), ("b", [0.0, 1.0]), ("c", [0.6, 0.8])];
+    let mut embedder = TableEmbedder::new(2, rows, &limits).unwrap();
+    let fingerprint = embedder.fingerprint().unwrap();
+    let mut index = DiskIndex::open(&path, 2, fingerprint, &limits).unwrap();
+    let mut sync = |index: &mut DiskIndex, texts: &[&str]| {
+        index.synchronise(&described(texts), Template::Full, &mut embedder).map(|built| built.embedded)
+    };
+    assert_eq!(sync(&mut index, &["a", "b"]).unwrap(), 2);
+    assert_eq!(sync(&mut index, &["b", "c"]).unwrap(), 1);
+    assert_eq!(sync(&mut index, &["c", "b"]).unwrap(), 0);
+    let near = |index: &DiskIndex| {
+        let query = Query { text: "", vector: Some(&[1.0, 0.0]) };
+        let found = index.search(&[query], 5, None).unwrap().remove(0);
+        found.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
+    };
+    assert_eq!(near(&index), ["c", "b"]);
+    // a document that the embedder does not know: nothing is changed
+    assert_eq!(sync(&mut index, &["a", "unknown"]).unwrap_err().code(), "decode/unknown-text");
+    assert_eq!(near(&index), ["c", "b"]);
+    let mut other = TableEmbedder::new(2, [("a", [0.0, 1.0])], &limits).unwrap();
+    let error = index.synchronise(&described(&["a"]), Template::Full, &mut other).unwrap_err();
+    assert_eq!(error.code(), "retrieval/other-embedder");
+}

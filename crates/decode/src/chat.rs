@@ -1,0 +1,178 @@
+//! Chat templates: messages to the text that a model was trained on.
+//!
+//! Templates are Jinja as Hugging Face's `apply_chat_template` renders it: blocks trimmed, Python's string methods, the
+//! variables `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, the functions `raise_exception` and
+//! `strftime_now`, and a `tojson` that writes what `json.dumps` writes. A template comes with a model and is not
+//! trusted: it is rendered in the sandbox of the module `template`.
+
+use super::settings::{read_settings, read_text, token_text};
+use super::{chat_functions, errors};
+use grammata::diagnostic::{Notation, Source};
+use grammata::error::{Error, Result};
+use grammata::limits::Limits;
+use grammata_template::Dialect;
+use minijinja::context;
+use minijinja::value::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Message {
+    /// Who speaks: `system`, `user`, `assistant`, or what else the template knows.
+    pub role: String,
+    /// What is said.
+    pub content: String,
+}
+
+impl Message {
+    /// A message of `role`.
+    pub fn new(role: impl Into<String>, content: impl Into<String>) -> Message {
+        Message { role: role.into(), content: content.into() }
+    }
+
+    /// An instruction to the model.
+    pub fn system(content: impl Into<String>) -> Message {
+        Message::new("system", content)
+    }
+
+    /// What the user says.
+    pub fn user(content: impl Into<String>) -> Message {
+        Message::new("user", content)
+    }
+
+    /// What the model said.
+    pub fn assistant(content: impl Into<String>) -> Message {
+        Message::new("assistant", content)
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from_pairs([("role", self.role.as_str()), ("content", self.content.as_str())])
+    }
+}
+
+/// A chat template with the tokens and variables it speaks of.
+#[derive(Clone, Debug)]
+pub struct ChatTemplate {
+    source: String,
+    bos_token: String,
+    eos_token: String,
+    variables: BTreeMap<String, serde_json::Value>,
+    now: Option<SystemTime>,
+    limits: Limits,
+}
+
+impl ChatTemplate {
+    /// A template from its source.
+    ///
+    /// # Errors
+    /// The source is longer than `limits.source_bytes`, or is no Jinja: the error names line and column.
+    pub fn new(source: impl Into<String>, limits: &Limits) -> Result<ChatTemplate> {
+        let source = source.into();
+        limits.check_source(&source)?;
+        let source = dialect(None).without_generation_tags(&source);
+        let checked = dialect(None).check(&source);
+        checked.map_err(|fault| in_source(fault.into_error(limits, errors::template), &source))?;
+        Ok(ChatTemplate {
+            source,
+            bos_token: String::new(),
+            eos_token: String::new(),
+            variables: BTreeMap::new(),
+            now: None,
+            limits: limits.clone(),
+        })
+    }
+
+    /// The template of a model's folder, with its tokens: from `chat_template.jinja`, else from `chat_template.json`,
+    /// `tokenizer_config.json` or `config.json`. None where the model has no template. Only regular files are read, and
+    /// links are followed as [`ModelFolder::open`](super::ModelFolder::open) does.
+    ///
+    /// # Errors
+    /// A file that is there cannot be read, or is not what it should be.
+    pub fn from_folder(folder: &Path, limits: &Limits) -> Result<Option<ChatTemplate>> {
+        let settings = [
+            read_settings(folder, "chat_template.json", limits)?,
+            read_settings(folder, "tokenizer_config.json", limits)?,
+            read_settings(folder, "config.json", limits)?,
+        ];
+        let source = match read_text(folder, "chat_template.jinja", limits)? {
+            Some(source) => Some(source),
+            None => settings.iter().find_map(|s| template_of(s.get("chat_template")?)),
+        };
+        let Some(source) = source else { return Ok(None) };
+        let token = |name: &str| settings.iter().find_map(|s| token_text(s.get(name)?)).unwrap_or_default();
+        Ok(Some(ChatTemplate::new(source, limits)?.with_tokens(token("bos_token"), token("eos_token"))))
+    }
+
+    /// Sets the texts of the tokens that begin and end a sequence.
+    pub fn with_tokens(mut self, bos_token: impl Into<String>, eos_token: impl Into<String>) -> ChatTemplate {
+        self.bos_token = bos_token.into();
+        self.eos_token = eos_token.into();
+        self
+    }
+
+    /// Sets a variable that the template reads, such as `tools` or `enable_thinking`.
+    pub fn with_variable(mut self, name: impl Into<String>, value: serde_json::Value) -> ChatTemplate {
+        self.variables.insert(name.into(), value);
+        self
+    }
+
+    /// Sets the time that `strftime_now` tells (UTC); without it, the time of rendering.
+    pub fn with_time(mut self, now: SystemTime) -> ChatTemplate {
+        self.now = Some(now);
+        self
+    }
+
+    /// The template's source; blocks `{% generation %}`, whose bodies are text, as `{% if true %}`.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The prompt: `messages` as the template writes them; with `add_generation_prompt` it ends where the model is to
+    /// speak.
+    ///
+    /// # Errors
+    /// The template refuses the messages (`raise_exception`), fails, or exceeds its steps or the limit on its output;
+    /// the error names the line.
+    pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
+        let context = || self.context(messages, add_generation_prompt);
+        let rendered = dialect(self.now).render(&self.source, context, &self.limits);
+        rendered.map_err(|fault| in_source(fault.into_error(&self.limits, errors::template), &self.source))
+    }
+
+    fn context(&self, messages: &[Message], add_generation_prompt: bool) -> Value {
+        let base = context! {
+            messages => messages.iter().map(Message::to_value).collect::<Value>(),
+            add_generation_prompt => add_generation_prompt,
+            bos_token => self.bos_token.as_str(),
+            eos_token => self.eos_token.as_str(),
+        };
+        let variables: BTreeMap<_, _> = self
+            .variables
+            .iter()
+            .map(|(name, json)| (name.as_str(), chat_functions::from_json(json)))
+            .collect();
+        context! { ..base, ..Value::from(variables) }
+    }
+}
+
+fn in_source(error: Error, source: &str) -> Error {
+    error.in_source(&Source::new(source, Notation::Text))
+}
+
+fn dialect(now: Option<SystemTime>) -> Dialect {
+    Dialect { trim_blocks: true, strict: false, put: None, functions: chat_functions::all(now) }
+}
+
+/// A template is a string, or a list of named ones of which `default` is for chat.
+fn template_of(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::String(source) => Some(source.clone()),
+        serde_json::Value::Array(named) => named
+            .iter()
+            .find(|entry| entry.get("name").and_then(|n| n.as_str()) == Some("default"))
+            .and_then(|entry| Some(entry.get("template")?.as_str()?.to_owned())),
+        _ => None,
+    }
+}

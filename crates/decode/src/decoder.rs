@@ -1,0 +1,600 @@
+//! The decoder: a state machine that chooses the tokens of one sequence, an event at a time.
+
+use super::constraint::Constraint;
+use super::draft::Draft;
+use super::errors;
+use super::event::{ChosenToken, Event, Poll};
+use super::finish::FinishReason;
+use super::logits::Logits;
+use super::mask::only;
+use super::model::{Feed, Model, Rows, fork_of_beginning};
+use super::options::{Generation, GenerationOptions};
+use super::output::{Bounds, Detokenizer, Output, check_prompt};
+use super::sampler::Sampler;
+use super::scores::log_probability_of;
+use super::sequences::SequenceId;
+use super::timings::Timings;
+use grammata::error::{Error, Result};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// What comes next.
+enum State {
+    /// a limit, a forced token, or the need of logits
+    Deciding,
+    /// a choice from logits, under the mask that was made
+    Choosing,
+    Ended(FinishReason),
+    Failed(Error),
+}
+
+/// Chooses the tokens of one sequence of a model, under a constraint if there is one.
+///
+/// [`next`](Decoder::next) feeds the model whenever it must and gives the next [`Event`]. To run several decoders on one
+/// model in batches, or on a model of one's own, use [`poll`](Decoder::poll), [`feed`](Decoder::feed) and
+/// [`supply`](Decoder::supply), which do not touch a model.
+///
+/// Tokens that are the only ones allowed cost no run of the model: they are fed with the next one that is needed. Where the
+/// constraint allows nothing more, the model is not run either.
+///
+/// An error of the model leaves the decoder as it was. After an error of the constraint or the sampler every call gives
+/// that error again.
+///
+/// ```
+/// use grammata::decode::{Decoder, Event, GenerationOptions, Model};
+/// use grammata::syntax::regex;
+/// use grammata::{Compiler, Result, Vocabulary};
+/// use std::sync::Arc;
+///
+/// fn shout(model: &mut dyn Model, vocabulary: &Arc<Vocabulary>, prompt: &[u32]) -> Result<String> {
+///     let grammar = regex::compile("[A-Z]{1,20}!", &regex::Options::default())?;
+///     let matcher = Compiler::new(Arc::clone(vocabulary)).compile(&grammar)?.matcher();
+///     let options = GenerationOptions::default();
+///     let mut decoder = Decoder::new(model, &**vocabulary, Some(Box::new(matcher)), prompt, &options)?;
+///     let mut text = String::new();
+///     loop {
+///         match decoder.next(model)? {
+///             Event::Token(token) => println!("token {}", token.id),
+///             Event::Text(piece) => text += &piece,
+///             Event::Finished(reason) => {
+///                 println!("{reason}");
+///                 break;
+///             }
+///         }
+///     }
+///     decoder.close(model);
+///     Ok(text)
+/// }
+/// ```
+pub struct Decoder<'c> {
+    sequence: SequenceId,
+    vocabulary: usize,
+    context: Option<usize>,
+    detokenizer: &'c dyn Detokenizer,
+    options: GenerationOptions,
+    sampler: Sampler,
+    output: Output<'c>,
+    log_probabilities: Vec<f64>,
+    state: State,
+    events: VecDeque<Event>,
+    mask: Vec<u32>,
+    masked: bool,
+    mask_time: Duration,
+    /// the prompt and the output
+    history: Vec<u32>,
+    /// number of tokens of the sequence that the model holds
+    fed: usize,
+    /// tokens that the model has not been fed, then `drafted` proposals
+    pending: Vec<u32>,
+    drafted: usize,
+    /// how many of the last tokens of the output wait for their log-probability
+    unscored: usize,
+    /// the places among `pending` whose logits are wanted
+    rows: Vec<usize>,
+    /// drafts that the model was fed and that no chosen token has met yet
+    ahead: VecDeque<u32>,
+    /// number of tokens that the model was fed in vain
+    excess: usize,
+    /// when it was made
+    began: Instant,
+    decoding: Option<Instant>,
+    timings: Timings,
+}
+
+impl std::fmt::Debug for Decoder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoder")
+            .field("sequence", &self.sequence)
+            .field("text", &self.output.text)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'c> Decoder<'c> {
+    /// A decoder on a new sequence of `model`, to continue `prompt`.
+    ///
+    /// # Errors
+    /// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/sampling`, `decode/empty-stop`; what the model reports.
+    pub fn new(
+        model: &mut dyn Model,
+        detokenizer: &'c dyn Detokenizer,
+        constraint: Option<Box<dyn Constraint + 'c>>,
+        prompt: &[u32],
+        options: &GenerationOptions,
+    ) -> Result<Decoder<'c>> {
+        Decoder::on(model, None, detokenizer, constraint, prompt, options)
+    }
+
+    /// A decoder to continue `prompt`, on a fork of `sequence`, which holds the first tokens of the prompt: only the others
+    /// are fed. Of a sequence that holds the whole prompt the last token is fed again.
+    ///
+    /// # Errors
+    /// As of [`new`](Decoder::new).
+    pub fn after(
+        model: &mut dyn Model,
+        sequence: SequenceId,
+        detokenizer: &'c dyn Detokenizer,
+        constraint: Option<Box<dyn Constraint + 'c>>,
+        prompt: &[u32],
+        options: &GenerationOptions,
+    ) -> Result<Decoder<'c>> {
+        Decoder::on(model, Some(sequence), detokenizer, constraint, prompt, options)
+    }
+
+    fn on(
+        model: &mut dyn Model,
+        held: Option<SequenceId>,
+        detokenizer: &'c dyn Detokenizer,
+        constraint: Option<Box<dyn Constraint + 'c>>,
+        prompt: &[u32],
+        options: &GenerationOptions,
+    ) -> Result<Decoder<'c>> {
+        check_prompt(prompt, model.context_length())?;
+        let output = Output::new(constraint, &options.stop)?;
+        let mut sampler = Sampler::new(options.sampling.clone())?;
+        prompt.iter().for_each(|&token| sampler.observe(token));
+        let (sequence, fed) = match held {
+            None => (model.open()?, 0),
+            Some(held) => fork_of_beginning(model, held, prompt.len().saturating_sub(1))?,
+        };
+        Ok(Decoder {
+            sequence,
+            vocabulary: model.vocabulary_size(),
+            context: model.context_length(),
+            detokenizer,
+            options: options.clone(),
+            sampler,
+            output,
+            log_probabilities: Vec::new(),
+            state: State::Deciding,
+            events: VecDeque::new(),
+            mask: Vec::new(),
+            masked: false,
+            mask_time: Duration::ZERO,
+            history: prompt.to_vec(),
+            fed,
+            pending: prompt.get(fed..).unwrap_or_default().to_vec(),
+            drafted: 0,
+            unscored: 0,
+            rows: Vec::new(),
+            ahead: VecDeque::new(),
+            excess: 0,
+            began: Instant::now(),
+            decoding: None,
+            timings: Timings::default(),
+        })
+    }
+
+    /// A decoder at the same place, on a fork of the sequence, whose random numbers begin at `seed`.
+    ///
+    /// # Errors
+    /// What the model reports, or the error that this decoder ended with.
+    pub fn fork(&self, model: &mut dyn Model, seed: u64) -> Result<Decoder<'c>> {
+        let state = match &self.state {
+            State::Deciding => State::Deciding,
+            State::Choosing => State::Choosing,
+            State::Ended(reason) => State::Ended(reason.clone()),
+            State::Failed(error) => return Err(error.clone()),
+        };
+        let mut sampler = self.sampler.clone();
+        sampler.reseed(seed);
+        Ok(Decoder {
+            sequence: model.fork(self.sequence)?,
+            options: self.options.clone(),
+            sampler,
+            output: self.output.fork(),
+            log_probabilities: self.log_probabilities.clone(),
+            state,
+            events: self.events.clone(),
+            mask: self.mask.clone(),
+            history: self.history.clone(),
+            pending: self.pending.clone(),
+            rows: self.rows.clone(),
+            ahead: self.ahead.clone(),
+            timings: self.timings.clone(),
+            ..*self
+        })
+    }
+
+    /// Feeds the model what it needs before the next choice but for the last token, so that forks share that.
+    ///
+    /// # Errors
+    /// What the model reports; the decoder is then as it was.
+    pub fn prefill(&mut self, model: &mut dyn Model) -> Result<()> {
+        let count = self.pending.len().saturating_sub(1 + self.unscored + self.drafted);
+        let tokens = self.pending.get(..count).unwrap_or_default();
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        model.feed(&[Feed { sequence: self.sequence, tokens, rows: Rows::None }])?;
+        self.record(start.elapsed(), count);
+        self.pending.drain(..count);
+        self.fed += count;
+        Ok(())
+    }
+
+    /// The sequence of the model. It is open until [`close`](Decoder::close).
+    pub fn sequence(&self) -> SequenceId {
+        self.sequence
+    }
+
+    /// The tokens generated so far; some of their events may not have been given yet.
+    pub fn tokens(&self) -> &[u32] {
+        &self.output.tokens
+    }
+
+    /// The text so far, as far as it is certain; some of its events may not have been given yet.
+    pub fn text(&self) -> &str {
+        &self.output.text
+    }
+
+    /// Closes the sequence and gives the output. A decoder that has not ended gives what it has, with
+    /// [`FinishReason::Abandoned`].
+    pub fn close(mut self, model: &mut dyn Model) -> Generation {
+        model.close(self.sequence);
+        self.timings.tokens = self.output.tokens.len();
+        let finish = match self.state {
+            State::Ended(reason) => reason,
+            _ => FinishReason::Abandoned,
+        };
+        Generation {
+            text: self.output.text,
+            tokens: self.output.tokens,
+            log_probabilities: self.log_probabilities,
+            finish,
+            timings: self.timings,
+        }
+    }
+
+    /// The next event. `model` must be the one that the decoder was made with.
+    ///
+    /// # Errors
+    /// What the model, the constraint and the sampler report; a mask that allows nothing (`decode/empty-mask`).
+    pub fn next(&mut self, model: &mut dyn Model) -> Result<Event> {
+        self.advance(model, None)
+    }
+
+    /// The next event. Whenever the model must be run, `draft` proposes up to `most` tokens, which the same run verifies:
+    /// speculative decoding (Leviathan et al. 2023) whose output is that of [`next`](Decoder::next), sampled or greedy,
+    /// since each token is chosen from the model's logits as it would be without drafts.
+    ///
+    /// # Errors
+    /// As of [`next`](Decoder::next), and what the draft reports.
+    pub fn next_drafted(
+        &mut self,
+        model: &mut dyn Model,
+        draft: &mut dyn Draft,
+        most: usize,
+    ) -> Result<Event> {
+        self.advance(model, Some((draft, most)))
+    }
+
+    fn advance(
+        &mut self,
+        model: &mut dyn Model,
+        mut draft: Option<(&mut dyn Draft, usize)>,
+    ) -> Result<Event> {
+        loop {
+            if let Poll::Event(event) = self.poll()? {
+                return Ok(event);
+            }
+            if let Some((draft, most)) = &mut draft {
+                self.propose(*draft, *most)?;
+            }
+            let start = Instant::now();
+            let logits = model.feed(&[self.feed()])?;
+            let supplied = self.supply(&logits, 0, start.elapsed());
+            if std::mem::take(&mut self.excess) > 0 {
+                model.truncate(self.sequence, self.fed)?;
+            }
+            supplied?;
+        }
+    }
+
+    /// The next event, or the need of logits. Does not touch the model.
+    ///
+    /// # Errors
+    /// What the constraint reports; a mask that allows nothing (`decode/empty-mask`).
+    pub fn poll(&mut self) -> Result<Poll> {
+        loop {
+            if let Some(event) = self.ready() {
+                return Ok(Poll::Event(event));
+            }
+            match &self.state {
+                State::Deciding => {
+                    let decided = self.decide(None);
+                    self.fail_on(decided)?;
+                }
+                State::Ended(reason) if self.unscored == 0 => {
+                    return Ok(Poll::Event(Event::Finished(reason.clone())));
+                }
+                State::Choosing | State::Ended(_) => {
+                    self.want_rows();
+                    return Ok(Poll::Feed);
+                }
+                State::Failed(error) => return Err(error.clone()),
+            }
+        }
+    }
+
+    /// What the model must be fed after [`poll`](Decoder::poll) gave [`Poll::Feed`].
+    pub fn feed(&self) -> Feed<'_> {
+        // at the end only log-probabilities are wanted, and nothing follows the last token
+        let ended = usize::from(matches!(self.state, State::Ended(_)));
+        let tokens = self.pending.get(..self.pending.len().saturating_sub(ended)).unwrap_or_default();
+        Feed { sequence: self.sequence, tokens, rows: Rows::At(&self.rows) }
+    }
+
+    /// Number of rows of logits that [`feed`](Decoder::feed) wants.
+    pub fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Takes the logits that the model gave for [`feed`](Decoder::feed) in a run of `time`: the rows from number `first`,
+    /// [`row_count`](Decoder::row_count) of them. The model must have been fed.
+    ///
+    /// # Errors
+    /// What the constraint and the sampler report; rows of another length than the vocabulary (`decode/logits`).
+    pub fn supply(&mut self, logits: &Logits<'_>, first: usize, time: Duration) -> Result<()> {
+        self.record(time, self.pending.len() - self.drafted);
+        let supplied = self.take_rows(logits, first);
+        self.fail_on(supplied)
+    }
+
+    fn fail_on(&mut self, result: Result<()>) -> Result<()> {
+        if let Err(error) = &result {
+            self.state = State::Failed(error.clone());
+        }
+        result
+    }
+
+    /// The oldest event, unless it waits for a log-probability.
+    fn ready(&mut self) -> Option<Event> {
+        match self.events.front() {
+            Some(Event::Token(token))
+                if self.options.log_probabilities && token.log_probability.is_none() =>
+            {
+                None
+            }
+            _ => self.events.pop_front(),
+        }
+    }
+
+    /// Ends at a limit, takes a forced token, or makes the mask for a choice. `row` has the logits of the token to come, if
+    /// they are known.
+    fn decide(&mut self, row: Option<&[f32]>) -> Result<()> {
+        let bounds = bounds(&self.options, self.context);
+        let length = self.fed + self.pending.len();
+        if let Some(reason) = self.output.limit(&bounds, length)? {
+            self.end(reason);
+            return Ok(());
+        }
+        if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
+            let status = self.output.status()?;
+            self.end(FinishReason::Timeout { limit, status });
+            return Ok(());
+        }
+        let start = Instant::now();
+        let count = self.detokenizer.token_count();
+        // what is drawn from the mask without the budget is checked: see `in_time`
+        self.output.check_budget(self.output.budget(&bounds, length))?;
+        self.masked = self.output.fill_mask(&mut self.mask, count, None)?;
+        self.mask_time = start.elapsed();
+        match if self.masked { only(&self.mask)? } else { None } {
+            Some(token) if (token as usize) < self.vocabulary => {
+                self.timings.forced_tokens += 1;
+                self.take(token, true, row)
+            }
+            // a token that the model does not have is no token it can be fed
+            Some(_) => Err(errors::empty_mask()),
+            None => {
+                self.state = State::Choosing;
+                Ok(())
+            }
+        }
+    }
+
+    /// Appends `token` to the output. `row` has its logits, if they are known.
+    fn take(&mut self, token: u32, forced: bool, row: Option<&[f32]>) -> Result<()> {
+        let start = Instant::now();
+        let shown = self.output.text.len();
+        let reason = self.output.push(token, self.detokenizer, &bounds(&self.options, self.context))?;
+        if self.masked {
+            self.timings.add_mask(self.mask_time + start.elapsed());
+        }
+        self.sampler.observe(token);
+        self.history.push(token);
+        let mut log_probability = None;
+        if self.options.log_probabilities {
+            log_probability = row.map(|row| log_probability_of(row, token));
+            self.log_probabilities.extend(log_probability);
+            self.unscored += usize::from(log_probability.is_none());
+        }
+        self.events.push_back(Event::Token(ChosenToken { id: token, forced, log_probability }));
+        self.show(shown);
+        if self.pending.is_empty() && self.ahead.front() == Some(&token) {
+            self.ahead.pop_front();
+            self.fed += 1;
+        } else {
+            self.pending.push(token);
+        }
+        self.state = State::Deciding;
+        if let Some(reason) = reason {
+            self.end(reason);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, reason: FinishReason) {
+        let shown = self.output.text.len();
+        self.output.finish(&reason);
+        self.show(shown);
+        self.timings.decode = self.decoding.map(|start| start.elapsed()).unwrap_or_default();
+        self.timings.tokens = self.output.tokens.len();
+        self.state = State::Ended(reason);
+    }
+
+    /// Reports the text from byte `from`.
+    fn show(&mut self, from: usize) {
+        let piece = self.output.text.get(from..).unwrap_or_default();
+        if !piece.is_empty() {
+            self.events.push_back(Event::Text(piece.to_owned()));
+        }
+    }
+
+    /// The rows that are wanted of the next run: those of tokens without a log-probability, the one to choose from, and
+    /// those after drafts. The row of a token is at the token before it.
+    fn want_rows(&mut self) {
+        let known = self.pending.len() - self.drafted;
+        let first = known.saturating_sub(1 + self.unscored);
+        let end = match self.state {
+            State::Ended(_) => known.saturating_sub(1),
+            _ => self.pending.len(),
+        };
+        self.rows.clear();
+        self.rows.extend(first..end);
+    }
+
+    /// Takes proposals of `draft` into the next run, as far as the constraint, the context and the limits have room.
+    fn propose(&mut self, draft: &mut dyn Draft, most: usize) -> Result<()> {
+        if !matches!(self.state, State::Choosing) || self.drafted > 0 {
+            return Ok(());
+        }
+        let length = self.fed + self.pending.len();
+        let room = self.context.map_or(usize::MAX, |limit| limit.saturating_sub(length));
+        // the run chooses one token more than it verifies
+        let left = self.options.max_tokens.saturating_sub(self.output.tokens.len() + 1);
+        let most = most.min(room).min(left);
+        if most == 0 {
+            return Ok(());
+        }
+        let mut constraint = self.output.constraint.as_deref().map(|constraint| constraint.fork());
+        let borrowed = constraint.as_deref_mut().map(|constraint| constraint as &mut dyn Constraint);
+        let proposed = draft.propose(&self.history, borrowed, most)?;
+        let proposed =
+            proposed.into_iter().take(most).take_while(|&token| (token as usize) < self.vocabulary);
+        let before = self.pending.len();
+        self.pending.extend(proposed);
+        self.drafted = self.pending.len() - before;
+        self.timings.drafted_tokens += self.drafted;
+        self.want_rows();
+        Ok(())
+    }
+
+    fn take_rows(&mut self, logits: &Logits<'_>, first: usize) -> Result<()> {
+        let mut buffer = Vec::new();
+        let drafts = self.pending.split_off(self.pending.len() - std::mem::take(&mut self.drafted));
+        let unscored = std::mem::take(&mut self.unscored);
+        let late = self.pending.split_off(self.pending.len() - unscored);
+        for (row, &token) in late.iter().enumerate() {
+            let row = self.row(logits, first + row, &mut buffer)?;
+            self.score(log_probability_of(row, token));
+        }
+        self.fed += self.pending.len() + late.len();
+        self.pending.clear();
+        if matches!(self.state, State::Ended(_)) {
+            return Ok(());
+        }
+        self.ahead = drafts.into();
+        let drafted = self.ahead.len();
+        // as long as what was chosen is what was drafted, the row of the next token is there
+        while self.pending.is_empty() {
+            let row = first + unscored + drafted - self.ahead.len();
+            match self.state {
+                State::Deciding => {
+                    let row = self.row(logits, row, &mut buffer)?;
+                    self.decide(Some(row))?;
+                }
+                State::Choosing => {
+                    let row = self.row(logits, row, &mut buffer)?;
+                    let start = Instant::now();
+                    let token = self.sampler.sample(row, self.masked.then_some(&self.mask[..]))?;
+                    self.timings.sampling += start.elapsed();
+                    let token = self.in_time(token, row)?;
+                    self.take(token, false, Some(row))?;
+                }
+                State::Ended(_) | State::Failed(_) => break,
+            }
+        }
+        self.excess = self.ahead.len();
+        self.timings.accepted_tokens += drafted - self.excess;
+        self.ahead.clear();
+        Ok(())
+    }
+
+    /// The token that was drawn, or, if no completion in time is known after it, one drawn from the mask within the budget.
+    /// That is rejection sampling: tokens have the probabilities of that mask, which is seldom made.
+    fn in_time(&mut self, token: u32, row: &[f32]) -> Result<u32> {
+        let bounds = bounds(&self.options, self.context);
+        let budget = self.output.budget(&bounds, self.fed + self.pending.len());
+        let start = Instant::now();
+        let may_take = self.output.may_take(token, budget)?;
+        if !may_take {
+            let count = self.detokenizer.token_count();
+            self.masked = self.output.fill_mask(&mut self.mask, count, budget)?;
+        }
+        self.mask_time += start.elapsed();
+        match may_take {
+            true => Ok(token),
+            false => self.sampler.sample(row, self.masked.then_some(&self.mask[..])),
+        }
+    }
+
+    fn row<'a>(&self, logits: &'a Logits<'_>, row: usize, buffer: &'a mut Vec<f32>) -> Result<&'a [f32]> {
+        let row = logits.row(row, buffer)?;
+        match row.len() == self.vocabulary {
+            true => Ok(row),
+            false => Err(errors::logits_length(row.len(), self.vocabulary)),
+        }
+    }
+
+    /// The log-probability of the oldest token that waits for one.
+    fn score(&mut self, log_probability: f64) {
+        self.log_probabilities.push(log_probability);
+        let mut tokens = self.events.iter_mut().filter_map(|event| match event {
+            Event::Token(token) => Some(token),
+            _ => None,
+        });
+        if let Some(token) = tokens.find(|token| token.log_probability.is_none()) {
+            token.log_probability = Some(log_probability);
+        }
+    }
+
+    /// Counts a run of the model over `tokens` tokens.
+    fn record(&mut self, time: Duration, tokens: usize) {
+        if self.decoding.is_none() {
+            self.decoding = Some(Instant::now());
+            self.timings.prefill = time;
+            self.timings.prefill_tokens = tokens;
+        } else {
+            self.timings.model += time;
+            self.timings.model_steps += 1;
+        }
+    }
+}
+
+fn bounds(options: &GenerationOptions, context: Option<usize>) -> Bounds<'_> {
+    let GenerationOptions { max_tokens, end_tokens, complete, .. } = options;
+    Bounds { tokens: *max_tokens, context, end: end_tokens, complete: *complete }
+}

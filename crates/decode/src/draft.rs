@@ -1,0 +1,156 @@
+//! Drafts: proposals of the next tokens that a model then verifies in one run.
+
+use super::cached::CachedSequence;
+use super::constraint::Constraint;
+use super::mask::top;
+use super::model::Model;
+use grammata::error::Result;
+
+/// Proposes the tokens that follow a sequence.
+pub trait Draft {
+    /// Up to `most` tokens to follow `tokens` (the prompt and the output so far), best guess first. `constraint` is a copy
+    /// at the end of `tokens`, free to be moved; a proposal that it forbids is in vain, not wrong.
+    ///
+    /// # Errors
+    /// What the source of the proposals reports.
+    fn propose(
+        &mut self,
+        tokens: &[u32],
+        constraint: Option<&mut dyn Constraint>,
+        most: usize,
+    ) -> Result<Vec<u32>>;
+}
+
+/// Proposes the tokens that spell what every completion begins with ([`Constraint::forced_tokens`]). One that is the only
+/// token allowed needs no draft; these are texts that have more than one spelling.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ForcedDraft;
+
+impl Draft for ForcedDraft {
+    fn propose(
+        &mut self,
+        _: &[u32],
+        constraint: Option<&mut dyn Constraint>,
+        most: usize,
+    ) -> Result<Vec<u32>> {
+        let mut tokens = constraint.map_or(Ok(Vec::new()), |constraint| constraint.forced_tokens())?;
+        tokens.truncate(most);
+        Ok(tokens)
+    }
+}
+
+/// Proposes what followed the latest earlier occurrence of the sequence's last tokens: prompt lookup (Saxena 2023).
+#[derive(Clone, Copy, Debug)]
+pub struct NgramDraft {
+    /// The most tokens that must match; shorter matches are tried after longer ones. 3 by default.
+    pub longest: usize,
+    /// How many tokens back an occurrence may begin. 4,096 by default.
+    pub window: usize,
+}
+
+impl Default for NgramDraft {
+    fn default() -> NgramDraft {
+        NgramDraft { longest: 3, window: 4096 }
+    }
+}
+
+impl Draft for NgramDraft {
+    fn propose(
+        &mut self,
+        tokens: &[u32],
+        constraint: Option<&mut dyn Constraint>,
+        most: usize,
+    ) -> Result<Vec<u32>> {
+        let tokens = tokens.get(tokens.len().saturating_sub(self.window)..).unwrap_or_default();
+        let lengths = (1..=self.longest.min(tokens.len().saturating_sub(1))).rev();
+        let followed = lengths.filter_map(|length| {
+            let (before, last) = tokens.split_at(tokens.len() - length);
+            // an occurrence may overlap the end, but not be it
+            let at = (0..before.len()).rev().find(|&at| tokens[at..].starts_with(last))?;
+            Some(&tokens[at + length..])
+        });
+        let proposed = followed.into_iter().next().unwrap_or_default();
+        let proposed = &proposed[..proposed.len().min(most)];
+        Ok(allowed(proposed, constraint).to_vec())
+    }
+}
+
+/// The beginning of `tokens` that the constraint allows.
+fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'a [u32] {
+    let Some(constraint) = constraint else { return tokens };
+    // what a limit cuts off is no draft
+    let count = constraint.accept_tokens(tokens).unwrap_or(0);
+    &tokens[..count]
+}
+
+/// Proposes what a smaller model with the same tokenizer would choose greedily under the constraint.
+pub struct ModelDraft<'m> {
+    model: &'m mut dyn Model,
+    sequence: CachedSequence,
+    /// number of tokens of the tokenizer: bits of a mask
+    tokens: usize,
+}
+
+impl std::fmt::Debug for ModelDraft<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelDraft").field("sequence", &self.sequence).finish_non_exhaustive()
+    }
+}
+
+impl<'m> ModelDraft<'m> {
+    /// Drafts of `model`; masks have a bit for each of `tokens` tokens. A sequence is open until the drafts are dropped.
+    ///
+    /// # Errors
+    /// What the model reports.
+    pub fn new(model: &'m mut dyn Model, tokens: usize) -> Result<ModelDraft<'m>> {
+        let sequence = CachedSequence::open(model)?;
+        Ok(ModelDraft { model, sequence, tokens })
+    }
+
+    /// The model's choice after `tokens`.
+    fn choose(&mut self, tokens: &[u32], mask: Option<&[u32]>) -> Result<u32> {
+        let (logits, _) = self.sequence.feed(self.model, tokens)?;
+        let mut buffer = Vec::new();
+        let best = top(logits.row(0, &mut buffer)?, mask, 1)?;
+        Ok(best.first().map_or(0, |&(token, _)| token))
+    }
+}
+
+impl Drop for ModelDraft<'_> {
+    fn drop(&mut self) {
+        self.sequence.close(self.model);
+    }
+}
+
+impl Draft for ModelDraft<'_> {
+    fn propose(
+        &mut self,
+        tokens: &[u32],
+        mut constraint: Option<&mut dyn Constraint>,
+        most: usize,
+    ) -> Result<Vec<u32>> {
+        let mut all = tokens.to_vec();
+        let mut mask = vec![0; self.tokens.div_ceil(32)];
+        let fits = self.model.context_length().unwrap_or(usize::MAX);
+        let known = self.model.vocabulary_size();
+        // where the smaller model cannot follow it proposes nothing
+        if tokens.iter().any(|&token| token as usize >= known) {
+            return Ok(Vec::new());
+        }
+        while all.len() < tokens.len() + most && all.len() <= fits {
+            if let Some(constraint) = &mut constraint {
+                if constraint.is_finished()? {
+                    break;
+                }
+                mask.fill(0);
+                constraint.fill_mask(&mut mask)?;
+            }
+            let chosen = self.choose(&all, constraint.is_some().then_some(&mask[..]))?;
+            if let Some(constraint) = &mut constraint {
+                constraint.accept_token(chosen)?;
+            }
+            all.push(chosen);
+        }
+        Ok(all.split_off(tokens.len()))
+    }
+}

@@ -1,0 +1,320 @@
+//! Beam search.
+
+use crate::constraint::Constraint;
+use crate::errors;
+use crate::finish::FinishReason;
+use crate::mask::top;
+use crate::model::{Feed, Model, Rows};
+use crate::output::{Bounds, Detokenizer, Output, check_prompt};
+use crate::scores::{LogSoftmax, normalised};
+use crate::sequences::SequenceId;
+use grammata::error::Result;
+
+/// Settings of [`beam_search`].
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct BeamOptions {
+    /// The most hypotheses that are kept. 4 by default; at least 1.
+    pub width: usize,
+    /// Hypotheses are ranked by log-probability divided by the number of tokens to the power of this: 0 (the default) by
+    /// probability, which favours short ones; 1 by the mean of a token.
+    pub length_exponent: f64,
+    /// The most tokens of a hypothesis. 512 by default.
+    pub max_tokens: usize,
+    /// Whether the constraint sees to it that each hypothesis is complete within `max_tokens` and the context, as
+    /// [`GenerationOptions::complete`](crate::GenerationOptions::complete) says. True by default.
+    pub complete: bool,
+    /// Ids that end a hypothesis. None by default.
+    pub end_tokens: Vec<u32>,
+    /// Texts at which a hypothesis ends; they are not part of it. None by default.
+    pub stop: Vec<String>,
+    /// No token may complete a sequence of this many tokens that prompt and hypothesis have already; 0, the default, permits
+    /// all. Where a constraint allows only such tokens the hypothesis has no extension; with
+    /// [`complete`](BeamOptions::complete) they may come then, as being complete is promised.
+    pub no_repeat: usize,
+}
+
+impl Default for BeamOptions {
+    fn default() -> BeamOptions {
+        BeamOptions {
+            width: 4,
+            length_exponent: 0.0,
+            max_tokens: 512,
+            complete: true,
+            end_tokens: Vec::new(),
+            stop: Vec::new(),
+            no_repeat: 0,
+        }
+    }
+}
+
+grammata_base::setters!(BeamOptions {
+    width: usize,
+    length_exponent: f64,
+    max_tokens: usize,
+    complete: bool,
+    end_tokens: Vec<u32>,
+    stop: Vec<String>,
+    no_repeat: usize,
+});
+
+/// An output of [`beam_search`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hypothesis {
+    /// The text, without a stop string; bytes that are no UTF-8 are U+FFFD.
+    pub text: String,
+    /// All tokens, the one that ended the hypothesis among them.
+    pub tokens: Vec<u32>,
+    /// The natural logarithm of the probability that the model gives the tokens, among all tokens, not only the allowed
+    /// ones.
+    pub log_probability: f64,
+    /// What it is ranked by.
+    pub score: f64,
+    /// Why it ended.
+    pub finish: FinishReason,
+}
+
+/// Searches for outputs of the greatest probability (Lowerre 1976): at most `width` hypotheses, the best first.
+///
+/// Each step extends every hypothesis that has not ended by every token allowed, and keeps the best of the extended and the
+/// ended ones; it stops when all that are kept have ended. Hypotheses are fed in one batch. Of equals ended ones come
+/// first, then those that extend a better one, then those of a lower last token. A word that the constraint lets nothing follow ends without
+/// the probability of an end token. `constraint` stays where it is.
+///
+/// # Errors
+/// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/empty-stop`, `decode/beam`; no token is allowed
+/// (`decode/empty-mask`) or none has a probability (`decode/no-candidate`); what the model and the constraint report.
+pub fn beam_search(
+    model: &mut dyn Model,
+    detokenizer: &dyn Detokenizer,
+    constraint: Option<&dyn Constraint>,
+    prompt: &[u32],
+    options: &BeamOptions,
+) -> Result<Vec<Hypothesis>> {
+    check_prompt(prompt, model.context_length())?;
+    if options.width == 0 || !options.length_exponent.is_finite() {
+        return Err(errors::beam(options.width, options.length_exponent));
+    }
+    let output = Output::new(constraint.map(Constraint::fork), &options.stop)?;
+    let sequence = model.open()?;
+    let first =
+        Beam { sequence, pending: prompt.to_vec(), length: prompt.len(), output, log_probability: 0.0 };
+    let bounds = Bounds {
+        tokens: options.max_tokens,
+        context: model.context_length(),
+        end: &options.end_tokens,
+        complete: options.complete,
+    };
+    let mut search = Search {
+        model,
+        detokenizer,
+        prompt,
+        options,
+        bounds,
+        live: vec![first],
+        ended: Vec::new(),
+        opened: vec![sequence],
+    };
+    let found = search.run();
+    for sequence in search.opened {
+        search.model.close(sequence);
+    }
+    found?;
+    Ok(search.ended)
+}
+
+/// A hypothesis that has not ended.
+struct Beam {
+    sequence: SequenceId,
+    /// tokens that the model has not been fed
+    pending: Vec<u32>,
+    /// number of tokens, prompt included
+    length: usize,
+    output: Output<'static>,
+    log_probability: f64,
+}
+
+/// A hypothesis of the next step.
+struct Candidate {
+    score: f64,
+    log_probability: f64,
+    /// ended: its place among those; extended: the place of what it extends, and the token
+    from: Origin,
+}
+
+#[derive(Clone, Copy)]
+enum Origin {
+    Ended(usize),
+    Live(usize, u32),
+}
+
+struct Search<'a> {
+    model: &'a mut dyn Model,
+    detokenizer: &'a dyn Detokenizer,
+    prompt: &'a [u32],
+    options: &'a BeamOptions,
+    bounds: Bounds<'a>,
+    /// best first
+    live: Vec<Beam>,
+    /// best first
+    ended: Vec<Hypothesis>,
+    opened: Vec<SequenceId>,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Result<()> {
+        self.stop_at_limits()?;
+        while !self.live.is_empty() {
+            let candidates = self.candidates()?;
+            self.keep(candidates)?;
+            self.stop_at_limits()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the hypotheses that cannot be extended.
+    fn stop_at_limits(&mut self) -> Result<()> {
+        for mut beam in std::mem::take(&mut self.live) {
+            match beam.output.limit(&self.bounds, beam.length)? {
+                Some(reason) => {
+                    self.close(beam.sequence);
+                    self.end(beam.output, beam.log_probability, reason);
+                }
+                None => self.live.push(beam),
+            }
+        }
+        // stable: equals stay in order
+        self.ended.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(())
+    }
+
+    fn end(&mut self, mut output: Output<'_>, log_probability: f64, finish: FinishReason) {
+        output.finish(&finish);
+        let Output { text, tokens, .. } = output;
+        let score = normalised(log_probability, tokens.len(), self.options.length_exponent);
+        self.ended.push(Hypothesis { text, tokens, log_probability, score, finish });
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.model.close(sequence);
+        self.opened.retain(|&open| open != sequence);
+    }
+
+    /// The best extensions of every live hypothesis, and the ended ones; the best `width` of all, best first.
+    fn candidates(&mut self) -> Result<Vec<Candidate>> {
+        let vocabulary = self.model.vocabulary_size();
+        let mut masks = Vec::with_capacity(self.live.len());
+        for beam in &mut self.live {
+            let mut mask = Vec::new();
+            let count = self.detokenizer.token_count();
+            let budget = beam.output.budget(&self.bounds, beam.length);
+            let mut masked = beam.output.fill_mask(&mut mask, count, budget)?;
+            // where nothing else completes the hypothesis in time it may repeat itself
+            let within = budget.is_some().then(|| mask.clone());
+            for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
+                if !std::mem::replace(&mut masked, true) {
+                    mask = vec![u32::MAX; vocabulary.div_ceil(32)];
+                }
+                if let Some(word) = mask.get_mut(token as usize / 32) {
+                    *word &= !(1 << (token % 32));
+                }
+            }
+            if let Some(within) = within.filter(|_| mask.iter().all(|&word| word == 0)) {
+                mask = within;
+            }
+            masks.push(masked.then_some(mask));
+        }
+        let feed = |beam: &Beam| (beam.sequence, beam.pending.clone());
+        let fed: Vec<(SequenceId, Vec<u32>)> = self.live.iter().map(feed).collect();
+        let batch: Vec<Feed<'_>> =
+            fed.iter().map(|(s, tokens)| Feed { sequence: *s, tokens, rows: Rows::Last }).collect();
+        let logits = self.model.feed(&batch)?;
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let ended = self.ended.iter().enumerate();
+        candidates.extend(ended.map(|(place, hypothesis)| Candidate {
+            score: hypothesis.score,
+            log_probability: hypothesis.log_probability,
+            from: Origin::Ended(place),
+        }));
+        let mut buffer = Vec::new();
+        let mut dead_end = None;
+        for (place, (beam, mask)) in self.live.iter().zip(&masks).enumerate() {
+            let row = logits.row(place, &mut buffer)?;
+            if row.len() != vocabulary {
+                return Err(errors::logits_length(row.len(), vocabulary));
+            }
+            let softmax = LogSoftmax::of(row);
+            let best = match top(row, mask.as_deref(), self.options.width) {
+                Ok(best) => best,
+                // the others may go on
+                Err(error) => {
+                    dead_end = dead_end.or(Some(error));
+                    continue;
+                }
+            };
+            candidates.extend(best.into_iter().map(|(token, logit)| {
+                let log_probability = beam.log_probability + softmax.at(logit);
+                let length = beam.output.tokens.len() + 1;
+                let score = normalised(log_probability, length, self.options.length_exponent);
+                Candidate { score, log_probability, from: Origin::Live(place, token) }
+            }));
+        }
+        if let Some(error) = dead_end.filter(|_| candidates.is_empty()) {
+            return Err(error);
+        }
+        // stable: equals stay in order
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        candidates.truncate(self.options.width);
+        Ok(candidates)
+    }
+
+    /// Makes the hypotheses of the next step. The first extension of a hypothesis that has not ended takes its sequence
+    /// over, the others fork it.
+    fn keep(&mut self, candidates: Vec<Candidate>) -> Result<()> {
+        let before = std::mem::take(&mut self.live);
+        let mut ended: Vec<Option<Hypothesis>> =
+            std::mem::take(&mut self.ended).into_iter().map(Some).collect();
+        let mut taken = vec![false; before.len()];
+        for Candidate { log_probability, from, .. } in candidates {
+            let (place, token) = match from {
+                Origin::Ended(place) => {
+                    self.ended.extend(ended.get_mut(place).and_then(Option::take));
+                    continue;
+                }
+                Origin::Live(place, token) => (place, token),
+            };
+            let (Some(parent), Some(taken)) = (before.get(place), taken.get_mut(place)) else { continue };
+            let mut output = parent.output.fork();
+            if let Some(reason) = output.push(token, self.detokenizer, &self.bounds)? {
+                self.end(output, log_probability, reason);
+                continue;
+            }
+            let mut sequence = parent.sequence;
+            if std::mem::replace(taken, true) {
+                sequence = self.model.fork(sequence)?;
+                self.opened.push(sequence);
+            }
+            let length = parent.length + 1;
+            self.live.push(Beam { sequence, pending: vec![token], length, output, log_probability });
+        }
+        for (beam, _) in before.iter().zip(taken).filter(|(_, taken)| !taken) {
+            self.close(beam.sequence);
+        }
+        Ok(())
+    }
+}
+
+/// The tokens that would complete a sequence of `length` tokens which is there already.
+fn repeating(prompt: &[u32], tokens: &[u32], length: usize) -> Vec<u32> {
+    let all = [prompt, tokens].concat();
+    let Some(last) = length.checked_sub(1).and_then(|before| all.len().checked_sub(before)) else {
+        return Vec::new();
+    };
+    let (end, windows) = (&all[last..], all.windows(length));
+    windows.filter(|window| window.starts_with(end)).filter_map(|window| window.last().copied()).collect()
+}

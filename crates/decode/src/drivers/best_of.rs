@@ -1,0 +1,56 @@
+//! The best of several samples.
+
+use super::together::run_together;
+use crate::constraint::Constraint;
+use crate::decoder::Decoder;
+use crate::model::Model;
+use crate::options::{Generation, GenerationOptions};
+use crate::output::Detokenizer;
+use crate::scores::normalised;
+use grammata::error::Result;
+
+/// Draws `count` outputs, computed together, and ranks them, the best first: by log-probability divided by the number of
+/// tokens to the power `length_exponent` (0 ranks by probability, 1 by the mean of a token), equals by their number.
+///
+/// Output number i is what [`generate`](super::generate) gives with the seed `options.sampling.seed` + i. The prompt is fed
+/// once. Log-probabilities are computed whatever `options` says. `constraint` stays where it is.
+///
+/// # Errors
+/// As of [`Decoder::new`] and [`Decoder::next`]; that of the first output that fails.
+pub fn best_of(
+    model: &mut dyn Model,
+    detokenizer: &dyn Detokenizer,
+    constraint: Option<&dyn Constraint>,
+    prompt: &[u32],
+    options: &GenerationOptions,
+    count: usize,
+    length_exponent: f64,
+) -> Result<Vec<Generation>> {
+    let constraint = constraint.map(Constraint::fork);
+    let options = GenerationOptions { log_probabilities: true, ..options.clone() };
+    let mut decoders = vec![Decoder::new(model, detokenizer, constraint, prompt, &options)?];
+    let run = run(model, &mut decoders, options.sampling.seed, count);
+    let generations: Vec<Generation> = decoders.into_iter().map(|decoder| decoder.close(model)).collect();
+    run?;
+    let scored = generations.into_iter().map(|generation| {
+        let length = generation.tokens.len();
+        (normalised(generation.log_probability(), length, length_exponent), generation)
+    });
+    let mut scored: Vec<(f64, Generation)> = scored.collect();
+    // stable: equals stay in order
+    scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    Ok(scored.into_iter().map(|(_, generation)| generation).take(count).collect())
+}
+
+fn run(model: &mut dyn Model, decoders: &mut Vec<Decoder<'_>>, seed: u64, count: usize) -> Result<()> {
+    if let Some(first) = decoders.first_mut() {
+        first.prefill(model)?;
+    }
+    for number in 1..count {
+        let fork = decoders.first().map(|first| first.fork(model, seed.wrapping_add(number as u64)));
+        decoders.extend(fork.transpose()?);
+    }
+    let mut failure = None;
+    run_together(model, decoders, &mut |_, event| failure = failure.take().or(event.err()))?;
+    failure.map_or(Ok(()), Err)
+}

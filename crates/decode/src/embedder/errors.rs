@@ -1,0 +1,136 @@
+//! The errors of embedders.
+
+use grammata::diagnostic::{Diagnostic, Place, excerpt};
+use grammata::error::{Error, ErrorKind};
+use grammata::limits::{LimitKind, Limits};
+use std::path::Path;
+
+fn model(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+/// The place of a text in the list that was given.
+fn text_place(index: usize) -> Place {
+    Place::Pointer(format!("/{index}"))
+}
+
+/// A vector of another dimension.
+pub(super) fn dimension(text: usize, found: usize, expected: usize) -> Error {
+    model(
+        Diagnostic::new("decode/embedding-dimension", "an embedding has another dimension")
+            .at(text_place(text))
+            .found(format!("{found} coordinates"))
+            .allowed(format!("{expected} coordinates"))
+            .help("the vectors of one matrix are those of one embedder"),
+    )
+}
+
+/// A vector that cannot be divided by its norm.
+pub(super) fn no_direction(text: usize, norm: f64) -> Error {
+    model(
+        Diagnostic::new("decode/embedding-not-finite", "an embedding is zero or not finite")
+            .at(text_place(text))
+            .found(format!("a vector of norm {norm}"))
+            .allowed("finite coordinates that are not all 0")
+            .help("the model's numbers overflowed (16-bit floats?), or its weights are damaged"),
+    )
+}
+
+/// A vector that was taken for a unit vector.
+pub(super) fn not_unit(text: usize, norm: f64) -> Error {
+    model(
+        Diagnostic::new("decode/embedding-norm", "a vector does not have unit length")
+            .at(text_place(text))
+            .found(format!("a norm of {norm}"))
+            .allowed("a norm of 1")
+            .help("normalise vectors before they are stored: the file has been changed, or is not of an embedder"),
+    )
+}
+
+/// A text that a table does not have.
+pub(super) fn unknown_text(text: usize, found: &str) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("decode/unknown-text", "the table of embeddings has no such text")
+            .at(text_place(text))
+            .found(excerpt(found))
+            .allowed("the texts that the table was made with")
+            .help("add the text and its vector to the table"),
+    )
+}
+
+/// More texts than a call may have, or a text of too many bytes.
+pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> {
+    if texts.len() > limits.embedding_texts {
+        let found = format!("{} texts", texts.len());
+        return Err(Limits::exceeded(LimitKind::EmbeddingTexts, limits.embedding_texts, found));
+    }
+    let most = limits.embedding_text_bytes;
+    match texts.iter().enumerate().find(|(_, text)| text.len() > most) {
+        Some((index, text)) => {
+            let found = format!("{} bytes", text.len());
+            Err(Limits::exceeded(LimitKind::EmbeddingTextBytes, most, found).or_at(&text_place(index)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A model that pools in a way that is not supported.
+pub(super) fn pooling(path: &Path, pointer: &str, found: &str) -> Error {
+    model(
+        Diagnostic::new("decode/embedder-pooling", "the model pools its tokens in another way")
+            .in_file(path.display().to_string())
+            .at(Place::Pointer(pointer.to_owned()))
+            .found(found)
+            .allowed("the mean over the tokens (`pooling_mode_mean_tokens`)")
+            .help("use a model with mean pooling, all-MiniLM-L6-v2 for instance"),
+    )
+}
+
+/// A number of tokens that leaves no room for a text.
+#[cfg(feature = "ort")]
+pub(crate) fn max_tokens(found: usize, special: usize) -> Error {
+    model(
+        Diagnostic::new("decode/embedder-max-tokens", "the embedder's maximum leaves no room for a text")
+            .found(format!("at most {found} tokens"))
+            .allowed(format!("more than the {special} special tokens of every text"))
+            .help("correct `max_seq_length` in sentence_bert_config.json"),
+    )
+}
+
+/// A text without tokens.
+#[cfg(feature = "ort")]
+pub(crate) fn no_tokens(text: usize) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("decode/no-tokens", "a text has no tokens, and the tokenizer adds none")
+            .at(text_place(text))
+            .allowed("at least one token")
+            .help("leave empty texts out"),
+    )
+}
+
+/// A token that the model's table of words lacks, or another failure of a run.
+#[cfg(feature = "ort")]
+pub(crate) fn run(reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the embedder")
+            .cause(reason)
+            .help("use the tokenizer.json and the settings that came with the model"),
+    )
+}
+
+/// A model whose inputs or outputs are not those of an embedder.
+#[cfg(feature = "ort")]
+pub(crate) fn interface(what: impl Into<String>, found: impl AsRef<str>) -> Error {
+    model(
+        Diagnostic::new("decode/embedder-interface", what)
+            .found(found)
+            .allowed(
+                "inputs input_ids, attention_mask and optionally token_type_ids (i64, [batch, sequence]); an output \
+                 sentence_embedding [batch, size], or token_embeddings or last_hidden_state [batch, sequence, size] \
+                 (f32 or f16, size fixed)",
+            )
+            .help("export the model with optimum: `optimum-cli export onnx --task feature-extraction`"),
+    )
+}

@@ -1,0 +1,72 @@
+//! A sentence encoder's folder, as the library `sentence-transformers` writes it.
+
+use super::errors;
+use crate::folder::ModelFolder;
+use crate::settings::read_settings;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use std::path::{Path, PathBuf};
+
+/// Tokens of a text where the folder does not say how many the encoder takes: what BERT takes.
+const DEFAULT_TOKENS: usize = 512;
+/// The most tokens of a text, whatever the folder says: attention takes memory that is quadratic in them.
+const MOST_TOKENS: usize = 8_192;
+
+/// A sentence encoder, its tokenizer and how much of a text it reads.
+#[derive(Clone, Debug)]
+pub struct EmbedderFolder {
+    /// The ONNX model: `model.onnx`, or the same in `onnx/`.
+    pub model: PathBuf,
+    /// `tokenizer.json`.
+    pub tokenizer: PathBuf,
+    /// Tokens of a text that the encoder reads, special ones included: `max_seq_length` of `sentence_bert_config.json`
+    /// or `max_position_embeddings` of `config.json`, whichever is less; 512 where neither is there, 8,192 at most.
+    pub max_tokens: usize,
+}
+
+impl EmbedderFolder {
+    /// Looks into `folder`, which is read as [`ModelFolder::open`] reads one.
+    ///
+    /// # Errors
+    /// There is no model or no tokenizer, a settings file cannot be read, or `1_Pooling/config.json` asks for another
+    /// pooling than the mean.
+    pub fn open(folder: &Path, limits: &Limits) -> Result<EmbedderFolder> {
+        let ModelFolder { model, tokenizer, context_length, .. } = ModelFolder::open(folder, limits)?;
+        check_pooling(folder, limits)?;
+        let own = own_maximum(folder, limits)?;
+        let least = own.into_iter().chain(context_length).min();
+        let max_tokens = least.unwrap_or(DEFAULT_TOKENS).min(MOST_TOKENS);
+        Ok(EmbedderFolder { model, tokenizer, max_tokens })
+    }
+}
+
+fn own_maximum(folder: &Path, limits: &Limits) -> Result<Option<usize>> {
+    const FILE: &str = "sentence_bert_config.json";
+    let settings = read_settings(folder, FILE, limits)?;
+    let Some(value) = settings.get("max_seq_length").filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    match value.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0) {
+        Some(most) => Ok(Some(most)),
+        None => {
+            let path = folder.join(FILE);
+            Err(crate::errors::settings(&path, value.to_string(), "/max_seq_length"))
+        }
+    }
+}
+
+/// The modes of pooling are members `pooling_mode_…` with booleans, or one member `pooling_mode` with a name.
+fn check_pooling(folder: &Path, limits: &Limits) -> Result<()> {
+    const FILE: &str = "1_Pooling/config.json";
+    for (name, value) in read_settings(folder, FILE, limits)? {
+        let is_other = match name.as_str() {
+            "pooling_mode" => value.as_str() != Some("mean"),
+            "pooling_mode_mean_tokens" => value.as_bool() != Some(true),
+            name => name.starts_with("pooling_mode_") && value.as_bool() != Some(false),
+        };
+        if is_other {
+            return Err(errors::pooling(&folder.join(FILE), &format!("/{name}"), &value.to_string()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Sentence embeddings: texts as unit vectors whose dot product is their semantic similarity.
+//!
+//! An [`Embedder`] maps texts to vectors in the sense of Sentence-BERT (Reimers and Gurevych 2019, arXiv 1908.10084): a
+//! transformer encoder, the mean of its last layer over the tokens, division by the Euclidean norm. `ort::OrtEmbedder`
+//! (features `ort` and `huggingface`) runs such an encoder; a [`TableEmbedder`] looks vectors up.
+
+pub(crate) mod errors;
+mod folder;
+mod table;
+
+pub use folder::EmbedderFolder;
+pub use table::TableEmbedder;
+
+use grammata::error::Result;
+
+/// How far the norm of a unit vector may be from 1: rounding of some thousand 32-bit coordinates.
+const UNIT_TOLERANCE: f64 = 1e-4;
+
+/// An encoder of texts as unit vectors.
+pub trait Embedder {
+    /// Coordinates of a vector.
+    fn dimension(&self) -> usize;
+
+    /// The most tokens of a text that reach the encoder, special ones included; what follows them is cut off and
+    /// reported in [`Embeddings::truncated`]. None where texts of any length are taken whole.
+    fn max_tokens(&self) -> Option<usize>;
+
+    /// Names the function from texts to vectors: a SHA-256 of the weights, the tokenizer and the settings. Vectors of
+    /// embedders with different fingerprints are not comparable.
+    ///
+    /// # Errors
+    /// A file of the model cannot be read again.
+    fn fingerprint(&mut self) -> Result<[u8; 32]>;
+
+    /// The vectors of `texts`, in their order. The empty text has a vector as well.
+    ///
+    /// # Errors
+    /// More texts or bytes than [`Limits::embedding_texts`](grammata::Limits::embedding_texts) and
+    /// [`Limits::embedding_text_bytes`](grammata::Limits::embedding_text_bytes), a failure of the model, or a vector that
+    /// is zero or not finite. The place is a JSON Pointer to the text's index.
+    fn embed(&mut self, texts: &[&str]) -> Result<Embeddings>;
+}
+
+/// Unit vectors of equal dimension: a row-major matrix with one row a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embeddings {
+    dimension: usize,
+    values: Vec<f32>,
+    truncated: Vec<Truncation>,
+}
+
+/// A text of which the encoder read only the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truncation {
+    /// Index of the text.
+    pub text: usize,
+    /// Tokens of the whole text, special ones included.
+    pub tokens: usize,
+    /// Tokens that the encoder read.
+    pub kept: usize,
+}
+
+impl Embeddings {
+    /// A matrix without rows.
+    pub fn new(dimension: usize) -> Embeddings {
+        Embeddings { dimension, values: Vec::new(), truncated: Vec::new() }
+    }
+
+    /// A row for each of `vectors`, divided by its Euclidean norm.
+    ///
+    /// # Errors
+    /// A vector that [`push`](Embeddings::push) refuses.
+    pub fn from_rows<V: AsRef<[f32]>>(
+        dimension: usize,
+        vectors: impl IntoIterator<Item = V>,
+    ) -> Result<Embeddings> {
+        let mut embeddings = Embeddings::new(dimension);
+        vectors.into_iter().try_for_each(|vector| embeddings.push(vector.as_ref()))?;
+        Ok(embeddings)
+    }
+
+    /// Rows that have unit length already, one after the other, as they are.
+    ///
+    /// # Errors
+    /// The last row is not whole, or the norm of a row is not 1 to within 1e-4.
+    pub fn from_unit_values(dimension: usize, values: Vec<f32>) -> Result<Embeddings> {
+        let rest = values.len().checked_rem(dimension).unwrap_or(values.len());
+        if rest != 0 {
+            return Err(errors::dimension(values.len().checked_div(dimension).unwrap_or(0), rest, dimension));
+        }
+        for (index, row) in values.chunks_exact(dimension.max(1)).enumerate() {
+            let norm = norm(row);
+            if norm.is_nan() || (norm - 1.0).abs() > UNIT_TOLERANCE {
+                return Err(errors::not_unit(index, norm));
+            }
+        }
+        Ok(Embeddings { dimension, values, truncated: Vec::new() })
+    }
+
+    /// Appends `vector` divided by its Euclidean norm.
+    ///
+    /// # Errors
+    /// Another dimension, a coordinate that is not finite, or a norm of zero (or too large for 64 bits).
+    pub fn push(&mut self, vector: &[f32]) -> Result<()> {
+        if vector.len() != self.dimension {
+            return Err(errors::dimension(self.len(), vector.len(), self.dimension));
+        }
+        let norm = norm(vector);
+        if !norm.is_finite() || norm == 0.0 {
+            return Err(errors::no_direction(self.len(), norm));
+        }
+        self.values.extend(vector.iter().map(|&x| (f64::from(x) / norm) as f32));
+        Ok(())
+    }
+
+    /// Appends a vector of unit length as it is.
+    ///
+    /// # Errors
+    /// Another dimension, or a norm that is not 1 to within 1e-4.
+    pub fn push_unit(&mut self, vector: &[f32]) -> Result<()> {
+        self.check_unit(vector, self.len())?;
+        self.values.extend_from_slice(vector);
+        Ok(())
+    }
+
+    /// Replaces a row by a vector of unit length. Nothing happens where there is no such row.
+    ///
+    /// # Errors
+    /// As of [`push_unit`](Embeddings::push_unit).
+    pub fn set_unit(&mut self, index: usize, vector: &[f32]) -> Result<()> {
+        self.check_unit(vector, index)?;
+        let start = index.saturating_mul(self.dimension);
+        if let Some(row) = self.values.get_mut(start..start.saturating_add(self.dimension)) {
+            row.copy_from_slice(vector);
+        }
+        Ok(())
+    }
+
+    fn check_unit(&self, vector: &[f32], index: usize) -> Result<()> {
+        if vector.len() != self.dimension {
+            return Err(errors::dimension(index, vector.len(), self.dimension));
+        }
+        let norm = norm(vector);
+        if norm.is_nan() || (norm - 1.0).abs() > UNIT_TOLERANCE {
+            return Err(errors::not_unit(index, norm));
+        }
+        Ok(())
+    }
+
+    /// Keeps the rows of these indices, in the order of the indices. What was recorded of cut texts is dropped.
+    pub fn keep(&mut self, indices: &[usize]) {
+        self.values = indices.iter().filter_map(|&index| self.row(index)).flatten().copied().collect();
+        self.truncated.clear();
+    }
+
+    /// Records that row `truncation.text` is of a text that was cut.
+    pub fn mark_truncated(&mut self, truncation: Truncation) {
+        self.truncated.push(truncation);
+    }
+
+    /// Coordinates of a row.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.dimension).unwrap_or(0)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The row of a text.
+    pub fn row(&self, index: usize) -> Option<&[f32]> {
+        let start = index.checked_mul(self.dimension)?;
+        self.values.get(start..start.checked_add(self.dimension)?).filter(|row| !row.is_empty())
+    }
+
+    /// The rows, in the order of the texts.
+    pub fn rows(&self) -> std::slice::ChunksExact<'_, f32> {
+        self.values.chunks_exact(self.dimension.max(1))
+    }
+
+    /// All rows, one after the other.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The texts that were cut, in their order.
+    pub fn truncated(&self) -> &[Truncation] {
+        &self.truncated
+    }
+
+    /// The cosine of the angle between two rows, -1 to 1; None where there is no such row.
+    pub fn cosine(&self, first: usize, second: usize) -> Option<f64> {
+        Some(dot(self.row(first)?, self.row(second)?).clamp(-1.0, 1.0))
+    }
+}
+
+/// The Euclidean norm.
+fn norm(vector: &[f32]) -> f64 {
+    dot(vector, vector).sqrt()
+}
+
+/// The dot product, summed in 64 bits.
+fn dot(first: &[f32], second: &[f32]) -> f64 {
+    first.iter().zip(second).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
+}

@@ -1,0 +1,221 @@
+//! The errors and notices of this room.
+
+use grammata::diagnostic::{Diagnostic, Notation, Place, Source};
+use grammata::error::{Error, ErrorKind};
+use grammata::limits::{LimitKind, Limits};
+use std::path::Path;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+fn model(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+/// The mask of a step has no bit set.
+pub(super) fn empty_mask() -> Error {
+    let diagnostic = Diagnostic::new("decode/empty-mask", "the constraint allows no token here")
+        .allowed("at least one token, or the end of the sequence")
+        .help("the vocabulary lacks tokens that the grammar needs, or the model's vocabulary is smaller than the tokenizer's");
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// Every allowed token has a logit that is not a number or is minus infinity.
+pub(super) fn no_candidate() -> Error {
+    model(
+        Diagnostic::new("decode/no-candidate", "the model gives no allowed token a probability")
+            .found("logits that are NaN or minus infinity for every allowed token")
+            .help("the model's numbers overflowed (f16 weights?), or it forbids what the grammar asks for"),
+    )
+}
+
+/// A sampling setting outside its range.
+pub(super) fn setting(name: &str, found: f32, allowed: &str) -> Error {
+    usage(
+        Diagnostic::new("decode/sampling", format!("the sampling setting `{name}` is out of range"))
+            .found(found.to_string())
+            .allowed(allowed)
+            .help("temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and repetition_penalty 1 switch a setting off"),
+    )
+}
+
+/// A prompt of no tokens.
+pub(super) fn empty_prompt() -> Error {
+    usage(
+        Diagnostic::new("decode/empty-prompt", "the prompt has no tokens")
+            .allowed("at least one token")
+            .help("begin the prompt with the beginning-of-sequence token, or write some text"),
+    )
+}
+
+/// A prompt that leaves no room in the model's context.
+pub(super) fn prompt_too_long(tokens: usize, context: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/prompt-too-long", "the prompt does not fit into the model's context")
+            .found(format!("{tokens} tokens"))
+            .allowed(format!("fewer than {context} tokens"))
+            .help("shorten the prompt, or use a model with a longer context"),
+    )
+}
+
+/// A beam search of no hypotheses, or one that cannot rank them.
+pub(super) fn beam(width: usize, exponent: f64) -> Error {
+    usage(
+        Diagnostic::new("decode/beam", "the settings of the beam search are out of range")
+            .found(format!("width {width}, length exponent {exponent}"))
+            .allowed("a width of 1 or more, a finite length exponent")
+            .help("width 1 is a greedy search"),
+    )
+}
+
+/// An empty stop string.
+pub(super) fn empty_stop() -> Error {
+    usage(
+        Diagnostic::new("decode/empty-stop", "a stop string is empty")
+            .allowed("at least one character")
+            .help("leave the empty stop string out"),
+    )
+}
+
+/// A model that gave another number of logits than it announced.
+pub(super) fn logits_length(found: usize, expected: usize) -> Error {
+    model(
+        Diagnostic::new(
+            "decode/logits",
+            "the model gave another number of logits than its vocabulary has tokens",
+        )
+        .found(found.to_string())
+        .allowed(expected.to_string())
+        .help("the implementation of `Model::feed` is wrong"),
+    )
+}
+
+/// A sequence that is not open.
+pub(super) fn no_sequence() -> Error {
+    usage(
+        Diagnostic::new("decode/no-sequence", "the sequence is not open")
+            .allowed("a sequence that this model opened or forked and that was not closed")
+            .help("open one with `Model::open`"),
+    )
+}
+
+/// A sequence that comes twice in one batch.
+pub(super) fn twice_in_batch() -> Error {
+    usage(
+        Diagnostic::new("decode/twice-in-batch", "a sequence comes twice in one batch")
+            .allowed("one feed for each sequence")
+            .help("put the tokens of a sequence into one feed, or feed two forks of it"),
+    )
+}
+
+/// A feed without tokens.
+pub(super) fn no_tokens() -> Error {
+    usage(Diagnostic::new("decode/no-tokens", "a feed has no tokens").allowed("at least one"))
+}
+
+/// A token that the model does not have.
+pub(super) fn token(token: u32, vocabulary: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/token-range", "the model does not have this token")
+            .found(token.to_string())
+            .allowed(format!("less than {vocabulary}"))
+            .help("use the tokenizer that came with the model"),
+    )
+}
+
+/// A sequence longer than the model's context.
+pub(super) fn context(tokens: usize, limit: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/context", "the sequence does not fit into the model's context")
+            .found(format!("{tokens} tokens"))
+            .allowed(format!("at most {limit}"))
+            .help("shorten the prompt or generate fewer tokens"),
+    )
+}
+
+/// A row of logits that does not exist.
+pub(super) fn row(row: usize, rows: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/row-range", "there is no such row of logits")
+            .found(row.to_string())
+            .allowed(format!("less than {rows}")),
+    )
+}
+
+/// A truncation to more tokens than a sequence has.
+pub(super) fn truncate(length: usize, available: usize) -> Error {
+    usage(
+        Diagnostic::new("decode/truncate", "the sequence is shorter than it is to become")
+            .found(length.to_string())
+            .allowed(format!("at most {available}")),
+    )
+}
+
+/// A chat template that cannot be read or rendered.
+pub(super) fn template(found: String, place: Place) -> Error {
+    Error::new(
+        ErrorKind::Grammar,
+        Diagnostic::new("decode/chat-template", "the chat template cannot be used")
+            .at(place)
+            .cause(found)
+            .allowed("a Jinja template as in tokenizer_config.json, over messages, add_generation_prompt and tools")
+            .help("check the messages (roles, their order), or pass another template"),
+    )
+}
+
+/// A setting of a model that is not what Hugging Face writes; `pointer` says which.
+pub(super) fn settings(path: &Path, found: impl AsRef<str>, pointer: &str) -> Error {
+    model(settings_diagnostic(path).at(Place::Pointer(pointer.to_owned())).found(found))
+}
+
+/// A settings file of a model that is no JSON.
+pub(super) fn settings_json(path: &Path, text: &str, cause: &serde_json::Error) -> Error {
+    let place = Place::LineColumn { line: cause.line(), column: cause.column() };
+    model(settings_diagnostic(path).at(place).cause(cause)).in_source(&Source::new(text, Notation::Json))
+}
+
+fn settings_diagnostic(path: &Path) -> Diagnostic {
+    of_file(path, "decode/settings", "the model's settings cannot be read")
+        .allowed("a JSON object as Hugging Face writes it")
+}
+
+fn of_file(path: &Path, code: &'static str, message: &str) -> Diagnostic {
+    Diagnostic::new(code, message)
+        .in_file(path.display().to_string())
+        .help("fetch the file again from where the model came from")
+}
+
+/// A file of a model that is no text.
+pub(super) fn not_utf8(path: &Path, valid_up_to: usize) -> Error {
+    let diagnostic = of_file(path, "decode/settings", "the model's settings are not UTF-8");
+    model(diagnostic.at(Place::Byte(valid_up_to)).allowed("a text file in UTF-8"))
+}
+
+/// A settings file that is larger than the limit.
+pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
+    let error = Limits::exceeded(LimitKind::SourceBytes, limit, "more bytes");
+    error.in_file(&path.display().to_string())
+}
+
+/// A folder without a file that a model needs.
+pub(super) fn folder(folder: &Path, missing: &str) -> Error {
+    model(
+        Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))
+            .in_file(folder.display().to_string())
+            .allowed("a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json")
+            .help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2 and .models/minilm"),
+    )
+}
+
+/// A tokenizer file that cannot be loaded, or a text that it cannot cut.
+#[cfg(feature = "huggingface")]
+pub(super) fn tokenizer(what: impl Into<String>, found: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Vocabulary,
+        Diagnostic::new("decode/tokenizer", what)
+            .cause(found)
+            .allowed("a Hugging Face tokenizer.json")
+            .help("use the tokenizer.json that came with the model"),
+    )
+}

@@ -1,0 +1,68 @@
+//! Decoding: language models, samplers, and decoders that let a constraint choose with them.
+//!
+//! - [`Model`] is a language model with many sequences; the module `ort` (feature `ort`) is one on ONNX Runtime.
+//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], with a [`Sampler`],
+//!   as far as stop strings and limits let it. It needs of a vocabulary what [`Detokenizer`] says.
+//! - Drivers make outputs with them: [`generate`], [`best_of`], [`beam_search`], [`speculative`] decoding with a
+//!   [`Draft`], and [`run_together`] for decoders in batches.
+//! - A [`PrefixCache`] feeds what many prompts begin with once.
+//! - A prompt is written by a [`ChatTemplate`] and cut into tokens by a `PromptTokenizer` (feature `huggingface`).
+//! - An [`Embedder`] maps texts to vectors; the module `ort` has one as well.
+
+mod cached;
+mod chat;
+mod chat_functions;
+mod constraint;
+mod decoder;
+mod draft;
+mod drivers;
+mod embedder;
+mod errors;
+mod event;
+mod finish;
+mod folder;
+mod logits;
+mod mask;
+mod matcher;
+mod model;
+mod options;
+mod output;
+mod prefix;
+mod random;
+mod sampler;
+mod scores;
+mod sequences;
+mod settings;
+mod text;
+mod timings;
+#[cfg(feature = "huggingface")]
+mod tokenizer;
+
+#[cfg(feature = "ort")]
+pub mod ort;
+
+pub use cached::CachedSequence;
+pub use chat::{ChatTemplate, Message};
+pub use constraint::Constraint;
+pub use decoder::Decoder;
+pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};
+pub use drivers::{
+    BeamOptions, Hypothesis, beam_search, best_of, generate, generate_with, run_together, speculative,
+};
+pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
+pub use event::{ChosenToken, Event, Poll};
+pub use finish::{FinishReason, OutputStatus};
+pub use folder::ModelFolder;
+pub use logits::{DeviceLogits, DeviceRow, Logits};
+pub use model::{Feed, Model, Rows, check_batch, check_truncate};
+pub use options::{Generation, GenerationOptions};
+pub use output::Detokenizer;
+pub use prefix::PrefixCache;
+pub use random::RandomLogits;
+pub use sampler::{Sampler, SamplingParams};
+pub use scores::LogSoftmax;
+pub use sequences::{SequenceId, Sequences};
+pub use text::TextStream;
+pub use timings::Timings;
+#[cfg(feature = "huggingface")]
+pub use tokenizer::PromptTokenizer;

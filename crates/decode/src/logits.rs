@@ -1,0 +1,79 @@
+//! Views of the logits that a model computed.
+
+use super::errors;
+use grammata::error::Result;
+use std::fmt;
+
+/// Logits of the rows that a batch asked for, each of the model's vocabulary size; borrowed from the model until it is
+/// fed again.
+#[derive(Debug)]
+pub enum Logits<'m> {
+    /// Rows in the memory of the host.
+    Host(Vec<&'m [f32]>),
+    /// Rows that the model left in the memory of its device, to be used there or copied to the host.
+    Device(&'m dyn DeviceLogits),
+}
+
+/// Rows of logits in the memory of a device.
+pub trait DeviceLogits: fmt::Debug {
+    /// Number of rows.
+    fn len(&self) -> usize;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where a row is, for a kernel that runs on the device; None if there is no such row.
+    fn row(&self, index: usize) -> Option<DeviceRow>;
+
+    /// Copies a row to the host as 32-bit floats; `out` then holds nothing else.
+    ///
+    /// # Errors
+    /// `decode/row-range`: there is no such row; or a failure of the device.
+    fn copy(&self, index: usize, out: &mut Vec<f32>) -> Result<()>;
+}
+
+/// The place of a row of logits in the memory of a device: contiguous, valid until the model is fed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceRow {
+    /// The device's name as its runtime gives it, such as `Cpu` or `Cuda`.
+    pub device: &'static str,
+    /// The device's number, from 0.
+    pub index: u32,
+    /// Address of the first logit in the address space of the device.
+    pub address: usize,
+    /// Number of logits.
+    pub length: usize,
+    /// The logits are 16-bit floats; else they are 32-bit ones.
+    pub half: bool,
+}
+
+impl Logits<'_> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Logits::Host(rows) => rows.len(),
+            Logits::Device(device) => device.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A row in the memory of the host: borrowed where it is there, else copied into `buffer`.
+    ///
+    /// # Errors
+    /// `decode/row-range`: there is no such row; or a failure of the device.
+    pub fn row<'a>(&'a self, index: usize, buffer: &'a mut Vec<f32>) -> Result<&'a [f32]> {
+        match self {
+            Logits::Host(rows) => rows.get(index).copied().ok_or_else(|| errors::row(index, rows.len())),
+            Logits::Device(device) => {
+                device.copy(index, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+}

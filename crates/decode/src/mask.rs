@@ -1,0 +1,64 @@
+//! Masks over logits: one bit a token, 32 a word.
+
+use super::errors;
+use grammata::error::Result;
+
+/// Logits by 32, each with its number and its word of the mask: only those that allow a token which has a logit.
+pub(super) fn allowed_chunks<'a>(
+    logits: &'a [f32],
+    mask: Option<&'a [u32]>,
+) -> impl Iterator<Item = (usize, u32, &'a [f32])> + 'a {
+    logits.chunks(32).enumerate().filter_map(move |(index, chunk)| {
+        let word = mask.map_or(u32::MAX, |mask| mask.get(index).copied().unwrap_or(0));
+        let exist = u32::MAX >> (32 - chunk.len());
+        (word & exist != 0).then_some((index, word & exist, chunk))
+    })
+}
+
+/// The numbers of the bits that are set, rising.
+pub(super) fn bits(mut word: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+/// The `count` allowed tokens of the greatest logits, falling, equals by rising id; tokens without a probability (NaN,
+/// minus infinity) are left out.
+///
+/// # Errors
+/// No token is allowed, or none that is allowed has a probability.
+pub(super) fn top(logits: &[f32], mask: Option<&[u32]>, count: usize) -> Result<Vec<(u32, f32)>> {
+    let mut best: Vec<(u32, f32)> = Vec::with_capacity(count);
+    let mut any = false;
+    for (index, word, chunk) in allowed_chunks(logits, mask) {
+        any = true;
+        for bit in bits(word) {
+            let logit = chunk.get(bit).copied().unwrap_or(f32::NAN);
+            // NaN is not greater than anything
+            let least = best.last().filter(|_| best.len() >= count).map_or(f32::NEG_INFINITY, |&(_, l)| l);
+            if logit > least {
+                best.truncate(count.saturating_sub(1));
+                let at = best.partition_point(|&(_, other)| other >= logit);
+                best.insert(at, ((index * 32 + bit) as u32, logit));
+            }
+        }
+    }
+    match best.is_empty() {
+        false => Ok(best),
+        true if any => Err(errors::no_candidate()),
+        true => Err(errors::empty_mask()),
+    }
+}
+
+/// The only token that `mask` allows; None if it allows several.
+///
+/// # Errors
+/// It allows none.
+pub(super) fn only(mask: &[u32]) -> Result<Option<u32>> {
+    let mut words = mask.iter().enumerate().filter(|&(_, &word)| word != 0);
+    let Some((index, word)) = words.next() else { return Err(errors::empty_mask()) };
+    let alone = word.is_power_of_two() && words.next().is_none();
+    Ok(alone.then(|| index as u32 * 32 + word.trailing_zeros()))
+}

@@ -1,0 +1,324 @@
+//! A sentence encoder on ONNX Runtime.
+
+use super::session::{Device, Loaded, load};
+use crate::embedder::{Embedder, EmbedderFolder, Embeddings, Truncation, errors};
+use crate::tokenizer::{PromptTokenizer, Truncated};
+use grammata::diagnostic::Diagnostic;
+use grammata::error::{Error, Result};
+use grammata::limits::Limits;
+use half::f16;
+use ort::session::{Session, SessionInputValue};
+use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Texts that are tokenized before the first of them is encoded: bounds the token ids in memory.
+const TOKENIZED_TEXTS: usize = 4_096;
+/// Tokens of a batch, padding included: bounds the activations, some 20 KB a token of MiniLM. Long texts gain nothing by
+/// running together, short ones half of their time.
+const BATCH_TOKENS: usize = 1_024;
+
+/// How an embedder is loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct EmbedderOptions {
+    /// Threads of one operator; 0 (the default) takes one a core.
+    pub threads: usize,
+    /// Where it runs; the processor by default.
+    pub device: Device,
+    /// The most texts of one run of the model, 16 by default. Texts of similar length run together, padded to the
+    /// longest; a text's vector depends on the others of its batch by rounding only. 1 makes it independent of them.
+    pub batch: usize,
+    /// Bounds on texts and on the tokenizer's file.
+    pub limits: Limits,
+}
+
+impl Default for EmbedderOptions {
+    fn default() -> EmbedderOptions {
+        EmbedderOptions { threads: 0, device: Device::Cpu, batch: 16, limits: Limits::default() }
+    }
+}
+
+grammata_base::setters!(EmbedderOptions { threads: usize, device: Device, batch: usize, limits: Limits });
+
+/// A sentence encoder in an ONNX file with its tokenizer.
+///
+/// The model gives a vector a text (`sentence_embedding`), or a vector a token (`token_embeddings`,
+/// `last_hidden_state`), of which the mean over the attention mask is taken here. Vectors have unit length.
+#[derive(Debug)]
+pub struct OrtEmbedder {
+    session: Session,
+    tokenizer: PromptTokenizer,
+    form: Form,
+    max_tokens: usize,
+    options: EmbedderOptions,
+    device: Device,
+    notices: Vec<Diagnostic>,
+    files: [PathBuf; 2],
+    fingerprint: Option<[u8; 32]>,
+}
+
+/// What the model reads and gives.
+#[derive(Clone, Debug)]
+struct Form {
+    token_types: bool,
+    output: String,
+    /// the output has a vector a token
+    per_token: bool,
+    half: bool,
+    dimension: usize,
+}
+
+/// A text of a call: its index, and its tokens as far as the encoder reads them.
+struct Tokens {
+    text: usize,
+    ids: Vec<u32>,
+}
+
+impl OrtEmbedder {
+    /// Loads the encoder of `folder`.
+    ///
+    /// # Errors
+    /// ONNX Runtime is missing, a file cannot be read, the model is not one of an embedder, or the maximum of tokens
+    /// leaves no room for a text.
+    pub fn load(folder: &EmbedderFolder, options: &EmbedderOptions) -> Result<OrtEmbedder> {
+        let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &options.limits)?;
+        let special = tokenizer.encode("", true)?.len();
+        if folder.max_tokens <= special {
+            return Err(errors::max_tokens(folder.max_tokens, special));
+        }
+        let Loaded { session, device, notices, .. } = load(&folder.model, options.device, options.threads)?;
+        Ok(OrtEmbedder {
+            form: Form::of(&session)?,
+            session,
+            tokenizer,
+            max_tokens: folder.max_tokens,
+            options: options.clone(),
+            device,
+            notices,
+            files: [folder.model.clone(), folder.tokenizer.clone()],
+            fingerprint: None,
+        })
+    }
+
+    /// Where the model runs.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// What the caller should be told: that CUDA could not be used, for instance.
+    pub fn notices(&self) -> &[Diagnostic] {
+        &self.notices
+    }
+
+    /// The vectors of some texts, each at the place of its index less `first`.
+    fn encode(&mut self, texts: &[&str], first: usize, result: &mut Embeddings) -> Result<()> {
+        let mut tokens = Vec::with_capacity(texts.len());
+        for (index, text) in texts.iter().enumerate() {
+            let Truncated { ids, whole } = self.tokenizer.encode_truncated(text, self.max_tokens)?;
+            if ids.is_empty() {
+                return Err(errors::no_tokens(first + index));
+            }
+            if whole > ids.len() {
+                let kept = ids.len();
+                result.mark_truncated(Truncation { text: first + index, tokens: whole, kept });
+            }
+            tokens.push(Tokens { text: index, ids });
+        }
+        // texts of similar length together, so that little is padding; equal ones in the order of the call
+        tokens.sort_by_key(|tokens| tokens.ids.len());
+        let mut vectors = vec![Vec::new(); texts.len()];
+        let mut rest = tokens.as_slice();
+        while !rest.is_empty() {
+            let (batch, after) = rest.split_at(self.batch_size(rest));
+            self.run(batch, &mut vectors)?;
+            rest = after;
+        }
+        vectors.iter().try_for_each(|vector| result.push(vector))
+    }
+
+    /// How many of the texts, which are ordered by length, run together.
+    fn batch_size(&self, tokens: &[Tokens]) -> usize {
+        let fits = |&(count, tokens): &(usize, &Tokens)| count * tokens.ids.len() <= BATCH_TOKENS;
+        let count = (1..).zip(tokens).take(self.options.batch).take_while(fits).count();
+        count.max(1).min(tokens.len())
+    }
+
+    /// Runs the model on a batch and puts the vectors to their texts.
+    fn run(&mut self, batch: &[Tokens], vectors: &mut [Vec<f32>]) -> Result<()> {
+        let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
+        let shape = [batch.len(), longest];
+        let inputs = self.inputs(batch, shape).map_err(errors::run)?;
+        let mut outputs = self.session.run(inputs).map_err(errors::run)?;
+        let missing = || errors::run(format!("the model gave no output `{}`", self.form.output));
+        let output = outputs.remove(self.form.output.as_str()).ok_or_else(missing)?;
+        let values = self.form.values(&output, shape)?;
+        let rows = values.chunks_exact((values.len() / batch.len().max(1)).max(1));
+        for (tokens, row) in batch.iter().zip(rows) {
+            let vector = if self.form.per_token {
+                mean(row, self.form.dimension, tokens.ids.len())
+            } else {
+                row.to_vec()
+            };
+            if let Some(place) = vectors.get_mut(tokens.text) {
+                *place = vector;
+            }
+        }
+        Ok(())
+    }
+
+    fn inputs(
+        &self,
+        batch: &[Tokens],
+        shape: [usize; 2],
+    ) -> ort::Result<Vec<(Cow<'static, str>, SessionInputValue<'static>)>> {
+        let padded = |value: fn(u32) -> i64| -> Vec<i64> {
+            let row = |tokens: &Tokens| {
+                let values = tokens.ids.iter().map(|&id| value(id)).collect::<Vec<_>>();
+                values.into_iter().chain(std::iter::repeat(0)).take(shape[1])
+            };
+            batch.iter().flat_map(row).collect()
+        };
+        let mut inputs = vec![("input_ids", padded(i64::from)), ("attention_mask", padded(|_| 1))];
+        if self.form.token_types {
+            inputs.push(("token_type_ids", padded(|_| 0)));
+        }
+        let tensor = |(name, values)| Ok((Cow::Borrowed(name), Tensor::from_array((shape, values))?.into()));
+        inputs.into_iter().map(tensor).collect()
+    }
+}
+
+impl Embedder for OrtEmbedder {
+    fn dimension(&self) -> usize {
+        self.form.dimension
+    }
+
+    fn max_tokens(&self) -> Option<usize> {
+        Some(self.max_tokens)
+    }
+
+    /// Reads the model's file again at the first call. Weights in further files are not part of it.
+    fn fingerprint(&mut self) -> Result<[u8; 32]> {
+        if let Some(known) = self.fingerprint {
+            return Ok(known);
+        }
+        let mut hash = Sha256::new();
+        hash.update((self.max_tokens as u64).to_le_bytes());
+        for path in &self.files {
+            hash.update(file_hash(path)?);
+        }
+        Ok(*self.fingerprint.insert(hash.finalize().into()))
+    }
+
+    fn embed(&mut self, texts: &[&str]) -> Result<Embeddings> {
+        errors::check_texts(texts, &self.options.limits)?;
+        let mut result = Embeddings::new(self.form.dimension);
+        for (number, chunk) in texts.chunks(TOKENIZED_TEXTS).enumerate() {
+            self.encode(chunk, number * TOKENIZED_TEXTS, &mut result)?;
+        }
+        Ok(result)
+    }
+}
+
+impl Form {
+    /// Reads and checks a session's form.
+    fn of(session: &Session) -> Result<Form> {
+        let (inputs, outputs) = (session.inputs(), session.outputs());
+        let names = |outlets: &[Outlet]| outlets.iter().map(Outlet::name).collect::<Vec<_>>().join(", ");
+        let listed = || format!("inputs {}; outputs {}", names(inputs), names(outputs));
+        for name in ["input_ids", "attention_mask"] {
+            if !inputs.iter().any(|input| input.name() == name) {
+                return Err(errors::interface(format!("the model has no input `{name}`"), listed()));
+            }
+        }
+        for input in inputs {
+            let name = input.name();
+            if !["input_ids", "attention_mask", "token_type_ids"].contains(&name) {
+                return Err(errors::interface(format!("the model has an unknown input `{name}`"), listed()));
+            }
+            match input.dtype() {
+                ValueType::Tensor { ty: TensorElementType::Int64, shape, .. } if shape.len() == 2 => {}
+                other => {
+                    let what = format!("the input `{name}` is of another type");
+                    return Err(errors::interface(what, other.to_string()));
+                }
+            }
+        }
+        let preferred = ["sentence_embedding", "token_embeddings", "last_hidden_state"];
+        let find = |name: &&str| outputs.iter().find(|output| output.name() == *name);
+        let Some(output) = preferred.iter().find_map(find) else {
+            return Err(errors::interface("the model has no output of an embedder", listed()));
+        };
+        let token_types = inputs.iter().any(|input| input.name() == "token_type_ids");
+        Form::of_output(output, token_types)
+    }
+
+    fn of_output(output: &Outlet, token_types: bool) -> Result<Form> {
+        let name = output.name();
+        let wrong = || {
+            let what = format!("the output `{name}` is of another type or shape");
+            errors::interface(what, output.dtype().to_string())
+        };
+        let ValueType::Tensor { ty, shape, .. } = output.dtype() else { return Err(wrong()) };
+        let half = match ty {
+            TensorElementType::Float32 => false,
+            TensorElementType::Float16 => true,
+            _ => return Err(wrong()),
+        };
+        let per_token = name != "sentence_embedding";
+        let size = match (per_token, &shape[..]) {
+            (false, [_, size]) | (true, [_, _, size]) => usize::try_from(*size).ok().filter(|&size| size > 0),
+            _ => None,
+        };
+        let dimension = size.ok_or_else(wrong)?;
+        Ok(Form { token_types, output: name.to_owned(), per_token, half, dimension })
+    }
+
+    /// The floats of an output, whose shape must be the one announced.
+    fn values<'a>(&self, output: &'a DynValue, [texts, tokens]: [usize; 2]) -> Result<Cow<'a, [f32]>> {
+        let expected: Vec<usize> =
+            if self.per_token { vec![texts, tokens, self.dimension] } else { vec![texts, self.dimension] };
+        let shape = output.dtype().tensor_shape().map_or(&[][..], |shape| &shape[..]);
+        if !shape.iter().copied().eq(expected.iter().map(|&n| n as i64)) {
+            let what = format!("the model gave `{}` of another shape", self.output);
+            return Err(errors::interface(what, format!("{shape:?} instead of {expected:?}")));
+        }
+        if self.half {
+            let (_, values) = output.try_extract_tensor::<f16>().map_err(errors::run)?;
+            return Ok(values.iter().map(|x| x.to_f32()).collect());
+        }
+        let (_, values) = output.try_extract_tensor::<f32>().map_err(errors::run)?;
+        Ok(Cow::Borrowed(values))
+    }
+}
+
+/// The mean of the first `count` rows of `dimension` coordinates.
+fn mean(rows: &[f32], dimension: usize, count: usize) -> Vec<f32> {
+    let mut sums = vec![0.0_f64; dimension];
+    for row in rows.chunks_exact(dimension.max(1)).take(count) {
+        sums.iter_mut().zip(row).for_each(|(sum, &x)| *sum += f64::from(x));
+    }
+    sums.into_iter().map(|sum| (sum / count.max(1) as f64) as f32).collect()
+}
+
+/// The SHA-256 of a file.
+fn file_hash(path: &Path) -> Result<[u8; 32]> {
+    let file_error = |e: std::io::Error| Error::io(path, &e);
+    let (mut file, _) = grammata_base::files::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = file.read(&mut buffer).map_err(file_error)?;
+        if count == 0 {
+            return Ok(hash.finalize().into());
+        }
+        hash.update(buffer.get(..count).unwrap_or_default());
+    }
+}

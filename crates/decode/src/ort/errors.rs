@@ -1,0 +1,91 @@
+//! The errors and notices of the ONNX Runtime driver.
+
+use grammata::diagnostic::Diagnostic;
+use grammata::error::{Error, ErrorKind};
+use std::path::Path;
+
+fn model(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+const SETUP: &str =
+    "run `cargo xtask setup`, or set ORT_DYLIB_PATH to ONNX Runtime's library (1.24 or newer)";
+
+/// No library was found in any place.
+pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
+    model(
+        Diagnostic::new("decode/ort-missing", "ONNX Runtime's shared library was not found")
+            .found(format!("nothing in {searched}"))
+            .cause(reason)
+            .allowed("libonnxruntime.so (Linux), libonnxruntime.dylib (macOS) or onnxruntime.dll (Windows)")
+            .help(SETUP),
+    )
+}
+
+/// ORT_DYLIB_PATH names no file.
+pub(super) fn library_path(path: &Path) -> Error {
+    model(
+        Diagnostic::new("decode/ort-missing", "ORT_DYLIB_PATH names no file")
+            .in_file(path.display().to_string())
+            .allowed("the path of ONNX Runtime's shared library")
+            .help(SETUP),
+    )
+}
+
+/// A library is there and cannot be used.
+pub(super) fn library_unusable(path: &Path, reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/ort-unusable", "ONNX Runtime's shared library cannot be used")
+            .in_file(path.display().to_string())
+            .cause(reason)
+            .allowed("ONNX Runtime 1.24 or newer, built for this machine")
+            .help(SETUP),
+    )
+}
+
+/// A model file that ONNX Runtime refuses.
+pub(super) fn model_file(path: &Path, reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/model-file", "ONNX Runtime cannot load the model")
+            .in_file(path.display().to_string())
+            .cause(reason)
+            .allowed("an ONNX model that this release of ONNX Runtime reads")
+            .help("check that the file is whole, and that the files with its external data lie beside it"),
+    )
+}
+
+/// A model whose inputs or outputs the driver cannot use.
+pub(super) fn signature(what: impl Into<String>, found: impl AsRef<str>) -> Error {
+    model(
+        Diagnostic::new("decode/model-signature", what)
+            .found(found)
+            .allowed(
+                "inputs input_ids, attention_mask, optionally position_ids and num_logits_to_keep (i64), \
+                 past_key_values.N.key and .value (f32 or f16, [batch, heads, past, size] with heads and size fixed); outputs logits ([batch, \
+                 sequence, vocabulary], vocabulary fixed), present.N.key and .value",
+            )
+            .help("export the model as Hugging Face's optimum does: `optimum-cli export onnx --task text-generation-with-past`"),
+    )
+}
+
+/// A step of the model that failed.
+pub(super) fn run(reason: impl std::fmt::Display) -> Error {
+    model(
+        Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the model")
+            .cause(reason)
+            .help("every sequence is as it was before"),
+    )
+}
+
+/// A model that gave the logits of fewer positions than it was asked for.
+pub(super) fn few_logits(found: usize) -> Error {
+    signature("the model gives the logits of too few positions", format!("logits of {found} positions"))
+}
+
+/// The notice that CUDA was asked for and the processor is used.
+pub(super) fn no_cuda(reason: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::new("decode/no-cuda", "CUDA cannot be used; the model runs on the processor")
+        .cause(reason)
+        .allowed("an ONNX Runtime built for CUDA, with the CUDA libraries it needs")
+        .help("set ORT_DYLIB_PATH to the library of onnxruntime-gpu, and CUDA_LIB_PATH to the folder of the CUDA libraries")
+}

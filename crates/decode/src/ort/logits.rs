@@ -1,0 +1,140 @@
+//! The logits of a batch, as the runs of the model left them.
+
+use super::errors;
+use super::session::Device;
+use crate::logits::{DeviceLogits, DeviceRow, Logits};
+use grammata::error::Result;
+use half::f16;
+use ort::memory::AllocationDevice;
+use ort::value::DynTensor;
+use std::sync::OnceLock;
+
+/// The rows that a batch asked for.
+#[derive(Debug)]
+pub(super) struct KeptLogits {
+    /// numbers of a row
+    width: usize,
+    /// the tensors hold 16-bit floats
+    half: bool,
+    /// the device whose memory holds the tensors; None if they are on the host
+    device: Option<Device>,
+    parts: Vec<Part>,
+    /// of each row its part, and its place in the part
+    order: Vec<(usize, usize)>,
+}
+
+/// Rows from one run of the model.
+#[derive(Debug)]
+enum Part {
+    /// A tensor of 32-bit floats on the host.
+    Tensor(DynTensor),
+    /// Rows of such a tensor, or of one of 16-bit floats.
+    Copied(Vec<f32>),
+    /// A tensor on the device, and its copy on the host once a row was asked for.
+    Device(DynTensor, OnceLock<Vec<f32>>),
+}
+
+impl KeptLogits {
+    /// Room for `rows` rows of `width` numbers.
+    pub(super) fn new(rows: usize, width: usize, half: bool, device: Option<Device>) -> KeptLogits {
+        KeptLogits { width, half, device, parts: Vec::new(), order: vec![(0, 0); rows] }
+    }
+
+    /// Keeps rows of `tensor`, `[sequences, positions, width]`: `wanted` holds the number of the row in the answer and
+    /// its place in the tensor, `sequence * positions + position`. On the host a tensor is kept where all of it is wanted;
+    /// else its rows are copied and it is freed, since the logits of a prompt take some hundred megabytes.
+    pub(super) fn push(&mut self, tensor: DynTensor, wanted: &[(usize, usize)]) -> ort::Result<()> {
+        let places = wanted.iter().map(|&(_, place)| place);
+        let (part, in_place) = if self.device.is_some() {
+            (Part::Device(tensor, OnceLock::new()), true)
+        } else if self.half {
+            (Part::Copied(widened(&tensor, places, self.width)?), false)
+        } else {
+            let (_, all) = tensor.try_extract_tensor::<f32>()?;
+            if places.clone().eq(0..all.len() / self.width.max(1)) {
+                (Part::Tensor(tensor), true)
+            } else {
+                let rows = places.flat_map(|place| slice(all, place, self.width));
+                (Part::Copied(rows.copied().collect()), false)
+            }
+        };
+        for (copied, &(row, place)) in wanted.iter().enumerate() {
+            if let Some(entry) = self.order.get_mut(row) {
+                *entry = (self.parts.len(), if in_place { place } else { copied });
+            }
+        }
+        self.parts.push(part);
+        Ok(())
+    }
+
+    pub(super) fn view(&self) -> Result<Logits<'_>> {
+        if self.device.is_some() {
+            return Ok(Logits::Device(self));
+        }
+        let rows = (0..self.order.len()).map(|row| self.on_host(row)).collect::<Result<_>>()?;
+        Ok(Logits::Host(rows))
+    }
+
+    fn part(&self, row: usize) -> Option<(&Part, usize)> {
+        self.order.get(row).and_then(|&(part, place)| Some((self.parts.get(part)?, place)))
+    }
+
+    /// A row on the host; a tensor of the device is copied there when its first row is asked for.
+    fn on_host(&self, row: usize) -> Result<&[f32]> {
+        let (part, place) = self.part(row).ok_or_else(|| crate::errors::row(row, self.order.len()))?;
+        let all = match part {
+            Part::Tensor(tensor) => tensor.try_extract_tensor::<f32>().map_err(errors::run)?.1,
+            Part::Copied(rows) => rows,
+            Part::Device(tensor, copy) => match copy.get() {
+                Some(copy) => copy,
+                None => {
+                    let copied = self.copied(tensor).map_err(errors::run)?;
+                    copy.get_or_init(|| copied)
+                }
+            },
+        };
+        Ok(slice(all, place, self.width))
+    }
+
+    fn copied(&self, tensor: &DynTensor) -> ort::Result<Vec<f32>> {
+        let tensor = tensor.to(AllocationDevice::CPU, 0)?;
+        match self.half {
+            true => widened(&tensor, 0..tensor.shape().num_elements() / self.width.max(1), self.width),
+            false => Ok(tensor.try_extract_tensor::<f32>()?.1.to_vec()),
+        }
+    }
+}
+
+impl DeviceLogits for KeptLogits {
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    fn row(&self, index: usize) -> Option<DeviceRow> {
+        let (Part::Device(tensor, _), place) = self.part(index)? else { return None };
+        let (device, index) = match self.device? {
+            Device::Cpu => ("Cpu", 0),
+            Device::Cuda(number) => ("Cuda", number),
+        };
+        let bytes = if self.half { size_of::<f16>() } else { size_of::<f32>() };
+        let address = (tensor.data_ptr() as usize).checked_add(place * self.width * bytes)?;
+        Some(DeviceRow { device, index, address, length: self.width, half: self.half })
+    }
+
+    fn copy(&self, index: usize, out: &mut Vec<f32>) -> Result<()> {
+        let row = self.on_host(index)?;
+        out.clear();
+        out.extend_from_slice(row);
+        Ok(())
+    }
+}
+
+fn slice<T>(all: &[T], row: usize, width: usize) -> &[T] {
+    all.get(row * width..(row + 1) * width).unwrap_or_default()
+}
+
+/// Rows of 16-bit floats as 32-bit ones.
+fn widened(tensor: &DynTensor, rows: impl Iterator<Item = usize>, width: usize) -> ort::Result<Vec<f32>> {
+    let (_, all) = tensor.try_extract_tensor::<f16>()?;
+    Ok(rows.flat_map(|row| slice(all, row, width)).map(|x| x.to_f32()).collect())
+}

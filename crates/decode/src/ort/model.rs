@@ -1,0 +1,393 @@
+//! A language model in an ONNX file.
+
+use super::cache::{Block, Cache, join};
+use super::errors;
+use super::logits::KeptLogits;
+use super::session::{Device, Loaded, load};
+use super::signature::{KEEP, LogitsPositions, ModelSignature};
+use crate::logits::Logits;
+use crate::model::{Feed, Model, check_batch, check_truncate};
+use crate::sequences::{SequenceId, Sequences};
+use grammata::diagnostic::Diagnostic;
+use grammata::error::Result;
+use ort::memory::{AllocationDevice, Allocator, AllocatorType, MemoryInfo, MemoryType};
+use ort::session::{IoBinding, Session};
+use ort::value::{DynTensor, DynValue, Tensor};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a model is loaded and run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct ModelOptions {
+    /// Threads of one operator; 0 (the default) takes one a core.
+    pub threads: usize,
+    /// Where it runs; the processor by default.
+    pub device: Device,
+    /// The model's context in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. Unknown by default: a
+    /// sequence that is too long is then an error of the model.
+    pub context_length: Option<usize>,
+    /// The most sequences that one run of the model computes; 1 computes them one after the other. 32 by default. The
+    /// memory of a run grows with it.
+    pub max_batch: usize,
+    /// Caches are not copied: sequences are run one by one, and one that was cut is fed again from its beginning. Always so
+    /// on a CUDA device, whose memory the host cannot read; else off by default.
+    pub fixed_caches: bool,
+    /// The logits stay in the memory of the device as [`Logits::Device`]; else (the default) they are copied to the host.
+    /// All positions of a feed stay there, the wanted rows and the others.
+    pub logits_on_device: bool,
+}
+
+impl Default for ModelOptions {
+    fn default() -> ModelOptions {
+        ModelOptions {
+            threads: 0,
+            device: Device::Cpu,
+            context_length: None,
+            max_batch: 32,
+            fixed_caches: false,
+            logits_on_device: false,
+        }
+    }
+}
+
+grammata_base::setters!(ModelOptions {
+    threads: usize,
+    device: Device,
+    context_length: Option<usize>,
+    max_batch: usize,
+    fixed_caches: bool,
+    logits_on_device: bool,
+});
+
+/// A language model in an ONNX file.
+///
+/// Caches stay on the device, and forks share them. Sequences of one batch whose caches have equal length and which are
+/// fed equally many tokens are computed by one run, without padding, if the model's first dimension is free; the others
+/// one after the other. A model that gives the logits of the last position only is run once for each position wanted. With kernels whose arithmetic depends on the size of a batch (those of 4-bit weights do) the
+/// logits of one run differ from those of separate runs in the last digits; [`ModelOptions::max_batch`] 1 keeps runs
+/// separate.
+///
+/// A cut cache and a new composition of a batch cost a copy of the caches at the next run; with
+/// [`ModelOptions::fixed_caches`], as on a CUDA device, a cut sequence is fed again instead.
+#[derive(Debug)]
+pub struct OrtModel {
+    session: Session,
+    binding: IoBinding,
+    signature: ModelSignature,
+    past_names: Vec<String>,
+    present_names: Vec<String>,
+    options: ModelOptions,
+    cache_memory: MemoryInfo<'static>,
+    /// memory of the host, which the session reuses
+    allocator: Allocator,
+    logits_memory: MemoryInfo<'static>,
+    notices: Vec<Diagnostic>,
+    sequences: Sequences<Sequence>,
+    empty: Cache,
+    logits: KeptLogits,
+}
+
+#[derive(Clone, Debug)]
+struct Sequence {
+    tokens: Vec<u32>,
+    /// of the first tokens: all of them, or none after a truncation that the device could not do
+    cache: Cache,
+}
+
+/// Tokens of one feed, and the rows of the answer that they give: their numbers, and their places among the tokens.
+struct Piece<'a> {
+    sequence: SequenceId,
+    tokens: &'a [u32],
+    wanted: Vec<(usize, usize)>,
+}
+
+/// The pieces of a batch that can be computed independently, round by round. A feed is one piece, unless the model gives
+/// the logits of the last position only: then a piece ends at each wanted place.
+fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>> {
+    let mut rounds: Vec<Vec<Piece<'a>>> = Vec::new();
+    let mut answer = 0;
+    for &Feed { sequence, tokens, rows } in batch {
+        let places: Vec<usize> = rows.places(tokens.len()).collect();
+        let inner = places.iter().filter(|_| logits == LogitsPositions::Last).map(|place| place + 1);
+        let mut ends: Vec<usize> = inner.chain([tokens.len()]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut start = 0;
+        for (round, end) in ends.into_iter().enumerate() {
+            let inside = places.iter().enumerate().filter(|(_, place)| (start..end).contains(place));
+            let wanted = inside.map(|(row, place)| (answer + row, place - start)).collect();
+            let piece = Piece { sequence, tokens: tokens.get(start..end).unwrap_or_default(), wanted };
+            match rounds.get_mut(round) {
+                Some(pieces) => pieces.push(piece),
+                None => rounds.push(vec![piece]),
+            }
+            start = end;
+        }
+        answer += places.len();
+    }
+    rounds
+}
+
+/// What one run computes: pieces of one round, by their place in it.
+struct Group {
+    pieces: Vec<usize>,
+    /// length of the caches, in tokens
+    cached: usize,
+    /// number of tokens that each sequence is fed
+    count: usize,
+    /// number of the last positions whose logits are asked for
+    kept: usize,
+}
+
+impl OrtModel {
+    /// Loads the model at `path`.
+    ///
+    /// # Errors
+    /// ONNX Runtime is missing, the file cannot be read or is no model, or its inputs and outputs are not those of
+    /// [`ModelSignature`].
+    pub fn load(path: &Path, options: &ModelOptions) -> Result<OrtModel> {
+        let Loaded { session, memory, device, notices } = load(path, options.device, options.threads)?;
+        let signature = ModelSignature::of(&session)?;
+        let host = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput);
+        let cpu = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::Default);
+        let allocator = Allocator::new(&session, cpu.map_err(errors::run)?).map_err(errors::run)?;
+        let logits_memory =
+            if options.logits_on_device { memory.to_owned() } else { host.map_err(errors::run)? };
+        let empty = Arc::new(Block::empty(1, &signature.cache).map_err(errors::run)?);
+        Ok(OrtModel {
+            binding: session.create_binding().map_err(errors::run)?,
+            past_names: signature.past_names(),
+            present_names: signature.present_names(),
+            options: ModelOptions {
+                device,
+                fixed_caches: options.fixed_caches || device != Device::Cpu,
+                ..*options
+            },
+            cache_memory: memory,
+            allocator,
+            logits_memory,
+            notices,
+            sequences: Sequences::new(),
+            empty: Cache::of(&empty, 0),
+            logits: KeptLogits::new(0, 0, false, None),
+            session,
+            signature,
+        })
+    }
+
+    /// The model's inputs and outputs.
+    pub fn signature(&self) -> &ModelSignature {
+        &self.signature
+    }
+
+    /// Where the model runs.
+    pub fn device(&self) -> Device {
+        self.options.device
+    }
+
+    /// What the caller should be told: that CUDA could not be used, for instance.
+    pub fn notices(&self) -> &[Diagnostic] {
+        &self.notices
+    }
+
+    /// Room for the logits that a batch asks for.
+    fn room(&self, batch: &[Feed<'_>]) -> KeptLogits {
+        let rows = batch.iter().map(|feed| feed.rows.places(feed.tokens.len()).count()).sum();
+        let device = self.options.logits_on_device.then_some(self.options.device);
+        KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, device)
+    }
+
+    /// The pieces of a round by what one run can compute.
+    fn groups(&self, round: &[Piece<'_>]) -> Result<Vec<Group>> {
+        let joinable = self.signature.any_batch && !self.options.fixed_caches;
+        let most = if joinable { self.options.max_batch.max(1) } else { 1 };
+        let mut groups: Vec<Group> = Vec::new();
+        for (index, piece) in round.iter().enumerate() {
+            let sequence = self.sequences.get(piece.sequence)?;
+            let cached = sequence.cache.length();
+            let count = sequence.tokens.len() - cached + piece.tokens.len();
+            let first = piece.wanted.iter().map(|&(_, place)| place).min();
+            let kept = match self.signature.logits {
+                LogitsPositions::All => count,
+                LogitsPositions::Last => 1,
+                LogitsPositions::Kept => first.map_or(1, |first| piece.tokens.len() - first),
+            };
+            // ONNX Runtime's GroupQueryAttention on the processor refuses several sequences of several tokens after a cache
+            let joins = cached == 0 || count == 1;
+            let fits =
+                |g: &&mut Group| joins && g.cached == cached && g.count == count && g.pieces.len() < most;
+            match groups.iter_mut().find(fits) {
+                Some(group) => {
+                    group.pieces.push(index);
+                    group.kept = group.kept.max(kept);
+                }
+                None => groups.push(Group { pieces: vec![index], cached, count, kept }),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Runs the model on all pieces of a round, and moves their sequences.
+    fn run_round(&mut self, round: &[Piece<'_>], logits: &mut KeptLogits) -> Result<()> {
+        for group in self.groups(round)? {
+            let pieces: Vec<&Piece<'_>> = group.pieces.iter().filter_map(|&index| round.get(index)).collect();
+            let (tensor, block) = self.run(&pieces, &group)?;
+            let mut wanted = Vec::new();
+            for (row, piece) in pieces.iter().enumerate() {
+                for &(answer, place) in &piece.wanted {
+                    let position = (group.kept + place).checked_sub(piece.tokens.len());
+                    let position = position.ok_or_else(|| errors::few_logits(group.kept))?;
+                    wanted.push((answer, row * group.kept + position));
+                }
+            }
+            logits.push(tensor, &wanted).map_err(errors::run)?;
+            for (row, piece) in pieces.iter().enumerate() {
+                let sequence = self.sequences.get_mut(piece.sequence)?;
+                sequence.tokens.extend_from_slice(piece.tokens);
+                sequence.cache = Cache::of(&block, row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the model on one group: the logits, and the caches that follow.
+    fn run(&mut self, pieces: &[&Piece<'_>], group: &Group) -> Result<(DynTensor, Arc<Block>)> {
+        let mut new: Vec<i64> = Vec::with_capacity(pieces.len() * group.count);
+        let mut caches = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let sequence = self.sequences.get(piece.sequence)?;
+            let again = sequence.tokens.get(group.cached..).unwrap_or_default();
+            new.extend(again.iter().chain(piece.tokens).map(|&token| i64::from(token)));
+            caches.push(&sequence.cache);
+        }
+        let past = join(&caches, &self.signature.cache, &self.allocator)?;
+        let outputs = self.bind_and_run(new, &past, group).map_err(errors::run);
+        // the binding would keep the last caches alive with the next ones
+        self.binding.clear();
+        let (logits, present) = outputs?;
+        self.check(&logits, &present, group)?;
+        let logits = logits.downcast().map_err(errors::run)?;
+        Ok((logits, Arc::new(Block::new(pieces.len(), group.cached + group.count, present))))
+    }
+
+    fn bind_and_run(
+        &mut self,
+        new: Vec<i64>,
+        past: &Block,
+        group: &Group,
+    ) -> ort::Result<(DynValue, Vec<DynValue>)> {
+        let (rows, count, total) = (group.pieces.len(), group.count, group.cached + group.count);
+        let binding = &mut self.binding;
+        binding.bind_input("input_ids", &Tensor::from_array(([rows, count], new))?)?;
+        let mask = vec![1_i64; rows * total];
+        binding.bind_input("attention_mask", &Tensor::from_array(([rows, total], mask))?)?;
+        if self.signature.position_ids {
+            let positions: Vec<i64> = (0..rows).flat_map(|_| group.cached as i64..total as i64).collect();
+            binding.bind_input("position_ids", &Tensor::from_array(([rows, count], positions))?)?;
+        }
+        if self.signature.logits == LogitsPositions::Kept {
+            let shape: [usize; 0] = [];
+            binding.bind_input(KEEP, &Tensor::from_array((shape, vec![group.kept as i64]))?)?;
+        }
+        for (name, value) in self.past_names.iter().zip(&past.values) {
+            binding.bind_input(name, value)?;
+        }
+        // bound at each run, because the shapes grow
+        binding.bind_output_to_device("logits", &self.logits_memory)?;
+        for name in &self.present_names {
+            binding.bind_output_to_device(name, &self.cache_memory)?;
+        }
+        let mut outputs = self.session.run_binding(binding)?;
+        let mut take = |name: &str| {
+            outputs.remove(name).ok_or_else(|| ort::Error::new(format!("the model gave no output `{name}`")))
+        };
+        let logits = take("logits")?;
+        let present = self.present_names.iter().map(|name| take(name)).collect::<ort::Result<_>>()?;
+        Ok((logits, present))
+    }
+
+    /// A model may give other shapes than it declares.
+    fn check(&self, logits: &DynValue, present: &[DynValue], group: &Group) -> Result<()> {
+        let (rows, total) = (group.pieces.len() as i64, (group.cached + group.count) as i64);
+        let shape = shape_of(logits);
+        if shape != [rows, group.kept as i64, self.signature.vocabulary as i64] {
+            return Err(errors::signature("the model gave logits of another shape", format!("{shape:?}")));
+        }
+        for ((value, expected), name) in present.iter().zip(&self.signature.cache).zip(&self.present_names) {
+            let shape = shape_of(value);
+            if shape != [rows, expected.heads as i64, total, expected.size as i64] {
+                return Err(errors::signature(
+                    format!("the model gave `{name}` of another shape"),
+                    format!("{shape:?}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Model for OrtModel {
+    fn vocabulary_size(&self) -> usize {
+        self.signature.vocabulary
+    }
+
+    fn context_length(&self) -> Option<usize> {
+        self.options.context_length
+    }
+
+    fn open(&mut self) -> Result<SequenceId> {
+        Ok(self.sequences.open(Sequence { tokens: Vec::new(), cache: self.empty.clone() }))
+    }
+
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        self.sequences.fork(sequence)
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
+        check_truncate(self, sequence, length)?;
+        let sequence = self.sequences.get_mut(sequence)?;
+        sequence.tokens.truncate(length);
+        sequence.cache.truncate(length);
+        if length == 0 || self.options.fixed_caches && !sequence.cache.is_whole() {
+            sequence.cache = self.empty.clone();
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.close(sequence);
+    }
+
+    fn length(&self, sequence: SequenceId) -> Result<usize> {
+        Ok(self.sequences.get(sequence)?.tokens.len())
+    }
+
+    fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
+        check_batch(self, batch)?;
+        let mut logits = self.room(batch);
+        // the logits of the last batch are freed before those of this one are made
+        self.logits = KeptLogits::new(0, 0, false, None);
+        let sequence = |feed: &Feed<'_>| Ok((feed.sequence, self.sequences.get(feed.sequence)?.clone()));
+        let before: Vec<(SequenceId, Sequence)> = batch.iter().map(sequence).collect::<Result<_>>()?;
+        for round in rounds(batch, self.signature.logits) {
+            if let Err(error) = self.run_round(&round, &mut logits) {
+                for (id, sequence) in before {
+                    *self.sequences.get_mut(id)? = sequence;
+                }
+                return Err(error);
+            }
+        }
+        self.logits = logits;
+        self.logits.view()
+    }
+}
+
+fn shape_of(value: &DynValue) -> &[i64] {
+    value.dtype().tensor_shape().map_or(&[], |shape| &shape[..])
+}

@@ -1,0 +1,183 @@
+//! The output of one sequence: its tokens, their text, and the constraint that they move.
+
+use super::constraint::Constraint;
+use super::errors;
+use super::finish::{FinishReason, OutputStatus};
+use super::text::TextStream;
+use grammata::error::Result;
+
+/// What decoding must know of a vocabulary.
+pub trait Detokenizer {
+    /// Number of token ids; masks have this many bits.
+    fn token_count(&self) -> usize;
+
+    /// The bytes that `token` stands for in the output: none for special tokens and for ids that do not exist.
+    fn bytes(&self, token: u32) -> &[u8];
+}
+
+/// The bounds of an output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds<'a> {
+    /// the most tokens to generate
+    pub(super) tokens: usize,
+    /// the most tokens of the sequence, prompt included
+    pub(super) context: Option<usize>,
+    /// ids that end the sequence
+    pub(super) end: &'a [u32],
+    /// whether the output is to be complete within them
+    pub(super) complete: bool,
+}
+
+impl Bounds<'_> {
+    /// The most tokens to come of a sequence of `length` tokens, `generated` of which are output.
+    fn left(&self, generated: usize, length: usize) -> usize {
+        let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(length));
+        self.tokens.saturating_sub(generated).min(room)
+    }
+}
+
+/// The output of one sequence.
+pub(super) struct Output<'c> {
+    pub(super) constraint: Option<Box<dyn Constraint + 'c>>,
+    stream: TextStream,
+    pub(super) text: String,
+    pub(super) tokens: Vec<u32>,
+}
+
+impl<'c> Output<'c> {
+    pub(super) fn new(constraint: Option<Box<dyn Constraint + 'c>>, stop: &[String]) -> Result<Output<'c>> {
+        if stop.iter().any(String::is_empty) {
+            return Err(errors::empty_stop());
+        }
+        Ok(Output {
+            constraint,
+            stream: TextStream::new(stop.iter().cloned()),
+            text: String::new(),
+            tokens: Vec::new(),
+        })
+    }
+
+    pub(super) fn fork(&self) -> Output<'c> {
+        Output {
+            constraint: self.constraint.as_deref().map(|constraint| constraint.fork() as Box<dyn Constraint>),
+            stream: self.stream.clone(),
+            text: self.text.clone(),
+            tokens: self.tokens.clone(),
+        }
+    }
+
+    /// A reason to end before another token, for a sequence of `length` tokens.
+    pub(super) fn limit(&mut self, bounds: &Bounds<'_>, length: usize) -> Result<Option<FinishReason>> {
+        if let Some(constraint) = &mut self.constraint
+            && constraint.is_finished()?
+        {
+            return Ok(Some(FinishReason::Complete));
+        }
+        if self.tokens.len() >= bounds.tokens {
+            let status = self.status()?;
+            return Ok(Some(FinishReason::TokenLimit { limit: bounds.tokens, status }));
+        }
+        match bounds.context {
+            // the token to come must have a place as well
+            Some(limit) if length >= limit => {
+                Ok(Some(FinishReason::ContextLimit { limit, status: self.status()? }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The tokens that are still to come at most, after a sequence of `length` tokens, if the output is to be complete within
+    /// them.
+    pub(super) fn budget(&self, bounds: &Bounds<'_>, length: usize) -> Option<usize> {
+        bounds.complete.then(|| bounds.left(self.tokens.len(), length))
+    }
+
+    /// Sees to it that the first token of an output is not drawn where the budget is known not to do.
+    pub(super) fn check_budget(&mut self, budget: Option<usize>) -> Result<()> {
+        match (&mut self.constraint, budget) {
+            (Some(constraint), Some(budget)) if self.tokens.is_empty() => constraint.check_budget(budget),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the mask of the next token for a vocabulary of `count` tokens, within a budget if one is given. False without a
+    /// constraint.
+    pub(super) fn fill_mask(
+        &mut self,
+        mask: &mut Vec<u32>,
+        count: usize,
+        budget: Option<usize>,
+    ) -> Result<bool> {
+        let Some(constraint) = &mut self.constraint else { return Ok(false) };
+        mask.clear();
+        mask.resize(count.div_ceil(32), 0);
+        match budget {
+            Some(budget) => constraint.fill_mask_within(budget, mask)?,
+            None => constraint.fill_mask(mask)?,
+        }
+        Ok(true)
+    }
+
+    /// Whether the output can be complete within a budget with `token`, which the mask allows.
+    pub(super) fn may_take(&mut self, token: u32, budget: Option<usize>) -> Result<bool> {
+        match (&mut self.constraint, budget) {
+            (Some(constraint), Some(budget)) => constraint.may_come_within(token, budget),
+            _ => Ok(true),
+        }
+    }
+
+    /// Appends `token`. Gives a reason to end that lies in it; the text that is certain is appended to `text`.
+    pub(super) fn push(
+        &mut self,
+        token: u32,
+        detokenizer: &dyn Detokenizer,
+        bounds: &Bounds<'_>,
+    ) -> Result<Option<FinishReason>> {
+        if let Some(constraint) = &mut self.constraint {
+            constraint.accept_token(token)?;
+        }
+        self.tokens.push(token);
+        // a grammar may have an end token in the middle of its words
+        let ends = match &mut self.constraint {
+            Some(constraint) => bounds.end.contains(&token) && constraint.is_finished()?,
+            None => bounds.end.contains(&token),
+        };
+        if ends {
+            return Ok(Some(FinishReason::EndOfSequence));
+        }
+        let stop = self.stream.push(detokenizer.bytes(token), &mut self.text).map(str::to_owned);
+        match stop {
+            Some(stop) => Ok(Some(FinishReason::StopString { stop, status: self.status()? })),
+            None => Ok(None),
+        }
+    }
+
+    /// Appends to the text what was held back, unless a stop string ended it.
+    pub(super) fn finish(&mut self, reason: &FinishReason) {
+        if !matches!(reason, FinishReason::StopString { .. }) {
+            self.stream.finish(&mut self.text);
+        }
+    }
+
+    /// The relation of the output to the language of the constraint.
+    pub(super) fn status(&mut self) -> Result<OutputStatus> {
+        Ok(match &mut self.constraint {
+            None => OutputStatus::Unconstrained,
+            Some(constraint) => match constraint.is_accepting()? {
+                true => OutputStatus::Word,
+                false => OutputStatus::Prefix,
+            },
+        })
+    }
+}
+
+/// Refuses prompts that leave a model nothing to do.
+pub(super) fn check_prompt(prompt: &[u32], context: Option<usize>) -> Result<()> {
+    if prompt.is_empty() {
+        return Err(errors::empty_prompt());
+    }
+    match context.filter(|&context| prompt.len() >= context) {
+        Some(context) => Err(errors::prompt_too_long(prompt.len(), context)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,90 @@
+//! A model without weights: random logits.
+
+use super::logits::Logits;
+use super::model::{Feed, Model, check_batch, check_truncate};
+use super::sequences::{SequenceId, Sequences};
+use grammata::error::Result;
+
+/// A model whose logits are independent random numbers between 0 and 1, which depend on a seed and on the tokens before alone.
+///
+/// The greatest of them under a mask is any allowed token, each as likely as another: what is written shows what a grammar
+/// guarantees, and nothing of a language.
+#[derive(Debug)]
+pub struct RandomLogits {
+    vocabulary: usize,
+    seed: u64,
+    /// Of each sequence, a hash of its tokens up to each place.
+    sequences: Sequences<Vec<u64>>,
+    rows: Vec<Vec<f32>>,
+}
+
+impl RandomLogits {
+    /// A model with a number of logits and a seed.
+    pub fn new(vocabulary: usize, seed: u64) -> RandomLogits {
+        RandomLogits { vocabulary, seed: mixed(seed), sequences: Sequences::new(), rows: Vec::new() }
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), a permutation of the numbers.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+/// The logits after tokens of a hash.
+fn row(hash: u64, length: usize) -> Vec<f32> {
+    // 24 bits are what a 32-bit float between 0 and 1 keeps
+    let logit = |token: u64| (mixed(hash.wrapping_add(token)) >> 40) as f32 / (1 << 24) as f32;
+    (0..length as u64).map(logit).collect()
+}
+
+impl Model for RandomLogits {
+    fn vocabulary_size(&self) -> usize {
+        self.vocabulary
+    }
+
+    fn context_length(&self) -> Option<usize> {
+        None
+    }
+
+    fn open(&mut self) -> Result<SequenceId> {
+        Ok(self.sequences.open(Vec::new()))
+    }
+
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        self.sequences.fork(sequence)
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
+        check_truncate(self, sequence, length)?;
+        self.sequences.get_mut(sequence)?.truncate(length);
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.close(sequence);
+    }
+
+    fn length(&self, sequence: SequenceId) -> Result<usize> {
+        Ok(self.sequences.get(sequence)?.len())
+    }
+
+    fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
+        check_batch(self, batch)?;
+        self.rows.clear();
+        for feed in batch {
+            let hashes = self.sequences.get_mut(feed.sequence)?;
+            let before = hashes.len();
+            for &token in feed.tokens {
+                let last = hashes.last().copied().unwrap_or(self.seed);
+                hashes.push(mixed(last ^ mixed(u64::from(token))));
+            }
+            let places = feed.rows.places(feed.tokens.len());
+            self.rows
+                .extend(places.filter_map(|place| Some(row(*hashes.get(before + place)?, self.vocabulary))));
+        }
+        Ok(Logits::Host(self.rows.iter().map(Vec::as_slice).collect()))
+    }
+}

@@ -1,0 +1,100 @@
+//! Prompts to tokens, through Hugging Face's `tokenizers`.
+
+use super::errors;
+use grammata::error::Result;
+use grammata::limits::{LimitKind, Limits};
+use grammata_base::files;
+use std::path::Path;
+use std::sync::OnceLock;
+#[cfg(feature = "ort")]
+use tokenizers::PostProcessor as _;
+
+/// Cuts prompts into tokens as the model was trained on them.
+#[derive(Clone, Debug)]
+pub struct PromptTokenizer {
+    tokenizer: tokenizers::Tokenizer,
+    /// The same, to which special tokens are text; made when it is first needed.
+    literal: OnceLock<Box<tokenizers::Tokenizer>>,
+}
+
+impl PromptTokenizer {
+    /// Reads a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// The file cannot be read, is larger than `limits.tokenizer_bytes`, or is no tokenizer.
+    pub fn from_file(path: &Path, limits: &Limits) -> Result<PromptTokenizer> {
+        let too_large = |found: u64| {
+            let found = format!("{found} bytes or more");
+            let error = Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found);
+            error.in_file(&path.display().to_string())
+        };
+        let bytes = files::read(path, limits.tokenizer_bytes, too_large)?;
+        let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes)
+            .map_err(|e| errors::tokenizer(format!("`{}` is no tokenizer", path.display()), e))?;
+        // a prompt must not be cut or filled up silently
+        tokenizer.with_padding(None);
+        tokenizer
+            .with_truncation(None)
+            .map_err(|e| errors::tokenizer("the tokenizer cannot be set up", e))?;
+        Ok(PromptTokenizer { tokenizer, literal: OnceLock::new() })
+    }
+
+    /// The tokens of `text`; special tokens in it are recognised. `add_special_tokens` adds what the tokenizer's
+    /// post-processor adds (often a beginning of sequence): not for a chat template's text, which has them already.
+    ///
+    /// # Errors
+    /// The tokenizer cannot cut the text.
+    pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
+        let encoding = self
+            .tokenizer
+            .encode_fast(text, add_special_tokens)
+            .map_err(|e| errors::tokenizer("the prompt cannot be cut into tokens", e))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The tokens of `text` in which what spells a special token is text like any other: for requests and other data that
+    /// are put into a prompt.
+    ///
+    /// # Errors
+    /// The tokenizer cannot cut the text into tokens.
+    pub fn encode_literal(&self, text: &str) -> Result<Vec<u32>> {
+        let literal = self.literal.get_or_init(|| {
+            let mut literal = Box::new(self.tokenizer.clone());
+            literal.set_encode_special_tokens(true);
+            literal
+        });
+        let encoding = literal
+            .encode_fast(text, false)
+            .map_err(|e| errors::tokenizer("the prompt cannot be cut into tokens", e))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The tokens of `text` with the special ones that the tokenizer adds, at most `most` together: what is too much is
+    /// cut from the text's end.
+    ///
+    /// # Errors
+    /// The tokenizer cannot cut the text into tokens.
+    #[cfg(feature = "ort")]
+    pub(super) fn encode_truncated(&self, text: &str, most: usize) -> Result<Truncated> {
+        let failed = |e| errors::tokenizer("a text cannot be cut into tokens", e);
+        let mut encoding = self.tokenizer.encode_fast(text, false).map_err(failed)?;
+        let added = self.tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
+        let whole = encoding.len() + added;
+        encoding.truncate(most.saturating_sub(added), 0, tokenizers::TruncationDirection::Right);
+        let encoding = self.tokenizer.post_process(encoding, None, true).map_err(failed)?;
+        Ok(Truncated { ids: encoding.get_ids().to_vec(), whole })
+    }
+
+    /// The id of a token by its text, `<|im_end|>` for instance.
+    pub fn token_id(&self, token: &str) -> Option<u32> {
+        self.tokenizer.token_to_id(token)
+    }
+}
+
+/// The tokens of the beginning of a text.
+#[cfg(feature = "ort")]
+pub(super) struct Truncated {
+    pub(super) ids: Vec<u32>,
+    /// Number of tokens of the whole text.
+    pub(super) whole: usize,
+}

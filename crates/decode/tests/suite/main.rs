@@ -1,0 +1,21 @@
+//! The tests of decoding, one module a topic.
+
+mod chat_template;
+mod decode_batches;
+mod decode_drivers;
+mod decode_ort;
+mod decode_searches;
+mod decode_special_tokens;
+mod embedder;
+mod generation;
+mod model_folder;
+mod models;
+mod sampler;
+mod text_stream;
+
+#[path = "../../../../tests/suite/properties.rs"]
+#[allow(dead_code)] // the engine's tests use more of it
+mod properties;
+
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

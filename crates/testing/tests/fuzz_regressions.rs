@@ -1,0 +1,169 @@
+//! The fuzz targets as tests: on what fuzzing has found before (`tests/fuzz-regressions/<target>/*`), and
+//! on some random inputs.
+
+use grammata_testing::fuzz::{AGENTS, TARGETS, Target};
+use grammata_testing::token_indices;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::path::Path;
+
+/// All targets.
+fn targets() -> impl Iterator<Item = (&'static str, Target)> {
+    TARGETS.into_iter().chain(AGENTS)
+}
+
+#[test]
+fn what_was_found_stays_fixed() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/fuzz-regressions");
+    let mut replayed = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name() == "README.md" {
+            continue;
+        }
+        let name = entry.file_name().into_string().unwrap();
+        let target = targets().find(|(target, _)| *target == name);
+        let (_, target) = target.unwrap_or_else(|| panic!("there is no fuzz target {name}"));
+        for file in std::fs::read_dir(entry.path()).unwrap() {
+            let file = file.unwrap().path();
+            eprintln!("{}", file.display());
+            target(&std::fs::read(file).unwrap());
+            replayed += 1;
+        }
+    }
+    assert!(replayed > 0, "the folder of regressions is empty");
+}
+
+#[test]
+fn each_target_has_a_binary() {
+    let manifest = include_str!("../../../fuzz/Cargo.toml");
+    for (target, _) in targets() {
+        assert!(manifest.contains(&format!("name = \"{target}\"")), "{target}");
+    }
+    assert_eq!(manifest.matches("[[bin]]").count(), targets().count());
+}
+
+/// The seed of `token_index` is a whole index, which is read. `UPDATE_SNAPSHOTS=1` writes it anew.
+#[test]
+fn the_seed_of_token_indices_is_an_index() {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("fuzz/seeds/token_index/whole");
+    let seed = token_indices::seed();
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &seed).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap() == seed, "UPDATE_SNAPSHOTS=1 writes {} anew", path.display());
+    assert!(token_indices::prepared(&seed[1..]).is_some());
+    assert!(token_indices::prepared(&seed[1..seed.len() - 4]).is_none());
+}
+
+/// Inputs near a good index: words are changed, left out and doubled.
+#[test]
+fn indices_near_a_good_one_do_no_harm() {
+    let seed = token_indices::seed();
+    let mut random = StdRng::seed_from_u64(38);
+    let mut read = 0;
+    for _ in 0..300 {
+        let mut words: Vec<[u8; 4]> = seed[1..].as_chunks::<4>().0.to_vec();
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..words.len());
+            match random.random_range(0..4) {
+                0 => words[at] = random.random_range(0..16_u32).to_le_bytes(),
+                1 => words[at][random.random_range(0..4)] ^= 1 << random.random_range(0..8),
+                2 => words.insert(at, words[at]),
+                _ => drop(words.remove(at)),
+            }
+        }
+        let content = words.concat();
+        read += usize::from(token_indices::prepared(&content).is_some());
+        token_indices::token_index(&[&[0], &*content].concat());
+    }
+    assert!(read > 0, "all are refused");
+}
+
+/// Pieces of the languages that the front ends read, so that random inputs get past the first byte.
+const PIECES: [&str; 64] = [
+    "a",
+    "b*",
+    "(",
+    ")",
+    "[a-z]",
+    "|",
+    "{2,3}",
+    "\\d",
+    "^",
+    "$",
+    "?",
+    "root ::= ",
+    "\n",
+    " x ",
+    "\"ab\"",
+    "x ::= ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"type\"",
+    "\"string\"",
+    "\"$ref\"",
+    "\"#\"",
+    "1",
+    "null",
+    "[",
+    "=",
+    "YQ== 0\n",
+    "\\u",
+    "{{ ",
+    " }}",
+    "{% for m in messages %}",
+    "{% endfor %}",
+    "{% if ",
+    " %}",
+    "{% elif n %}",
+    "{% endif %}",
+    "{% set x = ",
+    "{% set ns = namespace(x=1) %}",
+    "{% set ns.x = [ns.x, ns.x] %}",
+    "{% macro f(x) %}{{ f(x) }}{% endmacro %}",
+    "messages",
+    "ns.x",
+    "x",
+    "'a'",
+    " ~ ",
+    " + ",
+    " * ",
+    "|tojson",
+    "|join('b')",
+    "|list",
+    "|replace('a', 'bb')",
+    ".items()",
+    ".split()",
+    "[1:]",
+    "f(x)",
+    " in ",
+    " == ",
+    "9999",
+    "\n---\n",
+    "kind = \"dfa\"\nsymbols = [\"a\", \"b\"]\nstart = \"s\"\naccepting = [\"s\"]\ntransitions = [{ from = \"s\", input = \"a\", to = \"s\" }]\n",
+];
+
+/// `GRAMMATA_FUZZ_CASES` sets the number of inputs of each target.
+#[test]
+fn random_inputs_are_taken_without_panic() {
+    let cases = std::env::var("GRAMMATA_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    for (name, target) in targets() {
+        let mut random = StdRng::seed_from_u64(7);
+        for case in 0..cases {
+            let mut input = Vec::new();
+            for _ in 0..random.random_range(0..40) {
+                match random.random_range(0..8) {
+                    0 => input.push(random.random()),
+                    _ => input.extend_from_slice(PIECES[random.random_range(0..PIECES.len())].as_bytes()),
+                }
+            }
+            eprintln!("{name} {case}: {:?}", input.escape_ascii().to_string());
+            target(&input);
+        }
+    }
+}
