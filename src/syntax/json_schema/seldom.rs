@@ -51,59 +51,70 @@ impl<T: Unsaid> DerefMut for Seldom<T> {
     }
 }
 
-const FREE: Counts = Counts { min: 0, max: None };
-
-impl Unsaid for NumberRange {
-    fn unsaid<'s>() -> &'s NumberRange {
-        static UNSAID: NumberRange = NumberRange {
-            lower: None,
-            upper: None,
-            multiple_of: Vec::new(),
-            not_multiple_of: Vec::new(),
-            notation: Notation::Any,
-        };
-        &UNSAID
-    }
+/// A value that restricts nothing, as a constant.
+trait Free {
+    const FREE: Self;
 }
 
-impl<'a> Unsaid for StringPart<'a> {
-    fn unsaid<'s>() -> &'s StringPart<'a>
-    where
-        'a: 's,
-    {
-        static UNSAID: StringPart<'_> = StringPart { length: FREE, tests: Vec::new() };
-        &UNSAID
-    }
+impl<T> Free for Vec<T> {
+    const FREE: Vec<T> = Vec::new();
 }
 
-impl Unsaid for ArrayPart {
-    fn unsaid<'s>() -> &'s ArrayPart {
-        static UNSAID: ArrayPart = ArrayPart {
-            prefix: Vec::new(),
-            items: None,
-            count: FREE,
-            contains: Vec::new(),
-            unique: false,
-            repeated: false,
-        };
-        &UNSAID
-    }
+impl<T> Free for Option<T> {
+    const FREE: Option<T> = None;
 }
 
-impl<'a> Unsaid for ObjectPart<'a> {
-    fn unsaid<'s>() -> &'s ObjectPart<'a>
-    where
-        'a: 's,
-    {
-        static UNSAID: ObjectPart<'_> = ObjectPart {
-            properties: Properties::NONE,
-            required: Vec::new(),
-            patterns: Vec::new(),
-            additional: None,
-            count: FREE,
-            names: None,
-            some: Vec::new(),
-        };
-        &UNSAID
+impl Free for bool {
+    const FREE: bool = false;
+}
+
+impl Free for Counts {
+    const FREE: Counts = Counts { min: 0, max: None };
+}
+
+impl Free for Properties<'static> {
+    const FREE: Properties<'static> = Properties::NONE;
+}
+
+impl Free for Notation {
+    const FREE: Notation = Notation::Any;
+}
+
+/// Implements [`Unsaid`] for a part: each of its fields has the [`Free`] value of its type. The list of fields has to be
+/// complete to compile.
+macro_rules! unsaid {
+    ($part:ident $(<$lifetime:lifetime>)? { $($field:ident),* $(,)? }) => {
+        impl Unsaid for $part $(<$lifetime>)? {
+            fn unsaid<'s>() -> &'s Self
+            where
+                Self: 's,
+            {
+                static UNSAID: $part $(<$lifetime>)? = $part { $($field: Free::FREE),* };
+                &UNSAID
+            }
+        }
+    };
+}
+
+unsaid!(NumberRange { lower, upper, multiple_of, not_multiple_of, notation });
+unsaid!(StringPart<'_> { length, tests });
+unsaid!(ArrayPart { prefix, items, count, contains, unique, repeated });
+unsaid!(ObjectPart<'_> { properties, required, patterns, additional, count, names, some });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+
+    fn is_default<T: Unsaid + Debug>() {
+        assert_eq!(format!("{:?}", T::unsaid()), format!("{:?}", T::default()));
+    }
+
+    #[test]
+    fn what_is_unsaid_is_the_default() {
+        is_default::<NumberRange>();
+        is_default::<StringPart<'_>>();
+        is_default::<ArrayPart>();
+        is_default::<ObjectPart<'_>>();
     }
 }
