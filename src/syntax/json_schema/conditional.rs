@@ -4,13 +4,13 @@
 //! Nothing is combined then. Of each member there are as many variants as it takes to tell apart which of the schemas that
 //! the alternatives have for it hold of its value; each alternative becomes a condition on the variants that come.
 
-use super::assertion::{NameClass, SomeMember, TypeSet, ValueList};
+use super::assertion::{NameClass, ObjectPart, SomeMember, TypeSet, ValueList};
 use super::combine;
 use super::conjunction::{Conjunctions, Part, unfold};
 use super::counts::Counts;
 use super::empty::surely_empty;
 use super::errors;
-use super::merge::{declared_names, some_of};
+use super::merge::declared_names;
 use super::schema::Schema;
 use super::schema_id::SchemaId;
 use super::shape::{MemberShape, ObjectShape, Shape, Typed};
@@ -168,23 +168,41 @@ impl<'a> Conjunctions<'a> {
             let (ids, inner) = unfold(&self.schemas, &parts);
             let mut is_possible = true;
             for &id in &ids {
-                let schema = self.schemas.get(id);
-                let object = &schema.object;
-                is_possible &= schema.types.contains(TypeSet::OBJECT);
-                let more = !schema.values.is_empty()
-                    || !object.count.is_free()
-                    || object.names.is_some()
-                    || object.additional.is_some()
-                    || !object.patterns.is_empty();
+                let Schema {
+                    pointer: _,
+                    types,
+                    // of other types than objects
+                    number: _,
+                    string: _,
+                    array: _,
+                    excluded: _,
+                    object,
+                    values,
+                    // `unfold` follows these
+                    conjuncts: _,
+                    any_of: _,
+                    // rewritten to the two above
+                    unevaluated: _,
+                    applied: _,
+                    is_bare: _,
+                    is_written: _,
+                } = &**self.schemas.get(id);
+                let ObjectPart { properties, required, patterns, additional, count, names, some } = &**object;
+                is_possible &= types.contains(TypeSet::OBJECT);
+                let more = !values.is_empty()
+                    || !count.is_free()
+                    || names.is_some()
+                    || additional.is_some()
+                    || !patterns.is_empty();
                 if more && is_possible {
                     return None;
                 }
                 let literal = |name, schemas, required| Literal { name, schemas, required };
-                object.properties.list().iter().for_each(|&(name, value)| {
+                properties.list().iter().for_each(|&(name, value)| {
                     way.add(literal(name, self.said([value]), false));
                 });
-                object.required.iter().for_each(|&name| way.add(literal(name, Vec::new(), true)));
-                way.some.extend(object.some.iter().map(|some| (id, some.clone())));
+                required.iter().for_each(|&name| way.add(literal(name, Vec::new(), true)));
+                way.some.extend(some.iter().map(|some| (id, some.clone())));
             }
             if !is_possible {
                 continue;
@@ -216,12 +234,26 @@ impl<'a> Conjunctions<'a> {
         bases: &[Rc<Schema<'a>>],
         mut choices: Vec<Vec<Way<'a>>>,
     ) -> Result<ObjectShape<'a>> {
-        let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
+        let (mut names_schemas, mut count) = (Vec::new(), Counts::default());
+        for (&id, base) in ids.iter().zip(bases) {
+            let ObjectPart {
+                // by `declared_names`, `variants` and `rest`
+                properties: _,
+                required: _,
+                patterns: _,
+                additional: _,
+                count: own_count,
+                names,
+                some,
+            } = &*base.object;
+            names_schemas.extend(names);
+            count = count.intersection(own_count);
+            // these must be there whichever way holds
+            choices.extend(
+                some.iter().map(|one| vec![Way { members: Vec::new(), some: vec![(id, one.clone())] }]),
+            );
+        }
         let listed = self.listed_names(&names_schemas)?;
-        // the members that must be there whichever way holds
-        choices.extend(
-            some_of(ids, bases).into_iter().map(|one| vec![Way { members: Vec::new(), some: vec![one] }]),
-        );
         let ways = || choices.iter().flatten();
         let spoken_of = ways().flat_map(|way| way.members.iter().map(|literal| literal.name));
         let excepted = ways().flat_map(|way| &way.some).flat_map(|(_, one)| self.names_beside(one));
@@ -292,7 +324,6 @@ impl<'a> Conjunctions<'a> {
         };
         let condition = |ways: &Vec<Way<'a>>| Condition(ways.iter().map(alternative).collect());
         let conditions = choices.iter().map(condition).collect();
-        let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
         let shape = ObjectShape { members, rest, ones, conditions, count };
         let limit = self.limits.condition_search;
         match shape.clauses().work(count.min > 0 || count.max.is_some(), limit) {
@@ -303,23 +334,26 @@ impl<'a> Conjunctions<'a> {
 
     /// The names that a member must not have to be of a class.
     fn names_beside(&self, some: &SomeMember<'a>) -> Vec<&'a str> {
-        let beside = match some.names {
+        let SomeMember { names, value: _, other_than } = some;
+        let beside = match *names {
             NameClass::AdditionalTo(id) => self.schemas.get(id).object.properties.list(),
-            _ => &[],
+            NameClass::Matching(_) | NameClass::Satisfying(_) => &[],
         };
-        beside.iter().map(|(name, _)| *name).chain(some.other_than.iter().copied()).collect()
+        beside.iter().map(|(name, _)| *name).chain(other_than.iter().copied()).collect()
     }
 
     /// Whether the same members of undeclared names are asked for, where all names are declared that either excepts.
     fn is_same(&self, one: &SomeMember<'a>, other: &SomeMember<'a>) -> bool {
         let patterns = |id| self.schemas.get(id).object.patterns.iter().map(|(pattern, _)| *pattern);
-        let names = match (one.names, other.names) {
+        let &SomeMember { names, value, other_than: _ } = one;
+        let &SomeMember { names: other_names, value: other_value, other_than: _ } = other;
+        let is_same_class = match (names, other_names) {
             (NameClass::AdditionalTo(one), NameClass::AdditionalTo(other)) => {
                 patterns(one).eq(patterns(other))
             }
             (one, other) => one == other,
         };
-        names && self.said([one.value]) == self.said([other.value])
+        is_same_class && self.said([value]) == self.said([other_value])
     }
 
     /// The members of all names in all of their variants.

@@ -1,7 +1,7 @@
 //! A quick look whether schemas exclude each other: sound, not complete. What tells alternatives apart in
 //! practice is found: types, listed values, members and items that are required and exclude each other.
 
-use super::assertion::TypeSet;
+use super::assertion::{ArrayPart, Contains, ObjectPart, StringPart, TypeSet};
 use super::conjunction::{Part, unfold};
 use super::counts::Counts;
 use super::numbers;
@@ -84,7 +84,29 @@ impl<'a> Question<'_, 'a> {
 
     /// The types of which there may be a value.
     fn types(&mut self, bases: &[&Schema<'a>], depth: u32) -> TypeSet {
-        let mut types = bases.iter().fold(TypeSet::ALL, |types, base| types.intersection(base.types));
+        let mut types = TypeSet::ALL;
+        for base in bases {
+            let Schema {
+                pointer: _,
+                types: own,
+                // below, for the types that are left
+                number: _,
+                string: _,
+                array: _,
+                object: _,
+                values: _,
+                excluded: _,
+                // followed by the caller
+                conjuncts: _,
+                any_of: _,
+                // rewritten to the two above, or not looked into
+                unevaluated: _,
+                applied: _,
+                is_bare: _,
+                is_written: _,
+            } = base;
+            types = types.intersection(*own);
+        }
         let mut lists = bases.iter().flat_map(|base| &base.values);
         if let Some(first) = lists.next() {
             let rest: Vec<_> = lists.collect();
@@ -103,22 +125,13 @@ impl<'a> Question<'_, 'a> {
                 types = types.without(TypeSet::NUMBER);
             }
         }
-        let counts = |of: fn(&Schema<'a>) -> Counts| {
-            bases.iter().fold(Counts::default(), |all, base| all.intersection(&of(base)))
-        };
-        if types.contains(TypeSet::STRING)
-            && (counts(|base| base.string.length).is_crossed()
-                || contradictory_tests(bases)
-                || self.no_strings(bases))
-        {
+        if types.contains(TypeSet::STRING) && self.no_strings(bases) {
             types = types.without(TypeSet::STRING);
         }
-        let items = counts(|base| base.array.count);
-        if types.contains(TypeSet::ARRAY) && (items.is_crossed() || self.no_items(bases, items.min, depth)) {
+        if types.contains(TypeSet::ARRAY) && self.no_arrays(bases, depth) {
             types = types.without(TypeSet::ARRAY);
         }
-        let members = counts(|base| base.object.count);
-        if types.contains(TypeSet::OBJECT) && (members.is_crossed() || self.no_members(bases, depth)) {
+        if types.contains(TypeSet::OBJECT) && self.no_objects(bases, depth) {
             types = types.without(TypeSet::OBJECT);
         }
         types
@@ -132,8 +145,18 @@ impl<'a> Question<'_, 'a> {
         })
     }
 
-    /// Whether there are patterns that list strings and leave none.
+    /// Whether the lengths or the tests of strings contradict each other.
     fn no_strings(&self, bases: &[&Schema<'a>]) -> bool {
+        let mut length = Counts::default();
+        for base in bases {
+            let StringPart { length: own, tests: _ } = &*base.string;
+            length = length.intersection(own);
+        }
+        length.is_crossed() || contradictory_tests(bases) || self.none_is_listed(bases)
+    }
+
+    /// Whether there are patterns that list strings and leave none.
+    fn none_is_listed(&self, bases: &[&Schema<'a>]) -> bool {
         let is_excluded = |text: &str| {
             let mut excluded = bases.iter().flat_map(|base| &base.excluded);
             excluded.any(|value| value.as_str() == Some(text))
@@ -143,29 +166,61 @@ impl<'a> Question<'_, 'a> {
         listed.is_some_and(|all| all.iter().all(|text| is_excluded(text) || !self.is_listed(bases, text)))
     }
 
-    /// Whether one of the first items, which must be there, cannot be, or none can satisfy `contains`.
-    fn no_items(&mut self, bases: &[&Schema<'a>], min: u32, depth: u32) -> bool {
-        let contains = bases.iter().flat_map(|base| &base.array.contains).filter(|c| c.count.min > 0);
-        for contains in contains {
-            let is_after = |base: &&&Schema<'a>| base.array.prefix.len() <= contains.from;
+    /// Whether the counts of items contradict each other, one of the first items, which must be there, cannot be, or none
+    /// can satisfy `contains`.
+    fn no_arrays(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
+        let (mut longest, mut count) = (0, Counts::default());
+        for base in bases {
+            // whether items are different is not looked into
+            let ArrayPart { prefix, items: _, count: own, contains: _, unique: _, repeated: _ } =
+                &*base.array;
+            longest = longest.max(prefix.len());
+            count = count.intersection(own);
+        }
+        if count.is_crossed() {
+            return true;
+        }
+        for &Contains { schema, from, count } in bases.iter().flat_map(|base| &base.array.contains) {
+            if count.min == 0 {
+                continue;
+            }
+            let is_after = |base: &&&Schema<'a>| base.array.prefix.len() <= from;
             let items = bases.iter().filter(is_after).filter_map(|base| base.array.items);
-            let parts: Vec<Part> = items.chain([contains.schema]).map(Part::whole).collect();
+            let parts: Vec<Part> = items.chain([schema]).map(Part::whole).collect();
             if self.is_empty(&parts, depth - 1) {
                 return true;
             }
         }
-        let longest = bases.iter().map(|base| base.array.prefix.len()).max().unwrap_or(0);
-        (0..longest.max(1).min(min as usize)).any(|index| {
+        (0..longest.max(1).min(count.min as usize)).any(|index| {
             let parts: Vec<Part> =
                 bases.iter().filter_map(|base| base.array.item(index)).map(Part::whole).collect();
             self.is_empty(&parts, depth - 1)
         })
     }
 
-    /// Whether one of the required members cannot be there.
-    fn no_members(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
+    /// Whether the counts of members contradict each other, or one of the required members cannot be there.
+    fn no_objects(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
+        let (mut asked, mut count) = (0, Counts::default());
+        for base in bases {
+            let ObjectPart {
+                // below, for the required members
+                properties: _,
+                patterns: _,
+                additional: _,
+                required,
+                count: own,
+                // names and undeclared members are not looked into
+                names: _,
+                some: _,
+            } = &*base.object;
+            asked += required.len();
+            count = count.intersection(own);
+        }
+        if count.is_crossed() {
+            return true;
+        }
         let mut seen = FxHashSet::default();
-        self.steps += bases.iter().map(|base| base.object.required.len()).sum::<usize>();
+        self.steps += asked;
         let required = bases.iter().flat_map(|base| base.object.required.iter().copied());
         let mut required = required.filter(|name| seen.insert(*name));
         if bases.len() > FEW_BASES {
@@ -175,9 +230,10 @@ impl<'a> Question<'_, 'a> {
         }
         required.any(|name| {
             let member = |base: &&Schema<'a>| {
-                let object = &base.object;
-                let additional = object.additional.filter(|_| object.patterns.is_empty());
-                object.properties.get(name).or(additional)
+                // patterns may match the name; the others do not restrict the value of a member
+                let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+                    &*base.object;
+                properties.get(name).or(additional.filter(|_| patterns.is_empty()))
             };
             let parts: Vec<Part> = bases.iter().filter_map(member).map(Part::whole).collect();
             self.is_empty(&parts, depth - 1)
@@ -197,12 +253,14 @@ impl<'a> MemberValues<'a> {
     fn of(bases: &[&Schema<'a>]) -> MemberValues<'a> {
         let mut values = MemberValues { declared: FxHashMap::default(), additional: Vec::new() };
         for (place, base) in bases.iter().enumerate() {
-            let object = &base.object;
-            if let Some(additional) = object.additional.filter(|_| object.patterns.is_empty()) {
+            // the same as for few schemas, in `no_objects`
+            let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+                &*base.object;
+            if let Some(additional) = additional.filter(|_| patterns.is_empty()) {
                 values.additional.push((place, additional));
                 continue;
             }
-            for &(name, value) in object.properties.list() {
+            for &(name, value) in properties.list() {
                 values.declared.entry(name).or_default().push((place, value));
             }
         }

@@ -1,6 +1,8 @@
 //! The assertions of several schemas put together, type by type.
 
-use super::assertion::{NameClass, NameSet, SomeMember, TypeSet};
+use super::assertion::{
+    ArrayPart, Contains, NameClass, NameSet, ObjectPart, SomeMember, StringPart, TypeSet,
+};
 use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part};
 use super::counts::Counts;
 use super::cubes::{self, Cube};
@@ -13,6 +15,7 @@ use super::{errors, exclusive, listed};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Different `contains` that one array may have.
@@ -30,49 +33,79 @@ type Ones<'a> = Vec<Vec<RestShape<'a>>>;
 impl<'a> Conjunctions<'a> {
     /// The shape of schemas that leave no choice.
     pub(super) fn typed(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<Typed<'a>> {
-        let mut typed = Typed::default();
+        let mut joined = Typed::default();
+        let Typed { types, number, length, tests, excluded, array, object } = &mut joined;
         for (&schema, base) in ids.iter().zip(bases) {
-            typed.types = typed.types.intersection(base.types);
-            if let Some(number) = base.number.said() {
-                *typed.number = match typed.number.said() {
-                    Some(others) => numbers::intersection(others, number),
-                    None => number.clone(),
+            let Schema {
+                pointer: _,
+                types: own_types,
+                number: own_number,
+                string,
+                // below, if there may be arrays and objects
+                array: _,
+                object: _,
+                // schemas that list values have another shape
+                values: _,
+                excluded: own_excluded,
+                // followed before: `bases` are the schemas that they reach
+                conjuncts: _,
+                any_of: _,
+                unevaluated: _,
+                applied: _,
+                is_bare: _,
+                is_written: _,
+            } = &**base;
+            *types = types.intersection(*own_types);
+            if let Some(own) = own_number.said() {
+                **number = match number.said() {
+                    Some(others) => numbers::intersection(others, own),
+                    None => own.clone(),
                 };
             }
-            typed.length = typed.length.intersection(&base.string.length);
-            typed.excluded.extend(&base.excluded);
-            for &(test, holds) in &base.string.tests {
-                typed.tests.push(Test { schema, test, holds });
-            }
+            let StringPart { length: own_length, tests: own_tests } = &**string;
+            *length = length.intersection(own_length);
+            tests.extend(own_tests.iter().map(|&(test, holds)| Test { schema, test, holds }));
+            excluded.extend(own_excluded);
         }
-        each_once(&mut typed.tests);
-        if typed.types.contains(TypeSet::ARRAY) {
-            typed.array = Some(Box::new(self.array(ids, bases)?));
+        each_once(tests);
+        if types.contains(TypeSet::ARRAY) {
+            *array = Some(Box::new(self.array(ids, bases)?));
         }
-        if typed.types.contains(TypeSet::OBJECT) {
-            typed.object = Some(Box::new(match bases.iter().all(|base| base.object.some.is_empty()) {
+        if types.contains(TypeSet::OBJECT) {
+            *object = Some(Box::new(match bases.iter().all(|base| base.object.some.is_empty()) {
                 true => self.object(ids, bases)?,
                 false => self.conditional_object(ids, bases, Vec::new())?,
             }));
         }
-        Ok(typed)
+        Ok(joined)
     }
 
     fn array(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
         let pointer = || bases.first().map_or("", |base| base.pointer);
-        if bases.iter().any(|base| base.array.repeated) {
+        let (mut longest, mut count, mut is_repeated, mut unique) = (0, Counts::default(), false, None);
+        let mut contains: SmallVec<[Contains; MAX_CONTAINS]> = SmallVec::new();
+        for (&id, base) in ids.iter().zip(bases) {
+            let ArrayPart {
+                prefix,
+                // with the prefix, place by place below
+                items: _,
+                count: own_count,
+                contains: own_contains,
+                unique: own_unique,
+                repeated,
+            } = &*base.array;
+            longest = longest.max(prefix.len());
+            count = count.intersection(own_count);
+            contains.extend(own_contains.iter().filter(|contains| !contains.count.is_free()).copied());
+            unique = unique.or(own_unique.then_some(id));
+            is_repeated |= repeated;
+        }
+        if is_repeated {
             return Err(errors::negated_unique_items(pointer()));
         }
-        let contains: Vec<_> = bases
-            .iter()
-            .flat_map(|base| &base.array.contains)
-            .filter(|c| !c.count.is_free())
-            .copied()
-            .collect();
         if contains.len() > MAX_CONTAINS {
             return Err(errors::too_many_contains(pointer(), MAX_CONTAINS));
         }
-        let longest = bases.iter().map(|base| base.array.prefix.len()).max().unwrap_or(0);
         let from = contains.iter().map(|contains| contains.from).max().unwrap_or(0);
         let mut items = Vec::new();
         for index in 0..=longest.max(from) {
@@ -99,18 +132,31 @@ impl<'a> Conjunctions<'a> {
             }
             items.push(classes);
         }
-        Ok(ArrayShape {
-            items,
-            count: bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.array.count)),
-            contains: contains.iter().map(|contains| contains.count).collect(),
-            unique: ids.iter().zip(bases).find(|(_, base)| base.array.unique).map(|(&id, _)| id),
-        })
+        let contains = contains.iter().map(|contains| contains.count).collect();
+        Ok(ArrayShape { items, count, contains, unique })
     }
 
     fn object(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ObjectShape<'a>> {
-        let required: NameSet<'a> =
-            bases.iter().flat_map(|base| base.object.required.iter().copied()).collect();
-        let names_schemas: Vec<SchemaId> = bases.iter().filter_map(|base| base.object.names).collect();
+        let mut required = NameSet::default();
+        let (mut names_schemas, mut count) = (Vec::new(), Counts::default());
+        for base in bases {
+            let ObjectPart {
+                // by `declared_names`, `schemas_of_member` and `rest`
+                properties: _,
+                patterns: _,
+                additional: _,
+                required: own_required,
+                count: own_count,
+                names,
+                // objects with some member are conditional
+                some: _,
+            } = &*base.object;
+            own_required.iter().for_each(|name| {
+                required.insert(name);
+            });
+            names_schemas.extend(names);
+            count = count.intersection(own_count);
+        }
         let listed = self.listed_names(&names_schemas)?;
         let mut names = declared_names(bases);
         if let Some(listed) = &listed {
@@ -130,7 +176,6 @@ impl<'a> Conjunctions<'a> {
         }
         let rest =
             if listed.is_some() { Vec::new() } else { self.rest(ids, bases, &names_schemas, &members)? };
-        let count = bases.iter().fold(Counts::default(), |all, base| all.intersection(&base.object.count));
         let (ones, conditions) = Default::default();
         Ok(ObjectShape { members, rest, ones, conditions, count })
     }
@@ -139,15 +184,18 @@ impl<'a> Conjunctions<'a> {
     pub(super) fn schemas_of_member(&mut self, bases: &[Rc<Schema<'a>>], name: &str) -> Result<Bases> {
         let mut schemas = Bases::new();
         for base in bases {
+            // the others do not restrict the value of a member that may be there
+            let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+                &*base.object;
             let before = schemas.len();
-            schemas.extend(base.object.properties.get(name));
-            for &(pattern, schema) in &base.object.patterns {
+            schemas.extend(properties.get(name));
+            for &(pattern, schema) in patterns {
                 if self.validator.passes(base, StringTest::Pattern(pattern), name)? {
                     schemas.push(schema);
                 }
             }
             if schemas.len() == before {
-                schemas.extend(base.object.additional);
+                schemas.extend(*additional);
             }
         }
         Ok(schemas)
@@ -249,15 +297,24 @@ impl<'a> Conjunctions<'a> {
         for matching in combinations {
             let mut schemas = Bases::new();
             for base in bases {
+                // undeclared names are none of the properties; the others do not restrict values
+                let ObjectPart {
+                    properties: _,
+                    required: _,
+                    patterns: own,
+                    additional,
+                    count: _,
+                    names: _,
+                    some: _,
+                } = &*base.object;
                 let before = schemas.len();
                 let holds = |pattern: &str| {
                     let at = patterns.iter().position(|&known| known == pattern);
                     at.is_some_and(|at| matching >> at & 1 == 1)
                 };
-                schemas
-                    .extend(base.object.patterns.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
+                schemas.extend(own.iter().filter(|(p, _)| holds(p)).map(|(_, schema)| *schema));
                 if schemas.len() == before {
-                    schemas.extend(base.object.additional);
+                    schemas.extend(*additional);
                 }
             }
             values.push((matching, self.whole(schemas)));
@@ -301,30 +358,32 @@ impl<'a> Conjunctions<'a> {
         mut class: RestShape<'a>,
         (id, some): (SchemaId, &SomeMember<'a>),
     ) -> RestShape<'a> {
-        class.value = self.with(class.value, [some.value]);
-        class.others.extend(&some.other_than);
-        match some.names {
+        let SomeMember { names, value: own_value, other_than } = some;
+        let RestShape { tests, others, strings, value } = &mut class;
+        *value = self.with(*value, [*own_value]);
+        others.extend(other_than);
+        match *names {
             NameClass::Matching(pattern) => {
-                class.tests.push(Test { schema: id, test: StringTest::Pattern(pattern), holds: true });
+                tests.push(Test { schema: id, test: StringTest::Pattern(pattern), holds: true });
             }
             NameClass::Satisfying(names) => {
                 let string = self.schemas.of_types(TypeSet::STRING);
-                let all = class.strings.unwrap_or_else(|| self.whole([string]));
-                class.strings = Some(self.with(all, [names]));
+                let all = strings.unwrap_or_else(|| self.whole([string]));
+                *strings = Some(self.with(all, [names]));
             }
             NameClass::AdditionalTo(schema) => {
-                let object = self.schemas.get(schema).object.clone();
-                class.others.extend(object.properties.names());
-                class.tests.extend(object.patterns.iter().map(|&(pattern, _)| Test {
+                let object = &self.schemas.get(schema).object;
+                others.extend(object.properties.names());
+                tests.extend(object.patterns.iter().map(|&(pattern, _)| Test {
                     schema,
                     test: StringTest::Pattern(pattern),
                     holds: false,
                 }));
             }
         }
-        class.tests.dedup();
-        class.others.sort_unstable();
-        class.others.dedup();
+        tests.dedup();
+        others.sort_unstable();
+        others.dedup();
         class
     }
 
@@ -347,12 +406,15 @@ impl<'a> Conjunctions<'a> {
         declared.extend(listed.iter().flatten());
         let mut is_closed = listed.is_some();
         for base in bases {
+            // `declared` has the names of properties and required members; the others admit no further names
+            let ObjectPart { properties: _, required: _, patterns, additional, count: _, names: _, some: _ } =
+                &*base.object;
             let is_never = |id| self.schemas.get(id).types == TypeSet::NONE;
-            if !base.object.additional.is_some_and(is_never) {
+            if !additional.is_some_and(is_never) {
                 continue;
             }
             // without further members the names are those of the patterns, if these list them
-            let patterns = base.object.patterns.iter().map(|(pattern, _)| StringTest::Pattern(pattern));
+            let patterns = patterns.iter().map(|(pattern, _)| StringTest::Pattern(pattern));
             let names = patterns.map(|test| self.strings_of(test)).collect::<Option<Vec<_>>>();
             is_closed |= names.is_some();
             declared.extend(names.into_iter().flatten().flatten());
@@ -465,10 +527,13 @@ impl<'b, 'a> Speaking<'b, 'a> {
     fn of(bases: &'b [Rc<Schema<'a>>]) -> Speaking<'b, 'a> {
         let (mut of_all, mut of_name) = (Vec::new(), FxHashMap::<&'a str, Vec<usize>>::default());
         for (place, base) in bases.iter().enumerate() {
-            if base.object.additional.is_some() || !base.object.patterns.is_empty() {
+            // the same as in `schemas_of_member`
+            let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+                &*base.object;
+            if additional.is_some() || !patterns.is_empty() {
                 of_all.push(place);
             } else {
-                base.object.properties.names().for_each(|name| of_name.entry(name).or_default().push(place));
+                properties.names().for_each(|name| of_name.entry(name).or_default().push(place));
             }
         }
         Speaking { bases, of_all, of_name }
@@ -486,14 +551,6 @@ fn each_once(tests: &mut Vec<Test<'_>>) {
         let mut seen = FxHashSet::default();
         tests.retain(|test| seen.insert((test.test, test.holds)));
     }
-}
-
-/// The members of undeclared names that schemas ask for.
-pub(super) fn some_of<'a>(ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Vec<(SchemaId, SomeMember<'a>)> {
-    let of = |(&id, base): (&SchemaId, &Rc<Schema<'a>>)| {
-        base.object.some.clone().into_iter().map(move |some| (id, some))
-    };
-    ids.iter().zip(bases).flat_map(of).collect()
 }
 
 /// The names that the schemas speak of, each once: first properties, then names that are only required.

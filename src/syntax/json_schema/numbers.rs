@@ -114,20 +114,21 @@ fn expression(
     if is_empty(range) {
         return Ok(g.never());
     }
-    let numbers = if range.notation == Notation::Digits { Numbers::Plain } else { numbers };
-    if range.notation == Notation::Marked {
+    // `divisor` has those of which the numbers are multiples
+    let NumberRange { lower, upper, multiple_of: _, not_multiple_of, notation } = range;
+    let numbers = if *notation == Notation::Digits { Numbers::Plain } else { numbers };
+    if *notation == Notation::Marked {
         let all = expression(g, &NumberRange { notation: Notation::Any, ..range.clone() }, numbers, asker)?;
         let marked = marked(g);
         return Ok(g.intersection([all, marked]));
     }
     let divisor = range.divisor();
     let integer = divisor == Some(Decimal::one());
-    if !range.not_multiple_of.is_empty() || divisor.is_some() && !integer {
+    if !not_multiple_of.is_empty() || divisor.is_some() && !integer {
         // what is between two integers is no multiple of any
-        let fractions = numbers == Numbers::Any
-            && divisor.is_none()
-            && range.not_multiple_of.iter().all(Decimal::is_integer);
-        let divided = Divided::new(divisor, &range.not_multiple_of, numbers, asker);
+        let fractions =
+            numbers == Numbers::Any && divisor.is_none() && not_multiple_of.iter().all(Decimal::is_integer);
+        let divided = Divided::new(divisor, not_multiple_of, numbers, asker);
         let together = divided.and_then(|divided| {
             signed(g, range, false, |g, part| {
                 let plain = divided.expression(g, part)?;
@@ -141,10 +142,10 @@ fn expression(
             other => other,
         };
     }
-    let range = if integer { rounded(range) } else { range.clone() };
-    if range.lower.is_none() && range.upper.is_none() {
+    if lower.is_none() && upper.is_none() {
         return Ok(unbounded(g, integer, numbers));
     }
+    let range = if integer { rounded(range) } else { range.clone() };
     signed(g, &range, integer, |g, part| {
         let mut forms = vec![magnitude::plain(g, part)];
         if numbers == Numbers::Any {
@@ -179,12 +180,14 @@ fn one_by_one(
     signed(g, range, false, |g, part| {
         let lower = Bound { value: Decimal::zero(), exclusive: false };
         let free = Part { lower, upper: None, integer: false };
+        // `signed` has the bounds, and the caller the notation
+        let NumberRange { lower: _, upper: _, multiple_of, not_multiple_of, notation: _ } = range;
         let mut all = vec![magnitude::plain(g, part)];
-        for divisor in &range.multiple_of {
+        for divisor in multiple_of {
             let divided = Divided::new(Some(divisor.clone()), &[], numbers, asker)?;
             all.push(divided.expression(g, &free)?);
         }
-        for divisor in &range.not_multiple_of {
+        for divisor in not_multiple_of {
             let divided = Divided::new(Some(divisor.clone()), &[], Numbers::Any, asker)?;
             let multiples = divided.expression(g, &free)?;
             all.push(g.complement(multiples));

@@ -31,8 +31,10 @@ pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
         for applied in &schema.applied {
             maker.apply(id, applied)?;
         }
-        for contains in &schema.array.contains {
-            maker.negation(contains.schema);
+        // items that do not satisfy what is counted are a class of their own; nothing else needs a negation to be joined
+        let ArrayPart { prefix: _, items: _, count: _, contains, unique: _, repeated: _ } = &*schema.array;
+        for &Contains { schema, from: _, count: _ } in contains {
+            maker.negation(schema);
         }
     }
     while let Some(id) = maker.pending.pop() {
@@ -206,80 +208,102 @@ impl<'a> Maker<'_, 'a> {
 
     /// The ways in which an assertion of the schema itself fails.
     fn failures(&mut self, schema: &Schema<'a>, id: SchemaId) -> Vec<SchemaId> {
-        let pointer = schema.pointer;
+        let Schema {
+            pointer,
+            types,
+            number,
+            string,
+            array,
+            object,
+            values,
+            excluded,
+            // the caller negates these
+            conjuncts: _,
+            any_of: _,
+            // rewritten to conjuncts and alternatives before
+            unevaluated: _,
+            applied: _,
+            // no assertions
+            is_bare: _,
+            is_written: _,
+        } = schema;
+        let (pointer, types) = (*pointer, *types);
         let typed = |types| Schema::of_types(pointer, types);
         let mut ways = Vec::new();
-        for number in numbers::failures(&schema.number) {
+        for number in numbers::failures(number) {
             ways.push(Schema { number: number.into(), ..typed(TypeSet::NUMBER) });
         }
-        for length in schema.string.length.complement() {
+        let StringPart { length, tests } = &**string;
+        for length in length.complement() {
             let string = StringPart { length, ..StringPart::default() };
             ways.push(Schema { string: string.into(), ..typed(TypeSet::STRING) });
         }
-        for &(test, holds) in &schema.string.tests {
+        for &(test, holds) in tests {
             let string = StringPart { tests: vec![(test, !holds)], ..StringPart::default() };
             ways.push(Schema { string: string.into(), ..typed(TypeSet::STRING) });
         }
-        let arrays = self.array_failures(&schema.array);
+        let arrays = self.array_failures(array);
         ways.extend(arrays.into_iter().map(|array| Schema { array: array.into(), ..typed(TypeSet::ARRAY) }));
-        for some in self.some_failing(&schema.object, id) {
+        for some in self.some_failing(object, id) {
             let object = ObjectPart { some: vec![some], ..ObjectPart::default() };
             ways.push(Schema { object: object.into(), ..typed(TypeSet::OBJECT) });
         }
-        for count in schema.object.count.complement() {
+        // `some_failing` has the others
+        let ObjectPart { properties, required, patterns: _, additional: _, count, names: _, some: _ } =
+            &**object;
+        for count in count.complement() {
             let object = ObjectPart { count, ..ObjectPart::default() };
             ways.push(Schema { object: object.into(), ..typed(TypeSet::OBJECT) });
         }
         // what is of a type that the schema excludes fails by its type
-        ways.retain(|way| schema.types.contains(way.types));
-        if schema.types != TypeSet::ALL {
-            ways.push(typed(TypeSet::ALL.without(schema.types)));
+        ways.retain(|way| types.contains(way.types));
+        if types != TypeSet::ALL {
+            ways.push(typed(TypeSet::ALL.without(types)));
         }
-        if !schema.excluded.is_empty() {
-            let values = vec![ValueList::new(schema.excluded.clone())];
+        if !excluded.is_empty() {
+            let values = vec![ValueList::new(excluded.clone())];
             ways.push(Schema { values, ..typed(TypeSet::ALL) });
         }
         let mut ways: Vec<SchemaId> = ways.into_iter().map(|way| self.schemas.push(way)).collect();
-        if schema.types.contains(TypeSet::OBJECT) {
+        if types.contains(TypeSet::OBJECT) {
             // a member that must be there and satisfy a schema fails in one way, as one that does not satisfy it
-            let object = &schema.object;
-            let required: FxHashSet<&str> = object.required.iter().copied().collect();
-            let alone = object.required.iter().filter(|name| !object.properties.contains(name));
+            let alone = required.iter().filter(|name| !properties.contains(name));
             ways.extend(alone.map(|&name| self.required_failing(pointer, name)));
-            for &(name, value) in object.properties.list() {
+            let required: FxHashSet<&str> = required.iter().copied().collect();
+            for &(name, value) in properties.list() {
                 ways.push(match required.contains(name) {
                     true => self.required_member_failing(pointer, name, value),
                     false => self.member_failing(pointer, name, value),
                 });
             }
         }
-        for list in &schema.values {
+        for list in values {
             ways.push(self.exclusion(pointer, &list.values));
         }
         ways
     }
 
     fn array_failures(&mut self, array: &ArrayPart) -> Vec<ArrayPart> {
+        let &ArrayPart { ref prefix, items, count, ref contains, unique, repeated } = array;
+        // only made schemas ask for equal items, and those are negated as what they were made from
+        debug_assert!(!repeated);
         let mut ways: Vec<ArrayPart> =
-            array.count.complement().map(|count| ArrayPart { count, ..ArrayPart::default() }).collect();
-        for (index, &item) in array.prefix.iter().enumerate() {
+            count.complement().map(|count| ArrayPart { count, ..ArrayPart::default() }).collect();
+        for (index, &item) in prefix.iter().enumerate() {
             ways.push(self.item_failing(index, item));
         }
-        if let Some(items) = array.items {
-            let contains = Contains {
-                schema: self.negation(items),
-                from: array.prefix.len(),
-                count: Counts::at_least(1),
-            };
+        if let Some(items) = items {
+            let contains =
+                Contains { schema: self.negation(items), from: prefix.len(), count: Counts::at_least(1) };
             ways.push(ArrayPart { contains: vec![contains], ..ArrayPart::default() });
         }
-        for contains in &array.contains {
-            for count in contains.count.complement() {
-                let contains = Contains { count, ..*contains };
+        for &Contains { schema, from, count } in contains {
+            for count in count.complement() {
+                let contains = Contains { schema, from, count };
                 ways.push(ArrayPart { contains: vec![contains], ..ArrayPart::default() });
             }
         }
-        if array.unique {
+        if unique {
             ways.push(ArrayPart { repeated: true, ..ArrayPart::default() });
         }
         ways
@@ -294,20 +318,23 @@ impl<'a> Maker<'_, 'a> {
 
     /// The members of undeclared names, or wrong names, by which an object fails.
     fn some_failing(&mut self, object: &ObjectPart<'a>, id: SchemaId) -> Vec<SomeMember<'a>> {
+        // `failures` has those of which the names are declared, and how many members there are
+        let &ObjectPart { properties: _, required: _, ref patterns, additional, count: _, names, ref some } =
+            object;
         // only made schemas ask for some member, and those are negated as what they were made from
-        debug_assert!(object.some.is_empty());
-        let mut some = Vec::new();
-        for &(pattern, value) in &object.patterns {
-            some.push((NameClass::Matching(pattern), self.negation(value)));
+        debug_assert!(some.is_empty());
+        let mut failing = Vec::new();
+        for &(pattern, value) in patterns {
+            failing.push((NameClass::Matching(pattern), self.negation(value)));
         }
-        if let Some(additional) = object.additional {
-            some.push((NameClass::AdditionalTo(id), self.negation(additional)));
+        if let Some(additional) = additional {
+            failing.push((NameClass::AdditionalTo(id), self.negation(additional)));
         }
-        if let Some(names) = object.names {
-            some.push((NameClass::Satisfying(self.negation(names)), self.schemas.always()));
+        if let Some(names) = names {
+            failing.push((NameClass::Satisfying(self.negation(names)), self.schemas.always()));
         }
         let member = |(names, value)| SomeMember { names, value, other_than: Vec::new() };
-        some.into_iter().map(member).collect()
+        failing.into_iter().map(member).collect()
     }
 
     /// An object without a member.

@@ -7,7 +7,7 @@ use super::counts::Counts;
 use super::errors;
 use super::numbers;
 use super::pointer::shown;
-use super::shape::{ArrayShape, ObjectShape, RestShape, Shape};
+use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Shape, Typed};
 use crate::diagnostic::Diagnostic;
 use crate::grammar::conditions::Constraints;
 use fixedbitset::FixedBitSet;
@@ -57,48 +57,54 @@ impl Satisfiable {
             Shape::Values(list) => !list.is_empty(),
             Shape::Union(list) => list.iter().any(|&id| self.contains(id)),
             Shape::Typed(typed) => {
-                let has = |one| typed.types.contains(one);
+                // patterns are not looked into, nor whether all strings or numbers are excluded
+                let Typed { types, number, length, tests: _, excluded: _, array, object } = typed;
+                let has = |one| types.contains(one);
                 has(TypeSet::NULL)
                     || has(TypeSet::FALSE)
                     || has(TypeSet::TRUE)
-                    || has(TypeSet::NUMBER) && !numbers::is_empty(&typed.number)
-                    || has(TypeSet::STRING) && !typed.length.is_crossed()
-                    || typed.array.as_ref().is_some_and(|array| self.array(array))
-                    || typed.object.as_ref().is_some_and(|object| self.object(object))
+                    || has(TypeSet::NUMBER) && !numbers::is_empty(number)
+                    || has(TypeSet::STRING) && !length.is_crossed()
+                    || array.as_ref().is_some_and(|array| self.array(array))
+                    || object.as_ref().is_some_and(|object| self.object(object))
             }
         }
     }
 
     fn array(&self, array: &ArrayShape) -> bool {
-        !array.count.is_crossed()
-            && self.longest(array).is_none_or(|longest| longest >= array.count.min as usize)
+        // `longest` and `unmet_contains` have the items; whether enough of them differ is not looked into
+        let ArrayShape { items: _, count, contains: _, unique: _ } = array;
+        !count.is_crossed()
+            && self.longest(array).is_none_or(|longest| longest >= count.min as usize)
             && self.unmet_contains(array).is_none()
     }
 
     /// The first `contains` of an array that cannot be met whatever the others are, with the counts that it asks for.
     fn unmet_contains(&self, array: &ArrayShape) -> Option<Counts> {
-        let bounds = [self.longest(array), array.count.max.map(|max| max as usize)];
+        let ArrayShape { items, count: length, contains, unique: _ } = array;
+        let bounds = [self.longest(array), length.max.map(|max| max as usize)];
         let most = bounds.into_iter().flatten().min().unwrap_or(usize::MAX);
-        let last = array.items.len().saturating_sub(1);
+        let last = items.len().saturating_sub(1);
         let unmet = |(place, count): &(usize, &Counts)| {
             let possible = |index: &usize, hit: u32| {
-                let classes = array.items[*index].iter().filter(|class| self.contains(class.value));
-                classes.filter(|class| class.hits >> place & 1 == hit).count() > 0
+                let is_hit =
+                    |&ItemClass { value, hits }: &ItemClass| self.contains(value) && hits >> place & 1 == hit;
+                items[*index].iter().any(is_hit)
             };
             // places before the last one, and all places from there on, which are alike
             let before = || 0..last.min(most);
             let after = most.saturating_sub(last);
             let hits = before().filter(|index| possible(index, 1)).count();
             let hits = hits.saturating_add(if after > 0 && possible(&last, 1) { after } else { 0 });
-            let needed = |index: &usize| (*index as u64) < u64::from(array.count.min) && !possible(index, 0);
+            let needed = |index: &usize| (*index as u64) < u64::from(length.min) && !possible(index, 0);
             let forced = before().filter(needed).count();
-            let rest = (array.count.min as usize).saturating_sub(last);
+            let rest = (length.min as usize).saturating_sub(last);
             let forced = forced + if rest > 0 && !possible(&last, 0) { rest } else { 0 };
             count.is_crossed()
                 || hits < count.min as usize
                 || count.max.is_some_and(|max| forced > max as usize)
         };
-        array.contains.iter().enumerate().find(unmet).map(|(_, count)| *count)
+        contains.iter().enumerate().find(unmet).map(|(_, count)| *count)
     }
 
     /// How many items an array may have before a place that nothing satisfies; `None` is without bound.
@@ -110,31 +116,40 @@ impl Satisfiable {
         if object.is_conditional() {
             return self.conditional_object(object);
         }
-        let possible = object.members.iter().filter(|member| self.contains(member.value)).count();
-        let required = object.members.iter().filter(|member| member.required).count();
-        let most = if self.any(&object.rest) { usize::MAX } else { possible };
-        object.members.iter().all(|member| !member.required || self.contains(member.value))
-            && object.count.max.is_none_or(|max| required.max(object.count.min as usize) <= max as usize)
-            && object.count.min as usize <= most
+        // only conditions ask for `ones`
+        let ObjectShape { members, rest, ones: _, conditions: _, count } = object;
+        let (mut possible, mut required, mut is_lacking) = (0, 0, false);
+        for &MemberShape { name: _, value, required: is_required } in members {
+            let is_possible = self.contains(value);
+            possible += usize::from(is_possible);
+            required += usize::from(is_required);
+            is_lacking |= is_required && !is_possible;
+        }
+        let most = if self.any(rest) { usize::MAX } else { possible };
+        !is_lacking
+            && count.max.is_none_or(|max| required.max(count.min as usize) <= max as usize)
+            && count.min as usize <= most
     }
 
     /// Whether there is an object of which the conditions hold.
     fn conditional_object(&self, object: &ObjectShape<'_>) -> bool {
-        let entries = object.members.len() + object.ones.len();
+        // `clauses` has the conditions
+        let ObjectShape { members, rest, ones, conditions: _, count } = object;
+        let entries = members.len() + ones.len();
         let (came, mut open) = (FixedBitSet::new(), FixedBitSet::with_capacity(entries));
-        for (place, member) in object.members.iter().enumerate() {
+        for (place, member) in members.iter().enumerate() {
             open.set(place, self.contains(member.value));
         }
-        for (place, classes) in object.ones.iter().enumerate() {
-            open.set(object.members.len() + place, self.any(classes));
+        for (place, classes) in ones.iter().enumerate() {
+            open.set(members.len() + place, self.any(classes));
         }
         let constraints = Constraints {
             clauses: &object.clauses(),
             came: &came,
             open: &open,
-            count: (object.count.min, object.count.max),
+            count: (count.min, count.max),
             keyless: None,
-            rest: self.any(&object.rest),
+            rest: self.any(rest),
         };
         constraints.is_satisfiable()
     }
@@ -146,7 +161,9 @@ impl Satisfiable {
 
     /// Whether there may be a member of the class.
     pub(super) fn is_possible(&self, class: &RestShape<'_>) -> bool {
-        self.contains(class.value) && class.strings.is_none_or(|strings| self.contains(strings))
+        // patterns are not looked into, nor whether they leave a name
+        let &RestShape { tests: _, others: _, strings, value } = class;
+        self.contains(value) && strings.is_none_or(|strings| self.contains(strings))
     }
 
     /// The deepest conjunction that makes `id` unsatisfiable, and the reason.
@@ -180,7 +197,8 @@ impl Satisfiable {
             Shape::Union(list) => return list.first().copied().ok_or_else(|| "no alternative".into()),
             Shape::Typed(typed) => typed,
         };
-        if typed.types == TypeSet::NONE {
+        let Typed { types, number, length: _, tests: _, excluded: _, array, object } = typed;
+        if *types == TypeSet::NONE {
             let restricting: Vec<_> = all.unfolded(id).filter(|s| s.types != TypeSet::ALL).collect();
             if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
                 return Err(format!("`{}` is `false`", shown(schema.pointer)));
@@ -188,7 +206,7 @@ impl Satisfiable {
             let places: Vec<String> = restricting.iter().map(|s| format!("`{}`", shown(s.pointer))).collect();
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
-        if let Some(object) = &typed.object {
+        if let Some(object) = object {
             if object.count.is_crossed() {
                 return Err("`minProperties` is above `maxProperties`".into());
             }
@@ -197,7 +215,7 @@ impl Satisfiable {
                 "the members that there must be are more than those that there may be".into()
             });
         }
-        if let Some(array) = &typed.array {
+        if let Some(array) = array {
             if array.count.is_crossed() {
                 return Err("`minItems` is above `maxItems`".into());
             }
@@ -207,11 +225,11 @@ impl Satisfiable {
             let stuck = self.longest(array).and_then(|place| array.items[place].first());
             return stuck.map(|class| class.value).ok_or_else(|| "there are too few possible items".into());
         }
-        if typed.types.contains(TypeSet::STRING) {
+        if types.contains(TypeSet::STRING) {
             return Err("`minLength` is above `maxLength`".into());
         }
-        let kind = if typed.number.is_integer() { "integer" } else { "number" };
-        Err(match (&typed.number.lower, &typed.number.upper) {
+        let kind = if number.is_integer() { "integer" } else { "number" };
+        Err(match (&number.lower, &number.upper) {
             (Some(_), Some(_)) => format!("no {kind} is between the bounds"),
             _ => format!("every {kind} that one keyword admits is excluded by another"),
         })

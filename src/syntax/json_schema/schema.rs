@@ -116,7 +116,25 @@ impl<'a> Schema<'a> {
 
     /// The schemas that apply to the same value.
     pub(super) fn in_place(&self) -> impl Iterator<Item = SchemaId> + '_ {
-        self.conjuncts.iter().chain(self.any_of.iter().flatten()).copied()
+        let Schema {
+            conjuncts,
+            any_of,
+            // rewritten to the two above
+            unevaluated: _,
+            applied: _,
+            // of other values, or of none
+            pointer: _,
+            types: _,
+            number: _,
+            string: _,
+            array: _,
+            object: _,
+            values: _,
+            excluded: _,
+            is_bare: _,
+            is_written: _,
+        } = self;
+        conjuncts.iter().chain(any_of.iter().flatten()).copied()
     }
 }
 

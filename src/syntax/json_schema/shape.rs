@@ -79,14 +79,18 @@ pub(super) struct ObjectShape<'a> {
 impl ObjectShape<'_> {
     /// Whether it takes the conditions to know which members must come, or members share names.
     pub(super) fn is_conditional(&self) -> bool {
-        !self.conditions.is_empty() || self.members.windows(2).any(|pair| pair[0].name == pair[1].name)
+        // only conditions ask for `ones`
+        let ObjectShape { members, rest: _, ones: _, conditions, count: _ } = self;
+        !conditions.is_empty() || members.windows(2).any(|pair| pair[0].name == pair[1].name)
     }
 
     /// The conditions over the members and the ones.
     pub(super) fn clauses(&self) -> Clauses {
-        let required: Vec<bool> = self.members.iter().map(|member| member.required).collect();
-        let groups = conditions::groups(&self.members, |one, other| one.name == other.name);
-        Clauses::new(&self.conditions, &groups, &required, self.members.len() + self.ones.len())
+        // further members and counts are no clauses
+        let ObjectShape { members, rest: _, ones, conditions, count: _ } = self;
+        let required: Vec<bool> = members.iter().map(|member| member.required).collect();
+        let groups = conditions::groups(members, |one, other| one.name == other.name);
+        Clauses::new(conditions, &groups, &required, members.len() + ones.len())
     }
 }
 
@@ -111,17 +115,26 @@ pub(super) struct RestShape<'a> {
 impl Shape<'_> {
     /// The conjunctions that the shape refers to.
     pub(super) fn children(&self) -> impl Iterator<Item = ConjunctionId> {
-        let (list, typed): (&[ConjunctionId], Option<&Typed<'_>>) = match self {
-            Shape::Values(_) => (&[], None),
-            Shape::Union(list) => (list, None),
-            Shape::Typed(typed) => (&[], Some(typed)),
+        let (list, array, object): (&[ConjunctionId], _, _) = match self {
+            Shape::Values(_) => (&[], None, None),
+            Shape::Union(list) => (list, None, None),
+            Shape::Typed(typed) => {
+                let Typed { types: _, number: _, length: _, tests: _, excluded: _, array, object } = typed;
+                (&[], array.as_deref(), object.as_deref())
+            }
         };
-        let arrays = typed.and_then(|typed| typed.array.as_ref()).into_iter();
-        let arrays = arrays.flat_map(|a| a.items.iter().flatten().map(|item| item.value));
-        let objects = typed.and_then(|typed| typed.object.as_ref()).into_iter().flat_map(|o| {
-            let members = o.members.iter().map(|member| member.value);
-            let further = o.rest.iter().chain(o.ones.iter().flatten());
-            members.chain(further.flat_map(|class| [class.value].into_iter().chain(class.strings)))
+        let arrays = array.into_iter().flat_map(|array| {
+            let ArrayShape { items, count: _, contains: _, unique: _ } = array;
+            items.iter().flatten().map(|&ItemClass { value, hits: _ }| value)
+        });
+        let objects = object.into_iter().flat_map(|object| {
+            let ObjectShape { members, rest, ones, conditions: _, count: _ } = object;
+            let members = members.iter().map(|&MemberShape { name: _, value, required: _ }| value);
+            let further = rest.iter().chain(ones.iter().flatten()).flat_map(|class| {
+                let &RestShape { tests: _, others: _, strings, value } = class;
+                [value].into_iter().chain(strings)
+            });
+            members.chain(further)
         });
         list.iter().copied().chain(arrays).chain(objects)
     }

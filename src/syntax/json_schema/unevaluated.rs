@@ -6,10 +6,10 @@
 //! of *at least* these schemas is enough, and keeps negations out: where more of them hold, more is evaluated, and
 //! the case that says so is among the alternatives as well.
 
-use super::assertion::TypeSet;
+use super::assertion::{ArrayPart, Contains, ObjectPart, TypeSet};
 use super::errors;
 use super::pointer::join;
-use super::schema::{Applied, Schema, Schemas};
+use super::schema::{Applied, Schema, Schemas, Unevaluated};
 use super::schema_id::SchemaId;
 use crate::error::Result;
 use bumpalo::Bump;
@@ -43,7 +43,8 @@ pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<
         close(schemas, arena, kind, id, &cases);
     }
     for id in schemas.ids() {
-        let is_void = |a: &Applied<'_>| matches!(a, Applied::If { then: None, otherwise: None, .. });
+        let is_void =
+            |a: &Applied<'_>| matches!(a, Applied::If { condition: _, then: None, otherwise: None });
         // it was of use for what it evaluates
         if schemas.get(id).applied.iter().any(is_void) {
             schemas.change(id).applied.retain(|applied| !is_void(applied));
@@ -63,11 +64,11 @@ enum Kind {
 impl Kind {
     /// The schema of what is unevaluated.
     fn keyword_of(self, schema: &Schema<'_>) -> Option<SchemaId> {
-        let unevaluated = &schema.unevaluated;
+        let Unevaluated { properties, items, after_contains } = schema.unevaluated;
         match self {
-            Kind::Properties => unevaluated.properties,
-            Kind::Items => unevaluated.items.filter(|_| unevaluated.after_contains),
-            Kind::ItemsBesideContains => unevaluated.items.filter(|_| !unevaluated.after_contains),
+            Kind::Properties => properties,
+            Kind::Items => items.filter(|_| after_contains),
+            Kind::ItemsBesideContains => items.filter(|_| !after_contains),
         }
     }
 
@@ -78,16 +79,39 @@ impl Kind {
     /// What the schema's own keywords evaluate.
     fn own<'a>(self, schema: &Schema<'a>) -> Evaluated<'a> {
         let mut own = Evaluated::default();
+        let Schema {
+            array,
+            object,
+            // the collector has these, which apply to the same value
+            conjuncts: _,
+            any_of: _,
+            unevaluated: _,
+            applied: _,
+            // these evaluate neither members nor items
+            pointer: _,
+            types: _,
+            number: _,
+            string: _,
+            values: _,
+            excluded: _,
+            is_bare: _,
+            is_written: _,
+        } = schema;
         if self == Kind::Properties {
-            let object = &schema.object;
-            own.all = object.additional.is_some();
-            own.names = object.properties.names().collect();
-            own.patterns = object.patterns.iter().map(|(pattern, _)| *pattern).collect();
+            // that there is a member, how many there are, and what their names satisfy evaluates none
+            let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+                &**object;
+            own.all = additional.is_some();
+            own.names = properties.names().collect();
+            own.patterns = patterns.iter().map(|(pattern, _)| *pattern).collect();
         } else {
-            own.all = schema.array.items.is_some();
-            own.prefix = schema.array.prefix.len();
+            // how many items there are, and which of them differ, evaluates none
+            let ArrayPart { prefix, items, count: _, contains, unique: _, repeated: _ } = &**array;
+            own.all = items.is_some();
+            own.prefix = prefix.len();
             if self == Kind::Items {
-                own.contained = schema.array.contains.iter().map(|contains| contains.schema).collect();
+                let schemas = contains.iter().map(|&Contains { schema, from: _, count: _ }| schema);
+                own.contained = schemas.collect();
             }
         }
         own
@@ -108,11 +132,12 @@ struct Evaluated<'a> {
 
 impl Evaluated<'_> {
     fn add(&mut self, other: &Self) {
-        self.all |= other.all;
-        self.names.extend(&other.names);
-        self.patterns.extend(&other.patterns);
-        self.prefix = self.prefix.max(other.prefix);
-        self.contained.extend(&other.contained);
+        let Evaluated { all, names, patterns, prefix, contained } = other;
+        self.all |= all;
+        self.names.extend(names);
+        self.patterns.extend(patterns);
+        self.prefix = self.prefix.max(*prefix);
+        self.contained.extend(contained);
     }
 
     fn is_nothing(&self) -> bool {
@@ -120,16 +145,18 @@ impl Evaluated<'_> {
     }
 
     fn contains(&self, other: &Self) -> bool {
+        let Evaluated { all, names, patterns, prefix, contained } = other;
         self.all
-            || !other.all
-                && self.prefix >= other.prefix
-                && self.names.is_superset(&other.names)
-                && self.patterns.is_superset(&other.patterns)
-                && self.contained.is_superset(&other.contained)
+            || !all
+                && self.prefix >= *prefix
+                && self.names.is_superset(names)
+                && self.patterns.is_superset(patterns)
+                && self.contained.is_superset(contained)
     }
 
     fn size(&self) -> usize {
-        usize::from(self.all) + self.prefix + self.names.len() + self.patterns.len() + self.contained.len()
+        let Evaluated { all, names, patterns, prefix, contained } = self;
+        usize::from(*all) + prefix + names.len() + patterns.len() + contained.len()
     }
 }
 
@@ -238,7 +265,10 @@ impl<'a> Collector<'_, 'a> {
                     let given = dependent.iter().map(|case| case.given(present));
                     self.pruned(schema, given.chain([Case::default()]).collect())?
                 }
-                Applied::Not(_) | Applied::DependentRequired(..) | Applied::Types { .. } => continue,
+                // a failure evaluates nothing; schemas in the place of types are of draft 3, which has no such keyword
+                Applied::Not(_)
+                | Applied::DependentRequired(_, _)
+                | Applied::Types { types: _, integers: _, schemas: _, holds: _ } => continue,
             };
             cases = self.both(schema, &cases, &alternatives)?;
         }
@@ -336,7 +366,9 @@ fn in_place(schema: &Schema<'_>) -> Vec<SchemaId> {
                 all.extend([Some(*condition), *then, *otherwise].into_iter().flatten());
             }
             Applied::DependentSchema(_, dependent) => all.push(*dependent),
-            Applied::Not(_) | Applied::DependentRequired(..) | Applied::Types { .. } => {}
+            Applied::Not(_)
+            | Applied::DependentRequired(_, _)
+            | Applied::Types { types: _, integers: _, schemas: _, holds: _ } => {}
         }
     }
     all
@@ -355,15 +387,16 @@ fn close<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump, kind: Kind, id: SchemaI
     for Case { holding, evaluated } in cases {
         let mut closed = Schema::made(pointer);
         closed.conjuncts.extend(holding);
-        if !evaluated.all {
+        let Evaluated { all, names, patterns, prefix, contained } = evaluated;
+        if !all {
             closed.is_bare = false;
             if kind == Kind::Properties {
-                evaluated.names.iter().for_each(|name| closed.object.properties.declare(name, always));
-                closed.object.patterns = evaluated.patterns.iter().map(|p| (*p, always)).collect();
+                names.iter().for_each(|name| closed.object.properties.declare(name, always));
+                closed.object.patterns = patterns.iter().map(|p| (*p, always)).collect();
                 closed.object.additional = Some(rest);
             } else {
-                closed.array.prefix = vec![always; evaluated.prefix];
-                let mut any: Vec<SchemaId> = evaluated.contained.iter().copied().collect();
+                closed.array.prefix = vec![always; *prefix];
+                let mut any: Vec<SchemaId> = contained.iter().copied().collect();
                 closed.array.items = Some(if any.is_empty() {
                     rest
                 } else {

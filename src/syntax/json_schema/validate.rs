@@ -1,7 +1,9 @@
 //! An exact validator of concrete values: for the values of `enum` and `const` that have other keywords beside
 //! them, and for names of members.
 
-use super::assertion::{NameClass, SomeMember, TypeSet, equality_key};
+use super::assertion::{
+    ArrayPart, Contains, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, equality_key,
+};
 use super::conjunction::Part;
 use super::decimal::Decimal;
 use super::schema::{Schema, Schemas};
@@ -90,8 +92,11 @@ impl<'a> Validator<'a> {
     /// Those of [`passes`](Validator::passes).
     pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
         let schema = schemas.get(id);
-        let mut additional = !schema.object.properties.contains(name);
-        for (pattern, _) in &schema.object.patterns {
+        // only declared names and patterns take a name from `additionalProperties`
+        let ObjectPart { properties, required: _, patterns, additional: _, count: _, names: _, some: _ } =
+            &*schema.object;
+        let mut additional = !properties.contains(name);
+        for (pattern, _) in patterns {
             additional = additional && !self.passes(schema, StringTest::Pattern(pattern), name)?;
         }
         Ok(additional)
@@ -135,17 +140,35 @@ impl<'a> Visit<'_, 'a> {
 
     /// The schema's own assertions, without `$ref`, `allOf` and `anyOf`.
     fn own(&mut self, schema: &Schema<'a>, value: &Value<'_>, depth: usize) -> Result<bool> {
-        if !schema.types.contains(TypeSet::of(value))
-            || !schema.values.iter().all(|list| list.contains(value))
-            || schema.excluded.iter().any(|excluded| equality_key(excluded) == equality_key(value))
+        let Schema {
+            pointer: _,
+            types,
+            number: range,
+            // below, with the schema's place for errors
+            string: _,
+            array: _,
+            object: _,
+            values,
+            excluded,
+            // `all` has these
+            conjuncts: _,
+            any_of: _,
+            // rewritten to the two above
+            unevaluated: _,
+            applied: _,
+            is_bare: _,
+            is_written: _,
+        } = schema;
+        if !types.contains(TypeSet::of(value))
+            || !values.iter().all(|list| list.contains(value))
+            || excluded.iter().any(|excluded| equality_key(excluded) == equality_key(value))
         {
             return Ok(false);
         }
         match value {
             Value::Number(number) => {
                 let text = number.to_string();
-                let admitted = schema.number.notation.admits(&text);
-                Ok(admitted && numbers::contains(&schema.number, &Decimal::parse(&text)))
+                Ok(range.notation.admits(&text) && numbers::contains(range, &Decimal::parse(&text)))
             }
             Value::String(text) => self.string(schema, text),
             Value::Array(list) => self.array(schema, list, depth + 1),
@@ -155,42 +178,51 @@ impl<'a> Visit<'_, 'a> {
     }
 
     fn string(&mut self, schema: &Schema<'a>, text: &str) -> Result<bool> {
-        let mut ok = schema.string.length.contains(text.chars().count());
-        for &(test, holds) in &schema.string.tests {
+        let StringPart { length, tests } = &*schema.string;
+        let mut ok = length.contains(text.chars().count());
+        for &(test, holds) in tests {
             ok = ok && self.validator.passes(schema, test, text)? == holds;
         }
         Ok(ok)
     }
 
     fn array(&mut self, schema: &Schema<'a>, list: &[Value<'_>], depth: usize) -> Result<bool> {
-        let array = &schema.array;
-        if !array.count.contains(list.len()) {
+        let &ArrayPart { ref prefix, items, count, ref contains, unique, repeated } = &*schema.array;
+        if !count.contains(list.len()) {
             return Ok(false);
         }
         for (index, item) in list.iter().enumerate() {
-            match array.item(index) {
+            match prefix.get(index).copied().or(items) {
                 Some(id) if !self.all(id, item, depth)? => return Ok(false),
                 _ => {}
             }
         }
-        for contains in &array.contains {
+        for &Contains { schema, from, count } in contains {
             let mut hits = 0;
-            for item in list.iter().skip(contains.from) {
-                hits += usize::from(self.all(contains.schema, item, depth)?);
+            for item in list.iter().skip(from) {
+                hits += usize::from(self.all(schema, item, depth)?);
             }
-            if !contains.count.contains(hits) {
+            if !count.contains(hits) {
                 return Ok(false);
             }
         }
         let mut seen = FxHashSet::default();
-        let is_unique =
-            !(array.unique || array.repeated) || list.iter().all(|v| seen.insert(equality_key(v)));
-        Ok(if array.repeated { !is_unique } else { is_unique })
+        let is_unique = !(unique || repeated) || list.iter().all(|v| seen.insert(equality_key(v)));
+        Ok(if repeated { !is_unique } else { is_unique })
     }
 
     fn object(&mut self, schema: &Schema<'a>, map: &Map<'_>, depth: usize) -> Result<bool> {
-        let object = &schema.object;
-        if !object.required.iter().all(|name| map.contains_key(name)) || !object.count.contains(map.len()) {
+        let ObjectPart {
+            // by `schemas_of_member`
+            properties: _,
+            patterns: _,
+            additional: _,
+            required,
+            count,
+            names,
+            some,
+        } = &*schema.object;
+        if !required.iter().all(|name| map.contains_key(name)) || !count.contains(map.len()) {
             return Ok(false);
         }
         for (name, member) in map {
@@ -199,19 +231,21 @@ impl<'a> Visit<'_, 'a> {
                     return Ok(false);
                 }
             }
-            if let Some(names) = object.names
+            if let &Some(names) = names
                 && !self.all(names, &Value::from(name), depth)?
             {
                 return Ok(false);
             }
         }
-        for some in &object.some {
+        for some in some {
+            // `is_of_class` looks at the names
+            let SomeMember { names: _, value, other_than } = some;
             let mut any = false;
             for (name, member) in map {
-                let may_be = !any && !some.other_than.contains(&name);
+                let may_be = !any && !other_than.contains(&name);
                 any |= may_be
                     && self.is_of_class(schema, some, name, depth)?
-                    && self.all(some.value, member, depth)?;
+                    && self.all(*value, member, depth)?;
             }
             if !any {
                 return Ok(false);
@@ -222,15 +256,17 @@ impl<'a> Visit<'_, 'a> {
 
     /// What one schema asks of the member of a name.
     fn schemas_of_member(&mut self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
-        let object = &schema.object;
-        let mut schemas: Vec<SchemaId> = object.properties.get(name).into_iter().collect();
-        for &(pattern, id) in &object.patterns {
+        // `object` has the others
+        let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+            &*schema.object;
+        let mut schemas: Vec<SchemaId> = properties.get(name).into_iter().collect();
+        for &(pattern, id) in patterns {
             if self.validator.passes(schema, StringTest::Pattern(pattern), name)? {
                 schemas.push(id);
             }
         }
         if schemas.is_empty() {
-            schemas.extend(object.additional);
+            schemas.extend(*additional);
         }
         Ok(schemas)
     }
@@ -242,7 +278,9 @@ impl<'a> Visit<'_, 'a> {
         name: &str,
         depth: usize,
     ) -> Result<bool> {
-        match some.names {
+        // what the member's value satisfies does not matter here, and names are left out by the caller
+        let SomeMember { names, value: _, other_than: _ } = some;
+        match *names {
             NameClass::Matching(pattern) => self.validator.passes(schema, StringTest::Pattern(pattern), name),
             NameClass::Satisfying(names) => self.all(names, &Value::from(name), depth),
             NameClass::AdditionalTo(id) => self.validator.is_additional(self.schemas, id, name),

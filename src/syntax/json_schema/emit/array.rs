@@ -20,17 +20,19 @@ const MAX_FEW_ITEMS: u32 = 100;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn array(&mut self, array: &ArrayShape, pointer: &str) -> Result<ExprId> {
+        // whichever writes the items has their classes
+        let ArrayShape { items: _, count, contains, unique } = array;
         let longest = self.satisfiable.longest(array);
         let stuck = longest.map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
-        let count = array.count.intersection(&Counts { min: 0, max: stuck });
+        let count = count.intersection(&Counts { min: 0, max: stuck });
         if count.is_crossed() {
             return Ok(self.g.never());
         }
-        let items = match array.unique {
+        let items = match *unique {
             Some(schema) if count.max.is_none_or(|max| max > 1) => {
                 self.different_items(array, count, schema)?
             }
-            _ if array.contains.is_empty() => self.items(array, count),
+            _ if contains.is_empty() => self.items(array, count),
             _ => self.counted_items(array, count, pointer)?,
         };
         Ok(self.g.sequence([self.layout.open_array, items, self.layout.close_array]))
@@ -38,7 +40,8 @@ impl<'a> Emitter<'_, 'a> {
 
     /// An item, with the space after it.
     fn item(&mut self, class: &ItemClass) -> ExprId {
-        let item = self.inner(class.value);
+        let &ItemClass { value, hits: _ } = class;
+        let item = self.inner(value);
         self.g.sequence([item, self.layout.space])
     }
 

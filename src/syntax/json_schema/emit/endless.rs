@@ -10,7 +10,7 @@ use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Names};
 use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::numbers::NumberRange;
-use crate::syntax::json_schema::shape::{ArrayShape, ObjectShape, RestShape, Shape, Test, Typed};
+use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, ObjectShape, RestShape, Shape, Test, Typed};
 use crate::syntax::json_schema::strings;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -53,19 +53,21 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 Shape::Values(_) => {}
                 Shape::Union(list) => reached.add(list.iter().copied(), counts),
                 Shape::Typed(typed) => {
-                    let has = |one| typed.types.contains(one);
-                    let array = typed.array.as_ref().filter(|_| has(TypeSet::ARRAY));
-                    let object = typed.object.as_ref().filter(|_| has(TypeSet::OBJECT));
+                    // `may_be_no_number` looks at what is excluded; of endlessly many strings it leaves as many
+                    let Typed { types, number, length, tests, excluded: _, array, object } = typed;
+                    let has = |one| types.contains(one);
+                    let array = array.as_ref().filter(|_| has(TypeSet::ARRAY));
+                    let object = object.as_ref().filter(|_| has(TypeSet::OBJECT));
                     if has(TypeSet::NUMBER) && may_be_no_number(typed)
                         || array.is_some_and(|array| self.may_be_no_array(array))
                         || object.is_some_and(|object| self.may_be_no_object(object))
                     {
                         return Ok(false);
                     }
-                    let string = has(TypeSet::STRING) && !typed.length.is_crossed();
+                    let string = has(TypeSet::STRING) && !length.is_crossed();
                     // one character is enough: there are more than a million
-                    let free = typed.tests.is_empty() && typed.length.max != Some(0);
-                    let mut here = string && free || has(TypeSet::NUMBER) && is_unbounded(&typed.number);
+                    let free = tests.is_empty() && length.max != Some(0);
+                    let mut here = string && free || has(TypeSet::NUMBER) && is_unbounded(number);
                     if string && !free {
                         tested.push((id, typed, counts));
                     }
@@ -96,28 +98,30 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// Whether nothing may be an array of a shape, though there are items.
     fn may_be_no_array(&self, array: &ArrayShape) -> bool {
-        if array.unique.is_some() && array.count.min > 1 {
+        let ArrayShape { items, count: length, contains, unique } = array;
+        if unique.is_some() && length.min > 1 {
             return true;
         }
-        let further = array.items.last().map_or(&[][..], |classes| &classes[..]);
-        let is_free = array.count.max.is_none() && self.satisfiable.longest(array).is_none();
-        array.contains.iter().enumerate().any(|(place, count)| {
-            let mut hits = further.iter().filter(|class| class.hits >> place & 1 == 1);
-            let needed = count.min == 0 || hits.any(|class| self.satisfiable.contains(class.value));
+        let further = items.last().map_or(&[][..], |classes| &classes[..]);
+        let is_free = length.max.is_none() && self.satisfiable.longest(array).is_none();
+        contains.iter().enumerate().any(|(place, count)| {
+            let is_hit = |&ItemClass { value, hits }: &ItemClass| {
+                hits >> place & 1 == 1 && self.satisfiable.contains(value)
+            };
+            let needed = count.min == 0 || further.iter().any(is_hit);
             !is_free || count.max.is_some() || !needed
         })
     }
 
     /// Whether nothing may be an object of a shape, as no names pass the tests of members that must come.
     fn may_be_no_object(&self, object: &ObjectShape<'_>) -> bool {
-        if object.is_conditional() && object.ones.iter().flatten().any(is_tested) {
+        let ObjectShape { members, rest, ones, conditions: _, count } = object;
+        if object.is_conditional() && ones.iter().flatten().any(is_tested) {
             return true;
         }
-        let possible = object.members.iter().filter(|member| self.satisfiable.contains(member.value)).count();
-        let is_needed = object.is_conditional() || object.count.min as usize > possible;
-        is_needed
-            && object.rest.iter().any(is_tested)
-            && !object.rest.iter().any(|class| self.has_names(class))
+        let possible = members.iter().filter(|member| self.satisfiable.contains(member.value)).count();
+        let is_needed = object.is_conditional() || count.min as usize > possible;
+        is_needed && rest.iter().any(is_tested) && !rest.iter().any(|class| self.has_names(class))
     }
 
     /// Whether members of a class may have endlessly many names.
@@ -127,26 +131,28 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// Whether arrays may be of any length; adds what may stand in them.
     fn array_grows(&self, array: &ArrayShape, counts: bool, reached: &mut Reached) -> bool {
+        let ArrayShape { items, count, contains, unique } = array;
         let longest = self.satisfiable.longest(array);
-        let most = array.count.max.map_or(usize::MAX, |max| max as usize).min(longest.unwrap_or(usize::MAX));
+        let most = count.max.map_or(usize::MAX, |max| max as usize).min(longest.unwrap_or(usize::MAX));
         // items of some class may be too many
-        let counts = counts && array.contains.is_empty();
-        reached.add(array.items.iter().take(most).flatten().map(|class| class.value), counts);
-        most == usize::MAX && array.unique.is_none()
+        let counts = counts && contains.is_empty();
+        reached.add(items.iter().take(most).flatten().map(|class| class.value), counts);
+        most == usize::MAX && unique.is_none()
     }
 
     /// Whether objects may have members of any name; adds what may stand in them.
     fn object_grows(&self, object: &ObjectShape<'a>, counts: bool, reached: &mut Reached) -> bool {
-        let required = object.members.iter().filter(|member| member.required).count();
+        let ObjectShape { members, rest, ones, conditions: _, count } = object;
+        let required = members.iter().filter(|member| member.required).count();
         if object.is_conditional() {
             // which members may come is not examined; to what there is, further ones may be added
-            let further = object.rest.iter().chain(object.ones.iter().flatten()).map(|class| class.value);
-            reached.add(object.members.iter().map(|member| member.value).chain(further), false);
-            return object.count.max.is_none() && object.rest.iter().any(|class| self.has_names(class));
+            let further = rest.iter().chain(ones.iter().flatten()).map(|class| class.value);
+            reached.add(members.iter().map(|member| member.value).chain(further), false);
+            return count.max.is_none() && rest.iter().any(|class| self.has_names(class));
         }
-        let room = object.count.max.is_none_or(|max| required < max as usize);
-        reached.add(object.members.iter().filter(|m| room || m.required).map(|member| member.value), counts);
-        let further = || object.rest.iter().filter(|class| room && self.satisfiable.is_possible(class));
+        let room = count.max.is_none_or(|max| required < max as usize);
+        reached.add(members.iter().filter(|m| room || m.required).map(|member| member.value), counts);
+        let further = || rest.iter().filter(|class| room && self.satisfiable.is_possible(class));
         reached.add(further().map(|class| class.value), counts);
         further().any(|class| self.has_names(class))
     }
@@ -249,20 +255,24 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
 /// Whether names must pass tests to be of a class.
 fn is_tested(class: &RestShape<'_>) -> bool {
-    !class.tests.is_empty() || class.strings.is_some()
+    // to leave out a few names leaves endlessly many
+    let RestShape { tests, others: _, strings, value: _ } = class;
+    !tests.is_empty() || strings.is_some()
 }
 
 /// Whether all numbers of a range may be excluded.
 fn may_be_no_number(typed: &Typed<'_>) -> bool {
-    let excludes = typed.excluded.iter().any(|value| value.is_number());
-    excludes && typed.number.lower.is_some() && typed.number.upper.is_some()
+    let Typed { types: _, number, length: _, tests: _, excluded, array: _, object: _ } = typed;
+    let excludes = excluded.iter().any(|value| value.is_number());
+    excludes && number.lower.is_some() && number.upper.is_some()
 }
 
 /// Whether a range is not empty and has no end, or no smallest step.
 fn is_unbounded(range: &NumberRange) -> bool {
-    let bounded = match (&range.lower, &range.upper) {
-        (Some(lower), Some(upper)) => !range.multiple_of.is_empty() || lower.value >= upper.value,
+    let NumberRange { lower, upper, multiple_of, not_multiple_of, notation: _ } = range;
+    let bounded = match (lower, upper) {
+        (Some(lower), Some(upper)) => !multiple_of.is_empty() || lower.value >= upper.value,
         _ => false,
     };
-    range.not_multiple_of.is_empty() && !bounded
+    not_multiple_of.is_empty() && !bounded
 }

@@ -83,7 +83,11 @@ fn declare(
             let small = match all.shape_of(id) {
                 Shape::Values(list) => list.len() <= SMALL_LIST,
                 Shape::Union(_) => false,
-                Shape::Typed(t) => t.array.is_none() && t.object.is_none() && t.tests.is_empty(),
+                Shape::Typed(typed) => {
+                    // the others take few expressions
+                    let Typed { types: _, number: _, length: _, tests, excluded: _, array, object } = typed;
+                    array.is_none() && object.is_none() && tests.is_empty()
+                }
             };
             let shared = uses[id.index()] > 1 && !small && satisfiable.contains(id);
             if id == all.root() { Some(root) } else { shared.then(|| g.declare(all.name(id))) }
@@ -213,19 +217,21 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn typed(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
-        let has = |one| typed.types.contains(one);
+        // `string` and `number` have the others
+        let Typed { types, number: _, length, tests: _, excluded: _, array, object } = typed;
+        let has = |one| types.contains(one);
         let mut alternatives: SmallVec<[ExprId; 8]> = SmallVec::new();
         if has(TypeSet::OBJECT)
-            && let Some(object) = &typed.object
+            && let Some(object) = object
         {
             alternatives.push(self.object(object)?);
         }
         if has(TypeSet::ARRAY)
-            && let Some(array) = &typed.array
+            && let Some(array) = array
         {
             alternatives.push(self.array(array, pointer)?);
         }
-        if has(TypeSet::STRING) && !typed.length.is_crossed() {
+        if has(TypeSet::STRING) && !length.is_crossed() {
             alternatives.push(self.string(typed)?);
         }
         if has(TypeSet::NUMBER) {
@@ -241,19 +247,20 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn number(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
-        let excluded = typed.excluded.iter().filter(|value| value.is_number());
+        let Typed { types: _, number, length: _, tests: _, excluded, array: _, object: _ } = typed;
+        let excluded = excluded.iter().filter(|value| value.is_number());
         let excluded: Vec<Decimal> = excluded.map(|value| Decimal::parse(&value.to_string())).collect();
-        if let Some(&known) = self.numbers.get(&typed.number).filter(|_| excluded.is_empty()) {
+        if let Some(&known) = self.numbers.get(&**number).filter(|_| excluded.is_empty()) {
             return Ok(known);
         }
         let numbers = self.options.numbers;
         let asker = numbers::Asker { pointer, work: &self.all.work };
-        let mut all = numbers::expression_excluding(&mut self.g, &typed.number, &excluded, numbers, asker)?;
+        let mut all = numbers::expression_excluding(&mut self.g, number, &excluded, numbers, asker)?;
         if let Some(most) = self.options.max_digits {
             all = digits::bounded(&mut self.g, all, most);
         }
         if excluded.is_empty() {
-            self.numbers.insert(NumberRange::clone(&typed.number), all);
+            self.numbers.insert(NumberRange::clone(number), all);
         }
         Ok(all)
     }
@@ -281,17 +288,18 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
-        let excluded: Vec<&str> = typed.excluded.iter().filter_map(|value| value.as_str()).collect();
+        let Typed { types: _, number: _, length, tests, excluded, array: _, object: _ } = typed;
+        let excluded: Vec<&str> = excluded.iter().filter_map(|value| value.as_str()).collect();
         let mut all: SmallVec<[ExprId; 2]> = SmallVec::new();
-        if !typed.tests.is_empty() || !excluded.is_empty() && !typed.length.is_free() {
-            all.push(self.tested(&typed.tests, &typed.length)?);
+        if !tests.is_empty() || !excluded.is_empty() && !length.is_free() {
+            all.push(self.tested(tests, length)?);
         } else if excluded.is_empty() {
-            if let Some(plain) = self.plain_string.filter(|_| typed.length.is_free()) {
+            if let Some(plain) = self.plain_string.filter(|_| length.is_free()) {
                 return Ok(plain);
             }
             let character = self.character();
-            let string = strings::of_length(&mut self.g, &typed.length, character);
-            self.plain_string = self.plain_string.or(typed.length.is_free().then_some(string));
+            let string = strings::of_length(&mut self.g, length, character);
+            self.plain_string = self.plain_string.or(length.is_free().then_some(string));
             return Ok(string);
         }
         if !excluded.is_empty() {
@@ -307,17 +315,17 @@ impl<'a> Emitter<'_, 'a> {
         if let Some(first) = tests.first() {
             self.spend(tests.len(), self.all.schemas.get(first.schema).pointer)?;
         }
-        for test in tests {
-            let content = match self.tests.get(&(test.test, test.holds)) {
+        for &Test { schema, test, holds } in tests {
+            let content = match self.tests.get(&(test, holds)) {
                 Some(&content) => content,
                 None => {
-                    let pointer = self.all.schemas.get(test.schema).pointer;
-                    let side = if test.holds { Side::Within } else { Side::Around };
-                    let content = string_test::content(&mut self.g, test.test, side, pointer)?;
-                    if test.holds { content } else { self.g.complement(content) }
+                    let pointer = self.all.schemas.get(schema).pointer;
+                    let side = if holds { Side::Within } else { Side::Around };
+                    let content = string_test::content(&mut self.g, test, side, pointer)?;
+                    if holds { content } else { self.g.complement(content) }
                 }
             };
-            self.tests.insert((test.test, test.holds), content);
+            self.tests.insert((test, holds), content);
             contents.push(content);
         }
         let bounded = tests.iter().any(|test| test.holds) || !length.is_free();

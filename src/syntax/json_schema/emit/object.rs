@@ -4,53 +4,53 @@ use super::Emitter;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Member, Members, Names};
 use crate::syntax::json_schema::counts::Counts;
-use crate::syntax::json_schema::shape::{ObjectShape, RestShape};
+use crate::syntax::json_schema::shape::{MemberShape, ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
 use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
-        if object.count.is_crossed() {
+        let ObjectShape { members: shapes, rest, ones: classes_of_ones, conditions, count } = object;
+        if count.is_crossed() {
             return Ok(self.g.never());
         }
         let is_conditional = object.is_conditional();
-        let mut members = Vec::with_capacity(object.members.len());
+        let mut members = Vec::with_capacity(shapes.len());
         // of the entries that conditions speak of
-        let mut places = Vec::with_capacity(if is_conditional { object.members.len() } else { 0 });
-        for member in &object.members {
-            let is_possible = self.satisfiable.contains(member.value);
+        let mut places = Vec::with_capacity(if is_conditional { shapes.len() } else { 0 });
+        for &MemberShape { name, value, required } in shapes {
+            let is_possible = self.satisfiable.contains(value);
             if is_conditional {
                 places.push(is_possible.then_some(members.len() as u32));
             }
             if is_possible {
-                let value = self.inner(member.value);
+                let value = self.inner(value);
                 let value = self.member_value(value);
-                let key = strings::quoted_bytes(member.name);
-                members.push(Member { key, value, required: member.required });
-            } else if member.required && !is_conditional {
+                let key = strings::quoted_bytes(name);
+                members.push(Member { key, value, required });
+            } else if required && !is_conditional {
                 return Ok(self.g.never());
             }
         }
         // a name that must be there, of which no value is possible
         let is_lacking = |required: &str| {
-            let mut with_name =
-                object.members.iter().zip(&places).filter(|(member, _)| member.name == required);
+            let mut with_name = shapes.iter().zip(&places).filter(|(member, _)| member.name == required);
             with_name.all(|(_, place)| place.is_none())
         };
-        if is_conditional && object.members.iter().any(|member| member.required && is_lacking(member.name)) {
+        if is_conditional && shapes.iter().any(|member| member.required && is_lacking(member.name)) {
             return Ok(self.g.never());
         }
-        let rest = self.further(&object.rest)?;
+        let rest = self.further(rest)?;
         let mut ones = Vec::new();
-        for classes in &object.ones {
+        for classes in classes_of_ones {
             let one = self.further(classes)?;
             places.push(one.map(|_| (members.len() + ones.len()) as u32));
             ones.extend(one);
         }
-        let mapped = object.conditions.iter().map(|one| one.mapped(|entry| places[entry as usize]));
+        let mapped = conditions.iter().map(|one| one.mapped(|entry| places[entry as usize]));
         let conditions = mapped.collect();
         let (order, separator) = (self.options.property_order.into(), self.layout.comma);
-        let Counts { min, max } = object.count;
+        let &Counts { min, max } = count;
         let (members, ones) = (members.into(), ones.into());
         Ok(self.braces(Members { order, members, rest, ones, conditions, separator, min, max }))
     }
@@ -69,28 +69,29 @@ impl<'a> Emitter<'_, 'a> {
 
     /// A name of a class of undeclared names, with its quotes.
     fn rest_name(&mut self, class: &RestShape<'a>) -> Result<ExprId> {
+        let RestShape { tests, others, strings, value: _ } = class;
         let mut all: SmallVec<[ExprId; 4]> = SmallVec::new();
-        if !class.tests.is_empty() {
-            all.push(self.tested(&class.tests, &Counts::default())?);
+        if !tests.is_empty() {
+            all.push(self.tested(tests, &Counts::default())?);
         }
-        if let Some(strings) = class.strings {
+        if let &Some(strings) = strings {
             all.push(self.inner(strings));
         }
         // to leave out a few names leaves endlessly many where there were
         let names = match all[..] {
             [] => Names::Endless,
-            [_] if class.strings.is_none()
-                && !class.tests.iter().any(|test| test.holds)
-                && self.have_common_gap(&class.tests) =>
+            [_] if strings.is_none()
+                && !tests.iter().any(|test| test.holds)
+                && self.have_common_gap(tests) =>
             {
                 Names::Endless
             }
-            [one] => self.variety_of_names(one, class.others.is_empty()),
+            [one] => self.variety_of_names(one, others.is_empty()),
             _ => Names::Few,
         };
-        if all.is_empty() || !class.others.is_empty() {
+        if all.is_empty() || !others.is_empty() {
             let character = self.character();
-            all.push(strings::other_than(&mut self.g, class.others.iter().copied(), character));
+            all.push(strings::other_than(&mut self.g, others.iter().copied(), character));
         }
         let name = self.g.intersection(all);
         Ok(self.g.name(name, names))

@@ -8,7 +8,7 @@ use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::formats::Side;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::options::Spelling;
-use crate::syntax::json_schema::shape::{Shape, Typed};
+use crate::syntax::json_schema::shape::{Shape, Test, Typed};
 use crate::syntax::json_schema::string_test;
 use regex_syntax::utf8::Utf8Sequences;
 use rustc_hash::FxHashSet;
@@ -79,21 +79,23 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn typed_text(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
-        let has = |one| typed.types.contains(one);
+        // `string_text` and `number` have the others
+        let Typed { types, number: _, length, tests: _, excluded: _, array, object } = typed;
+        let has = |one| types.contains(one);
         let mut ways = Vec::new();
         if has(TypeSet::OBJECT)
             && !self.has_only_scalars()
-            && let Some(object) = &typed.object
+            && let Some(object) = object
         {
             ways.push(self.object(object)?);
         }
         if has(TypeSet::ARRAY)
             && !self.has_only_scalars()
-            && let Some(array) = &typed.array
+            && let Some(array) = array
         {
             ways.push(self.array(array, pointer)?);
         }
-        if has(TypeSet::STRING) && !typed.length.is_crossed() {
+        if has(TypeSet::STRING) && !length.is_crossed() {
             ways.push(self.string_text(typed)?);
         }
         if has(TypeSet::NUMBER) {
@@ -108,20 +110,21 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn string_text(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
+        let Typed { types: _, number: _, length, tests, excluded, array: _, object: _ } = typed;
         let characters = self.characters();
         let character = spelled(&mut self.g, &CharClass::any(), &characters);
         // complements hold what is no text
-        let mut all = vec![self.g.repeat(character, typed.length.min, typed.length.max)];
-        for test in &typed.tests {
-            let pointer = self.all.schemas.get(test.schema).pointer;
+        let mut all = vec![self.g.repeat(character, length.min, length.max)];
+        for &Test { schema, test, holds } in tests {
+            let pointer = self.all.schemas.get(schema).pointer;
             self.spend(1, pointer)?;
-            let side = if test.holds { Side::Within } else { Side::Around };
+            let side = if holds { Side::Within } else { Side::Around };
             let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| spelled(g, class, &characters);
-            let content = string_test::lower(&mut self.g, test.test, side, pointer, spell)?
-                .ok_or_else(|| errors::complement_of_format(pointer, test.test.value()))?;
-            all.push(if test.holds { content } else { self.g.complement(content) });
+            let content = string_test::lower(&mut self.g, test, side, pointer, spell)?
+                .ok_or_else(|| errors::complement_of_format(pointer, test.value()))?;
+            all.push(if holds { content } else { self.g.complement(content) });
         }
-        let excluded = typed.excluded.iter().filter(|value| value.as_str().is_some());
+        let excluded = excluded.iter().filter(|value| value.as_str().is_some());
         let excluded: Vec<ExprId> = excluded.filter_map(|value| self.text_of(value)).collect();
         if !excluded.is_empty() {
             let excluded = self.g.choice(excluded);

@@ -3,7 +3,7 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::assertion::Contains;
+use crate::syntax::json_schema::assertion::{ArrayPart, Contains};
 use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::reader::Reader;
@@ -14,6 +14,7 @@ pub(super) fn read<'a>(
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
+    let (mut prefix, mut contains) = (Vec::new(), Vec::new());
     let (tuple, rest) = match keywords.get("items") {
         Some(Value::Array(_)) if keywords.get("prefixItems").is_none() => ("items", "additionalItems"),
         // without a list of items, `additionalItems` means nothing
@@ -22,26 +23,27 @@ pub(super) fn read<'a>(
     if let Some(list) = keywords.array(tuple, "a list of schemas")? {
         for (index, item) in list.iter().enumerate() {
             let index = index.to_string();
-            schema.array.prefix.push(reader.child(keywords.location, &[tuple, &index], item));
+            prefix.push(reader.child(keywords.location, &[tuple, &index], item));
         }
     }
-    if let Some(items) = keywords.get(rest) {
-        schema.array.items = Some(reader.child(keywords.location, &[rest], items));
-    }
-    schema.array.count.min = keywords.count(reader, "minItems")?.unwrap_or(0);
-    schema.array.count.max = keywords.count(reader, "maxItems")?;
-    if let Some(contains) = keywords.get("contains") {
+    let items = keywords.get(rest).map(|items| reader.child(keywords.location, &[rest], items));
+    let count = Counts {
+        min: keywords.count(reader, "minItems")?.unwrap_or(0),
+        max: keywords.count(reader, "maxItems")?,
+    };
+    if let Some(value) = keywords.get("contains") {
         let count = Counts {
             min: keywords.count(reader, "minContains")?.unwrap_or(1),
             max: keywords.count(reader, "maxContains")?,
         };
-        let schema_id = reader.child(keywords.location, &["contains"], contains);
-        schema.array.contains.push(Contains { schema: schema_id, from: 0, count });
+        let schema = reader.child(keywords.location, &["contains"], value);
+        contains.push(Contains { schema, from: 0, count });
     }
-    schema.array.unique = match keywords.get("uniqueItems") {
+    let unique = match keywords.get("uniqueItems") {
         None => false,
         Some(Value::Bool(unique)) => *unique,
         Some(other) => return Err(keywords.invalid("uniqueItems", other, "true or false")),
     };
+    *schema.array = ArrayPart { prefix, items, count, contains, unique, repeated: false };
     Ok(())
 }

@@ -3,7 +3,8 @@
 
 use super::Keywords;
 use crate::error::Result;
-use crate::syntax::json_schema::assertion::NameSet;
+use crate::syntax::json_schema::assertion::{NameSet, ObjectPart, Properties};
+use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::json::{Map, Value};
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
@@ -13,39 +14,42 @@ pub(super) fn read<'a>(
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
-    let object = &mut *schema.object;
-    let properties = schemas(keywords, "properties")?;
-    object.properties.reserve(properties.map_or(0, Map::len));
-    for (name, value) in properties.into_iter().flatten() {
+    let (mut properties, mut required, mut patterns) = (Properties::default(), Vec::new(), Vec::new());
+    let declared = schemas(keywords, "properties")?;
+    properties.reserve(declared.map_or(0, Map::len));
+    for (name, value) in declared.into_iter().flatten() {
         if keywords.draft.is_third() && value.get("required") == Some(&Value::Bool(true)) {
-            object.required.push(name);
+            required.push(name);
         }
-        object.properties.declare_new(name, reader.child(keywords.location, &["properties", name], value));
+        properties.declare_new(name, reader.child(keywords.location, &["properties", name], value));
     }
     for (pattern, value) in schemas(keywords, "patternProperties")?.into_iter().flatten() {
         let id = reader.child(keywords.location, &["patternProperties", pattern], value);
-        object.patterns.push((pattern, id));
+        patterns.push((pattern, id));
     }
-    let required = match keywords.get("required") {
+    let names = match keywords.get("required") {
         // read with the object that has the member
         Some(Value::Bool(_)) if keywords.draft.is_third() => &[],
         _ => keywords.array("required", "a list of property names")?.unwrap_or_default(),
     };
-    object.required.reserve_exact(required.len());
-    let mut seen: NameSet<'a> = object.required.iter().copied().collect();
-    for name in required {
+    required.reserve_exact(names.len());
+    let mut seen: NameSet<'a> = required.iter().copied().collect();
+    for name in names {
         match name {
-            Value::String(name) if seen.insert(name) => object.required.push(name),
+            Value::String(name) if seen.insert(name) => required.push(name),
             Value::String(_) => {}
             other => return Err(keywords.invalid("required", other, "a list of property names")),
         }
     }
     let mut child =
         |keyword| keywords.get(keyword).map(|value| reader.child(keywords.location, &[keyword], value));
-    object.additional = child("additionalProperties");
-    object.names = child("propertyNames");
-    object.count.min = keywords.count(reader, "minProperties")?.unwrap_or(0);
-    object.count.max = keywords.count(reader, "maxProperties")?;
+    let (additional, names) = (child("additionalProperties"), child("propertyNames"));
+    let count = Counts {
+        min: keywords.count(reader, "minProperties")?.unwrap_or(0),
+        max: keywords.count(reader, "maxProperties")?,
+    };
+    let some = Vec::new();
+    *schema.object = ObjectPart { properties, required, patterns, additional, count, names, some };
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use super::Keywords;
 use crate::error::Result;
+use crate::syntax::json_schema::assertion::StringPart;
+use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::formats::Format;
 use crate::syntax::json_schema::json::Value;
@@ -15,17 +17,20 @@ pub(super) fn read<'a>(
     keywords: &Keywords<'a, '_>,
     schema: &mut Schema<'a>,
 ) -> Result<()> {
-    schema.string.length.min = keywords.count(reader, "minLength")?.unwrap_or(0);
-    schema.string.length.max = keywords.count(reader, "maxLength")?;
+    let length = Counts {
+        min: keywords.count(reader, "minLength")?.unwrap_or(0),
+        max: keywords.count(reader, "maxLength")?,
+    };
+    let mut tests = Vec::new();
     match keywords.get("pattern") {
         None => {}
-        Some(Value::String(pattern)) => schema.string.tests.push((StringTest::Pattern(pattern), true)),
+        Some(Value::String(pattern)) => tests.push((StringTest::Pattern(pattern), true)),
         Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
     }
     match keywords.get("format") {
         Some(Value::String(name)) if reader.formats() == Formats::Assert => {
             match Format::named(name, keywords.draft.is_third()) {
-                Some(format) => schema.string.tests.push((StringTest::Format(format), true)),
+                Some(format) => tests.push((StringTest::Format(format), true)),
                 // a pattern next to it says what the format is
                 None if keywords.get("pattern").is_some() => {}
                 None => reader.warn(errors::unknown_format(&keywords.pointer("format"), name)),
@@ -34,5 +39,6 @@ pub(super) fn read<'a>(
         None | Some(Value::String(_)) => {}
         Some(other) => return Err(keywords.invalid("format", other, "the name of a format")),
     }
+    *schema.string = StringPart { length, tests };
     Ok(())
 }

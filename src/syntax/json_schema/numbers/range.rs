@@ -84,20 +84,21 @@ impl NumberRange {
 /// The ranges that together have the numbers that are not in this one.
 pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
     let outside = |bound: &Bound| Some(Bound { value: bound.value.clone(), exclusive: !bound.exclusive });
+    let NumberRange { lower, upper, multiple_of, not_multiple_of, notation } = range;
     let mut failures = Vec::new();
-    if let Some(lower) = &range.lower {
+    if let Some(lower) = lower {
         failures.push(NumberRange { upper: outside(lower), ..NumberRange::default() });
     }
-    if let Some(upper) = &range.upper {
+    if let Some(upper) = upper {
         failures.push(NumberRange { lower: outside(upper), ..NumberRange::default() });
     }
-    for divisor in &range.multiple_of {
+    for divisor in multiple_of {
         failures.push(NumberRange { not_multiple_of: vec![divisor.clone()], ..NumberRange::default() });
     }
-    for divisor in &range.not_multiple_of {
+    for divisor in not_multiple_of {
         failures.push(NumberRange { multiple_of: vec![divisor.clone()], ..NumberRange::default() });
     }
-    match range.notation {
+    match notation {
         Notation::Any | Notation::None => {}
         Notation::Digits => {
             failures.push(NumberRange { notation: Notation::Marked, ..NumberRange::default() })
@@ -110,15 +111,12 @@ pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
 
 /// Whether a number is in the range.
 pub(in super::super) fn contains(range: &NumberRange, number: &Decimal) -> bool {
-    between(range, number)
-        && range.multiple_of.iter().all(|divisor| number.is_multiple_of(divisor))
-        && !range.not_multiple_of.iter().any(|divisor| number.is_multiple_of(divisor))
-}
-
-fn between(range: &NumberRange, number: &Decimal) -> bool {
-    let above = range.lower.as_ref().is_none_or(|b| *number > b.value || *number == b.value && !b.exclusive);
-    let below = range.upper.as_ref().is_none_or(|b| *number < b.value || *number == b.value && !b.exclusive);
-    above && below
+    // how a number is written is no property of its value: callers ask `Notation::admits`
+    let NumberRange { lower, upper, multiple_of, not_multiple_of, notation: _ } = range;
+    lower.as_ref().is_none_or(|b| *number > b.value || *number == b.value && !b.exclusive)
+        && upper.as_ref().is_none_or(|b| *number < b.value || *number == b.value && !b.exclusive)
+        && multiple_of.iter().all(|divisor| number.is_multiple_of(divisor))
+        && !not_multiple_of.iter().any(|divisor| number.is_multiple_of(divisor))
 }
 
 /// The numbers in both.
@@ -148,11 +146,13 @@ pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> Number
 
 /// Whether surely no number is in the range.
 pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
-    if range.notation == Notation::None {
+    // `divisor` has those of which the numbers are multiples
+    let NumberRange { lower, upper, multiple_of: _, not_multiple_of, notation } = range;
+    if *notation == Notation::None {
         return true;
     }
     let Some(divisor) = range.divisor() else {
-        let (Some(lower), Some(upper)) = (&range.lower, &range.upper) else { return false };
+        let (Some(lower), Some(upper)) = (lower, upper) else { return false };
         return match lower.value.cmp(&upper.value) {
             // between two different numbers there are multiples of nothing that is listed
             Ordering::Less => false,
@@ -160,23 +160,23 @@ pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
             Ordering::Greater => true,
         };
     };
-    if range.not_multiple_of.iter().any(|other| divisor.is_multiple_of(other)) {
+    if not_multiple_of.iter().any(|other| divisor.is_multiple_of(other)) {
         return true;
     }
     // the bounds in units of the divisor
-    let least = range.lower.as_ref().map(|b| b.value.quotient_above(&divisor, b.exclusive));
-    let most = range.upper.as_ref().map(|b| b.value.quotient_below(&divisor, b.exclusive));
+    let least = lower.as_ref().map(|b| b.value.quotient_above(&divisor, b.exclusive));
+    let most = upper.as_ref().map(|b| b.value.quotient_below(&divisor, b.exclusive));
     let (Some(least), Some(most)) = (least, most) else { return false };
     if least > most {
         return true;
     }
-    if range.not_multiple_of.is_empty() || &most - &least > BigInt::from(MAX_LOOKED_AT) {
+    if not_multiple_of.is_empty() || &most - &least > BigInt::from(MAX_LOOKED_AT) {
         return false;
     }
     let mut multiple = least;
     while multiple <= most {
         let number = divisor.times(&multiple);
-        if !range.not_multiple_of.iter().any(|other| number.is_multiple_of(other)) {
+        if !not_multiple_of.iter().any(|other| number.is_multiple_of(other)) {
             return false;
         }
         multiple += 1;
