@@ -23,6 +23,7 @@ mod json_schema;
 mod json_schema_conditions;
 mod json_schema_differential;
 mod json_schema_numbers;
+mod json_schema_passes;
 mod json_schema_policies;
 mod json_schema_properties;
 mod json_schema_test_suite;
