@@ -2,57 +2,92 @@
 
 use crate::syntax::json_schema::json::Value;
 
+/// A draft of the standard. Later ones are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Version {
+    Draft3,
+    Draft4,
+    Draft6,
+    Draft7,
+    Draft2019,
+    Draft2020,
+}
+use Version::{Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020};
+
+/// A draft and all after it up to another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Versions {
+    first: Version,
+    last: Version,
+}
+
+impl Versions {
+    pub(super) const ALL: Versions = Versions { first: Draft3, last: Draft2020 };
+
+    pub(super) const fn only(version: Version) -> Versions {
+        Versions { first: version, last: version }
+    }
+
+    pub(super) const fn since(first: Version) -> Versions {
+        Versions { first, ..Versions::ALL }
+    }
+
+    pub(super) const fn until(last: Version) -> Versions {
+        Versions { last, ..Versions::ALL }
+    }
+}
+
 /// The draft that a document names in `$schema`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Draft {
-    /// 3, 4, 6, 7, 8 for 2019-09, 9 for 2020-12; `None` if the document names none that is known: then it is
-    /// read as one of 2020-12 that may use the spellings of older drafts.
-    number: Option<u8>,
+    /// `None` if the document names none that is known: then it is read as one of 2020-12 that may use the spellings of
+    /// older drafts.
+    version: Option<Version>,
 }
 
-const NAMES: [(&str, u8); 6] = [
-    ("/draft-03/", 3),
-    ("/draft-04/", 4),
-    ("/draft-06/", 6),
-    ("/draft-07/", 7),
-    ("/draft/2019-09/", 8),
-    ("/draft/2020-12/", 9),
+const NAMES: [(&str, Version); 6] = [
+    ("/draft-03/", Draft3),
+    ("/draft-04/", Draft4),
+    ("/draft-06/", Draft6),
+    ("/draft-07/", Draft7),
+    ("/draft/2019-09/", Draft2019),
+    ("/draft/2020-12/", Draft2020),
 ];
 
 impl Draft {
     pub(super) fn of(root: &Value<'_>) -> Draft {
         let name = root.get("$schema").and_then(Value::as_str).unwrap_or("");
-        Draft { number: NAMES.iter().find(|(part, _)| name.contains(part)).map(|(_, number)| *number) }
+        Draft { version: NAMES.iter().find(|(part, _)| name.contains(part)).map(|(_, version)| *version) }
     }
 
     /// The draft's name, if the document names one.
     pub(super) fn name(self) -> Option<&'static str> {
-        let (path, _) = NAMES.iter().find(|(_, number)| Some(*number) == self.number)?;
+        let (path, _) = NAMES.iter().find(|(_, version)| Some(*version) == self.version)?;
         Some(path.trim_matches('/').trim_start_matches("draft/"))
     }
 
-    /// Whether the draft is in a range; documents that name none may use the words of all.
-    pub(super) fn is_within(self, since: u8, until: u8) -> bool {
-        self.number.is_none_or(|number| (since..=until).contains(&number))
+    /// Whether the draft is one of some; documents that name none may use the words of all.
+    pub(super) fn is_within(self, versions: Versions) -> bool {
+        self.version.is_none_or(|version| (versions.first..=versions.last).contains(&version))
     }
 
     /// Up to draft 7, keywords beside `$ref` mean nothing.
     pub(super) fn ref_stands_alone(self) -> bool {
-        self.number.is_some_and(|number| number <= 7)
+        self.version.is_some_and(|version| version <= Draft7)
     }
 
     /// Up to draft 4, `id` is what `$id` is later. `or` is the answer for a document that names no draft.
     pub(super) fn has_plain_id(self, or: bool) -> bool {
-        self.number.map_or(or, |number| number <= 4)
+        self.version.map_or(or, |version| version <= Draft4)
     }
 
     /// Up to draft 4, an integer is a number without a point: `2.0` is none.
     pub(super) fn has_plain_integers(self) -> bool {
-        self.number.is_some_and(|number| number <= 4)
+        self.version.is_some_and(|version| version <= Draft4)
     }
 
     /// Whether the document names draft 3.
     pub(super) fn is_third(self) -> bool {
-        self.number == Some(3)
+        self.version == Some(Draft3)
     }
 }

@@ -3,8 +3,9 @@
 //! A document is traversed once, along the keywords that hold schemas: what looks like an identifier elsewhere
 //! (in `enum`, or under a word that is no keyword) is none.
 
-use super::draft::Draft;
+use super::draft::{Draft, Version, Versions};
 use super::errors;
+use super::keywords::table::{self, Schemas};
 use super::pointer::{append, join, step};
 use super::source::Source;
 use super::uri;
@@ -121,10 +122,13 @@ impl<'a> Resources<'a> {
             }
             let first = stack.len();
             for (keyword, inner) in map {
-                let Some(holds_map) = holds_schemas(keyword) else { continue };
+                let schemas = table::keyword(keyword).map_or(Schemas::Nowhere, |keyword| keyword.schemas);
+                if schemas == Schemas::Nowhere {
+                    continue;
+                }
                 let path = paths.push(path, Token::Key(keyword));
                 match inner {
-                    Value::Object(map) if holds_map => {
+                    Value::Object(map) if schemas == Schemas::Members => {
                         for (name, inner) in map {
                             stack.push((inner, resource, paths.push(path, Token::Key(name))));
                         }
@@ -180,13 +184,16 @@ impl<'a> Resources<'a> {
                     warnings.push(errors::duplicate_identifier(&pointer, id, &self.get(known).pointer));
                 }
             }
-            if !fragment.is_empty() && !fragment.starts_with('/') && draft.is_within(3, 7) {
+            if !fragment.is_empty()
+                && !fragment.starts_with('/')
+                && draft.is_within(Versions::until(Version::Draft7))
+            {
                 self.anchor(resource, value, fragment, paths.pointer(path), warnings);
             }
         }
         let draft = self.get(resource).draft;
-        for (keyword, since, until) in [("$anchor", 8, 9), ("$dynamicAnchor", 9, 9)] {
-            if let Some(name) = text(keyword).filter(|_| draft.is_within(since, until)) {
+        for (keyword, first) in [("$anchor", Version::Draft2019), ("$dynamicAnchor", Version::Draft2020)] {
+            if let Some(name) = text(keyword).filter(|_| draft.is_within(Versions::since(first))) {
                 self.anchor(resource, value, name, paths.pointer(path), warnings);
                 if keyword == "$dynamicAnchor" {
                     self.list[resource.0 as usize].dynamic_anchors.push(name);
@@ -194,7 +201,8 @@ impl<'a> Resources<'a> {
             }
         }
         let is_root = std::ptr::eq(self.get(resource).root, value);
-        if is_root && draft.is_within(8, 8) && map.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+        let has_recursive_anchor = draft.is_within(Versions::only(Version::Draft2019));
+        if is_root && has_recursive_anchor && map.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
             self.list[resource.0 as usize].dynamic_anchors.push(RECURSIVE);
         }
         resource
@@ -217,35 +225,6 @@ impl<'a> Resources<'a> {
                 anchors.insert(name, (value, pointer));
             }
         }
-    }
-}
-
-/// Whether the value of a keyword holds schemas: as the members of an object, or (`Some(false)`) as itself or the
-/// items of a list.
-fn holds_schemas(keyword: &str) -> Option<bool> {
-    match keyword {
-        "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs"
-        | "definitions" => Some(true),
-        "additionalItems"
-        | "additionalProperties"
-        | "allOf"
-        | "anyOf"
-        | "contains"
-        | "contentSchema"
-        | "disallow"
-        | "else"
-        | "extends"
-        | "if"
-        | "items"
-        | "not"
-        | "oneOf"
-        | "prefixItems"
-        | "propertyNames"
-        | "then"
-        | "type"
-        | "unevaluatedItems"
-        | "unevaluatedProperties" => Some(false),
-        _ => None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! The keywords, one file a family. Every keyword of every draft is in [`STATUS`]: supported, or an annotation; a word of no draft is an annotation, with a warning.
+//! The keywords, one file a family. The table has every keyword of every draft: it is supported, or an annotation. A word of
+//! no draft is an annotation as well, with a warning.
 
 mod array;
 mod combine;
@@ -7,6 +8,7 @@ mod draft3;
 mod number;
 mod object;
 mod string;
+pub(super) mod table;
 mod types;
 mod unevaluated;
 mod values;
@@ -15,129 +17,39 @@ use super::decimal::Decimal;
 use super::draft::Draft;
 use super::errors;
 use super::pointer::join;
-use super::policies;
 use super::reader::{Location, Reader};
 use super::schema::Schema;
 use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::sync::LazyLock;
-
-/// What becomes of a keyword.
-#[derive(Clone, Copy, PartialEq)]
-enum Status {
-    /// Read by its family.
-    Assertion,
-    /// Applies schemas to the same value.
-    Applicator,
-    /// Says nothing about which values are valid.
-    Annotation,
-}
-use Status::{Annotation, Applicator, Assertion};
-
-/// Who reads a keyword: the files of this folder.
-#[derive(Clone, Copy, PartialEq)]
-enum Family {
-    Types,
-    Values,
-    Number,
-    String,
-    Array,
-    Object,
-    Combine,
-    Dependent,
-    Draft3,
-    /// Read for every schema, elsewhere, or not at all.
-    Other,
-}
-
-/// The keywords of the drafts 3 to 2020-12, with the first and the last draft that has them ([`Draft`] numbers
-/// them).
-const STATUS: &[(Family, Status, u8, u8, &[&str])] = &[
-    (Family::Types, Assertion, 3, 9, &["type"]),
-    (Family::Types, Applicator, 3, 3, &["disallow"]),
-    (Family::Values, Assertion, 3, 9, &["enum"]),
-    (Family::Values, Assertion, 6, 9, &["const"]),
-    (Family::Number, Assertion, 3, 9, &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
-    (Family::Number, Assertion, 4, 9, &["multipleOf"]),
-    (Family::String, Assertion, 3, 9, &["minLength", "maxLength", "pattern", "format"]),
-    (Family::Array, Assertion, 3, 9, &["items", "minItems", "maxItems", "uniqueItems"]),
-    (Family::Array, Assertion, 3, 8, &["additionalItems"]),
-    (Family::Array, Assertion, 6, 9, &["contains"]),
-    (Family::Array, Assertion, 8, 9, &["minContains", "maxContains"]),
-    (Family::Array, Assertion, 9, 9, &["prefixItems"]),
-    (
-        Family::Object,
-        Assertion,
-        3,
-        9,
-        &["properties", "additionalProperties", "patternProperties", "required"],
-    ),
-    (Family::Object, Assertion, 4, 9, &["minProperties", "maxProperties"]),
-    (Family::Object, Assertion, 6, 9, &["propertyNames"]),
-    (Family::Combine, Applicator, 3, 9, &["$ref"]),
-    (Family::Combine, Applicator, 8, 8, &["$recursiveRef"]),
-    (Family::Combine, Applicator, 9, 9, &["$dynamicRef"]),
-    (Family::Combine, Applicator, 4, 9, &["allOf", "anyOf", "oneOf", "not"]),
-    (Family::Combine, Applicator, 7, 9, &["if", "then", "else"]),
-    (Family::Dependent, Applicator, 3, 7, &["dependencies"]),
-    (Family::Dependent, Applicator, 8, 9, &["dependentRequired", "dependentSchemas"]),
-    (Family::Draft3, Assertion, 3, 3, &["divisibleBy"]),
-    (Family::Draft3, Applicator, 3, 3, &["extends"]),
-    (Family::Other, Applicator, 8, 9, &["unevaluatedItems", "unevaluatedProperties"]),
-    (
-        Family::Other,
-        Annotation,
-        3,
-        9,
-        &["title", "description", "default", "examples", "$comment", "$schema"],
-    ),
-    (Family::Other, Annotation, 3, 9, &["readOnly", "writeOnly", "deprecated", "$defs", "definitions"]),
-    (Family::Other, Annotation, 3, 9, &["$id", "id", "$vocabulary", "$anchor", "$dynamicAnchor"]),
-    (Family::Other, Annotation, 3, 9, &["$recursiveAnchor", "contentEncoding", "contentMediaType"]),
-    (Family::Other, Annotation, 3, 9, &["contentSchema", policies::KEYWORD]),
-];
-
-/// A row of [`STATUS`] without its keywords.
-type Row = (Family, Status, u8, u8);
-
-/// [`STATUS`] by keyword.
-static STATUSES: LazyLock<FxHashMap<&str, Row>> = LazyLock::new(|| {
-    STATUS
-        .iter()
-        .flat_map(|&(family, status, since, until, words)| {
-            words.iter().map(move |&word| (word, (family, status, since, until)))
-        })
-        .collect()
-});
+use table::Status::{Annotation, Assertion};
+use table::{Family, Keyword, Status};
 
 /// A word that stands in schemas.
 pub(super) struct Word {
     /// In how many.
     pub(super) count: usize,
     /// The keyword that it is, in some drafts.
-    known: Option<(&'static str, Row)>,
+    known: Option<&'static Keyword>,
     /// The place of its warning, and how often it was not a keyword of the schema's draft.
     unknown: Option<(usize, usize)>,
 }
 
 impl Word {
     fn of(word: &str) -> Word {
-        let known = STATUSES.get_key_value(word).map(|(word, row)| (*word, *row));
-        Word { count: 0, known, unknown: None }
+        Word { count: 0, known: table::keyword(word), unknown: None }
     }
 
     /// What becomes of it in a document of a draft; `None` if the draft does not have it.
     fn status(&self, draft: Draft) -> Option<(Family, Status)> {
-        let (_, (family, status, since, until)) = self.known?;
-        draft.is_within(since, until).then_some((family, status))
+        let keyword = self.known.filter(|keyword| draft.is_within(keyword.drafts))?;
+        Some((keyword.family, keyword.status))
     }
 
     /// The word for a report.
     pub(super) fn text(&self, word: &str) -> Cow<'static, str> {
-        self.known.map_or_else(|| word.to_owned().into(), |(known, _)| known.into())
+        self.known.map_or_else(|| word.to_owned().into(), |known| known.name.into())
     }
 }
 

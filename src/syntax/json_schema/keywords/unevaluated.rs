@@ -1,6 +1,7 @@
 //! `unevaluatedProperties` and `unevaluatedItems`.
 
 use super::Keywords;
+use crate::syntax::json_schema::draft::{Version, Versions};
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::{Schema, Unevaluated};
 
@@ -10,6 +11,6 @@ pub(super) fn read<'a>(reader: &mut Reader<'a, '_>, keywords: &Keywords<'a, '_>,
     schema.unevaluated = Unevaluated {
         properties: child("unevaluatedProperties"),
         items: child("unevaluatedItems"),
-        after_contains: keywords.draft.is_within(9, 9),
+        after_contains: keywords.draft.is_within(Versions::only(Version::Draft2020)),
     };
 }

@@ -1,0 +1,271 @@
+//! All keywords of the drafts 3 to 2020-12, with everything that depends on a keyword's name alone.
+
+use crate::syntax::json_schema::draft::Version::{Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020};
+use crate::syntax::json_schema::draft::Versions;
+use crate::syntax::json_schema::policies;
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// A row of the table.
+#[derive(Debug)]
+pub(in super::super) struct Keyword {
+    pub(super) name: &'static str,
+    pub(super) family: Family,
+    pub(super) status: Status,
+    /// The drafts that have it.
+    pub(super) drafts: Versions,
+    /// Where the schemas in its value are.
+    pub(in super::super) schemas: Schemas,
+    /// What it evaluates.
+    #[allow(dead_code)] // the tests below hold the pass `unevaluated` to it
+    evaluates: Evaluates,
+}
+
+/// Who reads a keyword: the files of this folder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Family {
+    Types,
+    Values,
+    Number,
+    String,
+    Array,
+    Object,
+    Combine,
+    Dependent,
+    Draft3,
+    /// Read for every schema, elsewhere, or not at all.
+    Other,
+}
+
+/// What becomes of a keyword.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Status {
+    /// Read by its family.
+    Assertion,
+    /// Applies schemas to the same value.
+    Applicator,
+    /// Says nothing about which values are valid.
+    Annotation,
+}
+
+/// Where the schemas in the value of a keyword are, if there are some.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in super::super) enum Schemas {
+    Nowhere,
+    /// The value itself, or the items of a list.
+    Value,
+    /// The members of an object.
+    Members,
+}
+
+/// What `unevaluatedProperties` and `unevaluatedItems` leave alone because of a keyword next to them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Evaluates {
+    Nothing,
+    /// Some members.
+    Members,
+    /// Some items.
+    Items,
+    /// What a schema evaluates that the keyword applies to the same value.
+    Same,
+}
+
+const fn row(
+    name: &'static str,
+    family: Family,
+    status: Status,
+    drafts: Versions,
+    schemas: Schemas,
+    evaluates: Evaluates,
+) -> Keyword {
+    Keyword { name, family, status, drafts, schemas, evaluates }
+}
+
+const ALL: Versions = Versions::ALL;
+const ONLY_3: Versions = Versions::only(Draft3);
+const SINCE_4: Versions = Versions::since(Draft4);
+const SINCE_6: Versions = Versions::since(Draft6);
+const SINCE_7: Versions = Versions::since(Draft7);
+const SINCE_2019: Versions = Versions::since(Draft2019);
+const SINCE_2020: Versions = Versions::since(Draft2020);
+
+use Evaluates::{Items, Nothing, Same};
+use Family::{Array, Combine, Dependent, Number, Object, Other, String, Types, Values};
+use Schemas::{Members, Nowhere, Value};
+use Status::{Annotation, Applicator, Assertion};
+
+/// The table. A keyword evaluates in the drafts that have `unevaluatedProperties` and `unevaluatedItems`.
+#[rustfmt::skip]
+const KEYWORDS: &[Keyword] = &[
+    row("type", Types, Assertion, ALL, Value, Nothing),
+    row("disallow", Types, Applicator, ONLY_3, Value, Nothing),
+    row("enum", Values, Assertion, ALL, Nowhere, Nothing),
+    row("const", Values, Assertion, SINCE_6, Nowhere, Nothing),
+    row("minimum", Number, Assertion, ALL, Nowhere, Nothing),
+    row("maximum", Number, Assertion, ALL, Nowhere, Nothing),
+    row("exclusiveMinimum", Number, Assertion, ALL, Nowhere, Nothing),
+    row("exclusiveMaximum", Number, Assertion, ALL, Nowhere, Nothing),
+    row("multipleOf", Number, Assertion, SINCE_4, Nowhere, Nothing),
+    row("minLength", String, Assertion, ALL, Nowhere, Nothing),
+    row("maxLength", String, Assertion, ALL, Nowhere, Nothing),
+    row("pattern", String, Assertion, ALL, Nowhere, Nothing),
+    row("format", String, Assertion, ALL, Nowhere, Nothing),
+    row("items", Array, Assertion, ALL, Value, Items),
+    row("minItems", Array, Assertion, ALL, Nowhere, Nothing),
+    row("maxItems", Array, Assertion, ALL, Nowhere, Nothing),
+    row("uniqueItems", Array, Assertion, ALL, Nowhere, Nothing),
+    row("additionalItems", Array, Assertion, Versions::until(Draft2019), Value, Items),
+    // evaluates since 2020-12
+    row("contains", Array, Assertion, SINCE_6, Value, Items),
+    row("minContains", Array, Assertion, SINCE_2019, Nowhere, Nothing),
+    row("maxContains", Array, Assertion, SINCE_2019, Nowhere, Nothing),
+    row("prefixItems", Array, Assertion, SINCE_2020, Value, Items),
+    row("properties", Object, Assertion, ALL, Members, Evaluates::Members),
+    row("additionalProperties", Object, Assertion, ALL, Value, Evaluates::Members),
+    row("patternProperties", Object, Assertion, ALL, Members, Evaluates::Members),
+    row("required", Object, Assertion, ALL, Nowhere, Nothing),
+    row("minProperties", Object, Assertion, SINCE_4, Nowhere, Nothing),
+    row("maxProperties", Object, Assertion, SINCE_4, Nowhere, Nothing),
+    row("propertyNames", Object, Assertion, SINCE_6, Value, Nothing),
+    row("$ref", Combine, Applicator, ALL, Nowhere, Same),
+    row("$recursiveRef", Combine, Applicator, Versions::only(Draft2019), Nowhere, Same),
+    row("$dynamicRef", Combine, Applicator, SINCE_2020, Nowhere, Same),
+    row("allOf", Combine, Applicator, SINCE_4, Value, Same),
+    row("anyOf", Combine, Applicator, SINCE_4, Value, Same),
+    row("oneOf", Combine, Applicator, SINCE_4, Value, Same),
+    row("not", Combine, Applicator, SINCE_4, Value, Nothing),
+    row("if", Combine, Applicator, SINCE_7, Value, Same),
+    row("then", Combine, Applicator, SINCE_7, Value, Same),
+    row("else", Combine, Applicator, SINCE_7, Value, Same),
+    row("dependencies", Dependent, Applicator, Versions::until(Draft7), Members, Same),
+    row("dependentRequired", Dependent, Applicator, SINCE_2019, Nowhere, Nothing),
+    row("dependentSchemas", Dependent, Applicator, SINCE_2019, Members, Same),
+    row("divisibleBy", Family::Draft3, Assertion, ONLY_3, Nowhere, Nothing),
+    row("extends", Family::Draft3, Applicator, ONLY_3, Value, Same),
+    row("unevaluatedItems", Other, Applicator, SINCE_2019, Value, Items),
+    row("unevaluatedProperties", Other, Applicator, SINCE_2019, Value, Evaluates::Members),
+    row("title", Other, Annotation, ALL, Nowhere, Nothing),
+    row("description", Other, Annotation, ALL, Nowhere, Nothing),
+    row("default", Other, Annotation, ALL, Nowhere, Nothing),
+    row("examples", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$comment", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$schema", Other, Annotation, ALL, Nowhere, Nothing),
+    row("readOnly", Other, Annotation, ALL, Nowhere, Nothing),
+    row("writeOnly", Other, Annotation, ALL, Nowhere, Nothing),
+    row("deprecated", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$defs", Other, Annotation, ALL, Members, Nothing),
+    row("definitions", Other, Annotation, ALL, Members, Nothing),
+    row("$id", Other, Annotation, ALL, Nowhere, Nothing),
+    row("id", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$vocabulary", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$anchor", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$dynamicAnchor", Other, Annotation, ALL, Nowhere, Nothing),
+    row("$recursiveAnchor", Other, Annotation, ALL, Nowhere, Nothing),
+    row("contentEncoding", Other, Annotation, ALL, Nowhere, Nothing),
+    row("contentMediaType", Other, Annotation, ALL, Nowhere, Nothing),
+    row("contentSchema", Other, Annotation, ALL, Value, Nothing),
+    row(policies::KEYWORD, Other, Annotation, ALL, Nowhere, Nothing),
+];
+
+static BY_NAME: LazyLock<FxHashMap<&str, &Keyword>> =
+    LazyLock::new(|| KEYWORDS.iter().map(|keyword| (keyword.name, keyword)).collect());
+
+/// The keyword of a name; `None` for a word of no draft.
+pub(in super::super) fn keyword(name: &str) -> Option<&'static Keyword> {
+    BY_NAME.get(name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::json_schema::{Options, compile_value, refs};
+    use serde_json::{Value as Json, json};
+
+    /// Whether a value is admitted by a schema of 2020-12, or of no draft, so that it may use all keywords.
+    fn admits(mut schema: Json, value: &Json) -> bool {
+        schema["const"] = value.clone();
+        match compile_value(&schema, &Options::default()) {
+            Ok(_) => true,
+            Err(error) if error.code() == "json-schema/unsatisfiable" => false,
+            Err(error) => panic!("{schema}: {error:?}"),
+        }
+    }
+
+    /// A schema with a keyword that holds of `value`, and in whose place `inner` is applied to the same value.
+    fn with(keyword: &Keyword, inner: &Json) -> Option<Json> {
+        let name = keyword.name;
+        let mut schema = json!({});
+        schema[name] = match name {
+            "allOf" | "anyOf" | "oneOf" => json!([inner]),
+            "$ref" | "$dynamicRef" | "$recursiveRef" => json!("#/$defs/inner"),
+            "dependentSchemas" | "dependencies" => json!({ "a": inner }),
+            "propertyNames" | "items" | "additionalItems" | "contains" => json!(true),
+            "additionalProperties" | "unevaluatedItems" | "unevaluatedProperties" => json!(true),
+            "prefixItems" => json!([true]),
+            "properties" | "patternProperties" => json!({ "a": true }),
+            "not" => json!({ "allOf": [inner, false] }),
+            "disallow" => json!([{ "allOf": [inner, false] }]),
+            "required" => json!(["a"]),
+            "dependentRequired" => json!({ "a": ["a"] }),
+            "minProperties" | "minItems" | "minContains" | "minLength" => json!(0),
+            "maxProperties" | "maxItems" | "maxContains" | "maxLength" => json!(1),
+            "uniqueItems" => json!(true),
+            "if" | "then" | "extends" => inner.clone(),
+            "else" => inner.clone(),
+            "$defs" | "definitions" => json!({ "inner": inner }),
+            _ => return None,
+        };
+        match name {
+            "then" => schema["if"] = json!(true),
+            "else" => schema["if"] = json!(false),
+            // means nothing without a list of items
+            "additionalItems" => schema["items"] = json!([]),
+            _ if schema[name] == json!("#/$defs/inner") => schema["$defs"] = json!({ "inner": inner }),
+            _ => {}
+        }
+        Some(schema)
+    }
+
+    #[test]
+    fn keywords_evaluate_what_the_table_says() {
+        let mut tested = 0;
+        for keyword in KEYWORDS {
+            let kinds = [
+                (
+                    "unevaluatedProperties",
+                    "properties",
+                    json!({ "a": true }),
+                    json!({ "a": 1 }),
+                    Evaluates::Members,
+                ),
+                ("unevaluatedItems", "prefixItems", json!([true]), json!([1]), Items),
+            ];
+            for (unevaluated, own, evaluating, value, kind) in kinds {
+                let mut inner = json!({});
+                inner[own] = evaluating;
+                let schema = with(keyword, &inner);
+                let Some(mut schema) = schema.filter(|_| keyword.name != unevaluated) else {
+                    let is_read = keyword.evaluates != Nothing && keyword.name != unevaluated;
+                    assert!(!is_read, "{}: not tested", keyword.name);
+                    continue;
+                };
+                assert!(admits(schema.clone(), &value), "{}", keyword.name);
+                schema[unevaluated] = json!(false);
+                // members decide whether a dependency applies
+                let applies = keyword.family != Dependent || kind == Evaluates::Members;
+                let expected = keyword.evaluates == kind || keyword.evaluates == Same && applies;
+                assert_eq!(admits(schema.clone(), &value), expected, "{schema} {value}");
+                tested += 1;
+            }
+        }
+        assert!(tested > 60, "{tested}");
+    }
+
+    #[test]
+    fn names_stand_once() {
+        assert_eq!(BY_NAME.len(), KEYWORDS.len());
+        for name in refs::KEYWORDS {
+            assert!(keyword(name).is_some_and(|keyword| keyword.evaluates == Same), "{name}");
+        }
+    }
+}
