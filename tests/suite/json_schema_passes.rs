@@ -5,7 +5,7 @@ use crate::tidy::sources;
 
 const FOLDER: &str = "src/syntax/json_schema";
 
-/// What schemas say, and what is made of it: no pattern of these may have `..`.
+/// Structs whose patterns must name all fields.
 const PARTS: &[&str] = &[
     // assertions
     "Schema",

@@ -171,7 +171,7 @@ impl<'a> Conjunctions<'a> {
                 let Schema {
                     pointer: _,
                     types,
-                    // of other types than objects
+                    // do not restrict objects
                     number: _,
                     string: _,
                     array: _,
@@ -237,7 +237,7 @@ impl<'a> Conjunctions<'a> {
         let (mut names_schemas, mut count) = (Vec::new(), Counts::default());
         for (&id, base) in ids.iter().zip(bases) {
             let ObjectPart {
-                // by `declared_names`, `variants` and `rest`
+                // handled by `declared_names`, `variants` and `rest`
                 properties: _,
                 required: _,
                 patterns: _,
@@ -248,7 +248,7 @@ impl<'a> Conjunctions<'a> {
             } = &*base.object;
             names_schemas.extend(names);
             count = count.intersection(own_count);
-            // these must be there whichever way holds
+            // they must be there whichever way holds
             choices.extend(
                 some.iter().map(|one| vec![Way { members: Vec::new(), some: vec![(id, one.clone())] }]),
             );

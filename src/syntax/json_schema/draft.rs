@@ -14,7 +14,7 @@ pub(super) enum Version {
 }
 use Version::{Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020};
 
-/// A draft and all after it up to another one.
+/// A range of drafts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Versions {
     first: Version,
@@ -40,8 +40,7 @@ impl Versions {
 /// The draft that a document names in `$schema`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Draft {
-    /// `None` if the document names none that is known: then it is read as one of 2020-12 that may use the spellings of
-    /// older drafts.
+    /// `None` if the document names no known draft. It is then read as 2020-12, with the spellings of older drafts.
     version: Option<Version>,
 }
 
@@ -66,7 +65,7 @@ impl Draft {
         Some(path.trim_matches('/').trim_start_matches("draft/"))
     }
 
-    /// Whether the draft is one of some; documents that name none may use the words of all.
+    /// Whether the draft is in a range; documents that name none may use the words of all.
     pub(super) fn is_within(self, versions: Versions) -> bool {
         self.version.is_none_or(|version| (versions.first..=versions.last).contains(&version))
     }

@@ -89,17 +89,17 @@ impl<'a> Question<'_, 'a> {
             let Schema {
                 pointer: _,
                 types: own,
-                // below, for the types that are left
+                // checked below, for the types that are left
                 number: _,
                 string: _,
                 array: _,
                 object: _,
                 values: _,
                 excluded: _,
-                // followed by the caller
+                // the caller follows these
                 conjuncts: _,
                 any_of: _,
-                // rewritten to the two above, or not looked into
+                // rewritten to the two above, or not checked
                 unevaluated: _,
                 applied: _,
                 is_bare: _,
@@ -171,7 +171,7 @@ impl<'a> Question<'_, 'a> {
     fn no_arrays(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
         let (mut longest, mut count) = (0, Counts::default());
         for base in bases {
-            // whether items are different is not looked into
+            // this does not check whether items are different
             let ArrayPart { prefix, items: _, count: own, contains: _, unique: _, repeated: _ } =
                 &*base.array;
             longest = longest.max(prefix.len());
@@ -203,13 +203,13 @@ impl<'a> Question<'_, 'a> {
         let (mut asked, mut count) = (0, Counts::default());
         for base in bases {
             let ObjectPart {
-                // below, for the required members
+                // checked below, for the required members
                 properties: _,
                 patterns: _,
                 additional: _,
                 required,
                 count: own,
-                // names and undeclared members are not looked into
+                // this does not check names and undeclared members
                 names: _,
                 some: _,
             } = &*base.object;

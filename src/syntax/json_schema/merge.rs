@@ -41,13 +41,13 @@ impl<'a> Conjunctions<'a> {
                 types: own_types,
                 number: own_number,
                 string,
-                // below, if there may be arrays and objects
+                // handled below, if the types include arrays and objects
                 array: _,
                 object: _,
-                // schemas that list values have another shape
+                // schemas that list values have the shape `Values`
                 values: _,
                 excluded: own_excluded,
-                // followed before: `bases` are the schemas that they reach
+                // `unfold` has followed these: `bases` are the schemas that they reach
                 conjuncts: _,
                 any_of: _,
                 unevaluated: _,
@@ -87,7 +87,7 @@ impl<'a> Conjunctions<'a> {
         for (&id, base) in ids.iter().zip(bases) {
             let ArrayPart {
                 prefix,
-                // with the prefix, place by place below
+                // handled below with the prefix, place by place
                 items: _,
                 count: own_count,
                 contains: own_contains,
@@ -141,14 +141,14 @@ impl<'a> Conjunctions<'a> {
         let (mut names_schemas, mut count) = (Vec::new(), Counts::default());
         for base in bases {
             let ObjectPart {
-                // by `declared_names`, `schemas_of_member` and `rest`
+                // handled by `declared_names`, `schemas_of_member` and `rest`
                 properties: _,
                 patterns: _,
                 additional: _,
                 required: own_required,
                 count: own_count,
                 names,
-                // objects with some member are conditional
+                // `conditional_object` handles these
                 some: _,
             } = &*base.object;
             own_required.iter().for_each(|name| {
@@ -297,7 +297,7 @@ impl<'a> Conjunctions<'a> {
         for matching in combinations {
             let mut schemas = Bases::new();
             for base in bases {
-                // undeclared names are none of the properties; the others do not restrict values
+                // undeclared names are not among the properties; the others do not restrict values
                 let ObjectPart {
                     properties: _,
                     required: _,

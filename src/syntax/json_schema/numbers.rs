@@ -114,7 +114,7 @@ fn expression(
     if is_empty(range) {
         return Ok(g.never());
     }
-    // `divisor` has those of which the numbers are multiples
+    // `divisor` handles `multiple_of`
     let NumberRange { lower, upper, multiple_of: _, not_multiple_of, notation } = range;
     let numbers = if *notation == Notation::Digits { Numbers::Plain } else { numbers };
     if *notation == Notation::Marked {
@@ -180,7 +180,7 @@ fn one_by_one(
     signed(g, range, false, |g, part| {
         let lower = Bound { value: Decimal::zero(), exclusive: false };
         let free = Part { lower, upper: None, integer: false };
-        // `signed` has the bounds, and the caller the notation
+        // `signed` handles the bounds, the caller handles the notation
         let NumberRange { lower: _, upper: _, multiple_of, not_multiple_of, notation: _ } = range;
         let mut all = vec![magnitude::plain(g, part)];
         for divisor in multiple_of {

@@ -31,7 +31,7 @@ pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
         for applied in &schema.applied {
             maker.apply(id, applied)?;
         }
-        // items that do not satisfy what is counted are a class of their own; nothing else needs a negation to be joined
+        // `merge` needs the negation of what is counted, for the items that are not
         let ArrayPart { prefix: _, items: _, count: _, contains, unique: _, repeated: _ } = &*schema.array;
         for &Contains { schema, from: _, count: _ } in contains {
             maker.negation(schema);
@@ -223,7 +223,7 @@ impl<'a> Maker<'_, 'a> {
             // rewritten to conjuncts and alternatives before
             unevaluated: _,
             applied: _,
-            // no assertions
+            // not assertions
             is_bare: _,
             is_written: _,
         } = schema;
@@ -248,7 +248,7 @@ impl<'a> Maker<'_, 'a> {
             let object = ObjectPart { some: vec![some], ..ObjectPart::default() };
             ways.push(Schema { object: object.into(), ..typed(TypeSet::OBJECT) });
         }
-        // `some_failing` has the others
+        // `some_failing` handles the others
         let ObjectPart { properties, required, patterns: _, additional: _, count, names: _, some: _ } =
             &**object;
         for count in count.complement() {
@@ -318,7 +318,7 @@ impl<'a> Maker<'_, 'a> {
 
     /// The members of undeclared names, or wrong names, by which an object fails.
     fn some_failing(&mut self, object: &ObjectPart<'a>, id: SchemaId) -> Vec<SomeMember<'a>> {
-        // `failures` has those of which the names are declared, and how many members there are
+        // `failures` handles declared names and the number of members
         let &ObjectPart { properties: _, required: _, ref patterns, additional, count: _, names, ref some } =
             object;
         // only made schemas ask for some member, and those are negated as what they were made from

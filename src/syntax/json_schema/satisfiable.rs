@@ -57,7 +57,7 @@ impl Satisfiable {
             Shape::Values(list) => !list.is_empty(),
             Shape::Union(list) => list.iter().any(|&id| self.contains(id)),
             Shape::Typed(typed) => {
-                // patterns are not looked into, nor whether all strings or numbers are excluded
+                // this does not check patterns, nor whether all strings or numbers are excluded
                 let Typed { types, number, length, tests: _, excluded: _, array, object } = typed;
                 let has = |one| types.contains(one);
                 has(TypeSet::NULL)
@@ -72,7 +72,7 @@ impl Satisfiable {
     }
 
     fn array(&self, array: &ArrayShape) -> bool {
-        // `longest` and `unmet_contains` have the items; whether enough of them differ is not looked into
+        // `longest` and `unmet_contains` handle the items; this does not check whether enough of them differ
         let ArrayShape { items: _, count, contains: _, unique: _ } = array;
         !count.is_crossed()
             && self.longest(array).is_none_or(|longest| longest >= count.min as usize)
@@ -116,7 +116,7 @@ impl Satisfiable {
         if object.is_conditional() {
             return self.conditional_object(object);
         }
-        // only conditions ask for `ones`
+        // only conditions require `ones`
         let ObjectShape { members, rest, ones: _, conditions: _, count } = object;
         let (mut possible, mut required, mut is_lacking) = (0, 0, false);
         for &MemberShape { name: _, value, required: is_required } in members {
@@ -133,7 +133,7 @@ impl Satisfiable {
 
     /// Whether there is an object of which the conditions hold.
     fn conditional_object(&self, object: &ObjectShape<'_>) -> bool {
-        // `clauses` has the conditions
+        // `clauses` handles the conditions
         let ObjectShape { members, rest, ones, conditions: _, count } = object;
         let entries = members.len() + ones.len();
         let (came, mut open) = (FixedBitSet::new(), FixedBitSet::with_capacity(entries));
@@ -161,7 +161,7 @@ impl Satisfiable {
 
     /// Whether there may be a member of the class.
     pub(super) fn is_possible(&self, class: &RestShape<'_>) -> bool {
-        // patterns are not looked into, nor whether they leave a name
+        // this does not check whether patterns leave a name
         let &RestShape { tests: _, others: _, strings, value } = class;
         self.contains(value) && strings.is_none_or(|strings| self.contains(strings))
     }

@@ -122,7 +122,7 @@ impl<'a> Schema<'a> {
             // rewritten to the two above
             unevaluated: _,
             applied: _,
-            // of other values, or of none
+            // these apply no schema to the same value
             pointer: _,
             types: _,
             number: _,

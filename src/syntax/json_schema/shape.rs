@@ -79,14 +79,14 @@ pub(super) struct ObjectShape<'a> {
 impl ObjectShape<'_> {
     /// Whether it takes the conditions to know which members must come, or members share names.
     pub(super) fn is_conditional(&self) -> bool {
-        // only conditions ask for `ones`
+        // only conditions require `ones`
         let ObjectShape { members, rest: _, ones: _, conditions, count: _ } = self;
         !conditions.is_empty() || members.windows(2).any(|pair| pair[0].name == pair[1].name)
     }
 
     /// The conditions over the members and the ones.
     pub(super) fn clauses(&self) -> Clauses {
-        // further members and counts are no clauses
+        // further members and counts are not clauses
         let ObjectShape { members, rest: _, ones, conditions, count: _ } = self;
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let groups = conditions::groups(members, |one, other| one.name == other.name);

@@ -82,7 +82,7 @@ impl Kind {
         let Schema {
             array,
             object,
-            // the collector has these, which apply to the same value
+            // the collector follows these
             conjuncts: _,
             any_of: _,
             unevaluated: _,
@@ -98,14 +98,14 @@ impl Kind {
             is_written: _,
         } = schema;
         if self == Kind::Properties {
-            // that there is a member, how many there are, and what their names satisfy evaluates none
+            // names and numbers of members do not evaluate them
             let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
                 &**object;
             own.all = additional.is_some();
             own.names = properties.names().collect();
             own.patterns = patterns.iter().map(|(pattern, _)| *pattern).collect();
         } else {
-            // how many items there are, and which of them differ, evaluates none
+            // counts and equality of items do not evaluate them
             let ArrayPart { prefix, items, count: _, contains, unique: _, repeated: _ } = &**array;
             own.all = items.is_some();
             own.prefix = prefix.len();
@@ -265,7 +265,7 @@ impl<'a> Collector<'_, 'a> {
                     let given = dependent.iter().map(|case| case.given(present));
                     self.pruned(schema, given.chain([Case::default()]).collect())?
                 }
-                // a failure evaluates nothing; schemas in the place of types are of draft 3, which has no such keyword
+                // a failure evaluates nothing; only draft 3, which has no such keyword, allows schemas as types
                 Applied::Not(_)
                 | Applied::DependentRequired(_, _)
                 | Applied::Types { types: _, integers: _, schemas: _, holds: _ } => continue,

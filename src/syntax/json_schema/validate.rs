@@ -92,7 +92,7 @@ impl<'a> Validator<'a> {
     /// Those of [`passes`](Validator::passes).
     pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
         let schema = schemas.get(id);
-        // only declared names and patterns take a name from `additionalProperties`
+        // `additionalProperties` excepts declared names and patterns alone
         let ObjectPart { properties, required: _, patterns, additional: _, count: _, names: _, some: _ } =
             &*schema.object;
         let mut additional = !properties.contains(name);
@@ -144,13 +144,13 @@ impl<'a> Visit<'_, 'a> {
             pointer: _,
             types,
             number: range,
-            // below, with the schema's place for errors
+            // checked below, with the schema's place for errors
             string: _,
             array: _,
             object: _,
             values,
             excluded,
-            // `all` has these
+            // `all` checks these
             conjuncts: _,
             any_of: _,
             // rewritten to the two above
@@ -213,7 +213,7 @@ impl<'a> Visit<'_, 'a> {
 
     fn object(&mut self, schema: &Schema<'a>, map: &Map<'_>, depth: usize) -> Result<bool> {
         let ObjectPart {
-            // by `schemas_of_member`
+            // handled by `schemas_of_member`
             properties: _,
             patterns: _,
             additional: _,
@@ -238,7 +238,7 @@ impl<'a> Visit<'_, 'a> {
             }
         }
         for some in some {
-            // `is_of_class` looks at the names
+            // `is_of_class` checks the names
             let SomeMember { names: _, value, other_than } = some;
             let mut any = false;
             for (name, member) in map {
@@ -256,7 +256,7 @@ impl<'a> Visit<'_, 'a> {
 
     /// What one schema asks of the member of a name.
     fn schemas_of_member(&mut self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
-        // `object` has the others
+        // `object` checks the others
         let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
             &*schema.object;
         let mut schemas: Vec<SchemaId> = properties.get(name).into_iter().collect();
@@ -278,7 +278,7 @@ impl<'a> Visit<'_, 'a> {
         name: &str,
         depth: usize,
     ) -> Result<bool> {
-        // what the member's value satisfies does not matter here, and names are left out by the caller
+        // the caller checks the others
         let SomeMember { names, value: _, other_than: _ } = some;
         match *names {
             NameClass::Matching(pattern) => self.validator.passes(schema, StringTest::Pattern(pattern), name),

@@ -20,7 +20,7 @@ const MAX_FEW_ITEMS: u32 = 100;
 
 impl<'a> Emitter<'_, 'a> {
     pub(super) fn array(&mut self, array: &ArrayShape, pointer: &str) -> Result<ExprId> {
-        // whichever writes the items has their classes
+        // the function that writes the items handles their classes
         let ArrayShape { items: _, count, contains, unique } = array;
         let longest = self.satisfiable.longest(array);
         let stuck = longest.map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));

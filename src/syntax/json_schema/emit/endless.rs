@@ -53,7 +53,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 Shape::Values(_) => {}
                 Shape::Union(list) => reached.add(list.iter().copied(), counts),
                 Shape::Typed(typed) => {
-                    // `may_be_no_number` looks at what is excluded; of endlessly many strings it leaves as many
+                    // `may_be_no_number` handles `excluded`; endlessly many strings stay so without a few
                     let Typed { types, number, length, tests, excluded: _, array, object } = typed;
                     let has = |one| types.contains(one);
                     let array = array.as_ref().filter(|_| has(TypeSet::ARRAY));
@@ -255,7 +255,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
 /// Whether names must pass tests to be of a class.
 fn is_tested(class: &RestShape<'_>) -> bool {
-    // to leave out a few names leaves endlessly many
+    // endlessly many names stay so without a few
     let RestShape { tests, others: _, strings, value: _ } = class;
     !tests.is_empty() || strings.is_some()
 }
@@ -269,6 +269,7 @@ fn may_be_no_number(typed: &Typed<'_>) -> bool {
 
 /// Whether a range is not empty and has no end, or no smallest step.
 fn is_unbounded(range: &NumberRange) -> bool {
+    // a range whose notation admits no text comes without other types, so that `satisfiable` excludes it
     let NumberRange { lower, upper, multiple_of, not_multiple_of, notation: _ } = range;
     let bounded = match (lower, upper) {
         (Some(lower), Some(upper)) => !multiple_of.is_empty() || lower.value >= upper.value,

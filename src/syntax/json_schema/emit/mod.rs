@@ -217,7 +217,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn typed(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
-        // `string` and `number` have the others
+        // `string` and `number` handle the others
         let Typed { types, number: _, length, tests: _, excluded: _, array, object } = typed;
         let has = |one| types.contains(one);
         let mut alternatives: SmallVec<[ExprId; 8]> = SmallVec::new();

@@ -79,7 +79,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     fn typed_text(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
-        // `string_text` and `number` have the others
+        // `string_text` and `number` handle the others
         let Typed { types, number: _, length, tests: _, excluded: _, array, object } = typed;
         let has = |one| types.contains(one);
         let mut ways = Vec::new();

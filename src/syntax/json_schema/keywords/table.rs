@@ -48,7 +48,7 @@ pub(super) enum Status {
     Annotation,
 }
 
-/// Where the schemas in the value of a keyword are, if there are some.
+/// Where the value of a keyword holds schemas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) enum Schemas {
     Nowhere,
@@ -58,7 +58,7 @@ pub(in super::super) enum Schemas {
     Members,
 }
 
-/// What `unevaluatedProperties` and `unevaluatedItems` leave alone because of a keyword next to them.
+/// What a keyword evaluates: `unevaluatedProperties` and `unevaluatedItems` next to it do not apply to that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Evaluates {
     Nothing,
@@ -66,7 +66,7 @@ enum Evaluates {
     Members,
     /// Some items.
     Items,
-    /// What a schema evaluates that the keyword applies to the same value.
+    /// What the schemas evaluate that the keyword applies to the same value.
     Same,
 }
 
@@ -94,7 +94,7 @@ use Family::{Array, Combine, Dependent, Number, Object, Other, String, Types, Va
 use Schemas::{Members, Nowhere, Value};
 use Status::{Annotation, Applicator, Assertion};
 
-/// The table. A keyword evaluates in the drafts that have `unevaluatedProperties` and `unevaluatedItems`.
+/// The table. The last column is about drafts since 2019-09, which have `unevaluatedProperties` and `unevaluatedItems`.
 #[rustfmt::skip]
 const KEYWORDS: &[Keyword] = &[
     row("type", Types, Assertion, ALL, Value, Nothing),
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// A schema with a keyword that holds of `value`, and in whose place `inner` is applied to the same value.
+    /// A schema with a keyword, which applies `inner` if it applies schemas to the same value.
     fn with(keyword: &Keyword, inner: &Json) -> Option<Json> {
         let name = keyword.name;
         let mut schema = json!({});

@@ -111,7 +111,7 @@ pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
 
 /// Whether a number is in the range.
 pub(in super::super) fn contains(range: &NumberRange, number: &Decimal) -> bool {
-    // how a number is written is no property of its value: callers ask `Notation::admits`
+    // the notation is not a property of the value: callers use `Notation::admits`
     let NumberRange { lower, upper, multiple_of, not_multiple_of, notation: _ } = range;
     lower.as_ref().is_none_or(|b| *number > b.value || *number == b.value && !b.exclusive)
         && upper.as_ref().is_none_or(|b| *number < b.value || *number == b.value && !b.exclusive)
@@ -146,7 +146,7 @@ pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> Number
 
 /// Whether surely no number is in the range.
 pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
-    // `divisor` has those of which the numbers are multiples
+    // `divisor` handles `multiple_of`
     let NumberRange { lower, upper, multiple_of: _, not_multiple_of, notation } = range;
     if *notation == Notation::None {
         return true;
