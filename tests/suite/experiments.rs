@@ -1,7 +1,6 @@
 //! What reproduces papers and compares methods is not part of the product: no product file imports it.
 
-use crate::imports::{module_of, named};
-use crate::tidy::sources;
+use crate::imports::{module_of, named, product};
 
 /// Modules that reproduce a paper, compare methods, or make data for training, each with the modules below it. These are
 /// product, because commands of the product need them: sessions of agents with users and simulations (`procedure run`),
@@ -63,7 +62,7 @@ fn is_below(path: &[String], module: &str) -> bool {
 
 #[test]
 fn products_import_no_experiments() {
-    let files = sources("src");
+    let files = product();
     let files: Vec<_> = files
         .iter()
         .map(|(path, text)| {

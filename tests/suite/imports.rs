@@ -1,14 +1,34 @@
 //! The paths that a source file names: imports, with braces or without, and paths within the code.
 
-use crate::tidy::flatten;
+use crate::tidy::{flatten, sources};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The module of a file of `src` as its segments, and whether the file may have modules below it.
+/// The crates of the product, each with its folder and the module that stands for its root on the map of
+/// docs/architecture.md. Those with no such module have theirs there themselves.
+const CRATES: &[(&str, &str, Option<&str>)] = &[
+    ("grammata", "src", None),
+    ("grammata_agents", "crates/agents/src", None),
+    ("grammata_base", "crates/base/src", None),
+    ("grammata_cli", "crates/cli/src", Some("cli")),
+    ("grammata_decode", "crates/decode/src", Some("decode")),
+    ("grammata_template", "crates/template/src", Some("template")),
+    ("grammata_testing", "crates/testing/src", Some("testing")),
+];
+
+/// The source files of all crates of the product, with their texts.
+pub(crate) fn product() -> Vec<(PathBuf, String)> {
+    CRATES.iter().flat_map(|(_, folder, _)| sources(folder)).collect()
+}
+
+/// The module of a source file as its segments, and whether the file may have modules below it.
 pub(crate) fn module_of(file: &Path) -> (Vec<String>, bool) {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let below = file.strip_prefix(src).unwrap().with_extension("");
-    let mut parts: Vec<String> = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let file = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let found = CRATES.iter().find_map(|(_, folder, root)| Some((file.strip_prefix(folder).ok()?, root)));
+    let (below, root) = found.unwrap_or_else(|| panic!("{}: of no crate", file.display()));
+    let below = below.with_extension("");
+    let below = below.iter().map(|part| part.to_string_lossy().into_owned());
+    let mut parts: Vec<String> = root.iter().map(|&root| root.to_owned()).chain(below).collect();
     let is_parent = parts.last().is_some_and(|last| last == "mod" || last == "lib");
     if is_parent {
         parts.pop();
@@ -80,12 +100,19 @@ pub(crate) fn named(module: &[String], is_parent: bool, text: &str) -> Vec<Named
     found
 }
 
-/// A path from the crate on, if it begins with `crate`, `self` or `super`.
+/// A path from the root of the map on, if it begins with `crate`, `self`, `super` or a crate of the product.
 pub(crate) fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
-    let mut full = match path[0].as_str() {
-        "crate" => Vec::new(),
+    let at_root = |root: Option<&str>| root.map(str::to_owned).into_iter().collect();
+    let mut full: Vec<String> = match path[0].as_str() {
+        // only a crate that stands as one module on the map has its root there
+        "crate" => {
+            let own = CRATES.iter().find(|(_, _, root)| {
+                root.is_some_and(|root| module.first().is_some_and(|first| first == root))
+            });
+            at_root(own.and_then(|(_, _, root)| *root))
+        }
         "self" | "super" => module.to_vec(),
-        _ => return None,
+        name => at_root(CRATES.iter().find(|(own, _, _)| *own == name)?.2),
     };
     for part in &path[usize::from(path[0] != "super")..] {
         if part == "super" {

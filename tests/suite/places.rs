@@ -1,6 +1,7 @@
 //! Every error about input says where: the inputs of `tests/diagnostics`, limits of all front ends, and the constructors
 //! of diagnostics, read as text.
 
+use crate::imports::product;
 use grammata::automaton::Automaton;
 use grammata::diagnostic::{Notation, Source};
 use grammata::grammar::Grammar;
@@ -201,14 +202,8 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
 
 #[test]
 fn constructors_without_a_place_are_known() {
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let (mut seen, mut wrong, mut used) = (0, Vec::new(), vec![false; WITHOUT_PLACE.len()]);
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
+    for (path, text) in product() {
         let text = text.split("#[cfg(test)]").next().unwrap();
         for function in text.split("\nfn ").flat_map(|part| part.split("\npub")) {
             // a test of the diagnostics themselves, or one that is given a place or a file

@@ -1,7 +1,7 @@
 //! The habits of this repository that a compiler does not check: the order of the rooms, a doc comment at the
 //! top of each file, the length of files, and nothing left undone.
 
-use crate::imports::{absolute, module_of, named};
+use crate::imports::{absolute, module_of, named, product};
 use std::path::{Path, PathBuf};
 
 const LONGEST: usize = 600;
@@ -134,11 +134,11 @@ pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 
 /// Files that open files to write them. All that is read is opened by `files`.
 const WRITERS: &[&str] = &[
-    "src/cli/plan/run.rs",
-    "src/cli/procedure/simulate.rs",
     "src/mask_file/save.rs",
-    "src/retrieval/index/disk.rs",
-    "src/retrieval/store.rs",
+    "crates/agents/src/retrieval/index/disk.rs",
+    "crates/agents/src/retrieval/store.rs",
+    "crates/cli/src/plan/run.rs",
+    "crates/cli/src/procedure/simulate.rs",
 ];
 
 #[test]
@@ -146,9 +146,9 @@ fn files_are_opened_in_one_place() {
     const READING: &[&str] = &["fs::read(", "fs::read_to_string(", "tokenizers::Tokenizer::from_file("];
     const OPENING: &[&str] = &["File::open(", "File::options(", "OpenOptions::new", "File::create"];
     let (mut wrong, mut writers) = (Vec::new(), Vec::new());
-    for (path, text) in sources("src") {
+    for (path, text) in product() {
         let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
-        if name == "src/files/mod.rs" || name.starts_with("src/testing/") {
+        if name == "crates/base/src/files/mod.rs" || name.starts_with("crates/testing/") {
             continue;
         }
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
@@ -168,17 +168,15 @@ fn files_are_opened_in_one_place() {
     assert_eq!(writers, WRITERS);
 }
 
-/// The room of a file: the first folder or file below `src`.
+/// The room of a file: the first segment of its module.
 fn room(path: &Path) -> String {
-    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
-    let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-    first.trim_end_matches(".rs").to_owned()
+    module_of(path).0.into_iter().next().unwrap_or_default()
 }
 
 #[test]
 fn rooms_use_only_rooms_before_them() {
     let mut wrong = Vec::new();
-    for (path, text) in sources("src") {
+    for (path, text) in product() {
         let room = room(&path);
         let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else { continue };
         // tests may use what is there for tests
@@ -215,7 +213,7 @@ const METHODS_ABOVE: &[(&str, &str)] = &[
 fn types_have_their_methods_in_their_own_rooms() {
     let core =
         ["automaton", "collections", "grammar", "json", "mask", "matcher", "token_index", "vocabulary"];
-    let files = sources("src");
+    let files = product();
     let code = |room: &str| -> String {
         let of_room = files.iter().filter(|(path, _)| self::room(path) == room);
         of_room.map(|(_, text)| text.as_str()).collect()
@@ -280,8 +278,7 @@ pub(crate) fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
 /// The modules of `src` below some folders, and which of them each imports from, outside of its tests. A folder's `mod.rs`
 /// may name its own files: these imports have no `super`, `crate` or `self` and are not counted.
 fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
-    let files: Vec<_> =
-        sources("src").into_iter().filter(|(path, _)| rooms.contains(&&*room(path))).collect();
+    let files: Vec<_> = product().into_iter().filter(|(path, _)| rooms.contains(&&*room(path))).collect();
     let modules: Vec<Vec<String>> = files.iter().map(|(path, _)| module_of(path).0).collect();
     let edges = files.iter().enumerate().map(|(at, (_, text))| {
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -355,7 +352,7 @@ const IDIOMS: &[&str] = &[
 fn the_engine_is_described_in_the_words_of_its_field() {
     let core = ["automaton", "collections", "json", "mask", "token_index"];
     let mut found = Vec::new();
-    for (path, text) in sources("src").into_iter().filter(|(path, _)| core.contains(&&*room(path))) {
+    for (path, text) in product().into_iter().filter(|(path, _)| core.contains(&&*room(path))) {
         let comments = text.lines().filter(|line| line.contains("//"));
         found.extend(
             comments
@@ -387,8 +384,8 @@ fn front_ends_do_not_know_each_other() {
 
 #[test]
 fn only_one_room_knows_onnx_runtime() {
-    let ort = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/decode/ort");
-    for (path, text) in sources("src").into_iter().filter(|(path, _)| !path.starts_with(&ort)) {
+    let ort = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/decode/src/ort");
+    for (path, text) in product().into_iter().filter(|(path, _)| !path.starts_with(&ort)) {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         let uses = code.filter(|line| line.starts_with("use ort::") || line.contains(" ::ort::"));
         assert_eq!(uses.count(), 0, "{}", path.display());
@@ -398,9 +395,17 @@ fn only_one_room_knows_onnx_runtime() {
 #[test]
 fn files_are_short_documented_and_finished() {
     let mut wrong = Vec::new();
-    for folder in
-        ["src", "tests", "xtask", "benches", "bindings/c", "bindings/python", "examples", "fuzz/fuzz_targets"]
-    {
+    for folder in [
+        "src",
+        "crates",
+        "tests",
+        "xtask",
+        "benches",
+        "bindings/c",
+        "bindings/python",
+        "examples",
+        "fuzz/fuzz_targets",
+    ] {
         for (path, text) in sources(folder) {
             let name = path.display();
             if !text.starts_with("//!") {

@@ -62,10 +62,12 @@ fn documentation() -> Result {
     )
 }
 
-/// The library alone, and with CUDA: checked only.
+/// The engine alone, decoding and agents without their features, and all with CUDA: checked only.
 fn features() -> Result {
-    command::run(&mut cargo(&["check", "--no-default-features"]))?;
-    command::run(&mut cargo(&["check", "--no-default-features", "--features", "serde"]))?;
+    command::run(&mut cargo(&["check", "--package", "grammata"]))?;
+    command::run(&mut cargo(&["check", "--package", "grammata", "--features", "serde"]))?;
+    command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
+    command::run(&mut cargo(&["check", "--package", "grammata-agents"]))?;
     command::run(&mut cargo(&["check", "--workspace", "--features", "ort,hnsw,qdrant,cuda"]))
 }
 

@@ -29,16 +29,18 @@ const TOKENIZERS_VERSION: &str = "3.7.2";
 /// Environment variables that make a test run longer than in the suite.
 type Variables = &'static [(&'static str, &'static str)];
 
-/// The test runs: a step's name, the test target, the filter on the names of tests, and the variables.
-const TESTS: [(&str, &str, &str, Variables); 5] = [
+/// The test runs: a step's name, the package, the test target, the filter on the names of tests, and the variables.
+const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
     // every property of the suite reads the number of its cases there
-    ("properties", "suite", "", &[("GRAMMATA_CASES", CASES)]),
-    ("differential", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
-    ("walks", "suite", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
-    ("hostile", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
+    ("properties", "grammata", "suite", "", &[("GRAMMATA_CASES", CASES)]),
+    ("agents", "grammata-agents", "suite", "", &[("GRAMMATA_CASES", CASES)]),
+    ("differential", "grammata", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
+    ("walks", "grammata-agents", "suite", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
+    ("hostile", "grammata-agents", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
     // `GRAMMATA_OPENAPI`, a folder of OpenAPI documents, is taken over from the environment
     (
         "calls",
+        "grammata-agents",
         "suite",
         "tools_round_trips::calls",
         &[("GRAMMATA_CALLS", CALLS), ("GRAMMATA_WALKS", CALL_WALKS)],
@@ -48,8 +50,9 @@ const TESTS: [(&str, &str, &str, Variables); 5] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("properties", || tests("properties")),
+    ("agents", || tests("agents")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
@@ -69,11 +72,12 @@ pub fn run(names: &[String]) -> Result {
 
 /// One of [`TESTS`], with the release profile: long runs are worth the build.
 fn tests(name: &str) -> Result {
-    let Some((_, target, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name) else {
+    let Some((_, package, target, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name)
+    else {
         return Err(format!("there is no test run `{name}`"));
     };
     NEXTEST.install()?;
-    let arguments = ["run", "--release", "--features", "ort", "--no-fail-fast", "--test", target];
+    let arguments = ["run", "--release", "--package", package, "--no-fail-fast", "--test", target];
     let mut command = NEXTEST.command(&arguments);
     command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
     command::run(&mut command)
@@ -96,7 +100,7 @@ fn tokenizers() -> Result {
         moved.map_err(|error| error.to_string())?;
     }
     NEXTEST.install()?;
-    let arguments = ["run", "--release", "--features", "ort", "--test", "suite", "real_tokenizers"];
+    let arguments = ["run", "--release", "--package", "grammata", "--test", "suite", "real_tokenizers"];
     command::run(NEXTEST.command(&arguments).env("GRAMMATA_TOKENIZERS", folder))
 }
 

@@ -1,4 +1,4 @@
-//! The soak test: `src/testing/soak.rs`, for as long as one likes.
+//! The soak test: `crates/testing/src/soak.rs`, for as long as one likes.
 
 use crate::command::{self, Result, cargo};
 
@@ -12,6 +12,7 @@ const CACHE_BYTES: [&str; 3] = ["1500000", "8000000", "64000000"];
 pub fn run(minutes: &str) -> Result {
     let minutes: f64 = minutes.parse().map_err(|_| format!("`{minutes}` is no number of minutes"))?;
     let seconds = format!("{}", (minutes * 60.0).round() as u64);
-    let program = ["run", "--release", "--quiet", "--package", "grammata", "--example", "soak", "--"];
+    let program =
+        ["run", "--release", "--quiet", "--package", "grammata-examples", "--example", "soak", "--"];
     command::run(cargo(&program).args([&*seconds, THREADS]).args(CACHE_BYTES))
 }
