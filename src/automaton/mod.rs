@@ -40,7 +40,7 @@ pub(crate) use residual::decompose::Residual;
 pub use run::cache::Cache;
 pub use run::configuration::ConfigurationId;
 pub use run::lazy::Lazy;
-pub(crate) use run::parts::{Reading, WithoutParts};
+pub(crate) use run::parts::{OpenPart, Reading, WithoutParts};
 pub(crate) use run::transitions::{Dense, Facts, Transitions};
 
 use crate::error::Result;

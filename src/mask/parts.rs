@@ -2,6 +2,7 @@
 
 use super::completion::Effort;
 use super::errors;
+use super::way_out::WayOut;
 use super::{Distance, MaskCache};
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Reading, WithoutParts};
 use crate::error::Result;
@@ -18,6 +19,7 @@ pub(in crate::mask) struct Parts {
     without: WithoutParts,
     /// Of readings: how many tokens their part may need at most after any token that may come; see `matcher/parts.rs`.
     ceilings: FxHashMap<ConfigurationId, usize>,
+    ways_beyond: FxHashMap<(ConfigurationId, usize, bool), (Option<WayOut>, usize)>,
     bytes: usize,
 }
 
@@ -26,6 +28,7 @@ impl Parts {
         self.bytes
             + self.without.memory_usage()
             + (self.readings.capacity() + self.ahead.capacity() + self.ceilings.capacity()) * 25
+            + self.ways_beyond.capacity() * 80
     }
 
     fn readings(
@@ -41,6 +44,25 @@ impl Parts {
         self.bytes += 16 + size_of_val(&*readings);
         self.readings.insert(id, Arc::clone(&readings));
         Ok(readings)
+    }
+
+    /// The result of a search for a way out of a reading that may end behind its part, and how many places it visited. The key
+    /// has the most tokens in the part, and whether all ways were searched.
+    pub(in crate::mask) fn way_beyond(
+        &self,
+        key: (ConfigurationId, usize, bool),
+    ) -> Option<(Option<WayOut>, usize)> {
+        self.ways_beyond.get(&key).cloned()
+    }
+
+    /// Keeps a [way](Parts::way_beyond).
+    pub(in crate::mask) fn keep_way_beyond(
+        &mut self,
+        key: (ConfigurationId, usize, bool),
+        found: (Option<WayOut>, usize),
+    ) {
+        self.bytes += found.0.as_ref().map_or(0, WayOut::memory_usage);
+        self.ways_beyond.insert(key, found);
     }
 
     fn is_ahead(&mut self, automaton: &Automaton, tables: &mut Cache, id: ConfigurationId) -> Result<bool> {

@@ -14,10 +14,10 @@ use super::within::Alike;
 use super::within::SEARCHES;
 use super::{Matcher, PathCx, errors};
 use crate::automaton::keys::tracker::KeyState;
-use crate::automaton::{ConfigurationId, PartId};
+use crate::automaton::{ConfigurationId, OpenPart, PartId};
 use crate::error::{Error, Result};
 use crate::grammar::Expression;
-use crate::mask::{Effort, Located, TokenMask};
+use crate::mask::{CompiledGrammar, Effort, Located, TokenMask, WayOut, Within};
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
@@ -52,9 +52,7 @@ pub(super) struct Open {
     part: PartId,
     /// How many more tokens may begin in it.
     left: usize,
-    /// Tokens that lead out of it, and how many of these came.
-    way_out: Arc<[TokenId]>,
-    taken: usize,
+    way_out: WayOut,
 }
 
 /// What comes next of a text: bytes that are read as such, and a token that token edges may take.
@@ -76,7 +74,7 @@ impl Drop for Node {
 
 impl Open {
     pub(super) fn way_left(&self) -> &[TokenId] {
-        &self.way_out[self.taken..]
+        self.way_out.tokens()
     }
 }
 
@@ -324,18 +322,18 @@ impl PathCx<'_> {
             let open = match reading.part {
                 None => None,
                 Some(part) => {
-                    let before = before.filter(|_| !part.is_new);
-                    let left =
-                        before.map_or_else(|| self.bound(part.part), |before| before.left.saturating_sub(1));
-                    let followed = before.filter(|open| self.follows(open, next));
-                    let kept = followed.map(|open| (Arc::clone(&open.way_out), open.taken + 1));
-                    let kept = kept.filter(|(way, taken)| (1..=left).contains(&(way.len() - taken)));
-                    let way = match kept {
-                        Some(way) => Some(way),
-                        None => self.way_out(part.inside, left)?.map(|way| (way, 0)),
+                    let left = match before.filter(|_| !part.is_new) {
+                        Some(before) => before.left.saturating_sub(1),
+                        None => bound(self.compiled, part.part),
                     };
-                    let Some((way_out, taken)) = way else { continue };
-                    Some(Open { part: part.part, left, way_out, taken })
+                    let followed = before.filter(|open| self.follows(open, next));
+                    let kept = followed.and_then(|open| open.way_out.after_next(part.part, part.is_new));
+                    let way_out = match kept.filter(|way| way.tokens_inside() <= left) {
+                        Some(way) => Some(way),
+                        None => self.way_out((reading.configuration, part), left, Effort::All)?,
+                    };
+                    let Some(way_out) = way_out else { continue };
+                    Some(Open { part: part.part, left, way_out })
                 }
             };
             let at = self.cache.located(reading.configuration);
@@ -345,8 +343,9 @@ impl PathCx<'_> {
                     // each way out is one of the other too
                     if let (Some(known), Some(open)) = (&mut known.open, open) {
                         known.left = known.left.max(open.left);
-                        if open.way_left().len() < known.way_left().len() {
-                            (known.way_out, known.taken) = (open.way_out, open.taken);
+                        let size = |way: &WayOut| (way.tokens_inside(), way.tokens().len());
+                        if size(&open.way_out) < size(&known.way_out) {
+                            known.way_out = open.way_out;
                         }
                     }
                 }
@@ -362,36 +361,23 @@ impl PathCx<'_> {
         next.token == Some(token) || same_bytes && !self.compiled.automaton().has_terminals()
     }
 
-    /// How many tokens may begin in a part.
-    fn bound(&self, part: PartId) -> usize {
-        match self.compiled.grammar().expression(part.expression()) {
-            Expression::MaxTokens { most, .. } => *most as usize,
-            _ => usize::MAX,
-        }
-    }
-
-    /// At most `most` tokens that lead out of a part, if such are known.
-    fn way_out(&mut self, inside: ConfigurationId, most: usize) -> Result<Option<Arc<[TokenId]>>> {
-        Ok(self.way_with(inside, most, Effort::All)?.filter(|way| way.len() <= most))
-    }
-
-    /// Tokens that lead out of a part, with as little effort as finds `most` tokens, and no more than `effort`.
-    fn way_with(
+    /// Tokens that lead out of the part of a reading, at most `most` of them in the part, if such are known.
+    fn way_out(
         &mut self,
-        inside: ConfigurationId,
+        reading: (ConfigurationId, OpenPart),
         most: usize,
         effort: Effort,
-    ) -> Result<Option<Arc<[TokenId]>>> {
+    ) -> Result<Option<WayOut>> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
-        let mut way: Option<Arc<[TokenId]>> = None;
-        for next in Effort::ALL.into_iter().filter(|next| *next <= effort) {
-            let known = self.cache.completion(automaton, index, inside, next)?;
-            way = known.completions(next).next().cloned();
-            if way.as_ref().is_some_and(|way| way.len() <= most) {
-                break;
-            }
-        }
-        Ok(way)
+        let bound = |part| bound(self.compiled, part);
+        self.cache.way_out(Within { automaton, index, bound: &bound }, reading, most, effort)
+    }
+
+    /// How many tokens are known to lead from inside a part to its end.
+    fn longer_way(&mut self, inside: ConfigurationId, effort: Effort) -> Result<Option<usize>> {
+        let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
+        let known = self.cache.completion(automaton, index, inside, effort)?;
+        Ok(known.completions(effort).next().map(|way| way.len()))
     }
 
     fn mask_of(&mut self, readings: &[Reading]) -> Result<Arc<TokenMask>> {
@@ -488,11 +474,16 @@ impl PathCx<'_> {
         for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {
             let needed = match reading.part {
                 None => Some(0),
-                Some(part) if part.is_new => {
-                    let bound = self.bound(part.part);
-                    self.way_with(part.inside, bound, effort)?.filter(|way| way.len() <= bound).map(|_| 0)
+                Some(part) => {
+                    let most = if part.is_new { bound(self.compiled, part.part) } else { rest };
+                    let way = self.way_out((reading.configuration, part), most, effort)?;
+                    match (way, part.is_new) {
+                        (Some(_), true) => Some(0),
+                        (Some(way), false) => Some(way.tokens_inside()),
+                        (None, true) => None,
+                        (None, false) => self.longer_way(part.inside, effort)?,
+                    }
                 }
-                Some(part) => self.way_with(part.inside, rest, effort)?.map(|way| way.len()),
             };
             least = match (least, needed) {
                 (Some(least), Some(needed)) => Some(least.min(needed)),
@@ -503,5 +494,13 @@ impl PathCx<'_> {
             }
         }
         Ok(least)
+    }
+}
+
+/// How many tokens may begin in a part.
+fn bound(compiled: &CompiledGrammar, part: PartId) -> usize {
+    match compiled.grammar().expression(part.expression()) {
+        Expression::MaxTokens { most, .. } => *most as usize,
+        _ => usize::MAX,
     }
 }

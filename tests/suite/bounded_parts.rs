@@ -123,6 +123,69 @@ fn each_reading_of_a_text_counts_for_itself() {
     assert_eq!(mask(&mut matcher), ["end"]);
 }
 
+/// Asserts which tokens are allowed after others, and that each of them is accepted.
+fn allows(source: &str, tokens: &[&str], after: &[(&[&str], &[&str])]) {
+    let id = |token: &str| tokens.iter().position(|known| *known == token).unwrap_or(tokens.len());
+    let end = TokenId::new(tokens.len() as u32);
+    let vocabulary = VocabularyBuilder::from_tokens(tokens).special(end, "end").eos([end]).build().unwrap();
+    let grammar = gbnf::compile(source, &gbnf::Options::default()).unwrap().grammar;
+    let compiled = Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap();
+    for (before, allowed) in after {
+        let mut matcher = compiled.matcher();
+        before.iter().for_each(|token| matcher.accept_token(TokenId::new(id(token) as u32)).unwrap());
+        let mask: Vec<TokenId> = matcher.mask().unwrap().iter().collect();
+        let name = |token: &TokenId| tokens.get(token.index()).copied().unwrap_or("end");
+        assert_eq!(mask.iter().map(name).collect::<Vec<_>>(), *allowed, "{source} after {before:?}");
+        for token in mask {
+            assert!(matcher.fork().try_accept(token).unwrap(), "{source} after {before:?}: {token:?}");
+        }
+    }
+}
+
+#[test]
+fn the_last_token_of_a_part_may_end_behind_it() {
+    // `bbb` reads `bb` in the part, though no token ends the part so
+    let part = "root ::= [a-c] @max_tokens(1, \"c\" | \"bb\" | \"aa\") \"b\"*";
+    allows(part, &["a", "b", "c", "bbb"], &[(&["a"], &["c", "bbb"]), (&["a", "bbb"], &["b", "bbb", "end"])]);
+    // the same where a token before it leads into the part
+    let part = "root ::= @max_tokens(2, \"abac\" | \"c\") \"d\"";
+    let tokens = ["a", "b", "c", "d", "ab", "acd"];
+    allows(part, &tokens, &[(&[], &["c", "ab"]), (&["ab"], &["acd"]), (&["ab", "acd"], &["end"])]);
+    // no token ends the part if it has a text at all
+    let part = "root ::= \"b\"? @max_tokens(1, \"aa\"?) \"a\"";
+    let tokens = ["a", "b", "aaa"];
+    allows(part, &tokens, &[(&[], &["a", "b", "aaa"]), (&["b"], &["a", "aaa"]), (&["b", "aaa"], &["end"])]);
+}
+
+#[test]
+fn a_token_may_end_one_part_and_enter_another() {
+    let part = "root ::= @max_tokens(1, \"aa\"?){2,3}";
+    let tokens = ["a", "b", "c", "ab", "ba", "aaa"];
+    allows(part, &tokens, &[(&[], &["aaa", "end"]), (&["aaa"], &["a", "aaa"]), (&["aaa", "a"], &["end"])]);
+    let part = "root ::= @max_tokens(1, (\"ba\" | \"bb\")?) @max_tokens(1, [ab])";
+    allows(part, &["a", "b", "c", "baa"], &[(&[], &["a", "b", "baa"]), (&["baa"], &["end"])]);
+    let part = "root ::= (@max_tokens(1, \"ca\"*))*";
+    let tokens = ["a", "b", "c", "cac"];
+    allows(part, &tokens, &[(&[], &["cac", "end"]), (&["cac"], &["a"]), (&["cac", "a"], &["cac", "end"])]);
+    // the part that is entered must be left in time too
+    let part = "root ::= @max_tokens(1, \"aa\") @max_tokens(1, \"bb\")";
+    let tokens = ["a", "b", "aa", "bb", "aab"];
+    allows(part, &tokens, &[(&[], &["aa", "aab"]), (&["aab"], &["b"]), (&["aab", "b"], &["end"])]);
+    let part = "root ::= @max_tokens(1, \"aa\") @max_tokens(1, \"bbb\")";
+    allows(part, &["a", "b", "aa", "bbb", "aab"], &[(&[], &["aa"])]);
+    // and so on, with one token for each part
+    let part =
+        "root ::= \"c\" @max_tokens(1, \"aa\"?) @max_tokens(1, \"aaaa\"?) @max_tokens(1, \"aa\"?) \"b\"";
+    let tokens = ["a", "b", "c", "aaa", "aab"];
+    let after: [(&[&str], &[&str]); 4] = [
+        (&["c"], &["b", "aaa", "aab"]),
+        (&["c", "aaa"], &["a", "aaa"]),
+        (&["c", "aaa", "aaa"], &["b", "aab"]),
+        (&["c", "aaa", "aaa", "aab"], &["end"]),
+    ];
+    allows(part, &tokens, &after);
+}
+
 #[test]
 fn a_part_begins_anew_each_time() {
     let mut matcher = matcher("root ::= (@max_tokens(1, [ab]+) \"<\")+");

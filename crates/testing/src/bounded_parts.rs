@@ -42,6 +42,8 @@ struct Oracle<'g> {
     special: u32,
     /// How few tokens read what is left of a part to its end exactly, up to a number that was asked for.
     fewest: HashMap<Vec<Piece>, (u32, Option<u32>)>,
+    /// Whether the parts of a way can end in time.
+    can_end: HashMap<Way, bool>,
     /// How many ways were examined.
     work: Cell<usize>,
 }
@@ -168,13 +170,31 @@ impl Oracle<'_> {
         after
     }
 
-    /// Whether the part of a way can end, with a token, within those that are left.
+    /// Whether tokens lead out of the part of a way, and out of the parts that they enter before, each in time.
     fn can_go_on(&mut self, way: &Way) -> bool {
-        let Some(left) = way.left else { return true };
-        let end = way.rest.iter().rposition(|piece| *piece == Piece::EndPart).unwrap_or(0);
-        self.fewest(way.rest[end + 1..].to_vec(), left).is_some()
+        if way.left.is_none() {
+            return true;
+        }
+        if let Some(&known) = self.can_end.get(way) {
+            return known;
+        }
+        let mut level = Ways::from([way.clone()]);
+        let mut seen = level.clone();
+        let mut found = false;
+        while !found && !level.is_empty() {
+            let mut next = Ways::new();
+            for token in 0..self.tokens.len() as u32 {
+                next.extend(self.token(&level, token));
+            }
+            found = next.iter().any(|way| way.left.is_none());
+            level = next.difference(&seen).cloned().collect();
+            seen.extend(level.iter().cloned());
+        }
+        self.can_end.insert(way.clone(), found);
+        found
     }
 
+    /// How few tokens read what is left of a part to its end exactly, of at most `most`.
     fn fewest(&mut self, inside: Vec<Piece>, most: u32) -> Option<u32> {
         if let Some(&(asked, known)) = self.fewest.get(&inside)
             && (asked >= most || known.is_some())
@@ -355,7 +375,14 @@ fn agree(bytes: &[u8], has_tokens: bool, walk: Walk) -> Result<Outcome, String> 
         .build()
         .map_err(|error| error.to_string())?;
     let tokens = words.iter().map(|word| Some(word.clone().into_bytes())).chain([None]).collect();
-    let oracle = Oracle { grammar: &grammar, tokens, special, fewest: HashMap::new(), work: Cell::new(0) };
+    let oracle = Oracle {
+        grammar: &grammar,
+        tokens,
+        special,
+        fewest: HashMap::new(),
+        can_end: HashMap::new(),
+        work: Cell::new(0),
+    };
     let limits = match choices.below(4) {
         // so little that tables are dropped often
         3 => Limits::default().cache_bytes(4 << 10),

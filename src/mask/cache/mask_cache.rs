@@ -7,7 +7,9 @@
 
 use super::reentry::{Ground, Reentry};
 use super::shape_cache::ShapeCache;
-use crate::automaton::{Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, Sufficient, Transitions};
+use crate::automaton::{
+    Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, Sufficient, TerminalId, Transitions,
+};
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::base::{Base, BaseState, NameEnds};
@@ -20,7 +22,7 @@ use crate::mask::terminals::Terminals;
 use crate::mask::token_mask::TokenMask;
 use crate::mask::token_set::ScratchBits;
 use crate::token_index::TokenIndex;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, Vocabulary};
 use crate::work::Budget;
 use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -462,6 +464,11 @@ impl MaskCache {
     /// A completion as the fewest tokens; `None` if no tokens spell it.
     pub(crate) fn spelled(&self, index: &TokenIndex, letters: &[Letter]) -> Option<Vec<TokenId>> {
         spelled(With { index, terminals: &self.terminals }, letters)
+    }
+
+    /// A token of a terminal to complete a text with.
+    pub(in crate::mask) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
+        self.terminals.example(terminal, vocabulary)
     }
 
     /// At least this many bytes lead from a configuration to a word.

@@ -1,0 +1,289 @@
+//! The search for ways out of parts that are bounded in tokens.
+//!
+//! A completion of the part alone is found first: its last token ends where the part ends. If that takes too many tokens, the last
+//! token may end behind the part. It depends on what follows the part, so a search over the tokens reads the whole stacks. A token
+//! that ends one part may end in another, which must be left in time as well.
+
+use super::{Effort, MaskCache};
+use crate::automaton::{Automaton, ConfigurationId, OpenPart, PartId};
+use crate::error::Result;
+use crate::limits::LimitKind;
+use crate::mask::way_out::WayOut;
+use crate::token_index::TokenIndex;
+use crate::vocabulary::TokenId;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What ways out are searched in.
+#[derive(Clone, Copy)]
+pub(crate) struct Within<'a> {
+    pub(crate) automaton: &'a Automaton,
+    pub(crate) index: &'a TokenIndex,
+    /// How many tokens may begin in a part.
+    pub(crate) bound: &'a dyn Fn(PartId) -> usize,
+}
+
+/// A reading between two tokens, with a part open.
+#[derive(Clone, Copy)]
+struct Place {
+    at: ConfigurationId,
+    /// The part alone.
+    inside: ConfigurationId,
+    /// How many tokens may begin in the part.
+    left: usize,
+    /// The place before the last token, that token, and the part that it entered.
+    before: usize,
+    token: TokenId,
+    entered: Option<PartId>,
+}
+
+/// A node of the token trie, and where its bytes lead.
+#[derive(Clone, Copy)]
+struct Node {
+    node: u32,
+    at: ConfigurationId,
+    inside: ConfigurationId,
+    has_ended: bool,
+    /// At least this many bytes lead to the end of the part.
+    least: usize,
+}
+
+struct Search<'a> {
+    cache: &'a mut MaskCache,
+    within: Within<'a>,
+    effort: Effort,
+    reached: Vec<Place>,
+    /// The most tokens left in the readings that were reached.
+    seen: FxHashMap<ConfigurationId, usize>,
+    /// Visited nodes of the token trie.
+    visited: usize,
+}
+
+impl MaskCache {
+    /// A way out of the part of the reading `at`, of which at most `most` tokens begin in the part. It is searched for with as
+    /// little effort as finds one, and with `effort` at most.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn way_out(
+        &mut self,
+        within: Within<'_>,
+        (at, part): (ConfigurationId, OpenPart),
+        most: usize,
+        effort: Effort,
+    ) -> Result<Option<WayOut>> {
+        let whole = self.whole_way_out(within, part.inside, most, effort)?;
+        if let Some(way) = whole.filter(|way| way.len() <= most) {
+            return Ok(Some(WayOut::new(way)));
+        }
+        for effort in [Effort::Short, Effort::All].into_iter().filter(|next| *next <= effort && most > 0) {
+            if let Some(way) = self.way_beyond(within, (at, part), most, effort)? {
+                return Ok(Some(way));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A completion of the part `inside`, of at most `most` tokens if one is found with `effort`.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn whole_way_out(
+        &mut self,
+        Within { automaton, index, .. }: Within<'_>,
+        inside: ConfigurationId,
+        most: usize,
+        effort: Effort,
+    ) -> Result<Option<Arc<[TokenId]>>> {
+        let mut way: Option<Arc<[TokenId]>> = None;
+        for next in Effort::ALL.into_iter().filter(|next| *next <= effort) {
+            way = self.completion(automaton, index, inside, next)?.completions(next).next().cloned();
+            if way.as_ref().is_some_and(|way| way.len() <= most) {
+                break;
+            }
+        }
+        Ok(way)
+    }
+
+    /// A way out whose last token in the part may end behind it.
+    fn way_beyond(
+        &mut self,
+        within: Within<'_>,
+        (at, part): (ConfigurationId, OpenPart),
+        most: usize,
+        effort: Effort,
+    ) -> Result<Option<WayOut>> {
+        let key = (at, most, effort == Effort::All);
+        if let Some((way, visited)) = self.parts.way_beyond(key) {
+            self.add_places_searched(visited);
+            return Ok(way);
+        }
+        let automaton = within.automaton;
+        self.exchange_search_work(automaton);
+        let start =
+            Place { at, inside: part.inside, left: most, before: 0, token: TokenId::new(0), entered: None };
+        let seen = FxHashMap::from_iter([(at, most)]);
+        let mut search = Search { cache: self, within, effort, reached: vec![start], seen, visited: 0 };
+        let found = search.run();
+        let visited = search.visited;
+        self.exchange_search_work(automaton);
+        self.add_places_searched(visited);
+        match found {
+            // another mask has work again
+            Err(error) if error.limit() == Some(LimitKind::MaskWork) => Ok(None),
+            found => {
+                let way = found?;
+                self.parts.keep_way_beyond(key, (way.clone(), visited));
+                Ok(way)
+            }
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Visits readings in the order of the number of tokens.
+    fn run(&mut self) -> Result<Option<WayOut>> {
+        let mut place = 0;
+        while place < self.reached.len() && self.visited <= self.limit() {
+            if let Some(way) = self.by_terminals(place)? {
+                return Ok(Some(way));
+            }
+            if let Some(way) = self.by_bytes(place)? {
+                return Ok(Some(way));
+            }
+            place += 1;
+        }
+        Ok(None)
+    }
+
+    /// The most visited nodes.
+    fn limit(&self) -> usize {
+        self.within.automaton.limits().completion_search
+    }
+
+    fn by_terminals(&mut self, place: usize) -> Result<Option<WayOut>> {
+        let Within { automaton, index, .. } = self.within;
+        let Place { at, inside, .. } = self.reached[place];
+        let after = self.cache.lazy(automaton).after_terminals(at)?;
+        let inside = self.cache.lazy(automaton).after_terminals(inside)?;
+        for (terminal, next) in after {
+            self.visited += 1;
+            let inside = inside.iter().find(|(known, _)| *known == terminal);
+            let Some(token) = self.cache.example(terminal, index.vocabulary()) else { continue };
+            let inside = inside.map_or(ConfigurationId::DEAD, |(_, inside)| *inside);
+            if let Some(way) = self.arrive(place, token, next, inside)? {
+                return Ok(Some(way));
+            }
+        }
+        Ok(None)
+    }
+
+    fn by_bytes(&mut self, place: usize) -> Result<Option<WayOut>> {
+        let Within { automaton, index, .. } = self.within;
+        let (vocabulary, heights) = (index.vocabulary(), index.trie_heights());
+        let (trie, longest) = (vocabulary.trie(), (vocabulary.longest() as usize).max(1));
+        let Place { at, inside, left, .. } = self.reached[place];
+        // bytes of the tokens after the next one
+        let later = (left - 1).saturating_mul(longest);
+        let least = self.cache.least_bytes(automaton, inside)?;
+        let mut open = vec![Node { node: trie.root(), at, inside, has_ended: false, least }];
+        while let Some(from) = open.pop() {
+            for child in trie.steps(from.node) {
+                self.visited += 1;
+                if self.visited > self.limit() {
+                    return Ok(None);
+                }
+                let mut lazy = self.cache.lazy(automaton);
+                let at = lazy.step(from.at, child.byte)?;
+                if !at.is_ordinary() {
+                    continue;
+                }
+                let inside = match from.inside {
+                    ConfigurationId::DEAD => ConfigurationId::DEAD,
+                    inside => lazy.step(inside, child.byte)?,
+                };
+                let has_ended = from.has_ended || inside.is_ordinary() && lazy.is_accepting(inside);
+                let least = match inside.is_ordinary() {
+                    true => self.cache.least_bytes(automaton, inside)?,
+                    false => usize::MAX,
+                };
+                let below = heights[child.node as usize] as usize;
+                let is_far = least > later.saturating_add(below);
+                if !has_ended && (is_far || self.effort == Effort::Short && least >= from.least) {
+                    continue;
+                }
+                let token = trie.tokens(child.node).iter().find(|&&token| !vocabulary.is_eos(token));
+                if let Some(&token) = token
+                    && let Some(way) = match has_ended {
+                        true => self.arrive(place, token, at, ConfigurationId::DEAD)?,
+                        false => self.arrive(place, token, at, inside)?,
+                    }
+                {
+                    return Ok(Some(way));
+                }
+                if below > 0 {
+                    open.push(Node { node: child.node, at, inside, has_ended, least });
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds what a token leads to; gives the way there if it leads out of all parts. `inside` is the part alone if it cannot have ended.
+    fn arrive(
+        &mut self,
+        place: usize,
+        token: TokenId,
+        at: ConfigurationId,
+        inside: ConfigurationId,
+    ) -> Result<Option<WayOut>> {
+        let Within { automaton, bound, .. } = self.within;
+        let left = self.reached[place].left - 1;
+        let next = Place { at, inside, left, before: place, token, entered: None };
+        if inside.is_ordinary() && !self.cache.tables.is_accepting(inside) {
+            self.add(next);
+            return Ok(None);
+        }
+        for reading in self.cache.readings(automaton, at)?.iter() {
+            let Some(part) = reading.part else { return Ok(Some(self.way_to(next, &[]))) };
+            let next = Place { at: reading.configuration, inside: part.inside, ..next };
+            if !part.is_new {
+                self.add(next);
+                continue;
+            }
+            let left = bound(part.part);
+            let next = Place { left, entered: Some(part.part), ..next };
+            // completions have the work of searches as well
+            self.cache.exchange_search_work(automaton);
+            let whole = self.cache.whole_way_out(self.within, part.inside, left, self.effort);
+            self.cache.exchange_search_work(automaton);
+            if let Some(way) = whole?.filter(|way| way.len() <= left) {
+                return Ok(Some(self.way_to(next, &way)));
+            }
+            self.add(next);
+        }
+        Ok(None)
+    }
+
+    fn add(&mut self, next: Place) {
+        let most = self.seen.entry(next.at).or_default();
+        if next.left > *most {
+            *most = next.left;
+            self.reached.push(next);
+        }
+    }
+
+    /// The tokens to a place, and more.
+    fn way_to(&self, place: Place, more: &[TokenId]) -> WayOut {
+        let mut places = vec![place];
+        let mut before = place.before;
+        while before > 0 {
+            places.push(self.reached[before]);
+            before = self.reached[before].before;
+        }
+        places.reverse();
+        let entered =
+            places.iter().zip(1..).filter_map(|(place, read)| Some((read, place.entered?))).collect();
+        WayOut::through(places.iter().map(|place| place.token).chain(more.iter().copied()).collect(), entered)
+    }
+}
