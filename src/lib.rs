@@ -38,14 +38,9 @@
 //! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
 //! - [`explore`] finds out ahead of time what masks need, and [`mask_file`] keeps it for other processes.
 //! - [`serve`] is for servers: a cache of compiled grammars, and masks of many sequences at once.
-//! - [`decode`] runs a language model under a matcher: samplers, chat templates, embedders of texts and,
-//!   with the feature `ort`, ONNX Runtime.
 //! - [`automaton`] counts, lists and draws languages.
-//! - [`evaluation`] has statistics, journals of runs that can be resumed, and reports.
-//! - [`retrieval`] finds the tools that a request needs among thousands.
-//! - [`tools`] reads documents of tools (OpenAPI, MCP, function declarations) and makes grammars of the turns that call them.
-//! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
-//! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
+//! - The crate `grammata-decode` runs a language model under a matcher, `grammata-agents` has tools, plans, retrieval,
+//!   procedures and flows, and `grammata-cli` is the program.
 //! - Options and [`Limits`] may get fields in minor versions: they are built from their defaults, `Limits::default().cache_bytes(64 << 20)`,
 //!   with a method for each field.
 //! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
@@ -54,14 +49,8 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `cli` | yes | the program `grammata`, and what it needs: a library leaves it out with `default-features = false` |
 //! | `serde` | no | `Serialize` and `Deserialize` for options and [`Limits`], `Serialize` for statistics and diagnostics |
-//! | `huggingface` | by `cli` | encoding of prompts (`decode::PromptTokenizer`); vocabularies are read without it |
-//! | `ort` | no | `decode::ort`: language models and embedders on ONNX Runtime, which is loaded at run time |
-//! | `cuda` | no | `ort` on NVIDIA devices |
-//! | `hnsw` | no | `retrieval::index::HnswToolIndex`: an approximate index of vectors |
-//! | `qdrant` | no | `retrieval::index::HttpTransport`: an index of tools on a Qdrant server, over HTTP |
-//! | `testing` | no | oracles and generators for this crate's own tests; not part of the public API |
+//! | `testing` | no | what this project's own tests need of the engine; not part of the public API |
 
 // docs.rs says of each item which feature it takes
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -44,7 +44,7 @@ fn a_mask_file_of_a_model_has_its_end_tokens() {
     let folder = folder(&[("p.regex", "(ab|c){1,3}\n"), ("config.json", r#"{"eos_token_id": 2}"#)]);
     let path = |name: &str| text(&folder.path().join(name));
     let smollm2 = "tests/data/smollm2/tokenizer.json";
-    std::fs::copy(smollm2, folder.path().join("tokenizer.json")).unwrap();
+    std::fs::copy(Path::new(crate::ROOT).join(smollm2), folder.path().join("tokenizer.json")).unwrap();
     let (model, grammar) = (text(folder.path()), path("p.regex"));
     let (by_name, of_model) = (path("a.gmask"), path("b.gmask"));
     out(0, &["compile", &grammar, "--tokenizer", smollm2, "-o", &by_name]);

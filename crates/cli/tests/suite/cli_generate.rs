@@ -237,6 +237,7 @@ mod with_onnx_runtime {
         let grammar = pattern("[a-z]{100}");
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_grammata"))
             .args(arguments(&grammar, &["--quiet"]))
+            .current_dir(crate::ROOT)
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
             .spawn()

@@ -168,7 +168,7 @@ mod with_onnx_runtime {
 
     /// What `tools eval` finds of a journal that is kept, whose model is not there.
     fn of_kept_journal(name: &str, more: &[&str]) -> serde_json::Value {
-        let kept = std::fs::read(format!("docs/results/tools/{name}.jsonl")).unwrap();
+        let kept = std::fs::read(format!("{}/docs/results/tools/{name}.jsonl", crate::ROOT)).unwrap();
         let copy = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(copy.path(), &kept).unwrap();
         let (set, tasks) = (tools_of(name), format!("examples/data/tools/{name}.jsonl"));
@@ -206,7 +206,8 @@ mod with_onnx_runtime {
 
     #[test]
     fn a_journal_that_lacks_an_output_or_has_other_settings_is_not() {
-        let all = std::fs::read_to_string("docs/results/tools/relations.jsonl").unwrap();
+        let all =
+            std::fs::read_to_string(format!("{}/docs/results/tools/relations.jsonl", crate::ROOT)).unwrap();
         let copy = tempfile::NamedTempFile::new().unwrap();
         let mut lines: Vec<&str> = all.lines().collect();
         let full = lines.iter().rposition(|line| line.contains(r#""arm":"full","#)).unwrap();
