@@ -8,7 +8,7 @@ const LONGEST: usize = 600;
 
 /// The rooms, each with the rooms that it may use beside `diagnostic`, `error` and `limits`.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("evaluation", &[]),
+    ("report", &[]),
     ("collections", &[]),
     ("json", &[]),
     ("document", &[]),
@@ -40,26 +40,16 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("retrieval", &["decode", "evaluation", "grammar", "mask", "syntax", "template", "vocabulary"]),
+    ("retrieval", &["decode", "report", "grammar", "mask", "syntax", "template", "vocabulary"]),
     (
         "procedures",
-        &[
-            "decode",
-            "document",
-            "evaluation",
-            "grammar",
-            "mask",
-            "plan",
-            "syntax",
-            "transitions",
-            "vocabulary",
-        ],
+        &["decode", "document", "report", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
     ),
     (
         "flows",
         &[
             "decode",
-            "evaluation",
+            "report",
             "grammar",
             "mask",
             "matcher",
@@ -93,7 +83,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "automaton",
             "decode",
-            "evaluation",
+            "report",
             "explore",
             "flows",
             "grammar",

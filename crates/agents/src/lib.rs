@@ -5,13 +5,11 @@
 //! - [`retrieval`] finds the tools that a request needs among thousands.
 //! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
 //! - [`flows`] has flows of customer care: which steps a dialogue must and may take, and plans that keep them.
-//! - [`evaluation`] has statistics, journals of runs that can be resumed, and reports.
 
 // docs.rs says of each item which feature it takes
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod document;
-pub mod evaluation;
 pub mod flows;
 pub mod plan;
 pub mod procedures;

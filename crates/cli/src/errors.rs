@@ -322,8 +322,9 @@ pub(super) fn name_needed() -> Error {
     )
 }
 
+/// A model in a build without ONNX Runtime.
 #[cfg(not(feature = "ort"))]
-pub(super) fn no_onnx_runtime() -> Error {
+pub fn no_onnx_runtime() -> Error {
     Error::new(
         ErrorKind::Model,
         Diagnostic::new("cli/no-onnx-runtime", "this build of the program cannot run models")
@@ -362,14 +363,6 @@ pub(super) fn no_chat_template(model: &Path) -> Error {
             .in_file(model.display().to_string())
             .allowed("chat_template.jinja, or `chat_template` in tokenizer_config.json")
             .help("leave out `--chat`, and write the prompt as the model expects it"),
-    )
-}
-
-pub(super) fn needs_embedder() -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("cli/needs-embedder", "similarities of texts need a sentence encoder")
-            .help("name its folder with `--embedder FOLDER`; `cargo xtask setup` makes .models/minilm"),
     )
 }
 
@@ -419,62 +412,12 @@ pub(super) fn no_such_user<'a>(name: &str, known: impl Iterator<Item = &'a str> 
     )
 }
 
-pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
-    usage(
-        Diagnostic::new("cli/no-such-arm", "there is no arm of this name")
-            .found(name)
-            .allowed(known.clone().collect::<Vec<_>>().join(", "))
-            .help(did_you_mean(name, known, "name one of these")),
-    )
-}
-
-pub(super) fn task_name(name: &str) -> Error {
-    usage(
-        Diagnostic::new("cli/task-name", "a task of a session cannot name a file")
-            .found(grammata::diagnostic::excerpt(name))
-            .allowed("letters, digits, `_`, `-` and blanks")
-            .help("name the task as its procedure's file, without `.yaml`"),
-    )
-}
-
 pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     usage(
         Diagnostic::new("cli/no-such-format", "there is no call format and no file of this name")
             .found(name)
             .allowed(known.clone().collect::<Vec<_>>().join(", "))
             .help(did_you_mean(name, known, "name one of these, or a file of TOML")),
-    )
-}
-
-#[cfg(feature = "ort")]
-pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
-    usage(
-        Diagnostic::new("cli/not-tasks", "these are no tasks of tools")
-            .found(format!("task {number}"))
-            .cause(cause)
-            .allowed("`question` with `tool` or `answer`; `query` and `solution`; a question of BFCL with its ground truth")
-            .help("docs/tools.md shows the forms"),
-    )
-}
-
-#[cfg(feature = "ort")]
-/// Several seeds of a greedy run.
-pub(super) fn seeds_alike(count: u64) -> Error {
-    usage(
-        Diagnostic::new("cli/seeds-alike", "at temperature 0 all seeds have the same outputs")
-            .found(format!("{count} seeds"))
-            .allowed("one seed, or a temperature above 0")
-            .help("give `--temperature`, as 0.5, or leave `--seeds` out"),
-    )
-}
-
-#[cfg(feature = "ort")]
-pub(super) fn no_arm(arm: &str, format: &str) -> Error {
-    usage(
-        Diagnostic::new("cli/no-arm", "this arm does not write this format")
-            .found(format!("{arm} in {format}"))
-            .allowed("`free` and `full` in all; `published` in react; `free+retry` in all but toolken; `name` and `structure` in json, react, python; `full+exact` in json, react, python, relation")
-            .help("leave the arm out, or choose another format"),
     )
 }
 

@@ -83,7 +83,7 @@ impl Format {
 }
 
 /// Writes a drawing to a file, or to standard output.
-pub(super) fn write(drawing: &str, to: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+pub fn write(drawing: &str, to: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     match to {
         Some(path) => std::fs::write(path, drawing).map_err(|cause| Error::io(path, &cause))?,
         None => output.write_all(drawing.as_bytes())?,

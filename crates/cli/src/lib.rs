@@ -14,33 +14,33 @@ mod count;
 mod deadline;
 mod embed;
 mod enumerate;
-mod errors;
+pub mod errors;
 mod examples;
 mod explain;
-mod flow;
+pub mod flow;
 mod generate;
 #[cfg(feature = "ort")]
 mod generation;
-mod graph;
+pub mod graph;
 mod inspect;
-mod limits;
+pub mod limits;
 mod mask;
-mod messages;
-mod model;
-mod output;
+pub mod messages;
+pub mod model;
+pub mod output;
 mod paths;
 mod plan;
-mod procedure;
+pub mod procedure;
 mod report;
-mod retrieve;
+pub mod retrieve;
 mod schema_report;
 mod session;
-mod source;
+pub mod source;
 mod special;
 mod svg;
-mod text;
-mod tokens;
-mod tools;
+pub mod text;
+pub mod tokens;
+pub mod tools;
 mod vocab;
 
 use clap::error::{ContextKind, ErrorKind};
@@ -113,7 +113,7 @@ enum Command {
     /// Check, draw and verify procedures of agents
     #[command(after_help = exit_codes())]
     Procedure(procedure::Arguments),
-    /// Find the tools that a request needs, and measure how well
+    /// Find the tools that a request needs
     #[command(after_help = exit_codes())]
     Retrieve(retrieve::Arguments),
     /// Read documents of tools: OpenAPI, MCP, declarations of functions
@@ -129,15 +129,24 @@ pub fn run() -> ExitCode {
 /// Runs the program on arguments, the first of which is its own name, and the process's standard input and output. Gives its
 /// exit code. For other programs that have this one inside.
 pub fn run_on(arguments: Vec<OsString>) -> u8 {
+    run_program(arguments, |program: Program, output| program.command.run(output))
+}
+
+/// Runs a program that has the conventions of this one: arguments are read as `P`, `work` writes results to the output, and
+/// errors are reported as this program does. Gives the exit code.
+pub fn run_program<P: Parser>(
+    arguments: Vec<OsString>,
+    work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
+) -> u8 {
     // asked of the arguments as they are, since errors in them are written in the same form
     let is_json =
         arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
-    let program = match Program::try_parse_from(arguments) {
+    let program = match P::try_parse_from(arguments) {
         Ok(program) => program,
         Err(error) => return no_arguments(error, is_json).code(),
     };
     let mut output = Output::stdout();
-    let outcome = program.command.run(&mut output).and_then(|exit| {
+    let outcome = work(program, &mut output).and_then(|exit| {
         output.flush()?;
         Ok(exit)
     });
@@ -184,25 +193,25 @@ fn no_arguments(mut error: clap::Error, is_json: bool) -> Exit {
 }
 
 impl Command {
-    fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+    fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         match self {
-            Command::Generate(arguments) => generate::run(arguments, output),
-            Command::Mask(arguments) => mask::run(arguments, output),
-            Command::Compile(arguments) => compile::run(arguments, output),
-            Command::Inspect(arguments) => inspect::run(arguments, output),
-            Command::Check(arguments) => check::run(arguments, output),
-            Command::Explain(arguments) => explain::run(arguments, output),
-            Command::Enumerate(arguments) => enumerate::run(arguments, output),
-            Command::Count(arguments) => count::run(arguments, output),
-            Command::Graph(arguments) => graph::run(arguments, output),
-            Command::SchemaReport(arguments) => schema_report::run(arguments, output),
-            Command::Vocab(arguments) => vocab::run(arguments, output),
-            Command::Embed(arguments) => embed::run(arguments, output),
-            Command::Plan(arguments) => plan::run(arguments, output),
-            Command::Flow(arguments) => flow::run(arguments, output),
-            Command::Procedure(arguments) => procedure::run(arguments, output),
-            Command::Retrieve(arguments) => retrieve::run(arguments, output),
-            Command::Tools(arguments) => tools::run(arguments, output),
+            Command::Generate(arguments) => generate::run(&arguments, output),
+            Command::Mask(arguments) => mask::run(&arguments, output),
+            Command::Compile(arguments) => compile::run(&arguments, output),
+            Command::Inspect(arguments) => inspect::run(&arguments, output),
+            Command::Check(arguments) => check::run(&arguments, output),
+            Command::Explain(arguments) => explain::run(&arguments, output),
+            Command::Enumerate(arguments) => enumerate::run(&arguments, output),
+            Command::Count(arguments) => count::run(&arguments, output),
+            Command::Graph(arguments) => graph::run(&arguments, output),
+            Command::SchemaReport(arguments) => schema_report::run(&arguments, output),
+            Command::Vocab(arguments) => vocab::run(&arguments, output),
+            Command::Embed(arguments) => embed::run(&arguments, output),
+            Command::Plan(arguments) => plan::run(&arguments, output),
+            Command::Flow(arguments) => flow::run(&arguments, output),
+            Command::Procedure(arguments) => procedure::run(&arguments, output),
+            Command::Retrieve(arguments) => retrieve::run(&arguments, output),
+            Command::Tools(arguments) => tools::run(&arguments, output),
         }
     }
 }

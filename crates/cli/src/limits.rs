@@ -5,7 +5,7 @@ use grammata::limits::{LimitKind, Limits};
 
 /// Limits other than the default ones.
 #[derive(Debug, clap::Args)]
-pub(super) struct LimitArgs {
+pub struct LimitArgs {
     /// Sets a limit on what input may cost, such as `cache_bytes`; docs/cli.md lists them; may be repeated
     #[arg(long = "set-limit", value_name = "NAME=N", value_parser = name_and_number, help_heading = "Limits")]
     set: Vec<(LimitKind, usize)>,
@@ -13,7 +13,7 @@ pub(super) struct LimitArgs {
 
 impl LimitArgs {
     /// The default limits with those that are set.
-    pub(super) fn get(&self) -> Limits {
+    pub fn get(&self) -> Limits {
         self.set.iter().fold(Limits::default(), |limits, &(kind, limit)| limits.with(kind, limit))
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn note(text: &str) {
 
 /// A line as it is.
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // the summary of a generation
-pub(super) fn plain(text: &str) {
+pub fn plain(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 

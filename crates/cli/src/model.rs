@@ -20,7 +20,7 @@ use {
 /// How a model is run, and its tokenizer.
 #[derive(Clone, Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
-pub(super) struct ModelSettings {
+pub struct ModelSettings {
     /// Threads of one operator; 0 takes one a core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     pub(super) threads: usize,
@@ -44,22 +44,28 @@ pub(super) struct ModelSettings {
 /// What a model comes with.
 #[cfg(feature = "ort")]
 #[derive(Debug)]
-pub(super) struct Parts {
+pub struct Parts {
     /// The ONNX file.
-    pub(super) model: PathBuf,
-    pub(super) tokenizer: PathBuf,
-    pub(super) template: Option<ChatTemplate>,
+    pub model: PathBuf,
+    /// The tokenizer file.
+    pub tokenizer: PathBuf,
+    /// How chats are written, if the folder says it.
+    pub template: Option<ChatTemplate>,
     /// The ids that end a sequence, as far as the model's folder tells them.
-    end_tokens: Vec<u32>,
+    pub end_tokens: Vec<u32>,
     /// The token that ends a turn, by name.
-    end_token: Option<String>,
+    pub end_token: Option<String>,
     /// The most tokens of a sequence, as far as the model's folder tells it.
-    context_length: Option<usize>,
+    pub context_length: Option<usize>,
 }
 
 #[cfg(feature = "ort")]
 impl Parts {
-    pub(super) fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
+    /// The parts of the model at a path, which names a folder or an ONNX file.
+    ///
+    /// # Errors
+    /// A part is missing.
+    pub fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
         if !model.exists() {
             return Err(errors::no_model(model));
         }
@@ -93,7 +99,7 @@ impl Parts {
     }
 
     /// The vocabulary, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known ones.
-    pub(super) fn vocabulary(
+    pub fn vocabulary(
         &self,
         arguments: &ModelSettings,
         tokenizer: &PromptTokenizer,
@@ -104,7 +110,7 @@ impl Parts {
     }
 
     /// Loads the model. Shows what is odd about it.
-    pub(super) fn load(&self, arguments: &ModelSettings) -> Result<OrtModel> {
+    pub fn load(&self, arguments: &ModelSettings) -> Result<OrtModel> {
         let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
         let options = ModelOptions::default()
             .threads(arguments.threads)

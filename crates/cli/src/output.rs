@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 
 /// How the program ends: the exit codes, the same for all commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exit {
+pub enum Exit {
     /// All went well.
     Done = 0,
     /// A text, a prefix, a token, a plan or an answer of an API is not allowed.
@@ -38,7 +38,7 @@ const MEANINGS: [(Exit, &str); 6] = [
 ];
 
 /// The exit codes for the end of a help text.
-pub(super) fn exit_codes() -> String {
+pub fn exit_codes() -> String {
     let lines = MEANINGS.iter().map(|(exit, meaning)| format!("  {:<4} {meaning}", exit.code()));
     std::iter::once("Exit codes:".to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
 }
@@ -60,7 +60,7 @@ impl Exit {
 
 /// Why a command stopped.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub enum Failure {
     /// An error to report.
     Error(Error),
     /// Standard output cannot be written.
@@ -84,7 +84,7 @@ pub(super) type Member<'a> = (&'a str, Value);
 
 /// Standard output, buffered.
 #[derive(Debug)]
-pub(super) struct Output {
+pub struct Output {
     writer: BufWriter<Stdout>,
     open: Open,
 }
@@ -106,7 +106,7 @@ impl Output {
     }
 
     /// Writes one JSON value and a line end.
-    pub(super) fn json(&mut self, value: &Value) -> io::Result<()> {
+    pub fn json(&mut self, value: &Value) -> io::Result<()> {
         serde_json::to_writer(&mut self.writer, value)?;
         self.writer.write_all(b"\n")
     }

@@ -1,7 +1,7 @@
 //! Grammars from files, folders and standard input.
 
 use super::limits::LimitArgs;
-pub(super) use super::paths::{is_standard_input, name_of};
+pub use super::paths::{is_standard_input, name_of};
 use super::{errors, messages};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -310,7 +310,7 @@ pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String
 }
 
 /// A whole file, or standard input, as text, without the byte order mark, which is no part of any of the notations.
-pub(super) fn text(path: &Path, limits: &Limits) -> Result<String> {
+pub fn text(path: &Path, limits: &Limits) -> Result<String> {
     let bytes = read(path, limits.source_bytes)?;
     let text = str::from_utf8(&bytes).map_err(|error| match mask_file::is_mask_file(&bytes) {
         true => errors::no_text(path),
@@ -334,7 +334,7 @@ fn locate(path: &Path) -> Result<PathBuf> {
 }
 
 /// A whole file, or standard input; more than `limit` bytes are an error, so that nothing endless is read.
-pub(super) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
+pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let io = |cause| errors::io(path, &cause);
     if !is_standard_input(path) {
         let bytes = files::read(path, limit, |_| errors::too_long(path, limit));

@@ -42,13 +42,13 @@ pub(super) fn json_bytes(bytes: &[u8]) -> Value {
 }
 
 /// The SHA-256 of bytes, in hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     hex(&Sha256::digest(bytes))
 }
 
 /// Two hexadecimal digits a byte.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");
         out

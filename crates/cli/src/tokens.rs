@@ -46,12 +46,15 @@ fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
 
 /// A vocabulary and where it is from.
 #[derive(Debug)]
-pub(super) struct LoadedVocabulary {
-    pub(super) vocabulary: Vocabulary,
-    pub(super) name: String,
+pub struct LoadedVocabulary {
+    /// The vocabulary.
+    pub vocabulary: Vocabulary,
+    /// The name of the file.
+    pub name: String,
     /// Whether its tokens are single bytes, as no tokenizer was given.
-    pub(super) is_built_in: bool,
-    pub(super) time: Duration,
+    pub is_built_in: bool,
+    /// How long loading took.
+    pub time: Duration,
 }
 
 impl TokenizerArgs {

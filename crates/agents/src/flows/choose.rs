@@ -120,7 +120,7 @@ grammata_base::setters!(ThoughtScore {
 });
 
 /// (1 - λ) `probability` + λ `heuristic`.
-pub(super) fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
+pub fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
     (1.0 - lambda) * probability + lambda * heuristic
 }
 

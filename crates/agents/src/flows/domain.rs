@@ -236,7 +236,7 @@ impl FlowDomain {
     }
 
     /// Whether the data that are made serve all inputs of an API.
-    pub(super) fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
+    pub fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
         self.apis[api].inputs.iter().all(|input| input.any_of.iter().any(|&data| made(data)))
     }
 

@@ -340,24 +340,6 @@ pub(super) fn template(found: String, place: Place) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-pub(super) fn queries(text: &str, cause: &toml::de::Error) -> Error {
-    let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
-    let diagnostic = Diagnostic::new("flow/queries", "the queries cannot be read")
-        .at(place)
-        .cause(cause.message())
-        .allowed("a table for each domain, with a list of texts for each flow")
-        .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
-
-pub(super) fn no_queries(of: &str) -> Error {
-    let diagnostic = Diagnostic::new("flow/queries", "the queries of a domain or a flow cannot be read")
-        .found(of)
-        .allowed("a table for each domain, with a list of texts for each flow")
-        .help("correct it there; `grammars/flows/queries.toml` has queries to compare with");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
-
 pub(super) fn budget(found: usize, least: Option<usize>) -> Error {
     let diagnostic = Diagnostic::new("flow/budget", "no plan ends within this number of tokens")
         .found(format!("{found} tokens"))

@@ -20,12 +20,10 @@ mod domain;
 mod entries;
 mod errors;
 mod execute;
-pub mod flap;
 mod follow;
 mod letters;
 mod lookahead;
 mod merge;
-pub mod metrics;
 mod options;
 mod parse;
 mod picture;
@@ -33,7 +31,6 @@ mod places;
 mod planner;
 mod program;
 mod prompt;
-mod queries;
 mod similarity;
 mod spec;
 mod text;
@@ -42,7 +39,7 @@ mod written;
 pub use automaton::{FlowAutomaton, FlowCall, FlowState};
 pub use budget::WithinBudget;
 pub use choose::{
-    ChooserOptions, ChosenPlan, IntentText, Served, ThoughtScore, ValidChooser, intent_similarities,
+    ChooserOptions, ChosenPlan, IntentText, Served, ThoughtScore, ValidChooser, intent_similarities, mixed,
     serving_flow,
 };
 pub use domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
@@ -54,7 +51,6 @@ pub use parse::{Brackets, ParsedPlan, WrittenCall, parse, parse_with};
 pub use picture::FlowPicture;
 pub use planner::{FlowPlanner, FlowScope, PlannerOptions, PromptEncoder, WrittenPlan};
 pub use prompt::FlowPrompt;
-pub use queries::{Query, queries};
-pub use similarity::{EmbeddedSimilarity, Similarity};
+pub use similarity::{EmbeddedSimilarity, Similarity, nearest, similar};
 pub use spec::spec;
 pub use text::{THOUGHT_CHARS, Thoughts, grammar};

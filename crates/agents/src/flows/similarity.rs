@@ -18,7 +18,7 @@ pub trait Similarity {
 ///
 /// # Errors
 /// Of the similarity; `flow/similarity` if it is no number.
-pub(super) fn similar(similarity: &mut dyn Similarity, first: &str, second: &str) -> Result<f64> {
+pub fn similar(similarity: &mut dyn Similarity, first: &str, second: &str) -> Result<f64> {
     let (first, second) = (first.trim(), second.trim());
     if first.is_empty() || second.is_empty() {
         return Ok(0.0);
@@ -31,7 +31,7 @@ pub(super) fn similar(similarity: &mut dyn Similarity, first: &str, second: &str
 ///
 /// # Errors
 /// As of [`similar`].
-pub(super) fn nearest<'t>(
+pub fn nearest<'t>(
     similarity: &mut dyn Similarity,
     text: &str,
     others: impl IntoIterator<Item = (usize, &'t str)>,

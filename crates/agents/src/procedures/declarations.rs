@@ -127,7 +127,7 @@ const API: [&str; 11] = [
 const ANSWER: [&str; 7] = ["name", "desc", "precondition", "pre", "kind", "asks", "claims"];
 
 /// A name as it is compared: without surrounding whitespace, with `_` for whitespace inside.
-pub(super) fn normal(name: &str) -> String {
+pub fn normal(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join("_")
 }
 

@@ -15,7 +15,7 @@ use super::value::{Scalar, Truth};
 use serde_json::{Map, Value};
 
 /// Arguments or results by slot.
-pub(super) type Values = Map<String, Value>;
+pub type Values = Map<String, Value>;
 
 /// An answer of an API: what it was asked and what it said of the slots of its response.
 #[derive(Clone, Debug, PartialEq)]

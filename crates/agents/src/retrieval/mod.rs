@@ -8,13 +8,10 @@
 //! and [`store`] keeps vectors on disk. Tools are named by their index in the catalogue throughout.
 
 pub mod catalogue;
-pub mod drafts;
 mod errors;
 mod functions;
 pub mod fuse;
 pub mod index;
-pub mod metrics;
-pub mod pools;
 pub mod queries;
 pub mod readers;
 pub mod requests;
@@ -22,7 +19,6 @@ pub mod retriever;
 pub mod split;
 pub mod store;
 mod tool;
-pub mod training;
 mod words;
 
 pub use catalogue::Catalogue;

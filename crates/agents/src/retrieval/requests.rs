@@ -1,8 +1,7 @@
-//! Requests with the tools that they need, for measuring.
+//! Requests with the tools that they need: examples in prompts, and units of measurements.
 
 use super::catalogue::{Catalogue, numbered_lines};
 use super::errors;
-use super::metrics::Relevance;
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::Result;
 use grammata::limits::Limits;
@@ -71,15 +70,14 @@ impl Request {
         Ok(requests)
     }
 
-    /// The tools that the request needs, by their indices in `catalogue`.
+    /// The tools that the request needs, by their indices in `catalogue`: groups, of each of which one is needed.
     ///
     /// # Errors
-    /// The catalogue lacks a tool, no tool is needed, or a group is empty.
-    pub fn relevance(&self, catalogue: &Catalogue) -> Result<Relevance> {
+    /// `retrieval/unknown-tool`: the catalogue lacks a tool.
+    pub fn needed(&self, catalogue: &Catalogue) -> Result<Vec<Vec<usize>>> {
         let index =
             |id: &String| catalogue.index_of(id).ok_or_else(|| errors::unknown_tool(id, &self.id, self.line));
-        let groups = self.relevant.iter().map(|group| group.iter().map(index).collect());
-        Relevance::of_groups(groups.collect::<Result<_>>()?)
+        self.relevant.iter().map(|group| group.iter().map(index).collect()).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Several domains as one (the specification's case 14), agreement of thoughts with their calls, and queries that no flow serves.
 
+use crate::flow_metrics::agreement;
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata::{Limits, Result};
-use grammata_agents::flows::metrics::agreement;
 use grammata_agents::flows::{
     FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Served, Similarity, Thoughts, WrittenCall, grammar,
     serving_flow, spec,

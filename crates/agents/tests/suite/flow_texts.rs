@@ -2,9 +2,9 @@
 //! number of these plans a domain is `GRAMMATA_CASES`.
 
 use crate::flow_cases::naive;
+use crate::flow_metrics::{calls, measure};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
-use grammata_agents::flows::metrics::{calls, measure};
 use grammata_agents::flows::{
     FlowDomain, FlowOptions, Level, THOUGHT_CHARS, Thoughts, WithinBudget, grammar, parse,
 };

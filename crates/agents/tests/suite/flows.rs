@@ -3,10 +3,10 @@
 //! The figures come from a brute force that shares nothing with this code; the plans that are measured are printed in FLAP
 //! (arXiv 2403.05766).
 
+use crate::flow_metrics::{calls, measure};
 use grammata::Limits;
 use grammata::syntax::automaton_spec::{Format, Options, Spec};
 use grammata::transitions::{Counts, Graph, TransitionSystem, minimize};
-use grammata_agents::flows::metrics::{calls, measure};
 use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Within, spec};
 use grammata_agents::plan::PlanAutomaton;
 

@@ -1,11 +1,9 @@
 //! The tests of tools, plans, retrieval, procedures and flows, one module a topic.
 
 mod byte_encoder;
-mod evaluation;
 mod flow_arguments;
 mod flow_cases;
 mod flow_execute;
-mod flow_flap;
 mod flow_merge;
 mod flow_outcomes;
 mod flow_texts;
@@ -33,13 +31,10 @@ mod procedures;
 mod qdrant_stand_in;
 mod retrieval;
 mod retrieval_catalogue;
-mod retrieval_drafts;
-mod retrieval_figures;
 mod retrieval_index;
 mod retrieval_qdrant;
 mod retrieval_queries;
 mod retrieval_store;
-mod retrieval_training;
 mod retrieval_writer;
 mod serialized;
 mod tools;
@@ -73,6 +68,21 @@ mod trips;
 #[path = "../../../../examples/openagi/modalities.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
 mod openagi;
+
+/// Arms of the laboratory, by which these tests bind an agent as the paper did.
+#[path = "../../../../labs/src/procedures/arm.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a library
+mod arm;
+
+/// The judge of sessions of the laboratory, as an oracle.
+#[path = "../../../../labs/src/procedures/judge.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a library
+mod judge;
+
+/// The measures of plans of the laboratory, as an oracle: no dependency, as the product does not know the laboratory.
+#[path = "../../../../labs/src/flow_metrics.rs"]
+#[allow(dead_code, unreachable_pub)] // written for a library
+mod flow_metrics;
 
 /// The root of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

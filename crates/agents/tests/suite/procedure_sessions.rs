@@ -1,14 +1,16 @@
 //! Sessions of procedures: the reference agent with the users of the shipped simulations, agents that do their worst, and
 //! APIs that fail.
 
+use crate::arm::Arm;
+use crate::judge::judge;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::Grammar;
 use grammata::syntax::automaton_spec::Spec;
 use grammata::{Limits, Result};
 use grammata_agents::plan::{Environment, Observation, Step};
 use grammata_agents::procedures::agent::{
-    Agent, AgentOptions, Arm, Controllers, DecisionRequest, Ending, Entry, Mask, Record, Reply, RuleAgent,
-    RunOptions, Said, ScriptedUser, Simulation, Situation, User, UserScript, judge, run,
+    Agent, AgentOptions, Controllers, DecisionRequest, Ending, Entry, Mask, Record, Reply, RuleAgent,
+    RunOptions, Said, ScriptedUser, Simulation, Situation, User, UserScript, run,
 };
 use grammata_agents::procedures::{
     Conversation, Format, Mode, Offer, Offering, Procedure, StepFormat, StepOptions, Texts, Workflow,

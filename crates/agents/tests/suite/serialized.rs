@@ -3,16 +3,13 @@
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, LimitKind, Limits};
-use grammata_agents::flows::flap::{FlapOptions, Incomplete};
 use grammata_agents::flows::{ChooserOptions, FlowOptions, Level, ThoughtScore, Thoughts, Within};
 use grammata_agents::plan::SearchOptions;
 use grammata_agents::plan::policy::{PromptMode, PromptOptions};
 use grammata_agents::procedures::agent::RunOptions;
 use grammata_agents::procedures::{StepFormat, StepOptions, WalkOptions};
-use grammata_agents::retrieval::drafts::Selection;
 use grammata_agents::retrieval::fuse::Join;
 use grammata_agents::retrieval::queries::WriterOptions;
-use grammata_agents::retrieval::training::{PromptForm, TrainingOptions};
 use grammata_agents::retrieval::{Ranker, RetrievalOptions};
 use grammata_decode::{BeamOptions, GenerationOptions, SamplingParams};
 use serde::Serialize;
@@ -77,8 +74,6 @@ fn options_of_agents_are_read_as_they_are_written() {
         &FlowOptions::default().level(Level::Data).within(Within::Declared),
         json!({"level": "data", "within": "declared"}),
     );
-    let score = FlapOptions::default().incomplete(Incomplete::Partial);
-    holds(&score, json!({"incomplete": "partial", "lambda": 0.7}));
     let score = ThoughtScore::default().lambda(0.5);
     let chooser = ChooserOptions::default().thoughts(Thoughts::Stated).score(score);
     holds(&chooser, json!({"thoughts": "stated", "score": json!(score)}));
@@ -87,8 +82,6 @@ fn options_of_agents_are_read_as_they_are_written() {
     holds(&SearchOptions::default().trace(true), json!({"trace": true, "max_free_steps": 100}));
     let retrieval = RetrievalOptions::default().ranker(Ranker::Hybrid).join(Join::ReciprocalRanks);
     holds(&retrieval, json!({"k": 11, "ranker": "hybrid", "join": "reciprocal_ranks"}));
-    let training = TrainingOptions::default().prompts(PromptForm::Chat).selection(Selection::default());
-    holds(&training, json!({"prompts": "chat", "drafts": 24}));
     holds(&WriterOptions::default().max_tokens(9), json!({"max_tokens": 9, "format": "lines"}));
     holds(&RunOptions::default().acts(2), json!({"acts": 2, "tries": 3}));
     holds(&WalkOptions::default().eager(true), json!({"eager": true, "acts": 24}));

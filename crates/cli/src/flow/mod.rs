@@ -1,14 +1,8 @@
 //! `grammata flow`: domains of customer-care flows.
 
-mod arms;
-mod change_runs;
-mod changes;
-mod evaluate;
-mod experiment;
-mod experiments;
 mod graph;
 mod lookahead;
-mod model;
+pub mod model;
 mod run;
 
 use super::limits::LimitArgs;
@@ -43,8 +37,6 @@ enum Command {
     Graph(graph::Arguments),
     /// Write the plan of a customer's query with a language model
     Run(run::Arguments),
-    /// Compare ways to make plans over many queries
-    Evaluate(experiment::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
@@ -197,11 +189,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Lookahead(arguments) => lookahead::run(arguments, output),
         Command::Graph(arguments) => graph::run(arguments, output),
         Command::Run(arguments) => run::run(arguments, output),
-        Command::Evaluate(arguments) => evaluate::run(arguments, output),
     }
 }
 
-fn read(path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
+/// Reads a domain, with its warnings to standard error.
+///
+/// # Errors
+/// The file cannot be read or is no domain; a flow that no plan can follow, unless that is allowed.
+pub fn read(path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
     read_text(&source::text(path, limits)?, path, limits, allow_infeasible)
 }
 

@@ -13,28 +13,29 @@ use std::sync::Arc;
 
 /// The models of a command.
 #[derive(Debug, clap::Args)]
-pub(super) struct ModelArgs {
+pub struct ModelArgs {
     /// The model's folder or ONNX file
     #[arg(long, value_name = "PATH", required_unless_present = "random_logits", help_heading = "Model")]
-    pub(super) model: Option<PathBuf>,
+    pub model: Option<PathBuf>,
     /// No model: any token that the mask allows, each as likely as another; tokens are bytes without `--tokenizer`
     #[arg(long, conflicts_with_all = ["model", "chat"], help_heading = "Model")]
-    pub(super) random_logits: bool,
+    pub random_logits: bool,
     /// Equal seeds give equal random logits
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random_logits", help_heading = "Model")]
-    pub(super) seed: u64,
+    pub seed: u64,
     /// The folder of a sentence encoder, for similarities of texts
     #[arg(long, value_name = "FOLDER", help_heading = "Model")]
-    pub(super) embedder: Option<PathBuf>,
+    pub embedder: Option<PathBuf>,
     /// Ask with the model's chat template, the prelude as the beginning of its answer
     #[arg(long, help_heading = "Model")]
-    pub(super) chat: bool,
+    pub chat: bool,
     #[command(flatten)]
-    pub(super) settings: ModelSettings,
+    /// How the model is run.
+    pub settings: ModelSettings,
 }
 
 /// What was loaded.
-pub(super) struct Loaded {
+pub struct Loaded {
     model: Box<dyn Model>,
     vocabulary: Arc<Vocabulary>,
     embedder: Option<Box<dyn Embedder>>,
@@ -49,7 +50,11 @@ struct Encoder {
 }
 
 impl ModelArgs {
-    pub(super) fn load(&self, limits: &Limits) -> Result<Loaded> {
+    /// Loads the model, its tokenizer and, if one is named, the encoder of sentences.
+    ///
+    /// # Errors
+    /// A file is missing or cannot be read; this build has no ONNX Runtime.
+    pub fn load(&self, limits: &Limits) -> Result<Loaded> {
         let embedder = self.load_embedder(limits)?;
         match &self.model {
             None => self.load_random(embedder, limits),
@@ -61,7 +66,7 @@ impl ModelArgs {
     }
 
     /// What a journal says of the model.
-    pub(super) fn settings(&self, experiment: &str) -> Value {
+    pub fn settings(&self, experiment: &str) -> Value {
         let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let model = self.model.as_ref().and_then(name);
         if model.is_some() {
@@ -130,7 +135,7 @@ impl ModelArgs {
 
 impl Loaded {
     /// A planner with the models.
-    pub(super) fn planner(&mut self, limits: &Limits) -> FlowPlanner<'_> {
+    pub fn planner(&mut self, limits: &Limits) -> FlowPlanner<'_> {
         let Loaded { model, vocabulary, embedder, encoder } = self;
         let embedder = embedder.as_mut().map(|embedder| &mut **embedder as &mut dyn Embedder);
         FlowPlanner::new(&mut **model, vocabulary, encoder, embedder, limits)

@@ -1,15 +1,13 @@
 //! `grammata procedure`: one file a subcommand.
 
 mod check;
-mod evaluate;
 mod format;
 mod graph;
-mod model;
-mod run;
+pub mod model;
+pub mod run;
 mod show;
 mod simulate;
 mod spec;
-mod turns;
 mod verify;
 
 use super::limits::LimitArgs;
@@ -47,10 +45,6 @@ enum Command {
     Run(run::Arguments),
     /// Run many random sessions, and count their outcomes
     Simulate(simulate::Arguments),
-    /// Judge recorded sessions of people, and what a model would have done at each of their steps
-    Turns(turns::Arguments),
-    /// Run simulated users under several arms, and report
-    Evaluate(evaluate::Arguments),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -63,14 +57,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Verify(arguments) => verify::run(arguments, output),
         Command::Run(arguments) => run::run(arguments, output),
         Command::Simulate(arguments) => simulate::run(arguments, output),
-        Command::Turns(arguments) => turns::run(arguments, output),
-        Command::Evaluate(arguments) => evaluate::run(arguments, output),
     }
 }
 
 /// How much of a procedure binds the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ModeName {
+pub enum ModeName {
     /// Preconditions alone
     Graph,
     /// Preconditions and the conditions around calls
@@ -108,7 +100,7 @@ impl FileArgs {
 
 /// The workflow of a procedure, and whether it is supervised: a procedure that can be blocked is bound by the rules of the mode
 /// alone.
-fn workflow<'p>(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<(Workflow<'p>, bool)> {
+pub fn workflow<'p>(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<(Workflow<'p>, bool)> {
     match Workflow::new(procedure, mode, limits) {
         Err(error) if error.code() == "pdl/blocking" => Ok((Workflow::unsupervised(procedure, mode), false)),
         workflow => Ok((workflow?, true)),

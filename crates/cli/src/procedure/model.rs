@@ -16,23 +16,24 @@ use {
 /// Which model writes, and how it chooses tokens.
 #[derive(Clone, Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
-pub(super) struct ModelArgs {
+pub struct ModelArgs {
     /// The agent is this model: an ONNX file, or a folder with model.onnx or onnx/model.onnx
     #[arg(long, value_name = "PATH", help_heading = "Model")]
-    pub(super) model: Option<PathBuf>,
+    pub model: Option<PathBuf>,
     /// How a model chooses a token: 0 takes the most probable one, more is more varied
     #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Model")]
-    pub(super) temperature: f32,
+    pub temperature: f32,
     /// Equal seeds give equal choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
-    pub(super) seed: u64,
+    pub seed: u64,
     #[command(flatten)]
-    pub(super) settings: ModelSettings,
+    /// How the model is run.
+    pub settings: ModelSettings,
 }
 
 /// A model with how it chooses tokens.
 #[cfg(feature = "ort")]
-pub(super) struct LoadedModel {
+pub struct LoadedModel {
     model: PolicyModel,
     sampling: SamplingParams,
 }
@@ -40,7 +41,7 @@ pub(super) struct LoadedModel {
 #[cfg(feature = "ort")]
 impl LoadedModel {
     /// Loads the model that `--model` names; `None` without it.
-    pub(super) fn load(arguments: &ModelArgs, limits: &Limits) -> Result<Option<LoadedModel>> {
+    pub fn load(arguments: &ModelArgs, limits: &Limits) -> Result<Option<LoadedModel>> {
         let Some(path) = &arguments.model else { return Ok(None) };
         let model = PolicyModel::load(path, &arguments.settings, limits)?;
         let (temperature, seed) = (arguments.temperature, arguments.seed);
@@ -56,7 +57,7 @@ impl LoadedModel {
     }
 
     /// The model as an agent of one session.
-    pub(super) fn agent(&mut self, limits: &Limits) -> Result<ModelAgent<'_>> {
+    pub fn agent(&mut self, limits: &Limits) -> Result<ModelAgent<'_>> {
         let options = PromptOptions::default().sampling(self.sampling.clone());
         let vocabulary = Arc::clone(&self.model.vocabulary);
         Ok(ModelAgent::new(self.model.policy(options)?, &vocabulary, limits))

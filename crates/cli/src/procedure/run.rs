@@ -8,13 +8,13 @@ use crate::{errors, messages, source, svg};
 use clap::ValueEnum;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
-use grammata_agents::evaluation::{Report, Transcript, Turn};
 use grammata_agents::plan::{CommandEnvironment, Environment};
 use grammata_agents::procedures::agent::{
     self, Agent, AgentOptions, AskedUser, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
     ScriptedUser, Simulation, User, UserScript,
 };
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
+use grammata_report::{Report, Transcript, Turn};
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -128,7 +128,7 @@ impl Binding {
 }
 
 /// Reads a procedure from a file.
-pub(super) fn procedure(path: &Path, limits: &Limits) -> Result<Procedure> {
+pub fn procedure(path: &Path, limits: &Limits) -> Result<Procedure> {
     let text = source::text(path, limits)?;
     let source = grammata::diagnostic::Source::new(&text, grammata::diagnostic::Notation::Text);
     Procedure::read(&text, format(path), limits)
@@ -136,7 +136,7 @@ pub(super) fn procedure(path: &Path, limits: &Limits) -> Result<Procedure> {
 }
 
 /// Reads a simulation from a file.
-pub(super) fn simulation(path: &Path, limits: &Limits) -> Result<Simulation> {
+pub fn simulation(path: &Path, limits: &Limits) -> Result<Simulation> {
     let text = source::text(path, limits)?;
     Simulation::read(&text, limits).map_err(|error| error.in_file(&source::name_of(path)))
 }

@@ -7,7 +7,8 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-pub(super) fn needs_model(mode: &str) -> Error {
+/// Queries of a model, and no model.
+pub fn needs_model(mode: &str) -> Error {
     usage(
         Diagnostic::new("cli/needs-model", "a model writes the queries, but none is named")
             .found(format!("`--mode {mode}` without `--model`"))
@@ -30,23 +31,6 @@ pub(super) fn needs_examples() -> Error {
             .found("`--mode few_shot` without `--examples`")
             .allowed("a file of requests with the tools that they need")
             .help("add `--examples FILE`, or take `--mode zero_shot`"),
-    )
-}
-
-pub(super) fn no_requests() -> Error {
-    usage(
-        Diagnostic::new("cli/no-requests", "there is no request to measure with")
-            .allowed("requests of which this catalogue has all needed tools, at most k of them")
-            .help("name a file with `--requests FILE`, and let `--where` keep some of it"),
-    )
-}
-
-pub(super) fn other_units(found: usize, expected: usize) -> Error {
-    usage(
-        Diagnostic::new("cli/other-requests", "the two runs have no request in common")
-            .found(format!("{found} requests"))
-            .allowed(format!("some of the {expected} requests of this run"))
-            .help("compare runs over the same requests"),
     )
 }
 

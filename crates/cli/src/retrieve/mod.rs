@@ -1,13 +1,11 @@
 //! `grammata retrieve`: one file a subcommand.
 
-mod drafts;
-mod errors;
-mod evaluate;
+pub mod errors;
 mod index;
-mod model;
-mod pipeline;
+pub mod model;
+pub mod pipeline;
 mod search;
-mod sources;
+pub mod sources;
 
 use super::output::{Exit, Failure, Output};
 use clap::Subcommand;
@@ -25,17 +23,11 @@ enum Command {
     Index(Box<index::Arguments>),
     /// Find the best tools for a request
     Search(Box<search::Arguments>),
-    /// Measure recall and ranking on requests of which the needed tools are known
-    Evaluate(Box<evaluate::Arguments>),
-    /// Draw drafts of queries, and write what a model is trained on
-    Drafts(Box<drafts::Arguments>),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Index(arguments) => index::run(arguments, output),
         Command::Search(arguments) => search::run(arguments, output),
-        Command::Evaluate(arguments) => evaluate::run(arguments, output),
-        Command::Drafts(arguments) => drafts::run(arguments, output),
     }
 }

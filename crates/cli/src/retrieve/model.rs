@@ -22,24 +22,28 @@ use {
 /// A model that writes queries.
 #[derive(Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
-pub(super) struct ModelArgs {
+pub struct ModelArgs {
     /// The model that writes queries: an ONNX file, or a folder with model.onnx or onnx/model.onnx
     #[arg(long, value_name = "PATH", help_heading = "Model")]
-    pub(super) model: Option<PathBuf>,
+    pub model: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) settings: ModelSettings,
+    /// How the model is run.
+    pub settings: ModelSettings,
     /// Ask without the model's chat template
     #[arg(long, help_heading = "Model")]
-    pub(super) no_chat: bool,
+    pub no_chat: bool,
 }
 
 /// A model with what writes its prompts.
-pub(super) struct LoadedModel {
-    pub(super) model: Box<dyn Model>,
-    pub(super) vocabulary: Arc<Vocabulary>,
-    pub(super) encoder: Arc<dyn Encoder>,
+pub struct LoadedModel {
+    /// The language model.
+    pub model: Box<dyn Model>,
+    /// The vocabulary.
+    pub vocabulary: Arc<Vocabulary>,
+    /// What writes texts in tokens.
+    pub encoder: Arc<dyn Encoder>,
     /// The ONNX file.
-    pub(super) path: PathBuf,
+    pub path: PathBuf,
 }
 
 /// SHA-256 of a file, in hexadecimal.

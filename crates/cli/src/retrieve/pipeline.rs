@@ -27,70 +27,74 @@ use std::time::{Duration, Instant};
 
 /// How tools are found.
 #[derive(Debug, clap::Args)]
-pub(super) struct PipelineArgs {
+pub struct PipelineArgs {
     #[command(flatten)]
-    pub(super) tools: CatalogueArgs,
+    /// The tools to search.
+    pub tools: CatalogueArgs,
     /// A file with tools and their vectors (`grammata retrieve index`); with a catalogue it is brought up to date
     #[arg(long, value_name = "FILE", help_heading = "Tools")]
-    pub(super) index: Option<PathBuf>,
+    pub index: Option<PathBuf>,
     /// How tools are ranked for one query [default: hybrid with --embedder, else lexical]
     #[arg(long, value_enum, value_name = "RANKER", help_heading = "Search")]
-    ranker: Option<RankerName>,
+    pub ranker: Option<RankerName>,
     /// The folder of a sentence encoder, for dense and hybrid search
     #[arg(long, value_name = "FOLDER", help_heading = "Search")]
-    embedder: Option<PathBuf>,
+    pub embedder: Option<PathBuf>,
     /// Number of tools
     #[arg(short, value_name = "N", default_value_t = 11, value_parser = positive, help_heading = "Search")]
-    pub(super) k: usize,
+    pub k: usize,
     /// Where the request itself is among the queries
     #[arg(long, value_enum, default_value_t = Place::Last, value_name = "PLACE", help_heading = "Search")]
-    utterance: Place,
+    pub utterance: Place,
     /// How the lists of the queries become one
     #[arg(long, value_enum, default_value_t = JoinName::InTurn, value_name = "RULE", help_heading = "Search")]
-    join: JoinName,
+    pub join: JoinName,
     #[command(flatten)]
-    pub(super) queries: QueryArgs,
+    /// How queries are written.
+    pub queries: QueryArgs,
 }
 
 /// How queries are written.
 #[derive(Debug, clap::Args)]
-pub(super) struct QueryArgs {
+pub struct QueryArgs {
     /// Where queries are from [default: zero_shot with --model, else split]
     #[arg(long, value_parser = modes(), value_name = "MODE", help_heading = "Queries")]
-    mode: Option<Mode>,
+    pub mode: Option<Mode>,
     /// The form that a model's output has
     #[arg(long, value_parser = formats(), default_value = "lines", value_name = "FORMAT", help_heading = "Queries")]
-    format: Format,
+    pub format: Format,
     /// A prompt of one's own: an instruction, a line `---`, and a Jinja template over request, examples and context
     #[arg(long, value_name = "FILE", help_heading = "Queries")]
-    prompt: Option<PathBuf>,
+    pub prompt: Option<PathBuf>,
     /// Requests with the tools that they need, from which the few-shot prompt takes the nearest
     #[arg(long, value_name = "FILE", help_heading = "Queries")]
-    examples: Option<PathBuf>,
+    pub examples: Option<PathBuf>,
     /// Keep only these lines of the examples, as with `--where`
     #[arg(long, value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Queries")]
-    examples_where: Vec<(String, String)>,
+    pub examples_where: Vec<(String, String)>,
     /// The most tokens that a model writes for a request
     #[arg(long, value_name = "N", default_value_t = 160, help_heading = "Queries")]
-    pub(super) max_tokens: usize,
+    pub max_tokens: usize,
     /// 0 takes the most probable token; higher values are more varied [default: 0, for drafts 1]
     #[arg(long, value_name = "T", help_heading = "Queries")]
-    pub(super) temperature: Option<f32>,
+    pub temperature: Option<f32>,
     /// Only the K most probable tokens
     #[arg(long, value_name = "K", default_value_t = 10, help_heading = "Queries")]
-    pub(super) top_k: usize,
+    pub top_k: usize,
     /// Only the most probable tokens that together reach P
     #[arg(long, value_name = "P", default_value_t = 0.9, help_heading = "Queries")]
-    pub(super) top_p: f32,
+    pub top_p: f32,
     /// Equal seeds give equal queries
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Queries")]
-    pub(super) seed: u64,
+    pub seed: u64,
     #[command(flatten)]
-    pub(super) model: ModelArgs,
+    /// The language model.
+    pub model: ModelArgs,
 }
 
+/// What ranks the tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RankerName {
+pub enum RankerName {
     /// By words (BM25)
     Lexical,
     /// By the cosine of vectors
@@ -99,8 +103,9 @@ enum RankerName {
     Hybrid,
 }
 
+/// Where the request itself stands among the queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Place {
+pub enum Place {
     /// Before the others
     First,
     /// After the others
@@ -109,8 +114,9 @@ enum Place {
     None,
 }
 
+/// How the rankings of several queries are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum JoinName {
+pub enum JoinName {
     /// In turn, each gives its next tool that is not there yet
     InTurn,
     /// In turn, but a query whose next tool is there already gives none
@@ -144,25 +150,37 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 /// What a request is answered with.
-pub(super) struct Pipeline {
-    pub(super) catalogue: Catalogue,
-    pub(super) retriever: Retriever,
-    pub(super) embedder: Option<Box<dyn Embedder>>,
-    pub(super) options: RetrievalOptions,
-    pub(super) mode: Mode,
-    pub(super) format: Format,
-    pub(super) utterance: Utterance,
-    model: Option<LoadedModel>,
-    prompt: Prompt,
-    writer_options: WriterOptions,
-    training: Vec<Request>,
-    limits: Limits,
+pub struct Pipeline {
+    /// The tools.
+    pub catalogue: Catalogue,
+    /// What ranks them.
+    pub retriever: Retriever,
+    /// The encoder of sentences, if vectors are asked for.
+    pub embedder: Option<Box<dyn Embedder>>,
+    /// How rankings are made and joined.
+    pub options: RetrievalOptions,
+    /// Where the queries come from.
+    pub mode: Mode,
+    /// The form of written queries.
+    pub format: Format,
+    /// What is searched with beside written queries.
+    pub utterance: Utterance,
+    /// The language model, if the queries are written by one.
+    pub model: Option<LoadedModel>,
+    /// The prompt of the model.
+    pub prompt: Prompt,
+    /// How queries are written.
+    pub writer_options: WriterOptions,
+    /// Requests that examples of the prompt are chosen from.
+    pub training: Vec<Request>,
+    /// The limits.
+    pub limits: Limits,
 }
 
 impl PipelineArgs {
     /// Loads everything that is named; gives the requests that come with the tools too.
     /// `temperature` is that of a model where the arguments have none.
-    pub(super) fn load(&self, temperature: f32, limits: &Limits) -> Result<(Pipeline, Vec<Request>)> {
+    pub fn load(&self, temperature: f32, limits: &Limits) -> Result<(Pipeline, Vec<Request>)> {
         let queries = &self.queries;
         let default = if queries.model.model.is_some() { Mode::ZeroShot } else { Mode::Split };
         let mode = queries.mode.unwrap_or(default);
@@ -285,24 +303,24 @@ impl QueryArgs {
 
 impl Pipeline {
     /// SHA-256 of the prompt's text.
-    pub(super) fn prompt_hash(&self) -> String {
+    pub fn prompt_hash(&self) -> String {
         self.prompt.hash()
     }
 
     /// SHA-256 of the grammar of the format, as text; None without one.
-    pub(super) fn grammar_hash(&self) -> Result<Option<String>> {
+    pub fn grammar_hash(&self) -> Result<Option<String>> {
         let grammar =
             format_grammar(self.format, self.mode, &Lines::default(), &self.catalogue, &self.limits)?;
         Ok(grammar.map(|grammar| crate::text::sha256(grammar.to_string().as_bytes())))
     }
 
     /// SHA-256 of the file of the model, without files of further weights.
-    pub(super) fn weights_hash(&self) -> Result<Option<String>> {
+    pub fn weights_hash(&self) -> Result<Option<String>> {
         self.model.as_ref().map(|model| model::file_hash(&model.path)).transpose()
     }
 
     /// Lends what `work` needs: a writer where a model writes, and the rest.
-    pub(super) fn with<R>(
+    pub fn with<R>(
         &mut self,
         work: impl FnOnce(&mut Finder<'_>, Option<QueryWriter<'_>>) -> Result<R>,
     ) -> Result<R> {
@@ -335,26 +353,34 @@ impl Pipeline {
 }
 
 /// Finds tools with queries.
-pub(super) struct Finder<'p> {
-    pub(super) catalogue: &'p Catalogue,
-    pub(super) retriever: &'p Retriever,
-    pub(super) embedder: Option<&'p mut dyn Embedder>,
-    pub(super) options: &'p RetrievalOptions,
-    mode: Mode,
-    pub(super) utterance: Utterance,
-    nearest: Bm25,
-    training: &'p [Request],
+pub struct Finder<'p> {
+    /// The tools.
+    pub catalogue: &'p Catalogue,
+    /// What ranks them.
+    pub retriever: &'p Retriever,
+    /// The encoder of sentences, if vectors are asked for.
+    pub embedder: Option<&'p mut dyn Embedder>,
+    /// How rankings are made and joined.
+    pub options: &'p RetrievalOptions,
+    /// Where the queries come from.
+    pub mode: Mode,
+    /// What is searched with beside written queries.
+    pub utterance: Utterance,
+    /// The index of those requests.
+    pub nearest: Bm25,
+    /// Requests that examples of the prompt are chosen from.
+    pub training: &'p [Request],
 }
 
 impl Finder<'_> {
     /// Examples for a request that needs these tools.
-    pub(super) fn examples(&self, request: &str, relevant: &[Vec<String>]) -> Vec<Example> {
+    pub fn examples(&self, request: &str, relevant: &[Vec<String>]) -> Vec<Example> {
         let needed: HashSet<&str> = relevant.iter().flatten().map(String::as_str).collect();
         few_shot_examples(request, &needed, self.training, &self.nearest, self.catalogue)
     }
 
     /// The tools that are found with the descriptions of the needed tools as queries.
-    pub(super) fn perfect(&mut self, request: &Request) -> Result<Run> {
+    pub fn perfect(&mut self, request: &Request) -> Result<Run> {
         let needed = request.relevant.iter().flatten().filter_map(|id| self.catalogue.index_of(id));
         let needed = needed.filter_map(|tool| self.catalogue.tools().get(tool));
         let queries =
@@ -367,7 +393,7 @@ impl Finder<'_> {
     }
 
     /// The tools for a request, of which the needed ones are kept out of the examples.
-    pub(super) fn find(
+    pub fn find(
         &mut self,
         request: &str,
         relevant: &[Vec<String>],

@@ -12,28 +12,29 @@ use std::path::{Path, PathBuf};
 
 /// The tools that are searched.
 #[derive(Debug, clap::Args)]
-pub(super) struct CatalogueArgs {
+pub struct CatalogueArgs {
     /// Tools as JSON lines with id, name, description and, perhaps, function, tool, category, parameters [default: the 199
     /// plugins of MetaTool]
     #[arg(long, value_name = "FILE", help_heading = "Tools")]
-    pub(super) catalogue: Option<PathBuf>,
+    pub catalogue: Option<PathBuf>,
     /// Tools and requests as ToolBench has them: a JSON list of objects with api_list, query and `relevant APIs`
     #[arg(long, value_name = "FILE", conflicts_with = "catalogue", help_heading = "Tools")]
-    pub(super) toolbench: Option<PathBuf>,
+    pub toolbench: Option<PathBuf>,
     /// Tools and requests as ToolRet has them: JSON lines with id, query, labels (id, doc, relevance)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["catalogue", "toolbench"], help_heading = "Tools")]
-    pub(super) toolret: Option<PathBuf>,
+    pub toolret: Option<PathBuf>,
     /// What of a tool is indexed
     #[arg(long, value_enum, default_value_t = DocumentTemplate::Full, value_name = "TEMPLATE", help_heading = "Tools")]
-    pub(super) template: DocumentTemplate,
+    pub template: DocumentTemplate,
     /// Keep only the lines of catalogue and requests of which this member, where it is there, has one of these values; may be
     /// repeated
     #[arg(long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Tools")]
-    pub(super) pairs: Vec<(String, String)>,
+    pub pairs: Vec<(String, String)>,
 }
 
+/// What is indexed of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum DocumentTemplate {
+pub enum DocumentTemplate {
     /// Category, service, name and description
     Full,
     /// The description alone
@@ -74,7 +75,7 @@ impl CatalogueArgs {
 }
 
 /// Requests of a file.
-pub(super) fn requests(path: &Path, pairs: &[(String, String)], limits: &Limits) -> Result<Vec<Request>> {
+pub fn requests(path: &Path, pairs: &[(String, String)], limits: &Limits) -> Result<Vec<Request>> {
     let kept = kept_lines(&text(path, limits)?, pairs);
     Request::from_json_lines(&kept, limits).map_err(|error| error.in_file(&source::name_of(path)))
 }

@@ -11,7 +11,7 @@ const MARK: char = '\u{F8FF}';
 ///
 /// # Errors
 /// The template or the tokenizer fails.
-pub(super) fn prompt(
+pub fn prompt(
     template: Option<&ChatTemplate>,
     tokenizer: &PromptTokenizer,
     system: &str,

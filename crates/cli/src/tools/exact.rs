@@ -7,16 +7,17 @@ use grammata_decode::{Feed, LogSoftmax, Model, Rows};
 
 /// A name as a call has it, with what ends it.
 #[derive(Debug)]
-pub(super) struct Spelled {
-    pub(super) name: String,
+pub struct Spelled {
+    /// The name of the tool.
+    pub name: String,
     /// With the first character that follows it, if one does.
-    pub(super) written: String,
+    pub written: String,
     /// Whether the text ends after it.
-    pub(super) is_last: bool,
+    pub is_last: bool,
 }
 
 /// Names of tools in a format in which each is followed by the same text.
-pub(super) fn spelled(tools: &CompiledTools, names: &[String]) -> Result<Vec<Spelled>> {
+pub fn spelled(tools: &CompiledTools, names: &[String]) -> Result<Vec<Spelled>> {
     let after = tools.after_name()?;
     let close: String = String::from_utf8_lossy(&after).chars().take(1).collect();
     let spelled = names.iter().map(|name| Spelled {
@@ -28,7 +29,7 @@ pub(super) fn spelled(tools: &CompiledTools, names: &[String]) -> Result<Vec<Spe
 }
 
 /// The most probable of names after the beginning of a call, and how often the model ran. A text ends with any of `end_tokens`.
-pub(super) fn most_probable(
+pub fn most_probable(
     names: &[Spelled],
     beginning: &[u8],
     end_tokens: &[u32],

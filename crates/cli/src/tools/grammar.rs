@@ -119,7 +119,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(exit)
 }
 
-pub(super) fn format(name: &str, limits: &grammata::limits::Limits) -> Result<CallFormat> {
+/// The call format of a name, or that of a file in TOML.
+///
+/// # Errors
+/// There is no such format, or the file cannot be read.
+pub fn format(name: &str, limits: &grammata::limits::Limits) -> Result<CallFormat> {
     if let Some(format) = CallFormat::named(name) {
         return Ok(format);
     }

@@ -2,17 +2,15 @@
 
 mod check;
 #[cfg(feature = "ort")]
-mod encoding;
+pub mod encoding;
 #[cfg(feature = "ort")]
-mod eval;
-#[cfg(feature = "ort")]
-mod exact;
+pub mod exact;
 mod generate;
 #[cfg(feature = "ort")]
 mod generation;
-mod grammar;
+pub mod grammar;
 mod list;
-mod prompt;
+pub mod prompt;
 mod request;
 
 use super::limits::LimitArgs;
@@ -42,9 +40,6 @@ enum Command {
     Grammar(grammar::Arguments),
     /// The documentation of tools for a prompt, and its tokens
     Prompt(prompt::Arguments),
-    /// How well a model calls tools, with and without an automaton
-    #[cfg(feature = "ort")]
-    Eval(Box<eval::Arguments>),
     /// The HTTP requests that calls stand for; nothing is sent
     Request(request::Arguments),
     /// Let a model call tools for a request
@@ -57,8 +52,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Check(arguments) => check::run(arguments, output),
         Command::Grammar(arguments) => grammar::run(arguments, output),
         Command::Prompt(arguments) => prompt::run(arguments, output),
-        #[cfg(feature = "ort")]
-        Command::Eval(arguments) => eval::run(arguments, output),
         Command::Request(arguments) => request::run(arguments, output),
         Command::Generate(arguments) => generate::run(arguments, output),
     }
@@ -66,42 +59,50 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 
 /// Which tools.
 #[derive(Debug, clap::Args)]
-struct SetArgs {
+pub struct SetArgs {
     /// Documents of tools: files, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// What names of a file's tools begin with where several sources have one name; once a file, in their order [default: the
     /// file's name without its ending]
     #[arg(long, value_name = "NAME")]
-    label: Vec<String>,
+    pub label: Vec<String>,
     /// The address that a relative one in a document is resolved against
     #[arg(long, value_name = "URL")]
-    server: Option<String>,
+    pub server: Option<String>,
     /// A parameter that the host fills in and no model writes; may be repeated
     #[arg(long, value_name = "NAME")]
-    hide: Vec<String>,
+    pub hide: Vec<String>,
     /// Undeclared members are allowed where a schema does not forbid them
     #[arg(long)]
-    open: bool,
+    pub open: bool,
     /// Arguments of operations are grouped: `path`, `query`, `header`, `cookie`, `body`
     #[arg(long)]
-    grouped: bool,
+    pub grouped: bool,
     /// Repairs, repeated keys and keys of paths that mean nothing are errors
     #[arg(long)]
-    strict: bool,
+    pub strict: bool,
     #[command(flatten)]
-    limits: LimitArgs,
+    /// The limits of reading.
+    pub limits: LimitArgs,
 }
 
 /// Tools that were read, with the texts of their documents.
-struct Loaded {
-    set: ToolSet,
-    names: Vec<String>,
-    texts: Vec<String>,
+pub struct Loaded {
+    /// The tools.
+    pub set: ToolSet,
+    /// The names of the documents.
+    pub names: Vec<String>,
+    /// The texts of the documents.
+    pub texts: Vec<String>,
 }
 
 impl SetArgs {
-    fn load(&self) -> Result<Loaded> {
+    /// Reads the documents and makes one set of them.
+    ///
+    /// # Errors
+    /// A document cannot be read, or has nothing of tools.
+    pub fn load(&self) -> Result<Loaded> {
         let limits = self.limits.get();
         let texts: Vec<String> =
             self.files.iter().map(|file| source::text(file, &limits)).collect::<Result<_>>()?;
@@ -123,7 +124,8 @@ impl SetArgs {
     }
 }
 
-fn read_options(arguments: &SetArgs) -> ReadOptions {
+/// How the documents of a set of tools are read.
+pub fn read_options(arguments: &SetArgs) -> ReadOptions {
     ReadOptions::default()
         .open_objects(arguments.open)
         .grouped(arguments.grouped)

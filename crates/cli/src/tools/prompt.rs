@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum LevelName {
+pub enum LevelName {
     /// Names
     Names,
     /// First sentences, and a line for each parameter

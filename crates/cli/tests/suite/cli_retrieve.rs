@@ -1,52 +1,9 @@
-//! `grammata retrieve`: search and measurement by words; with the feature `ort` vectors of a tiny encoder, and queries and
-//! drafts of a tiny decoder.
+//! `grammata retrieve`: search by words; with the feature `ort` vectors of a tiny encoder, and queries of a tiny decoder.
 
 use crate::cli::{json, out, refused, run};
+use crate::retrieve_files::{Files, strs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-
-/// A folder with tools and requests.
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new() -> Files {
-        let files = Files(tempfile::tempdir().unwrap());
-        let tool = |id: &str, name: &str, category: &str, description: &str| {
-            json!({ "id": id, "name": name, "category": category, "description": description }).to_string()
-        };
-        let tools = [
-            tool("1", "cats", "pets", "a cat sat on the mat"),
-            tool("2", "dogs", "pets", "a dog ran under the tree"),
-            tool("3", "colours", "art", "red and blue"),
-        ];
-        files.write("tools.jsonl", &tools.join("\n"));
-        let requests = [
-            json!({ "id": "q1", "query": "the cat on the mat. red or blue?", "relevant": ["1", "3"], "split": "x" }),
-            json!({ "id": "q2", "query": "where did the dog run", "relevant": ["2"], "split": "y" }),
-            json!({ "id": "q3", "query": "a tree", "relevant_any": [["1", "2"]], "split": "y" }),
-        ];
-        files.write("requests.jsonl", &requests.map(|request| request.to_string()).join("\n"));
-        files
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    fn arguments(&self, command: &[&str], more: &[&str]) -> Vec<String> {
-        let catalogue = ["--catalogue".to_owned(), self.path("tools.jsonl")];
-        let given = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        [given(&["retrieve"]), given(command), catalogue.to_vec(), given(more)].concat()
-    }
-}
-
-fn strs(arguments: &[String]) -> Vec<&str> {
-    arguments.iter().map(String::as_str).collect()
-}
 
 #[test]
 fn the_shipped_catalogue_is_searched_by_the_words_of_sentences() {
@@ -63,48 +20,12 @@ fn the_shipped_catalogue_is_searched_by_the_words_of_sentences() {
 }
 
 #[test]
-fn figures_are_those_of_the_requests() {
-    let files = Files::new();
-    let requests = files.path("requests.jsonl");
-    let journal = files.path("journal.jsonl");
-    let base = ["--requests", &requests, "-k", "2", "--mode", "utterance"];
-    let found = json(0, &strs(&files.arguments(&["evaluate"], &[&base[..], &["--json"]].concat())));
-    assert_eq!(found["requests"], 3);
-    // q1: both tools first; q2: rank 1; q3: `a tree` finds dogs first
-    assert_eq!(found["metrics"]["MMRR"]["mean"].as_f64().unwrap(), 1.0);
-    assert_eq!(found["metrics"]["complete"]["mean"].as_f64().unwrap(), 1.0);
-    let some = [&base[..], &["--where", "split=y", "--journal", &journal]].concat();
-    let text = out(0, &strs(&files.arguments(&["evaluate"], &some)));
-    assert!(text.starts_with("3 tools, 2 of 2 requests, k = 2\n"), "{text}");
-    let kept = std::fs::read_to_string(&journal).unwrap();
-    assert_eq!(kept.lines().count(), 3);
-    // it goes on where it ended, and gives the same
-    assert_eq!(out(0, &strs(&files.arguments(&["evaluate"], &some))), text);
-    assert_eq!(std::fs::read_to_string(&journal).unwrap(), kept);
-    let (page, report) = (files.path("report.html"), files.path("report.md"));
-    for report in [&page, &report] {
-        let more = [&base[..], &["--compare", &journal, "--report", report]].concat();
-        let text = out(0, &strs(&files.arguments(&["evaluate"], &more)));
-        assert!(text.contains("better 0, worse 0"), "{text}");
-    }
-    assert!(std::fs::read_to_string(page).unwrap().starts_with("<!doctype html>"));
-    assert!(std::fs::read_to_string(report).unwrap().contains("| MMRR |"));
-    let ceiling = ["--requests", &requests, "-k", "2", "--ceiling", "--sample", "1"];
-    let text = out(0, &strs(&files.arguments(&["evaluate"], &ceiling)));
-    assert!(text.starts_with("3 tools, 1 of 1 requests"), "{text}");
-}
-
-#[test]
 fn what_is_missing_is_named() {
     let files = Files::new();
-    let requests = files.path("requests.jsonl");
-    let wrong: [(&str, &[&str], &[&str]); 6] = [
+    let wrong: [(&str, &[&str], &[&str]); 3] = [
         ("cli/needs-model", &["search", "x"], &["--mode", "intents"]),
         ("cli/needs-embedder", &["search", "x"], &["--ranker", "hybrid"]),
-        ("cli/no-requests", &["evaluate"], &["--requests", &requests, "--where", "split=z"]),
         ("cli/needs-examples", &["search", "x"], &["--mode", "few_shot", "--model", "m.onnx"]),
-        ("io/file", &["evaluate"], &["--requests", "no/such/file"]),
-        ("cli/needs-model", &["drafts"], &["--requests", &requests, "--output", "x", "--mode", "zero_shot"]),
     ];
     for (code, command, more) in wrong {
         refused(code, &strs(&files.arguments(command, more)));
@@ -255,37 +176,5 @@ mod with_onnx_runtime {
         // the default prompt is longer than the context of this decoder: an error, not a shorter prompt
         let more = ["--model", DECODER, "--threads", "1"];
         refused("decode/prompt-too-long", &strs(&files.arguments(&["search", "the cat"], &more)));
-    }
-
-    fn training(files: &Files, folder: &str, threads: &str) -> std::collections::BTreeMap<String, String> {
-        let (prompt, requests) = (files.path("prompt.txt"), files.path("requests.jsonl"));
-        let folder = files.path(folder);
-        let more = ["--model", DECODER, "--threads", threads, "--prompt", &prompt, "--requests", &requests];
-        let more =
-            [&more[..], &["--output", &folder, "--drafts", "3", "--max-tokens", "30", "-k", "2"]].concat();
-        let run = run(&strs(&files.arguments(&["drafts"], &more)));
-        assert_eq!(run.code, 0, "{}", run.err);
-        let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        entries
-            .map(|path| {
-                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-                (name, std::fs::read_to_string(path).unwrap())
-            })
-            .collect()
-    }
-
-    /// T25 by the program.
-    #[test]
-    fn drafts_are_the_same_bytes_again() {
-        let files = Files::new();
-        files.write("prompt.txt", PROMPT);
-        let first = training(&files, "a", "1");
-        assert_eq!(first["drafts.jsonl"].lines().count(), 9);
-        assert_eq!(first["sft.jsonl"].lines().count(), 3);
-        assert_eq!(training(&files, "b", "2"), first);
-        // all but some bytes of the drafts are lost
-        let path = files.path("b/drafts.jsonl");
-        std::fs::write(&path, &first["drafts.jsonl"][..first["drafts.jsonl"].len() / 2]).unwrap();
-        assert_eq!(training(&files, "b", "1"), first);
     }
 }

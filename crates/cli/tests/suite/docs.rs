@@ -5,9 +5,9 @@
 //! `<!-- not checked: REASON -->` is left alone: those with times, a model or a set-up.
 #![cfg(unix)]
 
+use crate::pages::{Example, examples, page, root, shell};
 use grammata::syntax::json_schema::{self, compile};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 /// The pages, each with the least number of commands that are checked on it.
 const PAGES: &[(&str, usize)] = &[
@@ -23,57 +23,6 @@ const PAGES: &[(&str, usize)] = &[
     ("grammars/README.md", 2),
 ];
 
-/// A command and what the page says that it writes.
-struct Example {
-    line: usize,
-    command: String,
-    output: String,
-}
-
-fn root() -> &'static Path {
-    Path::new(crate::ROOT)
-}
-
-fn page(name: &str) -> String {
-    std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-}
-
-/// The commands of all blocks that are to be checked.
-fn examples(text: &str) -> Vec<Example> {
-    let mut examples: Vec<Example> = Vec::new();
-    let (mut before, mut inside) = ("", false);
-    for (index, line) in text.lines().enumerate() {
-        match (inside, line) {
-            (false, "```console") => inside = !before.starts_with("<!-- not checked: "),
-            (true, "```") => inside = false,
-            (true, line) => add(&mut examples, index + 1, line),
-            (false, _) => {}
-        }
-        if !line.is_empty() {
-            before = line;
-        }
-    }
-    examples
-}
-
-fn add(examples: &mut Vec<Example>, number: usize, line: &str) {
-    if let Some(command) = line.strip_prefix("$ ") {
-        examples.push(Example { line: number, command: command.to_owned(), output: String::new() });
-        return;
-    }
-    let example = examples.last_mut().unwrap_or_else(|| panic!("line {number}: output without a command"));
-    match line.strip_prefix("> ") {
-        Some(more) if example.output.is_empty() => {
-            example.command.push('\n');
-            example.command.push_str(more);
-        }
-        _ => {
-            example.output.push_str(line);
-            example.output.push('\n');
-        }
-    }
-}
-
 /// How the pages run the example `travel`. It is run in this process: a build would be made for it.
 const TRAVEL: &str = "cargo run --quiet --release --example travel -- ";
 
@@ -88,28 +37,7 @@ fn run(command: &str) -> String {
         let written = String::from_utf8(written).unwrap();
         return if code == 0 { written } else { format!("{written}(exit code {code})\n") };
     }
-    let program = PathBuf::from(assert_cmd::cargo::cargo_bin!("grammata"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));
-    let output = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(root())
-        .env("PATH", std::env::join_paths(folders).unwrap())
-        .env("NO_COLOR", "1")
-        .env("LC_ALL", "C")
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap();
-    let mut written = String::from_utf8(output.stdout).unwrap();
-    if !written.is_empty() && !written.ends_with('\n') {
-        written.push('\n');
-    }
-    written.push_str(&String::from_utf8(output.stderr).unwrap());
-    match output.status.code() {
-        Some(0) => {}
-        code => written.push_str(&format!("(exit code {})\n", code.unwrap())),
-    }
-    written
+    shell(command, &PathBuf::from(assert_cmd::cargo::cargo_bin!("grammata")))
 }
 
 #[test]
@@ -118,7 +46,10 @@ fn commands_write_what_the_pages_say() {
     for &(name, least) in PAGES {
         let examples = examples(&page(name));
         assert!(examples.len() >= least, "{name}: only {} commands are checked", examples.len());
-        for Example { line, command, output } in examples {
+        // the laboratory checks its own
+        for Example { line, command, output } in
+            examples.into_iter().filter(|example| !example.command.starts_with("grammata-lab "))
+        {
             let written = run(&command);
             if written.trim_end() != output.trim_end() {
                 wrong.push(format!("{name}:{line}: $ {command}\n{written}"));

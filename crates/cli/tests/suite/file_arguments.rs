@@ -30,7 +30,6 @@ const READERS: &[(&[&str], bool)] = &[
     (&["flow", "check", "FILE"], false),
     (&["plan", "count", "FILE"], false),
     (&["retrieve", "search", "x", "--catalogue", "FILE"], false),
-    (&["retrieve", "evaluate", "--requests", "FILE"], false),
 ];
 
 struct Ended {
@@ -96,18 +95,6 @@ fn a_pipe_with_a_writer_is_read() {
     let output = command.args(arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     writer.join().unwrap();
-}
-
-/// A journal, which is written as well, is a regular file.
-#[test]
-fn journals_are_regular_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("pipe");
-    make_pipe(&pipe);
-    for path in [&pipe, folder.path(), Path::new("/dev/zero")] {
-        let opened = grammata_agents::evaluation::Journal::<u32>::open(path, &1);
-        assert_eq!(opened.unwrap_err().code(), "io/no-file", "{}", path.display());
-    }
 }
 
 /// The schema of an action's arguments is a regular file in the spec's folder.

@@ -11,8 +11,10 @@ mod cli_tools;
 mod docs;
 mod file_arguments;
 mod mask_file_places;
+mod pages;
 mod plan_cli;
-mod procedure_turns;
+mod procedure_simulate;
+mod retrieve_files;
 
 /// The example `travel`, which the pages run.
 #[path = "../../../../examples/travel/mod.rs"]

@@ -31,16 +31,6 @@ pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A line of recorded sessions that is none.
-pub(super) fn recorded(line: usize, cause: &str) -> Error {
-    let diagnostic = Diagnostic::new("procedure/recorded", "a line is no recorded session")
-        .at(grammata::Place::LineColumn { line, column: 1 })
-        .cause(cause)
-        .allowed("a JSON object with `id`, `kind`, `tasks` and `events`, which are those of a trace")
-        .help("docs/procedures.md has the form of events");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
 /// There is no procedure to run.
 pub(super) fn no_workflow() -> Error {
     let diagnostic = Diagnostic::new("procedure/none", "a session needs a procedure").help("give one");

@@ -6,13 +6,10 @@
 //! after it was written.
 
 mod apis;
-mod arm;
 mod controllers;
 mod decision;
 mod driver;
 mod errors;
-mod evaluation;
-mod judge;
 mod model;
 mod model_user;
 mod options;
@@ -21,17 +18,13 @@ mod prompt;
 mod record;
 mod rule;
 mod simulation;
-mod turns;
 mod usage;
 mod user;
 
 pub use apis::{Rows, SimulatedApis};
-pub use arm::{ARMS, Arm};
 pub use controllers::{Controllers, Quirks};
 pub use decision::DecisionRequest;
 pub use driver::{RunOptions, run};
-pub use evaluation::{SessionRecord, report, transcript};
-pub use judge::{Judgement, judge};
 pub use model::ModelAgent;
 pub use model_user::ModelUser;
 pub use options::{AgentOptions, Mask};
@@ -39,7 +32,6 @@ pub use picture::picture;
 pub use record::{Ending, Entry, Record};
 pub use rule::RuleAgent;
 pub use simulation::{Expected, OutOfWorkflow, Simulation, UserScript};
-pub use turns::{Confusion, Recorded, Turns, replay};
 pub use usage::Usage;
 pub use user::{AskedUser, Reply, Said, ScriptedUser, User};
 

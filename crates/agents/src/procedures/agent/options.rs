@@ -59,7 +59,8 @@ grammata_base::setters!(AgentOptions {
 });
 
 impl AgentOptions {
-    pub(super) const DEFAULT: AgentOptions = AgentOptions {
+    /// The defaults, as a constant: a mask over nodes and arguments.
+    pub const DEFAULT: AgentOptions = AgentOptions {
         mask: Mask::Open(Mode::Guarded),
         narrow: true,
         texts: Texts::Verbatim,
@@ -80,7 +81,8 @@ impl AgentOptions {
         }
     }
 
-    pub(super) fn offering(&self) -> Offering {
+    /// What the conversation offers an agent that is bound like this.
+    pub fn offering(&self) -> Offering {
         Offering {
             only_open: matches!(self.mask, Mask::Open(_)),
             narrow: self.narrow,

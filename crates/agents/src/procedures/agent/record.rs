@@ -95,7 +95,8 @@ pub struct Record {
 }
 
 impl Record {
-    pub(super) fn new(procedure: &str) -> Record {
+    /// The record of a session of a procedure that has not begun.
+    pub fn new(procedure: &str) -> Record {
         Record {
             procedure: procedure.to_owned(),
             entries: Vec::new(),

@@ -1,0 +1,131 @@
+//! A file of JSON lines that an interrupted run is resumed from.
+
+use super::errors;
+use grammata_base::error::{Error, Result};
+use grammata_base::files;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a journal that is resumed. Larger ones are refused.
+const MAX_BYTES: usize = 1 << 30;
+
+/// Records of an experiment by id, in the order in which they were written, each on disk as soon as it is added.
+///
+/// The first line is `{"settings": ...}`; each further one is `{"id": ..., "record": ...}`. A last line without its
+/// newline, left by a process that was killed, is dropped when the journal is opened.
+#[derive(Debug)]
+pub struct Journal<T> {
+    path: PathBuf,
+    file: File,
+    records: Vec<(String, T)>,
+    index: HashMap<String, usize>,
+}
+
+impl<T: Serialize + DeserializeOwned> Journal<T> {
+    /// Opens the journal at `path`, or begins one there.
+    ///
+    /// # Errors
+    /// The file cannot be read or written; it was written with other settings; a line of it is no record.
+    pub fn open(path: impl AsRef<Path>, settings: &impl Serialize) -> Result<Journal<T>> {
+        let path = path.as_ref().to_owned();
+        let settings = serde_json::to_value(settings).map_err(errors::unwritable)?;
+        let file = files::open_to_resume(&path)?;
+        let mut bytes = files::read_rest(&file, &path, MAX_BYTES)?;
+        if bytes.len() > MAX_BYTES {
+            return Err(errors::record(1, format!("the file has more than {MAX_BYTES} bytes")));
+        }
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        bytes.truncate(whole);
+        let text = String::from_utf8(bytes).map_err(|cause| errors::record(1, cause))?;
+        let mut journal = Journal { path, file, records: Vec::new(), index: HashMap::new() };
+        let mut lines = text.lines();
+        if let Some(line) = lines.next() {
+            check_settings(line, &settings)?;
+        }
+        for (number, line) in lines.enumerate() {
+            journal.read(number + 2, line)?;
+        }
+        // a file that is refused is left as it was
+        let cut = journal.file.set_len(whole as u64).and_then(|()| journal.file.seek(SeekFrom::End(0)));
+        cut.map_err(|cause| Error::io(&journal.path, &cause))?;
+        if whole == 0 {
+            journal.write(&serde_json::json!({ "settings": settings }))?;
+        }
+        Ok(journal)
+    }
+
+    /// The record of `id`, if there is one.
+    pub fn get(&self, id: &str) -> Option<&T> {
+        self.records.get(*self.index.get(id)?).map(|(_, record)| record)
+    }
+
+    /// All records with their ids.
+    pub fn records(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
+        self.records.iter().map(|(id, record)| (id.as_str(), record))
+    }
+
+    /// Adds a record and writes it.
+    ///
+    /// # Errors
+    /// There is a record of this id; the file cannot be written.
+    pub fn append(&mut self, id: impl Into<String>, record: T) -> Result<()> {
+        let id = id.into();
+        if self.index.contains_key(&id) {
+            return Err(errors::repeated(self.records.len() + 2, &id));
+        }
+        let value = serde_json::to_value(&record).map_err(errors::unwritable)?;
+        self.write(&serde_json::json!({ "id": id, "record": value }))?;
+        self.insert(id, record);
+        Ok(())
+    }
+
+    /// The record of `id`: the one that is kept, or a new one of `run`.
+    ///
+    /// # Errors
+    /// Those of `run`; the file cannot be written.
+    pub fn get_or_run(&mut self, id: &str, run: impl FnOnce() -> Result<T>) -> Result<&T> {
+        if !self.index.contains_key(id) {
+            let record = run()?;
+            self.append(id, record)?;
+        }
+        Ok(&self.records[self.index[id]].1)
+    }
+
+    fn insert(&mut self, id: String, record: T) {
+        self.index.insert(id.clone(), self.records.len());
+        self.records.push((id, record));
+    }
+
+    fn read(&mut self, number: usize, line: &str) -> Result<()> {
+        let mut value: Value = serde_json::from_str(line).map_err(|cause| errors::record(number, cause))?;
+        let record = value.get_mut("record").map(Value::take).unwrap_or_default();
+        let Some(id) = value.get("id").and_then(Value::as_str) else {
+            return Err(errors::record(number, "there is no `id`"));
+        };
+        let record = serde_json::from_value(record).map_err(|cause| errors::record(number, cause))?;
+        if self.index.contains_key(id) {
+            return Err(errors::repeated(number, id));
+        }
+        self.insert(id.to_owned(), record);
+        Ok(())
+    }
+
+    fn write(&mut self, value: &Value) -> Result<()> {
+        let line = format!("{value}\n");
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.flush());
+        written.map_err(|cause| Error::io(&self.path, &cause))
+    }
+}
+
+fn check_settings(line: &str, expected: &Value) -> Result<()> {
+    let value: Value = serde_json::from_str(line).map_err(|cause| errors::record(1, cause))?;
+    match value.get("settings") {
+        Some(found) if found == expected => Ok(()),
+        found => Err(errors::settings(&found.unwrap_or(&Value::Null).to_string(), &expected.to_string())),
+    }
+}

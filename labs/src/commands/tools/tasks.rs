@@ -1,0 +1,185 @@
+//! Sets of tasks: questions, the tools that they are asked with, and what is right.
+
+use grammata::error::Result;
+use grammata_agents::tools::{self, Binding, Document, GrammarOptions, ReadOptions, ToolSet};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::rc::Rc;
+
+/// A task.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) id: String,
+    pub(super) question: String,
+    pub(super) tools: Rc<ToolSet>,
+    pub(super) gold: Gold,
+}
+
+/// What is right.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Gold {
+    /// The first of these endpoints, `GET /x/{y}`.
+    Endpoints(Vec<String>),
+    /// These calls: the name, and of each argument the values that will do (`""`: it may be left out), as in BFCL.
+    Calls(Value),
+    /// A call of the tool of this name.
+    Tool(String),
+    /// A number, within 0.1 %.
+    Number(f64),
+}
+
+impl Gold {
+    /// Whether a call is right; none of a number.
+    pub(super) fn is_met(&self, set: &ToolSet, name: &str, arguments: &Value) -> bool {
+        match self {
+            Gold::Endpoints(endpoints) => {
+                let Some(Binding::Http(http)) = set.tool(name).map(|tool| &tool.binding) else {
+                    return false;
+                };
+                let found = plain_endpoint(&format!("{} {}", http.method, http.path));
+                endpoints.first().is_some_and(|first| plain_endpoint(first) == found)
+            }
+            Gold::Calls(calls) => {
+                let found = calls.as_array().and_then(|calls| calls.first()).and_then(|call| call.get(name));
+                found.is_some_and(|gold| are_alternatives(gold, arguments))
+            }
+            Gold::Tool(tool) => tool == name,
+            Gold::Number(_) => false,
+        }
+    }
+}
+
+/// An endpoint without the names of its parameters, which the published plans spell in several ways.
+fn plain_endpoint(text: &str) -> String {
+    let mut made = String::new();
+    let mut is_name = false;
+    for c in text.trim().chars() {
+        is_name &= c != '}';
+        if !is_name {
+            made.push(c);
+        }
+        is_name |= c == '{';
+    }
+    made
+}
+
+/// Whether each argument is one of the values that will do, and each that must be there is.
+fn are_alternatives(gold: &Value, arguments: &Value) -> bool {
+    let (Some(gold), Some(arguments)) = (gold.as_object(), arguments.as_object()) else { return false };
+    let may_be_absent = |list: &Value| list.as_array().is_some_and(|list| list.iter().any(|one| one == ""));
+    let lacks = gold.iter().any(|(name, list)| !arguments.contains_key(name) && !may_be_absent(list));
+    let fits = |(name, value): (&String, &Value)| {
+        let list = gold.get(name).and_then(Value::as_array);
+        list.is_some_and(|list| list.iter().any(|one| is_alike(one, value)))
+    };
+    !lacks && arguments.iter().all(fits)
+}
+
+/// Whether a value is the one of BFCL's ground truth: texts without case, spaces and `,./-_*^`; lists of alternatives within
+/// objects.
+fn is_alike(gold: &Value, value: &Value) -> bool {
+    let bare = |text: &str| -> String {
+        let kept = text.chars().filter(|c| !" ,./-_*^".contains(*c));
+        kept.flat_map(char::to_lowercase).map(|c| if c == '\'' { '"' } else { c }).collect()
+    };
+    match (gold, value) {
+        (Value::String(gold), Value::String(value)) => bare(gold) == bare(value),
+        (Value::Number(gold), Value::Number(value)) => gold.as_f64() == value.as_f64(),
+        (Value::Array(gold), Value::Array(value)) => {
+            gold.len() == value.len() && gold.iter().zip(value).all(|(gold, value)| is_alike(gold, value))
+        }
+        (Value::Object(_), Value::Object(_)) => are_alternatives(gold, value),
+        _ => gold == value,
+    }
+}
+
+/// Reads tasks: RestBench's (`query`, `solution`), BFCL's (`function`, `ground_truth`), or our own (`question` with `tool` or
+/// `answer`). The tools are those of `set`, or of each task where it brings its own.
+///
+/// # Errors
+/// `tools/tasks` with the number of the first that is of no such form.
+pub(super) fn read(text: &str, set: &Rc<ToolSet>, options: &ReadOptions) -> Result<Vec<Task>> {
+    let mut values: Vec<Value> = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        match value
+            .map_err(|cause| crate::commands::errors::not_tasks(values.len() + 1, &cause.to_string()))?
+        {
+            Value::Array(list) => values.extend(list),
+            value => values.push(value),
+        }
+    }
+    let mut tasks = Vec::new();
+    for (at, value) in values.iter().enumerate() {
+        let id = value["id"].as_str().map_or_else(|| format!("task-{at}"), str::to_owned);
+        let task = one(value, id, set, options)?;
+        tasks.push(
+            task.ok_or_else(|| crate::commands::errors::not_tasks(at + 1, "no question with what is right"))?,
+        );
+    }
+    Ok(tasks)
+}
+
+fn one(value: &Value, id: String, set: &Rc<ToolSet>, options: &ReadOptions) -> Result<Option<Task>> {
+    let tools = Rc::clone(set);
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_owned())).collect()
+    };
+    if let (Some(query), Some(_)) = (value["query"].as_str(), value["solution"].as_array()) {
+        let gold = Gold::Endpoints(texts(&value["solution"]));
+        return Ok(Some(Task { id, question: query.to_owned(), tools, gold }));
+    }
+    if let (Some(functions), Some(_)) = (value.get("function"), value["ground_truth"].as_array()) {
+        let question = value["question"][0]
+            .as_array()
+            .and_then(|turns| turns.last())
+            .and_then(|turn| turn["content"].as_str());
+        let Some(question) = question else { return Ok(None) };
+        let text = functions.to_string();
+        let mut own = tools::read([Document { label: &id, text: &text }], options)?;
+        own.check(&GrammarOptions::arguments(options.limits.clone()));
+        let gold = Gold::Calls(value["ground_truth"].clone());
+        return Ok(Some(Task { id, question: question.to_owned(), tools: Rc::new(own), gold }));
+    }
+    let gold = match (value["tool"].as_str(), value["answer"].as_f64()) {
+        (Some(tool), _) => Gold::Tool(tool.to_owned()),
+        (None, Some(answer)) => Gold::Number(answer),
+        (None, None) => return Ok(None),
+    };
+    let question = value["question"].as_str().map(str::to_owned);
+    Ok(question.map(|question| Task { id, question, tools, gold }))
+}
+
+/// The tasks of the least hashes of their ids, in their order.
+pub(super) fn sampled(tasks: Vec<Task>, count: Option<usize>) -> Vec<Task> {
+    let Some(count) = count else { return tasks };
+    let hash = |task: &Task| -> [u8; 32] { Sha256::digest(&task.id).into() };
+    let mut hashes: Vec<[u8; 32]> = tasks.iter().map(hash).collect();
+    hashes.sort_unstable();
+    hashes.truncate(count);
+    tasks.into_iter().filter(|task| hashes.binary_search(&hash(task)).is_ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_are_right_by_their_alternatives() {
+        let gold =
+            json!({"a": [5], "b": ["New York", ""], "c": [[1, 2]], "d": [{"k": ["x"], "l": ["", "y"]}]});
+        let right = |value: Value| are_alternatives(&gold, &value);
+        assert!(right(json!({"a": 5, "b": "new-york", "c": [1, 2], "d": {"k": "x"}})));
+        assert!(right(json!({"a": 5.0, "c": [1, 2], "d": {"k": "X", "l": "y"}})));
+        assert!(!right(json!({"a": 6, "c": [1, 2], "d": {"k": "x"}})));
+        assert!(!right(json!({"a": 5, "c": [1, 2]})), "a member that must be there");
+        assert!(!right(json!({"a": 5, "c": [1, 2], "d": {"k": "x"}, "e": 1})), "a member that may not");
+        assert!(!right(json!({"a": 5, "c": [1], "d": {"k": "x"}})));
+    }
+
+    #[test]
+    fn endpoints_are_alike_whatever_their_parameters_are_called() {
+        assert_eq!(plain_endpoint("GET /a/{b}/c "), plain_endpoint("GET /a/{x_y}/c"));
+        assert_ne!(plain_endpoint("GET /a/b"), plain_endpoint("GET /a/{b}"));
+    }
+}

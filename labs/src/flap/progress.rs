@@ -1,0 +1,132 @@
+//! The graphs of APIs and steps, and what of them is permitted as a plan goes on.
+
+use fixedbitset::FixedBitSet;
+use grammata::error::Result;
+use grammata_agents::flows::FlowDomain;
+use grammata_agents::flows::{Similarity, nearest};
+
+/// How far a plan is in the graphs of a domain, as the decoder guesses it from thoughts. An API is permitted if it was not
+/// called and each of its inputs is made by a called one, given or assumed by a flow; a step if it was not executed and in
+/// some flow the step before it was, or if it is under execution. Steps of equal texts are one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlapProgress<'d> {
+    domain: &'d FlowDomain,
+    /// Of each step, the first with its text.
+    nodes: Vec<usize>,
+    apis: FixedBitSet,
+    steps: FixedBitSet,
+    current: usize,
+    followed: Vec<usize>,
+}
+
+impl<'d> FlapProgress<'d> {
+    /// After the prelude, whose step is under execution.
+    pub fn new(domain: &'d FlowDomain) -> FlapProgress<'d> {
+        let node = |step: &grammata_agents::flows::Step| {
+            domain.steps.iter().position(|other| other.text == step.text).unwrap_or_default()
+        };
+        let mut apis = FixedBitSet::with_capacity(domain.apis.len());
+        domain.prelude_apis().iter().for_each(|&api| apis.insert(api));
+        FlapProgress {
+            domain,
+            nodes: domain.steps.iter().map(node).collect(),
+            apis,
+            steps: FixedBitSet::with_capacity(domain.steps.len()),
+            current: domain.prelude,
+            followed: (0..domain.flows.len()).collect(),
+        }
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> &'d FlowDomain {
+        self.domain
+    }
+
+    /// The step under execution: the one that the last thought is nearest to.
+    pub fn current(&self) -> usize {
+        self.current
+    }
+
+    /// The flows that have all steps intended so far; if there is none, those that have the last one.
+    pub fn followed(&self) -> &[usize] {
+        &self.followed
+    }
+
+    /// Whether an API was called.
+    pub fn is_called(&self, api: usize) -> bool {
+        self.apis.contains(api)
+    }
+
+    /// Whether an API is permitted.
+    pub fn permits_api(&self, api: usize) -> bool {
+        let domain = self.domain;
+        let is_made = |data: usize| {
+            let by_call = self.apis.ones().any(|called| domain.apis[called].outputs.contains(&data));
+            by_call
+                || domain.given.contains(&data)
+                || domain.flows.iter().any(|flow| flow.assumes.contains(&data))
+        };
+        !self.is_called(api) && domain.is_served(api, &is_made)
+    }
+
+    /// The permitted APIs, in the order of the file.
+    pub fn permitted_apis(&self) -> Vec<usize> {
+        (0..self.domain.apis.len()).filter(|&api| self.permits_api(api)).collect()
+    }
+
+    /// Whether a step is permitted.
+    pub fn permits_step(&self, step: usize) -> bool {
+        let node = self.nodes[step];
+        if node == self.nodes[self.current] {
+            return true;
+        }
+        let came = |step: usize| {
+            self.steps.contains(self.nodes[step]) || self.nodes[step] == self.nodes[self.current]
+        };
+        let follows = |flow: &grammata_agents::flows::Flow| {
+            flow.steps.windows(2).any(|pair| self.nodes[pair[1]] == node && came(pair[0]))
+        };
+        !self.steps.contains(node) && self.domain.flows.iter().any(follows)
+    }
+
+    /// The permitted steps, in the order of the file.
+    pub fn permitted_steps(&self) -> Vec<usize> {
+        (0..self.domain.steps.len()).filter(|&step| self.permits_step(step)).collect()
+    }
+
+    /// Whether a step is in a followed flow.
+    pub fn is_followed(&self, step: usize) -> bool {
+        self.followed.iter().any(|&flow| self.has(flow, step))
+    }
+
+    fn has(&self, flow: usize, step: usize) -> bool {
+        self.domain.flows[flow].steps.iter().any(|&other| self.nodes[other] == self.nodes[step])
+    }
+
+    /// The step whose text is nearest to a thought, with its similarity.
+    ///
+    /// # Errors
+    /// Of the similarity.
+    pub fn nearest_step(&self, thought: &str, similarity: &mut dyn Similarity) -> Result<(usize, f64)> {
+        let steps = self.domain.steps.iter().enumerate().map(|(place, step)| (place, step.text.as_str()));
+        Ok(nearest(similarity, thought, steps)?.unwrap_or_default())
+    }
+
+    /// After a thought whose nearest step is `step`, with a call of `name`: the step is under execution, and the one that was
+    /// is executed; the API, if the domain has it, is called.
+    pub fn take(&mut self, step: usize, name: &str) {
+        if let Some(api) = self.domain.api(name) {
+            self.apis.insert(api);
+        }
+        if self.nodes[step] != self.nodes[self.current] {
+            self.steps.insert(self.nodes[self.current]);
+            self.current = step;
+        }
+        let mut followed = self.followed.clone();
+        followed.retain(|&flow| self.has(flow, step));
+        if followed.is_empty() {
+            followed = (0..self.domain.flows.len()).filter(|&flow| self.has(flow, step)).collect();
+        }
+        self.followed = followed;
+    }
+}

@@ -1,0 +1,195 @@
+//! The score of a candidate token.
+
+use super::progress::FlapProgress;
+use grammata::error::Result;
+use grammata_agents::flows::mixed;
+use grammata_agents::flows::{Similarity, nearest, similar};
+
+/// What a thought and API scores that did not end within the look-ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Incomplete {
+    /// Nothing, as the published formula has it: long thoughts are punished.
+    #[default]
+    Zero,
+    /// The terms of the thought, if what there is begins the format.
+    Partial,
+}
+
+/// The hyper-parameters. The default is FLAP.4 as published.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FlapOptions {
+    /// The weight a of the similarity of thought and step. Default 1.
+    pub step_weight: f64,
+    /// The weight b of the permission of the API. Default 1.
+    pub api_weight: f64,
+    /// The weight c of the similarity of thought and query. Default 1.
+    pub input_weight: f64,
+    /// The weight d of the similarity of thought and description of the API. Default 1.
+    pub description_weight: f64,
+    /// α of the step under execution. Default 1.
+    pub alpha_current: f64,
+    /// α of a step in a followed flow. Default 0.5.
+    pub alpha_followed: f64,
+    /// α of another permitted step. Default 0.1.
+    pub alpha_deviation: f64,
+    /// β of an API that is not permitted. Default 0.1.
+    pub beta_soft: f64,
+    /// The share λ of the heuristic against the model's probability. Default 0.7.
+    pub lambda: f64,
+    /// The number k of candidates. Default 10.
+    pub candidates: usize,
+    /// The most tokens L of a look-ahead, the candidate among them. Default 32.
+    pub lookahead: usize,
+    /// What does not end within the look-ahead. Default zero.
+    pub incomplete: Incomplete,
+    /// The most tokens of a plan. Default 512.
+    pub max_tokens: usize,
+    /// The most calls of a plan. Default 30.
+    pub max_calls: usize,
+}
+
+impl Default for FlapOptions {
+    fn default() -> FlapOptions {
+        FlapOptions {
+            step_weight: 1.0,
+            api_weight: 1.0,
+            input_weight: 1.0,
+            description_weight: 1.0,
+            alpha_current: 1.0,
+            alpha_followed: 0.5,
+            alpha_deviation: 0.1,
+            beta_soft: 0.1,
+            lambda: 0.7,
+            candidates: 10,
+            lookahead: 32,
+            incomplete: Incomplete::Zero,
+            max_tokens: 512,
+            max_calls: 30,
+        }
+    }
+}
+
+grammata_base::setters!(FlapOptions {
+    step_weight: f64,
+    api_weight: f64,
+    input_weight: f64,
+    description_weight: f64,
+    alpha_current: f64,
+    alpha_followed: f64,
+    alpha_deviation: f64,
+    beta_soft: f64,
+    lambda: f64,
+    candidates: usize,
+    lookahead: usize,
+    incomplete: Incomplete,
+    max_tokens: usize,
+    max_calls: usize,
+});
+
+impl FlapOptions {
+    /// A variant of the paper: FLAP.1 leaves out the term of steps, FLAP.2 that of the query, FLAP.3 that of descriptions;
+    /// FLAP.4, and any other number, has all.
+    pub fn variant(number: u8) -> FlapOptions {
+        let all = FlapOptions::default();
+        match number {
+            1 => FlapOptions { step_weight: 0.0, ..all },
+            2 => FlapOptions { input_weight: 0.0, ..all },
+            3 => FlapOptions { description_weight: 0.0, ..all },
+            _ => all,
+        }
+    }
+
+    /// (1 - λ) `probability` + λ `heuristic`.
+    pub fn score(&self, probability: f64, heuristic: f64) -> f64 {
+        mixed(self.lambda, probability, heuristic)
+    }
+
+    /// The heuristic H of terms: their weighted sum.
+    pub fn heuristic(&self, terms: &FlapTerms) -> f64 {
+        self.step_weight * terms.step
+            + self.api_weight * terms.api
+            + self.input_weight * terms.input
+            + self.description_weight * terms.description
+    }
+}
+
+/// The terms of the heuristic, before their weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlapTerms {
+    /// α times the similarity of the thought and its nearest step, 0 if that is not permitted.
+    pub step: f64,
+    /// β times the similarity of the name and the nearest API's.
+    pub api: f64,
+    /// The similarity of thought and query.
+    pub input: f64,
+    /// The similarity of the thought and the API's description, or the name of one that the domain lacks.
+    pub description: f64,
+}
+
+/// Scores thoughts and APIs of a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct FlapScore<'a> {
+    /// The hyper-parameters.
+    pub options: FlapOptions,
+    /// What the user asked.
+    pub query: &'a str,
+}
+
+impl FlapScore<'_> {
+    /// The terms of a thought alone.
+    ///
+    /// # Errors
+    /// Of the similarity.
+    pub fn of_thought(
+        &self,
+        progress: &FlapProgress<'_>,
+        thought: &str,
+        similarity: &mut dyn Similarity,
+    ) -> Result<FlapTerms> {
+        let (step, similar_step) = progress.nearest_step(thought, similarity)?;
+        let alpha = match progress.permits_step(step) {
+            false => 0.0,
+            true if step == progress.current() => self.options.alpha_current,
+            true if progress.is_followed(step) => self.options.alpha_followed,
+            true => self.options.alpha_deviation,
+        };
+        let input = similar(similarity, thought, self.query)?;
+        Ok(FlapTerms { step: alpha * similar_step, input, ..FlapTerms::default() })
+    }
+
+    /// The terms of a thought and the name of an API.
+    ///
+    /// # Errors
+    /// Of the similarity.
+    pub fn of_call(
+        &self,
+        progress: &FlapProgress<'_>,
+        thought: &str,
+        name: &str,
+        similarity: &mut dyn Similarity,
+    ) -> Result<FlapTerms> {
+        let terms = self.of_thought(progress, thought, similarity)?;
+        let domain = progress.domain();
+        let known = domain.api(name);
+        let (api, similar_name) = match known {
+            Some(api) => (api, 1.0),
+            None => {
+                let names = domain.apis.iter().enumerate().map(|(place, api)| (place, api.name.as_str()));
+                nearest(similarity, name, names)?.unwrap_or_default()
+            }
+        };
+        // in this order: what the domain lacks is soft even if its nearest API was called
+        let beta = match known {
+            None => self.options.beta_soft,
+            Some(_) if progress.permits_api(api) => 1.0,
+            Some(_) if progress.is_called(api) => 0.0,
+            Some(_) => self.options.beta_soft,
+        };
+        let described = known.map_or(name, |api| domain.apis[api].description.as_str());
+        let description = similar(similarity, thought, described)?;
+        Ok(FlapTerms { api: beta * similar_name, description, ..terms })
+    }
+}

@@ -1,0 +1,7 @@
+//! The laboratory; all of it is in [`grammata_labs`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(grammata_labs::run(std::env::args_os().collect()))
+}

@@ -1,0 +1,59 @@
+//! Arms: how much an agent is bound, and by what.
+
+use grammata_agents::procedures::Mode;
+use grammata_agents::procedures::agent::Controllers;
+use grammata_agents::procedures::agent::{AgentOptions, Mask};
+use std::sync::LazyLock;
+
+/// An arm of the evaluation: options of the agent under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The name.
+    pub name: &'static str,
+    /// What it is.
+    pub description: &'static str,
+    /// How the agent is bound.
+    pub options: AgentOptions,
+}
+
+const BASE: AgentOptions = AgentOptions::DEFAULT;
+
+/// The arms of the evaluation. Informs are verbatim in all that have a mask.
+pub static ARMS: LazyLock<[Arm; 7]> = LazyLock::new(|| {
+    [
+        Arm {
+            name: "A0",
+            description: "no mask, no controllers, three tries to parse",
+            options: BASE.mask(Mask::None).narrow(false).claims(false).feedback(false),
+        },
+        Arm {
+            name: "A1",
+            description: "the form of steps",
+            options: BASE.mask(Mask::Form).narrow(false).claims(false).feedback(false),
+        },
+        Arm {
+            name: "A2",
+            description: "the form, feedback, refusals",
+            options: BASE.mask(Mask::Form).narrow(false).claims(false).controllers(Some(Controllers::PAPER)),
+        },
+        Arm {
+            name: "A3",
+            description: "graph",
+            options: BASE.mask(Mask::Open(Mode::Graph)).narrow(false).claims(false),
+        },
+        Arm { name: "A4", description: "guarded", options: BASE.narrow(false).claims(false) },
+        Arm { name: "A5", description: "guarded, arguments narrowed, claims", options: BASE },
+        Arm {
+            name: "A6",
+            description: "strict, arguments narrowed, claims",
+            options: BASE.mask(Mask::Open(Mode::Strict)),
+        },
+    ]
+});
+
+impl Arm {
+    /// The arm of a name.
+    pub fn named(name: &str) -> Option<Arm> {
+        ARMS.iter().find(|arm| arm.name.eq_ignore_ascii_case(name)).cloned()
+    }
+}
