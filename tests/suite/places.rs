@@ -187,7 +187,6 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("flow/stated", "an option, not the file"),
     ("flow/line", "names the step or API; the file was read before"),
     ("flow/similarity", "what a model computed"),
-    ("flow/queries", "names the domain and the flow"),
     ("flow/budget", "an option, not the file"),
     ("pdl/blocking", "the procedure as a whole, which it names"),
     ("procedure/", "a call of the library, or what the world did"),

@@ -121,7 +121,7 @@ fn front_pages_are_short() {
 #[test]
 fn files_that_are_named_exist() {
     let mut files = Vec::new();
-    let mut open = ["src", "crates", "tests", "benches"].map(|folder| root().join(folder)).to_vec();
+    let mut open = ["src", "crates", "labs", "tests", "benches"].map(|folder| root().join(folder)).to_vec();
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
