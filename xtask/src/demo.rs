@@ -40,7 +40,8 @@ pub fn run() -> Result {
     setup::everything()?;
     for (title, arguments) in RUNS {
         println!("\n== {title}");
-        let program = ["run", "--release", "--quiet", "--features", "ort", "--package", "grammata-cli", "--"];
+        let program =
+            ["run", "--profile", "quick", "--quiet", "--features", "ort", "--package", "grammata-cli", "--"];
         command::run(cargo(&program).args(arguments))?;
     }
     Ok(())

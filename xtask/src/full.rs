@@ -70,14 +70,15 @@ pub fn run(names: &[String]) -> Result {
     steps::run("full", &STEPS, names)
 }
 
-/// One of [`TESTS`], with the release profile: long runs are worth the build.
+/// One of [`TESTS`], with an optimised profile: long runs are worth the build.
 fn tests(name: &str) -> Result {
     let Some((_, package, target, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name)
     else {
         return Err(format!("there is no test run `{name}`"));
     };
     NEXTEST.install()?;
-    let arguments = ["run", "--release", "--package", package, "--no-fail-fast", "--test", target];
+    let arguments =
+        ["run", "--cargo-profile", "quick", "--package", package, "--no-fail-fast", "--test", target];
     let mut command = NEXTEST.command(&arguments);
     command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
     command::run(&mut command)
@@ -100,11 +101,12 @@ fn tokenizers() -> Result {
         moved.map_err(|error| error.to_string())?;
     }
     NEXTEST.install()?;
-    let arguments = ["run", "--release", "--package", "grammata", "--test", "suite", "real_tokenizers"];
+    let arguments =
+        ["run", "--cargo-profile", "quick", "--package", "grammata", "--test", "suite", "real_tokenizers"];
     command::run(NEXTEST.command(&arguments).env("GRAMMATA_TOKENIZERS", folder))
 }
 
 /// The publication of tables under every interleaving of threads.
 fn loom() -> Result {
-    command::run(&mut cargo(&["test", "--release", "--package", "interleavings"]))
+    command::run(&mut cargo(&["test", "--profile", "quick", "--package", "interleavings"]))
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 const RECORD: &str = "benches/instructions/record.txt";
 
 /// Builds the program that does the work.
-const BUILD: [&str; 4] = ["build", "--release", "--package", "instructions"];
+const BUILD: [&str; 5] = ["build", "--profile", "quick", "--package", "instructions"];
 
 /// Percent that a count may rise before it is an error, or fall before the record is worth making anew.
 const TOLERANCE: f64 = 5.0;

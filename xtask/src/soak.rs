@@ -13,6 +13,6 @@ pub fn run(minutes: &str) -> Result {
     let minutes: f64 = minutes.parse().map_err(|_| format!("`{minutes}` is no number of minutes"))?;
     let seconds = format!("{}", (minutes * 60.0).round() as u64);
     let program =
-        ["run", "--release", "--quiet", "--package", "grammata-examples", "--example", "soak", "--"];
+        ["run", "--profile", "quick", "--quiet", "--package", "grammata-examples", "--example", "soak", "--"];
     command::run(cargo(&program).args([&*seconds, THREADS]).args(CACHE_BYTES))
 }

@@ -28,18 +28,9 @@ mod vocabulary;
 mod warm;
 
 use pyo3::prelude::*;
-use std::ffi::OsString;
-
-/// Runs the program on arguments, the first of which is its own name; gives its exit code.
-#[pyfunction]
-fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| grammata_cli::run_on(arguments))
-}
 
 #[pymodule]
 mod _native {
-    #[pymodule_export]
-    use super::run_program;
     #[pymodule_export]
     use crate::archive::{Archive, ArchiveBuilder};
     #[pymodule_export]

@@ -33,7 +33,7 @@ fn figures(group: &str) -> Vec<String> {
             retrieve(&request.query, Mode::Utterance, None, Utterance::Last, tools, None, &options).unwrap();
         let list: Vec<usize> = run.tools.iter().map(|tool| catalogue.index_of(&tool.id).unwrap()).collect();
         let judged =
-            Judged::new(&list, &Relevance::of_request(&request, &catalogue).unwrap(), options.k).unwrap();
+            Judged::new(&list, &Relevance::of_request(request, &catalogue).unwrap(), options.k).unwrap();
         let [r3, r5, r11] = [3, 5, 11].map(|x| judged.recall_at(x));
         let complete = f64::from(u8::from(judged.is_complete()));
         let row = [judged.mmrr(), judged.map(), r3, r5, r11, complete];

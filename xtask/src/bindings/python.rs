@@ -24,6 +24,9 @@ const PACKAGES: [&str; 9] = [
 
 const MANIFEST: &str = "bindings/python/Cargo.toml";
 
+/// The package of the program.
+const PROGRAM: &str = "crates/cli/Cargo.toml";
+
 /// The part of the package that is written in Python.
 const SOURCES: &str = "bindings/python/python/grammata";
 
@@ -75,17 +78,23 @@ fn assemble(python: &Path, site: &Path) -> Result {
     )
 }
 
-/// Builds the wheel to ship, installs it, and runs the tests with it.
+/// Builds the wheels to ship, of the library and of the program, installs them, runs the tests with the one and asks the other for
+/// its version.
 pub fn wheel() -> Result {
     let python = environment()?;
     let wheels = format!("{FOLDER}/wheels");
     // the only wheel there is the one that is built now
     let _ = std::fs::remove_dir_all(root().join(&wheels));
-    let build = ["-m", "maturin", "build", "--manifest-path", MANIFEST, "--out", &wheels, "--interpreter"];
-    command::run(command(&python, &build).arg(&python))?;
+    for manifest in [MANIFEST, PROGRAM] {
+        let build =
+            ["-m", "maturin", "build", "--manifest-path", manifest, "--out", &wheels, "--interpreter"];
+        command::run(command(&python, &build).arg(&python))?;
+    }
     let install =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
-    command::run(command(&python, &install).args(["--no-index", "--find-links", &wheels, "grammata"]))?;
+    let packages = ["--no-index", "--find-links", &wheels, "grammata", "grammata-cli"];
+    command::run(command(&python, &install).args(packages))?;
+    command::run(&mut command(python.with_file_name("grammata"), &["--version"]))?;
     command::run(&mut command(&python, &["-m", "pytest", "-q", "bindings/python"]))
 }
 

@@ -29,7 +29,6 @@ __all__ = [
     "accept_tokens",
     "fill_masks",
     "mask_logits",
-    "run_program",
 ]
 
 __version__: str
@@ -402,5 +401,4 @@ def accept_tokens(
     matchers: Sequence[Matcher], tokens: Sequence[_Token], /, *, errors: Literal["return"]
 ) -> list[GrammataError | None]: ...
 def mask_logits(logits: _Memory, mask: MaskBuffer | _Memory, /) -> None: ...
-def run_program(arguments: Sequence[str]) -> int: ...
 def _end() -> None: ...

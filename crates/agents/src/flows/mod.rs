@@ -4,12 +4,11 @@
 //! A [`FlowDomain`] is read from TOML. [`FlowAutomaton`] is the language of its plans at a level of strictness, a
 //! [`TransitionSystem`](grammata::transitions::TransitionSystem) under the algorithms that other automata have;
 //! [`FlowLookahead`] says what lies ahead of a state. [`grammar`] is the language of their texts, with thoughts or without,
-//! for a [`Compiler`](grammata::Compiler); [`parse`] reads such texts, and [`metrics`] are the paper's measures of a plan against
-//! a gold one. [`spec`] writes the automaton as a plan spec for all that reads specs.
+//! for a [`Compiler`](grammata::Compiler); [`parse`] reads such texts. [`spec`] writes the automaton as a plan spec for all that
+//! reads specs.
 //!
-//! With a model, [`FlowPrompt`] asks for the plan of a [`Query`]; [`ValidChooser`] chooses among valid plans, and
-//! [`flap::FlapDecoder`] is the decoder that the paper publishes. A [`PlanWriter`] stops at each call, so that an [`Execution`] can
-//! carry it out and its answer decide what may come next.
+//! With a model, [`FlowPrompt`] asks for the plan of a customer's query, and [`ValidChooser`] chooses among valid plans. A
+//! [`PlanWriter`] stops at each call, so that an [`Execution`] can carry it out and its answer decide what may come next.
 
 mod automaton;
 mod budget;

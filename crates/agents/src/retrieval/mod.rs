@@ -3,8 +3,8 @@
 //! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language Models
 //! for Query Generation* (2024), without the model that writes the queries: a [`Catalogue`] of tools, one document a tool; an
 //! index that ranks documents for one query, lexical ([`Bm25`]) or dense ([`FlatIndex`]), or both joined by
-//! [reciprocal rank fusion](fuse::reciprocal_rank_fusion); the lists of several queries [interleaved](fuse::interleave) and
-//! cut to the best k; and the [metrics] of the paper with their corrections. A [`Retriever`] ties them together,
+//! [reciprocal rank fusion](fuse::reciprocal_rank_fusion); and the lists of several queries [interleaved](fuse::interleave) and
+//! cut to the best k. A [`Retriever`] ties them together,
 //! and [`store`] keeps vectors on disk. Tools are named by their index in the catalogue throughout.
 
 pub mod catalogue;

@@ -36,7 +36,7 @@ enum Command {
     /// Draw the flows, with where a plan stands and what may come next
     Graph(graph::Arguments),
     /// Write the plan of a customer's query with a language model
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
 }
 
 #[derive(Debug, clap::Args)]

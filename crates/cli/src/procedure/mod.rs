@@ -42,7 +42,7 @@ enum Command {
     /// Judge a recorded conversation step by step
     Verify(verify::Arguments),
     /// Run a session of an agent with a user and APIs
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Run many random sessions, and count their outcomes
     Simulate(simulate::Arguments),
 }

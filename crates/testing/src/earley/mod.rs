@@ -1,7 +1,7 @@
 //! A recogniser for every grammar of the IR, after Earley: "An efficient context-free parsing algorithm"
 //! (1970).
 //!
-//! An item is a head (what is being read), what is left to read of it as a plain list of [pieces](chart),
+//! An item is a head (what is being read), what is left to read of it as a plain list of pieces (`chart`),
 //! and the place where the head began. Rules, intersections and complements are heads; everything else is
 //! expanded in place. An intersection or complement runs charts of its own, one per operand.
 //!
