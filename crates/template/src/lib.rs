@@ -139,7 +139,7 @@ impl Dialect {
     }
 }
 
-/// Does `work` on a thread of its own, with a stack of [`STACK`] bytes.
+/// Does `work` on a thread of its own, with a stack of 32 MiB.
 pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault> {
     let failed = |text: String| Fault {
         reason: Reason::Template(text),

@@ -49,12 +49,12 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The 199 plugins of MetaTool (Huang et al. 2023, MIT licence; `catalogues/metatool`), which come with the crate.
+    /// The 199 plugins of MetaTool (Huang et al. 2023, MIT licence; `crates/agents/catalogues/metatool`), which come with the crate.
     ///
     /// # Errors
     /// `limits` allow fewer tools or bytes.
     pub fn metatool(limits: &Limits) -> Result<Catalogue> {
-        Catalogue::from_json_lines(include_str!("../../../../catalogues/metatool/tools.jsonl"), limits)
+        Catalogue::from_json_lines(include_str!("../../catalogues/metatool/tools.jsonl"), limits)
     }
 
     fn push(&mut self, tool: Tool, line: usize, limits: &Limits) -> Result<()> {
