@@ -1,5 +1,6 @@
 //! One conversation under a procedure: values as they came, which nodes may come next, and why others may not.
 
+use super::automaton::StateId;
 use super::declarations::NodeKind;
 use super::evaluation::Evaluation;
 use super::flow::PointId;
@@ -451,5 +452,12 @@ impl<'p> Session<'p> {
         let step = self.procedure.flow.step(&self.view().calls, node)?;
         self.points = step.answered;
         Some(step.failed)
+    }
+}
+
+impl Supervisor<'_> {
+    /// The state of a session. `None` if the automaton has no such state.
+    pub(super) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
+        self.automaton().find(&session.marks, &session.points)
     }
 }

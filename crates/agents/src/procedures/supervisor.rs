@@ -10,7 +10,6 @@ use super::flow::PointId;
 use super::marks::Marks;
 use super::procedure::Procedure;
 use super::rules::Mode;
-use super::session::Session;
 use super::value::Scalar;
 use fixedbitset::FixedBitSet;
 use grammata::error::Result;
@@ -134,11 +133,6 @@ impl<'p> Supervisor<'p> {
     /// The mode.
     pub fn mode(&self) -> Mode {
         self.automaton.mode()
-    }
-
-    /// The state of a session; `None` where the automaton has none.
-    pub(super) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
-        self.automaton.find(&session.marks, &session.points)
     }
 
     /// The first outcome of a node that leads out of S, in the state of a session. `None` also for nodes that change no state,
