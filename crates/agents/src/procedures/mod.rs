@@ -3,7 +3,7 @@
 //! A procedure declares slots, APIs and answers (*nodes*, each with *preconditions*), and a text that calls them in Python-like
 //! blocks with prose anywhere. From the file to a verdict on a session:
 //!
-//! - [`Procedure::read`] reads a file; [`check`] also runs the static checks, among them those that need the automaton;
+//! - [`Procedure::read`] reads a file; [`check`](fn@check) also runs the static checks, among them those that need the automaton;
 //! - [`Automaton`] has states over finitely many cells of values, made as they are visited, and [`Supervisor`] the part of it
 //!   that neither results nor decisions can block; both are [transition systems](grammata::transitions);
 //! - [`Session`] follows one conversation with its values: which nodes may come, and why others may not;
@@ -12,59 +12,27 @@
 //! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility); how a text is read where paper and code leave it
 //! open is in `docs/procedures.md`.
 
-mod act;
+// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record, agent
 pub mod agent;
-mod arguments;
 mod automaton;
-mod checks;
-mod claims;
+mod check;
 mod conversation;
-mod declarations;
-mod errors;
-mod evaluation;
-mod fill;
-mod flow;
-mod format;
-mod graph;
-mod guards;
-mod marks;
-mod meaning;
-mod obstacle;
-mod outcomes;
-mod pdl;
-mod procedure;
-mod read;
-mod registers;
-mod rules;
-mod session;
-mod spec;
-mod status;
-mod step;
-mod supervisor;
-mod trace;
-mod value;
-mod walk;
-mod words;
+mod export;
+mod language;
+mod record;
+mod semantics;
 
 pub use crate::document::Format;
-pub use act::Act;
-pub use arguments::{Argument, Arguments, Origin};
-pub use automaton::{Automaton, Letter, Outcome, StateId};
-pub use conversation::{Conversation, FREE_REPLIES, Offering, Resolved, Texts, Workflow};
-pub use declarations::{Node, NodeKind, Slot, Source, normal};
-pub use errors::{Finding, Severity};
-pub use format::format;
-pub use graph::ProcedureGraph;
-pub use obstacle::Obstacle;
-pub use procedure::Procedure;
-pub use rules::Mode;
-pub use session::{Session, Values};
-pub use status::Status;
-pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};
-pub use supervisor::{Size, Supervisor};
-pub use trace::{Event, Verdict, Violation, follow, read_trace, verify};
-pub use value::{Literal, Scalar};
-pub use walk::{Walk, WalkOptions, random_walk};
+pub use automaton::{Automaton, Letter, Mode, Outcome, Size, StateId, Supervisor};
+pub use check::format;
+pub use conversation::{
+    Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,
+    Session, StepFormat, StepOptions, Text, Texts, Workflow, step_grammar,
+};
+pub use export::ProcedureGraph;
+pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status};
+pub use record::{Event, Verdict, Violation, Walk, WalkOptions, follow, random_walk, read_trace, verify};
+pub use semantics::Procedure;
 
 use grammata::diagnostic::Place;
 use grammata::error::{Error, ErrorKind, Result};
@@ -88,11 +56,11 @@ pub struct Report {
 /// # Errors
 /// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.
 pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
-    let mut findings = errors::Findings::default();
-    let procedure = read::read(text, format, limits, &mut findings)?;
+    let mut findings = language::errors::Findings::default();
+    let procedure = check::read::read(text, format, limits, &mut findings)?;
     let mut report = Report { findings: Vec::new(), procedure: None, size: None, unchecked: None };
     if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {
-        match outcomes::check(&procedure, limits, &mut findings) {
+        match check::outcomes::check(&procedure, limits, &mut findings) {
             Ok(size) => report.size = Some(size),
             Err(error) if error.kind() == ErrorKind::Limit => report.unchecked = Some(error),
             Err(error) => return Err(error),

@@ -1,7 +1,7 @@
 //! Simulated APIs: rows of conditions on arguments and results.
 
 use crate::plan::{Environment, Observation, Step};
-use crate::procedures::value::Scalar;
+use crate::procedures::language::value::Scalar;
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Spec;
 use serde_json::{Map, Value};

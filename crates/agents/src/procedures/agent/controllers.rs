@@ -1,8 +1,8 @@
 //! The published controllers of FlowAgent: an act is judged after it was written, and a refusal is told to the agent.
 
 use crate::procedures::conversation::Resolved;
-use crate::procedures::declarations::NodeKind;
-use crate::procedures::procedure::Procedure;
+use crate::procedures::language::declarations::NodeKind;
+use crate::procedures::semantics::procedure::Procedure;
 use rustc_hash::FxHashSet;
 
 /// Where the published code differs from the paper's Algorithm 1.

@@ -1,7 +1,7 @@
 //! What the user decides after an answer, and which decisions there are.
 
 use crate::procedures::conversation::Conversation;
-use crate::procedures::procedure::Procedure;
+use crate::procedures::semantics::procedure::Procedure;
 use serde_json::Value;
 
 /// A question of what the user decided.
@@ -47,12 +47,17 @@ pub(super) fn choices(
     if let Some(list) = lists.filter_map(|(_, value)| value.as_array()).find(|list| !list.is_empty()) {
         return list.iter().map(named).collect();
     }
-    crate::procedures::words::pieces(&[reply.to_owned()])
+    crate::procedures::conversation::words::pieces(&[reply.to_owned()])
         .into_iter()
         .map(|piece| (piece.clone(), Value::from(piece)))
         .collect()
 }
 
 fn named(value: &Value) -> (String, Value) {
-    (crate::procedures::fill::one_line(&crate::procedures::fill::spoken(value)), value.clone())
+    (
+        crate::procedures::conversation::fill::one_line(&crate::procedures::conversation::fill::spoken(
+            value,
+        )),
+        value.clone(),
+    )
 }

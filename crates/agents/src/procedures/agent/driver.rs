@@ -7,13 +7,13 @@ use super::record::{Ending, Entry, Record};
 use super::user::{Reply, Said, User};
 use super::{Agent, Situation, errors};
 use crate::plan::{Environment, Step};
-use crate::procedures::act::Act;
-use crate::procedures::arguments::Arguments;
+use crate::procedures::conversation::act::Act;
+use crate::procedures::conversation::arguments::Arguments;
+use crate::procedures::conversation::obstacle::Obstacle;
+use crate::procedures::conversation::session::{Session, Values};
 use crate::procedures::conversation::{Conversation, Resolved, Workflow};
-use crate::procedures::declarations::NodeKind;
-use crate::procedures::obstacle::Obstacle;
-use crate::procedures::procedure::Procedure;
-use crate::procedures::session::{Session, Values};
+use crate::procedures::language::declarations::NodeKind;
+use crate::procedures::semantics::procedure::Procedure;
 use crate::procedures::{Mode, Status};
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
@@ -242,7 +242,10 @@ impl Driver<'_, '_> {
                 self.record.refusals += 1;
                 refused += 1;
                 refusals.push(reason.clone());
-                self.note(Entry::Refused { written: crate::procedures::fill::one_line(&written), reason });
+                self.note(Entry::Refused {
+                    written: crate::procedures::conversation::fill::one_line(&written),
+                    reason,
+                });
                 let is_bounded = !quirks.is_some_and(|quirks| quirks.unbounded_refusals);
                 let most =
                     self.binding.controllers.map_or(self.options.tries, |controllers| controllers.most_tries);

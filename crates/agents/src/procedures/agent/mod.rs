@@ -36,7 +36,7 @@ pub use usage::Usage;
 pub use user::{AskedUser, Reply, Said, ScriptedUser, User};
 
 use super::conversation::Conversation;
-use super::step::Offer;
+use super::conversation::step::Offer;
 use grammata::error::Result;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use super::decision::{DecisionRequest, UNCLEAR};
 use super::usage::Usage;
 use super::{Agent, Mask, Situation, prompt};
 use crate::plan::policy::ModelPolicy;
-use crate::procedures::step::{StepOptions, step_grammar};
+use crate::procedures::conversation::step::{StepOptions, step_grammar};
 use grammata::error::Result;
 use grammata::grammar::GrammarBuilder;
 use grammata::limits::Limits;

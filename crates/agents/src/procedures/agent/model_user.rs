@@ -3,7 +3,7 @@
 use super::simulation::UserScript;
 use super::user::{Reply, Said, User};
 use crate::plan::policy::ModelPolicy;
-use crate::procedures::fill::{one_line, spoken};
+use crate::procedures::conversation::fill::{one_line, spoken};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};

@@ -1,9 +1,9 @@
 //! How an agent is bound: the grammar of its steps, and what its prompts and answers hold.
 
 use super::controllers::Controllers;
+use crate::procedures::automaton::rules::Mode;
+use crate::procedures::conversation::step::StepFormat;
 use crate::procedures::conversation::{Offering, Texts};
-use crate::procedures::rules::Mode;
-use crate::procedures::step::StepFormat;
 
 /// What the grammar of a step holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::record::Record;
 use crate::procedures::automaton::StateId;
 use crate::procedures::conversation::Workflow;
-use crate::procedures::graph::escape;
-use crate::procedures::session::Session;
-use crate::procedures::trace::{Event, follow};
+use crate::procedures::conversation::session::Session;
+use crate::procedures::export::graph::escape;
+use crate::procedures::record::trace::{Event, follow};
 use grammata::error::Result;
 use std::fmt::Write;
 

@@ -4,11 +4,11 @@ use super::decision::{DecisionRequest, UNCLEAR};
 use super::record::Entry;
 use super::{Mask, Situation};
 use crate::procedures::conversation::FREE_REPLIES;
-use crate::procedures::declarations::{Node, NodeKind};
-use crate::procedures::fill::{one_line, spoken};
-use crate::procedures::procedure::Procedure;
-use crate::procedures::session::Session;
-use crate::procedures::step::StepFormat;
+use crate::procedures::conversation::fill::{one_line, spoken};
+use crate::procedures::conversation::session::Session;
+use crate::procedures::conversation::step::StepFormat;
+use crate::procedures::language::declarations::{Node, NodeKind};
+use crate::procedures::semantics::procedure::Procedure;
 use serde_json::Value;
 use std::fmt::Write;
 

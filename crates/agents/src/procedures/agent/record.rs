@@ -1,7 +1,7 @@
 //! What happened in a session.
 
 use super::usage::Usage;
-use crate::procedures::session::Values;
+use crate::procedures::conversation::session::Values;
 use grammata::error::Error;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::apis::{Rows, SimulatedApis};
 use super::errors;
-use crate::procedures::session::Values;
+use crate::procedures::conversation::session::Values;
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::Result;
 use grammata::limits::Limits;

@@ -1,8 +1,8 @@
 //! Users: who the agent talks to.
 
 use super::simulation::{OutOfWorkflow, UserScript};
-use crate::procedures::fill::spoken;
-use crate::procedures::session::Values;
+use crate::procedures::conversation::fill::spoken;
+use crate::procedures::conversation::session::Values;
 use grammata::error::Result;
 use serde_json::Value;
 use std::collections::VecDeque;

@@ -1,0 +1,108 @@
+//! The rules: why a node may not come in a state.
+
+use super::marks::{Cell, Marks};
+use super::truth::Evaluation;
+use crate::procedures::language::status::Status;
+use crate::procedures::semantics::flow::PointId;
+use crate::procedures::semantics::procedure::{Precondition, Procedure};
+use std::fmt;
+
+/// How much of a procedure binds the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Preconditions alone, of calls and of answers.
+    Graph,
+    /// Preconditions, and a call of the text whose conditions hold. The order is free beyond that.
+    #[default]
+    Guarded,
+    /// Preconditions, and the control flow of the text.
+    Strict,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Graph => "graph",
+            Mode::Guarded => "guarded",
+            Mode::Strict => "strict",
+        })
+    }
+}
+
+/// The rule that a node breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::procedures) enum Rule {
+    /// A precondition, by its place among those of the node.
+    Precondition(usize),
+    /// `max_calls`.
+    Limit,
+    /// No call of the text is open.
+    Guard,
+    /// The control flow is elsewhere.
+    Order,
+}
+
+/// What a mode knows of a state beside its marks.
+#[derive(Debug)]
+pub(in crate::procedures) struct View {
+    pub(in crate::procedures) evaluation: Evaluation,
+    /// The calls where the flow can be, in the mode `strict`.
+    pub(in crate::procedures) calls: Vec<PointId>,
+}
+
+impl View {
+    pub(in crate::procedures) fn of<V: Cell>(
+        procedure: &Procedure,
+        mode: Mode,
+        marks: &Marks<V>,
+        points: &[PointId],
+    ) -> View {
+        let evaluation = Evaluation::of(procedure, marks);
+        let calls = match mode {
+            Mode::Strict => procedure.flow.calls(&procedure.nodes, &evaluation.truths, points),
+            Mode::Graph | Mode::Guarded => Vec::new(),
+        };
+        View { evaluation, calls }
+    }
+}
+
+pub(in crate::procedures) fn is_met<V>(marks: &Marks<V>, precondition: &Precondition) -> bool {
+    match precondition.status {
+        None => marks.done[precondition.node] != Status::No,
+        Some(status) => marks.done[precondition.node] == status,
+    }
+}
+
+/// The first rule that a node breaks in a state, arguments aside; `None` if it may come.
+pub(in crate::procedures) fn broken<V: Cell>(
+    procedure: &Procedure,
+    mode: Mode,
+    marks: &Marks<V>,
+    view: &View,
+    node: usize,
+) -> Option<Rule> {
+    let declared = &procedure.nodes[node];
+    if declared.kind.is_free() {
+        return None;
+    }
+    let preconditions = &procedure.preconditions[node];
+    if let Some(place) = preconditions.iter().position(|precondition| !is_met(marks, precondition)) {
+        return Some(Rule::Precondition(place));
+    }
+    if declared.max_calls.is_some_and(|most| marks.calls[node] >= most) {
+        return Some(Rule::Limit);
+    }
+    match mode {
+        Mode::Graph => None,
+        Mode::Guarded => {
+            let sites = &procedure.sites_of[node];
+            let is_open = |&site: &usize| view.evaluation.is_open(procedure.sites[site].guard);
+            (!sites.is_empty() && !sites.iter().any(is_open)).then_some(Rule::Guard)
+        }
+        Mode::Strict => {
+            use crate::procedures::language::declarations::NodeKind;
+            let is_step = matches!(declared.kind, NodeKind::Api | NodeKind::Inform);
+            (is_step && !procedure.flow.has_call(&view.calls, node)).then_some(Rule::Order)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The supervisor: the greatest behaviour of the agent that neither results nor decisions can lead into a dead end.
+//!
+//! Results of calls and decisions of the user are not the agent's to choose (they are *uncontrollable*). The supremal
+//! controllable and nonblocking set S of states (Ramadge and Wonham, SIAM J. Control Optim. 25(1), 1987) is found by
+//! removal: of choices some outcome of which is outside of S, and of states from which no closing answer can be reached
+//! by the choices left.
+
+use super::automaton::{Automaton, Letter, Move, Outcome, StateId};
+use super::marks::Marks;
+use super::rules::Mode;
+use crate::procedures::language::value::Scalar;
+use crate::procedures::semantics::flow::PointId;
+use crate::procedures::semantics::procedure::Procedure;
+use fixedbitset::FixedBitSet;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::transitions::{Transition, TransitionSystem};
+
+/// The size of a procedure's automaton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// States that can be reached.
+    pub states: usize,
+    /// Outcomes of the agent's choices that change a state, in all states.
+    pub edges: usize,
+    /// States in S.
+    pub safe: usize,
+}
+
+/// All reachable states of a procedure, with the choices of the agent that stay in S.
+#[derive(Debug)]
+pub struct Supervisor<'p> {
+    automaton: Automaton<'p>,
+    /// By state: the choices, those that leave S among them.
+    moves: Vec<Vec<Move>>,
+    /// By state: whether a closing answer may be said.
+    complete: FixedBitSet,
+    safe: FixedBitSet,
+}
+
+impl<'p> Supervisor<'p> {
+    /// Makes all states and finds S.
+    ///
+    /// # Errors
+    /// The limits `plan_states` and `compile_work`.
+    pub fn new(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<Supervisor<'p>> {
+        Supervisor::of(Automaton::new(procedure, mode, limits))
+    }
+
+    /// The same without the bounds of `max_calls`: its states do not count calls.
+    ///
+    /// # Errors
+    /// The limits `plan_states` and `compile_work`.
+    pub fn without_counts(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<Supervisor<'p>> {
+        Supervisor::of(Automaton::with_counts(procedure, mode, false, limits))
+    }
+
+    fn of(mut automaton: Automaton<'p>) -> Result<Supervisor<'p>> {
+        let mut moves = Vec::new();
+        let mut complete = FixedBitSet::new();
+        while moves.len() < automaton.len() {
+            let state = moves.len() as StateId;
+            moves.push(automaton.moves(state)?);
+            let view = automaton.view(state)?;
+            complete.grow(moves.len());
+            complete.set(state as usize, automaton.is_complete(state, &view));
+        }
+        let mut safe = FixedBitSet::with_capacity(moves.len());
+        safe.insert_range(..);
+        let mut supervisor = Supervisor { automaton, moves, complete, safe };
+        loop {
+            let live = supervisor.live();
+            if live == supervisor.safe {
+                return Ok(supervisor);
+            }
+            supervisor.safe = live;
+        }
+    }
+
+    /// The states from which a closing answer is reached by choices whose outcomes all stay in S.
+    fn live(&self) -> FixedBitSet {
+        let mut before: Vec<Vec<StateId>> = vec![Vec::new(); self.moves.len()];
+        for from in self.safe.ones() {
+            for choice in self.moves[from].iter().filter(|choice| self.stays(choice)) {
+                choice.outcomes.iter().for_each(|(_, to)| before[*to as usize].push(from as StateId));
+            }
+        }
+        let mut live = FixedBitSet::with_capacity(self.moves.len());
+        let mut open: Vec<usize> = self.complete.ones().filter(|&state| self.safe[state]).collect();
+        while let Some(state) = open.pop() {
+            if !live.put(state) {
+                open.extend(before[state].iter().map(|&state| state as usize));
+            }
+        }
+        live
+    }
+
+    fn stays(&self, choice: &Move) -> bool {
+        choice.outcomes.iter().all(|(_, to)| self.safe[*to as usize])
+    }
+
+    /// The procedure.
+    pub fn procedure(&self) -> &'p Procedure {
+        self.automaton.procedure()
+    }
+
+    /// The size of the automaton.
+    pub fn size(&self) -> Size {
+        let edges = self.moves.iter().flatten().map(|choice| choice.outcomes.len()).sum();
+        Size { states: self.moves.len(), edges, safe: self.safe.count_ones(..) }
+    }
+
+    /// Whether the start is outside of S: whatever the agent does, a closing answer may be out of reach.
+    pub fn is_blocking(&self) -> bool {
+        !self.safe.contains(0)
+    }
+
+    /// Whether a state is in S.
+    pub fn is_safe(&self, state: StateId) -> bool {
+        self.safe.contains(state as usize)
+    }
+
+    /// The outcomes of the agent's choices in a state that lead out of S.
+    pub fn leaving(&self, state: StateId) -> Vec<Letter> {
+        let choices = self.moves.get(state as usize).into_iter().flatten();
+        choices
+            .flat_map(|choice| choice.outcomes.iter().map(|(outcome, to)| (choice.node, outcome, *to)))
+            .filter(|(_, _, to)| !self.is_safe(*to))
+            .map(|(node, outcome, _)| Letter { node, outcome: outcome.clone() })
+            .collect()
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.automaton.mode()
+    }
+
+    /// The first outcome of a node that leads out of S, in the state of a session. `None` also for nodes that change no state,
+    /// and where the automaton has no such state.
+    pub(in crate::procedures) fn leaving_by(
+        &self,
+        marks: &Marks<Scalar>,
+        points: &[PointId],
+        node: usize,
+    ) -> Option<&Outcome> {
+        let state = self.automaton.find(marks, points)?;
+        let choice = self.moves[state as usize].iter().find(|choice| choice.node == node)?;
+        choice.outcomes.iter().find(|(_, to)| !self.is_safe(*to)).map(|(outcome, _)| outcome)
+    }
+
+    pub(in crate::procedures) fn automaton(&self) -> &Automaton<'p> {
+        &self.automaton
+    }
+
+    pub(in crate::procedures) fn moves(&self, state: StateId) -> &[Move] {
+        &self.moves[state as usize]
+    }
+}
+
+/// The words of the supervised procedure: choices that stay in S, with their outcomes. A word is accepted where a closing
+/// answer may be said.
+impl TransitionSystem for Supervisor<'_> {
+    type State = StateId;
+    type Label = Letter;
+
+    fn start(&self) -> StateId {
+        0
+    }
+
+    fn successors(&mut self, state: &StateId, into: &mut Vec<Transition<StateId, Letter>>) -> Result<()> {
+        if !self.is_safe(*state) {
+            return Ok(());
+        }
+        for choice in self.moves[*state as usize].iter().filter(|choice| self.stays(choice)) {
+            into.extend(choice.outcomes.iter().map(|(outcome, to)| Transition {
+                label: Letter { node: choice.node, outcome: outcome.clone() },
+                to: *to,
+            }));
+        }
+        Ok(())
+    }
+
+    fn is_accepting(&self, state: &StateId) -> bool {
+        self.complete.contains(*state as usize)
+    }
+}

@@ -1,0 +1,242 @@
+//! The arguments that a call may have, from what the conversation knows at that moment.
+
+use super::obstacle::Obstacle;
+use super::session::{Session, Values};
+use super::words;
+use crate::procedures::language::declarations::{NodeKind, Source};
+use crate::procedures::language::status::Status;
+use crate::procedures::language::value::Scalar;
+use serde_json::{Value, json};
+
+/// What decides the value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// The value in a call that this one builds on.
+    Fixed(Value),
+    /// The results of calls, or the user's decision: one of these.
+    Told(Vec<Value>),
+    /// The user's messages: one of these pieces, in the order of their first place.
+    Words(Vec<String>),
+    /// The slot's schema alone.
+    Schema,
+}
+
+/// One slot of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The slot.
+    pub slot: String,
+    /// The schema of the slot; `true` if the file has none.
+    pub schema: Value,
+    /// What decides the value.
+    pub origin: Origin,
+    /// Whether the call must have it.
+    pub is_required: bool,
+}
+
+/// The arguments of a call, narrowed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arguments {
+    /// In the order of the request, without optional slots that can have no value.
+    pub slots: Vec<Argument>,
+    /// Arguments that would repeat the agent's last act.
+    pub excluded: Option<Values>,
+}
+
+impl Argument {
+    /// All values, if they are listed and few.
+    fn values(&self) -> Option<Vec<Value>> {
+        match &self.origin {
+            Origin::Fixed(value) => Some(vec![value.clone()]),
+            Origin::Told(values) => Some(values.clone()),
+            Origin::Words(words) => Some(words.iter().map(|word| Value::from(word.as_str())).collect()),
+            Origin::Schema => match (self.schema.get("const"), self.schema.get("enum")) {
+                (Some(value), _) => Some(vec![value.clone()]),
+                (None, Some(Value::Array(values))) => Some(values.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    /// The JSON Schema of the value.
+    fn narrowed(&self) -> Value {
+        match &self.origin {
+            Origin::Fixed(value) => json!({ "const": value }),
+            Origin::Told(values) => json!({ "enum": values }),
+            Origin::Words(words) => json!({ "enum": words }),
+            Origin::Schema => self.schema.clone(),
+        }
+    }
+}
+
+impl Arguments {
+    /// The JSON Schema of the arguments.
+    pub fn schema(&self) -> Value {
+        let properties: Values = self.slots.iter().map(|slot| (slot.slot.clone(), slot.narrowed())).collect();
+        let required: Vec<&str> =
+            self.slots.iter().filter(|slot| slot.is_required).map(|slot| slot.slot.as_str()).collect();
+        let mut schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        if let (Some(excluded), Some(object)) = (&self.excluded, schema.as_object_mut()) {
+            object.insert("not".to_owned(), json!({ "const": excluded }));
+        }
+        schema
+    }
+
+    /// Whether nothing is left but what is excluded.
+    fn is_empty(&self) -> bool {
+        let Some(excluded) = &self.excluded else { return false };
+        self.slots.iter().all(|slot| match slot.values() {
+            Some(values) => match excluded.get(&slot.slot) {
+                Some(value) => slot.is_required && values.iter().all(|known| known == value),
+                None => false,
+            },
+            None => false,
+        }) && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
+    }
+
+    /// The schemas of the request as the file has them: nothing is known.
+    pub(in crate::procedures) fn plain(session: &Session<'_>, api: usize) -> Arguments {
+        let procedure = session.procedure();
+        let declared = &procedure.nodes[api];
+        let slots = declared.request.iter().map(|slot| Argument {
+            slot: slot.clone(),
+            schema: schema_of(session, slot),
+            origin: Origin::Schema,
+            is_required: !declared.optional.contains(slot),
+        });
+        Arguments { slots: slots.collect(), excluded: None }
+    }
+}
+
+fn schema_of(session: &Session<'_>, slot: &str) -> Value {
+    let declared = session.procedure().slot(slot);
+    declared.and_then(|slot| slot.schema.clone()).unwrap_or(Value::Bool(true))
+}
+
+/// The elements of a list, or the value.
+fn elements(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items.clone(),
+        Value::Null => Vec::new(),
+        value => vec![value.clone()],
+    }
+}
+
+impl Session<'_> {
+    /// The arguments that a call may have now. A slot of the request
+    /// - that a precondition's request has too, and that is not in `rebind`, has the value of that call (*consistency*);
+    /// - that the response of a precondition has, that the user decided after one, or whose `source` is a result, has one of
+    ///   the values told; one whose `source` is the user is a piece of the user's messages, unless its schema has a `pattern`, a
+    ///   `format`, an `enum` or another type than `string` (*provenance*);
+    /// - else has any value of its schema.
+    ///
+    /// Arguments that repeat the agent's last act are excluded.
+    ///
+    /// # Errors
+    /// Two calls that disagree about a slot, a required slot that can have no value, or nothing left but a repetition. Whether
+    /// the call may come otherwise is for [`obstacle`](Session::obstacle) to say.
+    pub fn arguments(&self, api: usize) -> Result<Arguments, Obstacle> {
+        let Some(declared) = self.procedure.nodes.get(api).filter(|node| node.kind == NodeKind::Api) else {
+            return Err(Obstacle::Unknown);
+        };
+        if let Some(conflict) = self.conflict(api) {
+            return Err(conflict);
+        }
+        let mut slots = Vec::with_capacity(declared.request.len());
+        for slot in &declared.request {
+            let origin = self.origin(api, slot);
+            let is_required = !declared.optional.contains(slot);
+            let is_impossible = match &origin {
+                Origin::Told(values) => values.is_empty(),
+                Origin::Words(words) => words.is_empty(),
+                Origin::Fixed(_) | Origin::Schema => false,
+            };
+            match (is_impossible, is_required) {
+                (true, true) => return Err(Obstacle::Argument(slot.clone())),
+                (true, false) => {}
+                (false, _) => slots.push(Argument {
+                    slot: slot.clone(),
+                    schema: schema_of(self, slot),
+                    origin,
+                    is_required,
+                }),
+            }
+        }
+        let excluded = self.last.as_ref().filter(|(last, _)| *last == api).map(|(_, values)| values.clone());
+        let arguments = Arguments { slots, excluded };
+        if arguments.is_empty() { Err(Obstacle::Repeat) } else { Ok(arguments) }
+    }
+
+    pub(in crate::procedures) fn origin(&self, api: usize, slot: &String) -> Origin {
+        let declared = &self.procedure.nodes[api];
+        if !declared.rebind.contains(slot) {
+            for (base, arguments) in self.bases(api) {
+                let value = arguments.get(slot).filter(|value| !value.is_null());
+                if let Some(value) = value.filter(|_| self.procedure.nodes[base].request.contains(slot)) {
+                    return Origin::Fixed(value.clone());
+                }
+            }
+        }
+        for precondition in &self.procedure.preconditions[api] {
+            if self.procedure.targets[precondition.node].contains(slot)
+                && let Some(value) = self.decided.get(slot)
+            {
+                return Origin::Told(vec![value.clone()]);
+            }
+        }
+        let source = self.procedure.slot(slot).and_then(|slot| slot.source.clone());
+        if let Some(Source::Result { api, slot }) = &source {
+            let told = self.value(&format!("{api}.{slot}"));
+            return Origin::Told(told.map(elements).unwrap_or_default());
+        }
+        let is_answered = |base: usize| self.status(base) != Status::No;
+        for precondition in &self.procedure.preconditions[api] {
+            let base = &self.procedure.nodes[precondition.node];
+            if let Some(place) = base.response.iter().position(|known| known == slot)
+                && is_answered(precondition.node)
+            {
+                let answer = self.answers[precondition.node].as_ref();
+                let told = answer.and_then(|answer| answer.response[place].as_ref());
+                return Origin::Told(told.map(elements).unwrap_or_default());
+            }
+        }
+        let schema = schema_of(self, slot);
+        if source == Some(Source::User) && is_free_text(&schema) {
+            let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
+            let (least, most) = (bound("minLength").unwrap_or(0), bound("maxLength").unwrap_or(u64::MAX));
+            let fits = |piece: &String| {
+                let length = piece.chars().count() as u64;
+                least <= length && length <= most
+            };
+            return Origin::Words(words::pieces(&self.heard).into_iter().filter(fits).collect());
+        }
+        Origin::Schema
+    }
+
+    /// Why a result of a call cannot be followed: the first slot whose value is in no cell of the conditions that test it,
+    /// with the values that are allowed.
+    pub fn foreign(&self, api: usize, result: &Values) -> Option<(String, String)> {
+        for &register in &self.procedure.writes[api] {
+            let register = &self.procedure.registers[register as usize];
+            let Some(value) = result.get(&register.slot).filter(|_| register.is_tested) else { continue };
+            if register.cell(&Scalar::of(value)).is_none() {
+                let cells: Vec<String> = register.cells.iter().map(ToString::to_string).collect();
+                return Some((format!("{} = {value}", register.slot), cells.join(", ")));
+            }
+        }
+        None
+    }
+}
+
+/// Whether a schema says no more of texts than how long they are.
+fn is_free_text(schema: &Value) -> bool {
+    let Some(fields) = schema.as_object() else { return schema == &Value::Bool(true) };
+    let is_text = fields.get("type").is_none_or(|kind| kind == "string");
+    let only = ["type", "minLength", "maxLength", "description", "title", "examples"];
+    is_text && fields.keys().all(|key| only.contains(&key.as_str()))
+}

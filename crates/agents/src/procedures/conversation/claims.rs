@@ -1,0 +1,60 @@
+//! Claims: what only one answer may say, as patterns.
+
+use crate::procedures::language::declarations::Node;
+use crate::procedures::semantics::procedure::Procedure;
+use grammata::error::Result;
+use grammata::grammar::{ExprId, GrammarBuilder};
+use grammata::syntax::regex::{self, Dialect};
+use rustc_hash::FxHashSet;
+
+/// Letters of a word that `auto` takes for a claim, at least.
+const LEAST_LETTERS: usize = 4;
+
+/// The words of a text in lower case, without names after `$`.
+fn words(text: &str) -> FxHashSet<String> {
+    let runs = text.split(|c: char| !c.is_alphanumeric() && c != '$' && c != '_');
+    let words = runs.filter(|run| !run.contains(['$', '_']) && run.chars().count() >= LEAST_LETTERS);
+    words.map(str::to_lowercase).collect()
+}
+
+/// The patterns that only a node may say: those of its `claims`, where `auto` stands for the words of its text that no other
+/// answer's text has. Letters match in either case.
+pub(in crate::procedures) fn patterns(procedure: &Procedure, node: usize) -> Vec<String> {
+    let declared = &procedure.nodes[node];
+    let mut patterns = Vec::new();
+    for claim in &declared.claims {
+        if claim != "auto" {
+            patterns.push(claim.clone());
+            continue;
+        }
+        let others = procedure.nodes.iter().enumerate().filter(|(other, _)| *other != node);
+        let taken: FxHashSet<String> =
+            others.flat_map(|(_, other): (usize, &Node)| words(&other.description)).collect();
+        let mut own: Vec<String> = words(&declared.description).difference(&taken).cloned().collect();
+        own.sort();
+        patterns.extend(own);
+    }
+    patterns
+}
+
+/// The texts in which one of the patterns matches somewhere.
+///
+/// # Errors
+/// Errors of the patterns (`regex/…`).
+pub(in crate::procedures) fn matching(
+    builder: &mut GrammarBuilder,
+    patterns: &[String],
+) -> Result<Option<ExprId>> {
+    let options = regex::Options::default()
+        .dialect(Dialect::Ecma262)
+        .case_insensitive(true)
+        .search(true)
+        .dot_matches_newline(true)
+        .limits(builder.limits().clone());
+    let mut alternatives = Vec::with_capacity(patterns.len());
+    for pattern in patterns {
+        let grammar = regex::compile(pattern, &options)?;
+        alternatives.push(builder.import(&grammar));
+    }
+    Ok((!alternatives.is_empty()).then(|| builder.choice(alternatives)))
+}

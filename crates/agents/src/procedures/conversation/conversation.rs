@@ -1,0 +1,483 @@
+//! A conversation with frames: procedures that interrupt each other, what may come in the present one, and the effect of acts.
+
+use super::act::Act;
+use super::arguments::{Arguments, Origin};
+use super::claims;
+use super::obstacle::Obstacle;
+use super::session::{Session, Values};
+use super::step::{Offer, Text};
+use crate::procedures::automaton::rules::Mode;
+use crate::procedures::automaton::supervisor::Supervisor;
+use crate::procedures::language::declarations::{NodeKind, normal};
+use crate::procedures::semantics::procedure::Procedure;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde_json::Value;
+
+/// Replies outside of the workflow that may come in a row.
+const MOST_FREE: usize = 3;
+/// Frames of a conversation, at most.
+const MOST_FRAMES: usize = 3;
+
+/// The replies that are no nodes, and what they are for.
+pub const FREE_REPLIES: [(&str, &str); 3] = [
+    ("free", "answers what is out of the workflow"),
+    ("clarify", "asks what the user means"),
+    ("decline", "declines a wish that cannot be met"),
+];
+
+/// A procedure in a mode, with the supremal controllable and nonblocking set of its states where that is to be kept.
+#[derive(Debug)]
+pub struct Workflow<'p> {
+    procedure: &'p Procedure,
+    mode: Mode,
+    supervisor: Option<Supervisor<'p>>,
+}
+
+impl<'p> Workflow<'p> {
+    /// A procedure whose dead ends are avoided.
+    ///
+    /// # Errors
+    /// The limits `plan_states` and `compile_work`; `pdl/blocking` if nothing may come from the start on.
+    pub fn new(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<Workflow<'p>> {
+        let supervisor = Supervisor::new(procedure, mode, limits)?;
+        if supervisor.is_blocking() {
+            return Err(crate::procedures::language::errors::blocked_start(procedure.name()));
+        }
+        Ok(Workflow { procedure, mode, supervisor: Some(supervisor) })
+    }
+
+    /// A procedure whose rules alone bind the agent.
+    pub fn unsupervised(procedure: &'p Procedure, mode: Mode) -> Workflow<'p> {
+        Workflow { procedure, mode, supervisor: None }
+    }
+
+    /// The procedure.
+    pub fn procedure(&self) -> &'p Procedure {
+        self.procedure
+    }
+
+    /// The automaton with its supervisor, if there is one.
+    pub fn supervisor(&self) -> Option<&Supervisor<'p>> {
+        self.supervisor.as_ref()
+    }
+
+    fn session<'w>(&'w self) -> Session<'w> {
+        match &self.supervisor {
+            Some(supervisor) => Session::supervised(supervisor),
+            None => Session::new(self.procedure, self.mode),
+        }
+    }
+}
+
+/// Which texts answers with a reference text have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Texts {
+    /// The reference text with its values.
+    #[default]
+    Verbatim,
+    /// Any text that has the values.
+    Guided,
+    /// Any text.
+    Free,
+}
+
+/// What is offered to the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct Offering {
+    /// Only nodes that may come; else all.
+    pub only_open: bool,
+    /// Arguments narrowed by what is known; else the plain schemas.
+    pub narrow: bool,
+    /// Texts of answers.
+    pub texts: Texts,
+    /// What one answer claims no other text may say.
+    pub claims: bool,
+}
+
+impl Default for Offering {
+    fn default() -> Offering {
+        Offering { only_open: true, narrow: true, texts: Texts::Verbatim, claims: true }
+    }
+}
+
+/// An act with its names looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resolved {
+    /// A call of an API, by the index of its node.
+    Call {
+        /// The API.
+        api: usize,
+        /// The arguments.
+        arguments: Values,
+    },
+    /// An answer.
+    Say {
+        /// Its node.
+        node: usize,
+        /// The slots that it asks for.
+        asks: Vec<String>,
+        /// The text.
+        text: String,
+    },
+    /// A reply that is no node.
+    Free {
+        /// `free`, `clarify` or `decline`.
+        kind: &'static str,
+        /// The text.
+        text: String,
+    },
+    /// Another procedure begins, by its place among the workflows.
+    Switch(usize),
+    /// The present procedure is left.
+    Return,
+    /// A call of an unknown name.
+    Unknown(String),
+}
+
+struct Frame<'w> {
+    workflow: usize,
+    session: Session<'w>,
+}
+
+/// A conversation under one of several procedures, which may interrupt each other.
+pub struct Conversation<'w> {
+    workflows: &'w [Workflow<'w>],
+    frames: Vec<Frame<'w>>,
+    /// Replies outside of the workflow since the last act that was none.
+    free: usize,
+    is_complete: bool,
+}
+
+impl std::fmt::Debug for Conversation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Conversation").field("depth", &self.frames.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'w> Conversation<'w> {
+    /// A conversation that begins with the first of the workflows. `None` if there is none.
+    pub fn new(workflows: &'w [Workflow<'w>]) -> Option<Conversation<'w>> {
+        let session = workflows.first()?.session();
+        Some(Conversation {
+            workflows,
+            frames: vec![Frame { workflow: 0, session }],
+            free: 0,
+            is_complete: false,
+        })
+    }
+
+    fn frame(&self) -> &Frame<'w> {
+        &self.frames[self.frames.len() - 1]
+    }
+
+    /// The session of the present frame.
+    pub fn session(&self) -> &Session<'w> {
+        &self.frame().session
+    }
+
+    /// The same to be changed.
+    pub fn session_mut(&mut self) -> &mut Session<'w> {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last].session
+    }
+
+    /// The present workflow, by its place among all.
+    pub fn workflow(&self) -> usize {
+        self.frame().workflow
+    }
+
+    /// The number of frames: 1 where nothing was interrupted.
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether a closing answer of the first procedure was said.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// The user says something: all frames hear it.
+    pub fn hear(&mut self, text: &str) {
+        self.frames.iter_mut().for_each(|frame| frame.session.hear(text));
+    }
+
+    /// The workflows that may begin now: those that are not begun, while there is room.
+    fn switches(&self) -> impl Iterator<Item = usize> {
+        let is_begun = |workflow: &usize| self.frames.iter().any(|frame| frame.workflow == *workflow);
+        let has_room = self.frames.len() < MOST_FRAMES;
+        (0..self.workflows.len()).filter(move |workflow| has_room && !is_begun(workflow))
+    }
+
+    /// What the agent may do next.
+    pub fn offers(&self, offering: &Offering) -> Vec<Offer> {
+        let session = self.session();
+        let procedure = session.procedure();
+        let may_be_free = !offering.only_open || self.free < MOST_FREE;
+        let open: Vec<usize> = match offering.only_open {
+            true => session.open(),
+            false => (0..procedure.nodes().len()).collect(),
+        };
+        let mut offers = Vec::new();
+        let mut has_free = false;
+        for node in open {
+            let declared = &procedure.nodes()[node];
+            match declared.kind {
+                NodeKind::Api => {
+                    let arguments = match offering.narrow {
+                        true => session.arguments(node),
+                        false => Ok(Arguments::plain(session, node)),
+                    };
+                    offers.extend(
+                        arguments.ok().map(|arguments| Offer::Call { api: declared.name.clone(), arguments }),
+                    );
+                }
+                NodeKind::Request => self.questions(node, offering, &mut offers),
+                NodeKind::OutOfWorkflow => {
+                    has_free = true;
+                    if may_be_free {
+                        offers.push(self.free_answer(&declared.name, node, offering));
+                    }
+                }
+                NodeKind::Inform | NodeKind::Courtesy => {
+                    let (text, values) = session.fill(node);
+                    let text = match offering.texts {
+                        _ if text.is_empty() => Text::Free,
+                        Texts::Verbatim => Text::Verbatim(text),
+                        Texts::Guided => Text::Guided(values),
+                        Texts::Free => Text::Free,
+                    };
+                    let forbidden = self.forbidden(node, offering);
+                    offers.push(Offer::Answer { name: declared.name.clone(), text, forbidden });
+                }
+            }
+        }
+        let has_question = procedure.nodes().iter().any(|node| node.kind == NodeKind::Request);
+        if !has_question {
+            offers.push(self.free_answer("ask", usize::MAX, offering));
+        }
+        if may_be_free {
+            let replies = FREE_REPLIES.iter().filter(|(name, _)| !(has_free && *name == "free"));
+            offers.extend(replies.map(|(name, _)| self.free_answer(name, usize::MAX, offering)));
+        }
+        offers.extend(self.switches().map(|to| Offer::Control(format!("switch {}", self.name_of(to)))));
+        if self.frames.len() > 1 {
+            offers.push(Offer::Control("return".to_owned()));
+        }
+        offers
+    }
+
+    fn name_of(&self, workflow: usize) -> String {
+        normal(self.workflows[workflow].procedure.name())
+    }
+
+    fn free_answer(&self, name: &str, node: usize, offering: &Offering) -> Offer {
+        let forbidden = self.forbidden(node, offering);
+        Offer::Answer { name: name.to_owned(), text: Text::Free, forbidden }
+    }
+
+    /// What others than a node claim.
+    fn forbidden(&self, node: usize, offering: &Offering) -> Vec<String> {
+        if !offering.claims {
+            return Vec::new();
+        }
+        let procedure = self.session().procedure();
+        let claiming = |other: &usize| *other != node && !procedure.nodes()[*other].claims.is_empty();
+        let claiming = (0..procedure.nodes().len()).filter(claiming);
+        claiming.flat_map(|other| claims::patterns(procedure, other)).collect()
+    }
+
+    /// The questions that a request may be: for the slots that it names, or for slots of one call that the user can tell.
+    fn questions(&self, node: usize, offering: &Offering, offers: &mut Vec<Offer>) {
+        let session = self.session();
+        let declared = &session.procedure().nodes()[node];
+        let sets = if declared.asks.is_empty() { self.asked() } else { vec![declared.asks.clone()] };
+        let mut add = |name: String, text: Text| {
+            let forbidden = self.forbidden(node, offering);
+            offers.push(Offer::Answer { name, text, forbidden });
+        };
+        if sets.is_empty() {
+            add(declared.name.clone(), Text::Free);
+        }
+        for set in sets {
+            let text = match offering.texts {
+                Texts::Verbatim if declared.description.is_empty() => Text::Verbatim(self.question(&set)),
+                Texts::Verbatim => Text::Verbatim(session.fill(node).0),
+                Texts::Guided | Texts::Free => Text::Free,
+            };
+            add(format!("{}({})", declared.name, set.join(", ")), text);
+        }
+    }
+
+    /// The sets of slots that a question may be for, each once.
+    fn asked(&self) -> Vec<Vec<String>> {
+        let session = self.session();
+        let procedure = session.procedure();
+        let mut all: Vec<Vec<String>> = Vec::new();
+        for (api, declared) in
+            procedure.nodes().iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Api)
+        {
+            let is_told = |slot: &&String| {
+                matches!(session.origin(api, slot), Origin::Words(_) | Origin::Schema)
+                    && !procedure.nodes().iter().any(|node| node.response.contains(slot))
+                    && !procedure.targets.iter().flatten().any(|target| target == *slot)
+            };
+            let told: Vec<String> = declared.request.iter().filter(is_told).cloned().collect();
+            for set in subsets(&told) {
+                if !all.contains(&set) {
+                    all.push(set);
+                }
+            }
+        }
+        all
+    }
+
+    /// The text of a question for slots.
+    fn question(&self, slots: &[String]) -> String {
+        let name = |slot: &String| {
+            let declared = self.session().procedure().slot(slot);
+            match declared.map_or("", |slot| slot.description.as_str()) {
+                "" => slot.replace('_', " "),
+                description => description.to_owned(),
+            }
+        };
+        let names: Vec<String> = slots.iter().map(name).collect();
+        format!("Please tell me: {}.", super::fill::one_line(&names.join(", ")))
+    }
+
+    /// Looks up the names of an act. Answers of unknown names are free replies.
+    pub fn resolve(&self, act: Act) -> Resolved {
+        let procedure = self.session().procedure();
+        match act {
+            Act::Call { name, arguments } => {
+                let node =
+                    procedure.node(&name).filter(|&node| procedure.nodes()[node].kind == NodeKind::Api);
+                if let Some(api) = node {
+                    return Resolved::Call { api, arguments };
+                }
+                let to = name.strip_prefix("switch ").and_then(|name| {
+                    self.switches().find(|&workflow| self.name_of(workflow) == normal(name))
+                });
+                match to {
+                    Some(to) => Resolved::Switch(to),
+                    None if name == "return" && self.frames.len() > 1 => Resolved::Return,
+                    None => Resolved::Unknown(name),
+                }
+            }
+            Act::Answer { name, asks, text } => {
+                let node =
+                    procedure.node(&name).filter(|&node| procedure.nodes()[node].kind != NodeKind::Api);
+                match node {
+                    Some(node) => Resolved::Say { node, asks, text },
+                    None => {
+                        let known = FREE_REPLIES.iter().find(|(known, _)| *known == name);
+                        Resolved::Free { kind: known.map_or("free", |(kind, _)| kind), text }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Why an act may not come.
+    pub fn obstacle(&self, act: &Resolved) -> Option<Obstacle> {
+        match act {
+            Resolved::Call { api, arguments } => self.session().obstacle(*api, Some(arguments)),
+            Resolved::Say { node, .. } => self.session().obstacle(*node, None),
+            Resolved::Unknown(_) => Some(Obstacle::Unknown),
+            Resolved::Free { .. } | Resolved::Switch(_) | Resolved::Return => None,
+        }
+    }
+
+    /// Follows an act, whether it may come or not. Of a call the result is to follow with [`result`](Conversation::result).
+    pub fn take(&mut self, act: &Resolved) -> Option<Obstacle> {
+        let is_free = match act {
+            Resolved::Free { .. } => true,
+            Resolved::Say { node, .. } => {
+                self.session().procedure().nodes()[*node].kind == NodeKind::OutOfWorkflow
+            }
+            _ => false,
+        };
+        self.free = if is_free { self.free + 1 } else { 0 };
+        match act {
+            Resolved::Call { api, arguments } => self.session_mut().call(*api, arguments.clone(), true),
+            Resolved::Say { node, .. } => {
+                let obstacle = self.session_mut().say(*node);
+                if obstacle.is_none() && self.session().procedure().is_closing(*node) {
+                    self.close();
+                }
+                obstacle
+            }
+            Resolved::Free { .. } => {
+                self.session_mut().free();
+                None
+            }
+            Resolved::Unknown(_) => Some(Obstacle::Unknown),
+            Resolved::Switch(to) => {
+                self.enter(*to);
+                None
+            }
+            Resolved::Return => {
+                self.leave();
+                None
+            }
+        }
+    }
+
+    /// A closing answer was said: a procedure that interrupted another one is over.
+    fn close(&mut self) {
+        match self.frames.len() {
+            1 => self.is_complete = true,
+            _ => self.leave(),
+        }
+    }
+
+    fn leave(&mut self) {
+        if self.frames.len() > 1 {
+            self.frames.pop();
+        }
+    }
+
+    fn enter(&mut self, workflow: usize) {
+        let Some(known) = self.workflows.get(workflow) else { return };
+        let mut session = known.session();
+        let below = self.session();
+        let shared = below.known.iter().filter(|(slot, _)| known.procedure.slot(slot).is_some());
+        for (slot, value) in shared {
+            session.tell(slot, value.clone());
+        }
+        below.heard.iter().for_each(|text| session.hear(text.clone()));
+        self.frames.push(Frame { workflow, session });
+    }
+
+    /// The system answers the call that waits.
+    pub fn result(&mut self, result: &Values) {
+        self.session_mut().result(result);
+    }
+
+    /// The user decides a slot of the present frame.
+    pub fn decide(&mut self, slot: &str, value: &Value) {
+        self.session_mut().decide(slot, value);
+    }
+}
+
+/// Slots of which all subsets are questions; of more, all runs.
+const MOST_SUBSETS: usize = 5;
+
+/// The sets of slots that one question may be for, in the order of the slots.
+fn subsets(slots: &[String]) -> Vec<Vec<String>> {
+    if slots.len() > MOST_SUBSETS {
+        let ends = |from: usize| (from + 1..=slots.len()).map(move |to| (from, to));
+        return (0..slots.len()).flat_map(ends).map(|(from, to)| slots[from..to].to_vec()).collect();
+    }
+    let of = |bits: usize| {
+        let chosen = slots.iter().enumerate().filter(|(place, _)| bits >> place & 1 == 1);
+        chosen.map(|(_, slot)| slot.clone()).collect()
+    };
+    (1..1_usize << slots.len()).map(of).collect()
+}

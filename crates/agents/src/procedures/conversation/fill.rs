@@ -1,0 +1,65 @@
+//! The texts of answers with the values that they speak of.
+
+use super::session::Session;
+use crate::procedures::language::declarations::NodeKind;
+use serde_json::Value;
+
+/// A value as a text says it: without quotes, the elements of a list with commas.
+pub(in crate::procedures) fn spoken(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(spoken).collect::<Vec<_>>().join(", "),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A text in one line.
+pub(in crate::procedures) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Session<'_> {
+    /// The text of an answer with values in the place of `$slot` and `$API-slot`, in one line, and the values. A slot without a
+    /// value is called by its name.
+    pub fn fill(&self, node: usize) -> (String, Vec<String>) {
+        let Some(declared) = self.procedure.nodes.get(node).filter(|node| node.kind != NodeKind::Api) else {
+            return (String::new(), Vec::new());
+        };
+        let (mut text, mut values) = (String::new(), Vec::new());
+        let mut parts = declared.description.split('$');
+        text.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let (name, rest) = hole(part);
+            if name.is_empty() {
+                text.push('$');
+            } else {
+                match self.value(name).map(spoken) {
+                    Some(value) => {
+                        text.push_str(&value);
+                        values.push(one_line(&value));
+                    }
+                    None => text.push_str(&name.replace(['_', '-'], " ")),
+                }
+            }
+            text.push_str(rest);
+        }
+        values.retain(|value| !value.is_empty());
+        (one_line(&text), values)
+    }
+}
+
+/// The name at the beginning of what follows a `$`, and the rest.
+fn hole(text: &str) -> (&str, &str) {
+    let is_begin = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let end = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    if !is_begin(text) {
+        return ("", text);
+    }
+    let first = end(text);
+    match text[first..].strip_prefix('-').filter(|rest| is_begin(rest)) {
+        Some(rest) => text.split_at(first + 1 + end(rest)),
+        None => text.split_at(first),
+    }
+}

@@ -1,0 +1,18 @@
+//! A conversation under procedures: its values, what may come next and why other nodes may not, and the grammar of a step.
+
+pub(super) mod act;
+pub(super) mod arguments;
+pub(super) mod claims;
+pub(super) mod conversation;
+pub(super) mod fill;
+pub(super) mod obstacle;
+pub(super) mod session;
+pub(super) mod step;
+pub(super) mod words;
+
+pub use act::Act;
+pub use arguments::{Argument, Arguments, Origin};
+pub use conversation::{Conversation, FREE_REPLIES, Offering, Resolved, Texts, Workflow};
+pub use obstacle::Obstacle;
+pub use session::Session;
+pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};

@@ -1,0 +1,463 @@
+//! One conversation under a procedure: values as they came, which nodes may come next, and why others may not.
+
+use super::obstacle::Obstacle;
+use crate::procedures::automaton::automaton::StateId;
+use crate::procedures::automaton::marks::Marks;
+use crate::procedures::automaton::rules::{self, Mode, Rule, View};
+use crate::procedures::automaton::supervisor::Supervisor;
+use crate::procedures::automaton::truth::Evaluation;
+use crate::procedures::language::declarations::NodeKind;
+use crate::procedures::language::pdl::{Expr, ExprId};
+use crate::procedures::language::status::Status;
+use crate::procedures::language::value::{Scalar, Truth};
+use crate::procedures::semantics::flow::PointId;
+use crate::procedures::semantics::guards::{Guard, Test};
+use crate::procedures::semantics::procedure::Procedure;
+use serde_json::{Map, Value};
+
+/// Arguments or results by slot.
+pub type Values = Map<String, Value>;
+
+/// An answer of an API: what it was asked and what it said of the slots of its response.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::procedures) struct Answer {
+    pub(in crate::procedures) status: Status,
+    pub(in crate::procedures) arguments: Values,
+    pub(in crate::procedures) response: Vec<Option<Value>>,
+}
+
+/// A call that waits for its answer.
+#[derive(Clone, Debug)]
+struct Pending {
+    api: usize,
+    arguments: Values,
+    /// Where the flow goes on after an error, if the call was in order.
+    failed: Option<Box<[PointId]>>,
+}
+
+/// The state of one conversation.
+#[derive(Clone, Debug)]
+pub struct Session<'p> {
+    pub(in crate::procedures) procedure: &'p Procedure,
+    mode: Mode,
+    supervisor: Option<&'p Supervisor<'p>>,
+    pub(in crate::procedures) marks: Marks<Scalar>,
+    /// By node: the last answer, also of what was taken back.
+    pub(in crate::procedures) answers: Vec<Option<Answer>>,
+    /// The agent's last act, if it was a call that was answered.
+    pub(in crate::procedures) last: Option<(usize, Values)>,
+    pub(in crate::procedures) points: Box<[PointId]>,
+    pending: Option<Pending>,
+    /// The last value of each slot, for texts.
+    pub(in crate::procedures) known: Values,
+    /// What the user decided and nothing took back.
+    pub(in crate::procedures) decided: Values,
+    /// The user's messages, the oldest first.
+    pub(in crate::procedures) heard: Vec<String>,
+    is_cancelled: bool,
+    is_complete: bool,
+}
+
+impl<'p> Session<'p> {
+    /// A conversation before its first message.
+    pub fn new(procedure: &'p Procedure, mode: Mode) -> Session<'p> {
+        Session {
+            procedure,
+            mode,
+            supervisor: None,
+            marks: Marks::new(procedure),
+            answers: vec![None; procedure.nodes.len()],
+            last: None,
+            points: [procedure.flow.entry()].into(),
+            pending: None,
+            known: Values::new(),
+            decided: Values::new(),
+            heard: Vec::new(),
+            is_cancelled: false,
+            is_complete: false,
+        }
+    }
+
+    /// A conversation in which no node may come some outcome of which leaves the supremal controllable and nonblocking set of
+    /// states. In a state that the automaton does not have (a response lacked a slot that conditions test, or an error was not
+    /// caught) the rules of the mode alone hold.
+    pub fn supervised(supervisor: &'p Supervisor<'p>) -> Session<'p> {
+        let session = Session::new(supervisor.procedure(), supervisor.mode());
+        Session { supervisor: Some(supervisor), ..session }
+    }
+
+    /// The same conversation, bound by the rules of the mode alone.
+    pub fn unsupervised(&self) -> Session<'p> {
+        Session { supervisor: None, ..self.clone() }
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The last value of each slot that calls, results and decisions told.
+    pub fn known(&self) -> &Map<String, Value> {
+        &self.known
+    }
+
+    /// The last value of a slot: `slot`, or `API.slot` and `API-slot` for the response of an API.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        let of_result = name.split_once(['.', '-']).and_then(|(api, slot)| {
+            let api = self.procedure.node(api)?;
+            let place = self.procedure.nodes[api].response.iter().position(|known| known == slot)?;
+            self.answers[api].as_ref()?.response.get(place)?.as_ref()
+        });
+        of_result.or_else(|| self.known.get(name))
+    }
+
+    /// Tells values that hold before the conversation, such as those of the frame below.
+    pub fn tell(&mut self, slot: &str, value: Value) {
+        self.known.insert(slot.to_owned(), value);
+    }
+
+    /// The user says something. Arguments may quote it.
+    pub fn hear(&mut self, text: impl Into<String>) {
+        self.heard.push(text.into());
+    }
+
+    /// The user's messages.
+    pub fn heard(&self) -> &[String] {
+        &self.heard
+    }
+
+    /// The user drops the request: no call with `effect: write` may come any more.
+    pub fn cancel(&mut self) {
+        self.is_cancelled = true;
+    }
+
+    /// Whether the user dropped the request.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
+
+    /// The outcome of a node that leaves S.
+    fn leaving(&self, node: usize) -> Option<Obstacle> {
+        let outcome = self.supervisor?.leaving_by(&self.marks, &self.points, node)?;
+        Some(Obstacle::Blocking(outcome.text(self.procedure)))
+    }
+
+    /// The procedure.
+    pub fn procedure(&self) -> &'p Procedure {
+        self.procedure
+    }
+
+    /// Whether a closing answer was said.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// What is known of a node, by its index.
+    pub fn status(&self, node: usize) -> Status {
+        self.marks.done.get(node).copied().unwrap_or_default()
+    }
+
+    /// The truth of conditions where slots that nothing sets have these values.
+    pub(in crate::procedures) fn evaluation_with(&self, told: &Values) -> Evaluation {
+        let mut marks = self.marks.clone();
+        for (value, register) in marks.values.iter_mut().zip(&self.procedure.registers) {
+            if value.is_none() {
+                *value = told.get(&register.slot).map(Scalar::of);
+            }
+        }
+        Evaluation::of(self.procedure, &marks)
+    }
+
+    fn view(&self) -> View {
+        View::of(self.procedure, self.mode, &self.marks, &self.points)
+    }
+
+    /// The nodes that may come, by their indices. Arguments are not asked for, but an API is left out if the calls that it
+    /// builds on disagree about a slot of its request.
+    pub fn open(&self) -> Vec<usize> {
+        let view = self.view();
+        (0..self.procedure.nodes.len()).filter(|&node| self.blocked(&view, node).is_none()).collect()
+    }
+
+    /// Why a node may not come, with these arguments or whatever they are. `None` if it may.
+    pub fn obstacle(&self, node: usize, arguments: Option<&Values>) -> Option<Obstacle> {
+        if node >= self.procedure.nodes.len() {
+            return Some(Obstacle::Unknown);
+        }
+        let view = self.view();
+        let rule = self.rule(&view, node);
+        match rule {
+            // the order is the last of all rules
+            None | Some(Obstacle::Order) => {
+                let wrong = arguments.and_then(|arguments| self.wrong_arguments(node, arguments));
+                wrong.or(rule).or_else(|| self.leaving(node))
+            }
+            rule => rule,
+        }
+    }
+
+    /// Lines that say what may come and why the rest may not: `open:` with the description of each node, and `blocked:`
+    /// with the obstacle of each.
+    pub fn feedback(&self) -> String {
+        let view = self.view();
+        let (mut open, mut blocked) = (String::from("open:\n"), String::from("blocked:\n"));
+        for (index, node) in self.procedure.nodes.iter().enumerate() {
+            match self.blocked(&view, index) {
+                None if node.description.is_empty() => open.push_str(&format!("  {}\n", node.name)),
+                None => open.push_str(&format!("  {}: {}\n", node.name, node.description)),
+                Some(obstacle) => blocked.push_str(&format!("  {}: {obstacle}\n", node.name)),
+            }
+        }
+        open + &blocked
+    }
+
+    fn blocked(&self, view: &View, node: usize) -> Option<Obstacle> {
+        match self.rule(view, node) {
+            None | Some(Obstacle::Order) if self.conflict(node).is_some() => self.conflict(node),
+            None => self.leaving(node),
+            rule => rule,
+        }
+    }
+
+    fn rule(&self, view: &View, node: usize) -> Option<Obstacle> {
+        let procedure = self.procedure;
+        let declared = &procedure.nodes[node];
+        if self.is_cancelled && declared.writes {
+            return Some(Obstacle::Cancelled);
+        }
+        Some(match rules::broken(procedure, self.mode, &self.marks, view, node)? {
+            Rule::Precondition(place) => {
+                let precondition = &procedure.preconditions[node][place];
+                let name = &procedure.nodes[precondition.node].name;
+                let is_done = self.marks.done[precondition.node] != Status::No;
+                Obstacle::Precondition(match precondition.status.filter(|_| is_done) {
+                    Some(Status::Error) => format!("{name}!error"),
+                    Some(_) => format!("{name}!ok"),
+                    None => name.clone(),
+                })
+            }
+            Rule::Limit => Obstacle::Limit(declared.max_calls.unwrap_or_default()),
+            Rule::Guard => self.closed_guard(view, node),
+            Rule::Order => Obstacle::Order,
+        })
+    }
+
+    /// The outermost test that keeps the first call of a node closed.
+    fn closed_guard(&self, view: &View, node: usize) -> Obstacle {
+        let procedure = self.procedure;
+        let guard = procedure.sites_of[node].first().and_then(|&site| procedure.sites[site].guard);
+        let fails = |guard: &&Guard| {
+            let truth = view.evaluation.test(procedure, &self.marks, &guard.test);
+            matches!(truth, Truth::False | Truth::Closed)
+        };
+        let name = |api: &usize| procedure.nodes[*api].name.as_str();
+        // the path begins with the innermost one
+        let (condition, values) = match procedure.guards.path(guard, None).filter(fails).last() {
+            None => (String::new(), String::new()),
+            Some(guard) => match &guard.test {
+                Test::Condition { expr, wanted: true } => (self.condition(*expr), self.values(*expr)),
+                Test::Condition { expr, .. } => {
+                    (format!("not ({})", self.condition(*expr)), self.values(*expr))
+                }
+                Test::NoError(api) => (format!("no error of {}", name(api)), String::new()),
+                Test::Raised { of, wanted } => {
+                    let names: Vec<&str> = procedure.guards.tries[*of].iter().map(name).collect();
+                    let article = if *wanted { "an" } else { "no" };
+                    (format!("{article} error of {}", names.join(" or ")), String::new())
+                }
+                Test::NotAll { from, .. } => match procedure.guards.list[*from as usize].test {
+                    Test::Condition { expr, .. } => {
+                        (format!("not ({})", self.condition(expr)), self.values(expr))
+                    }
+                    _ => (String::new(), String::new()),
+                },
+            },
+        };
+        Obstacle::Guard { condition, values }
+    }
+
+    /// The condition that an expression is part of, as written.
+    fn condition(&self, expression: ExprId) -> String {
+        let conditions = &self.procedure.program.expressions.conditions;
+        let place = conditions.partition_point(|condition| condition.root < expression);
+        conditions.get(place).map(|condition| condition.text.clone()).unwrap_or_default()
+    }
+
+    /// The values that the condition of an expression reads.
+    fn values(&self, expression: ExprId) -> String {
+        let expressions = &self.procedure.program.expressions;
+        let place = expressions.conditions.partition_point(|condition| condition.root < expression);
+        let Some(condition) = expressions.conditions.get(place) else { return String::new() };
+        let mut texts = Vec::new();
+        for id in condition.first..=condition.root {
+            if let Expr::Slot { register: Some(register), .. } | Expr::Call { register: Some(register), .. } =
+                expressions.get(id)
+            {
+                let name = self.procedure.register_name(*register);
+                texts.push(match &self.marks.values[*register as usize] {
+                    Some(value) => format!("{name} = {value}"),
+                    None => format!("{name} is not known"),
+                });
+            }
+        }
+        texts.join(", ")
+    }
+
+    /// The arguments of the last answered call of a precondition of a node, with its index.
+    pub(in crate::procedures) fn bases(&self, node: usize) -> impl Iterator<Item = (usize, &Values)> {
+        self.procedure.preconditions[node].iter().filter_map(|precondition| {
+            let is_done = self.marks.done[precondition.node] != Status::No;
+            let answer = self.answers[precondition.node].as_ref().filter(|_| is_done)?;
+            Some((precondition.node, &answer.arguments))
+        })
+    }
+
+    /// Two calls that a call builds on and that do not agree about a slot.
+    pub(in crate::procedures) fn conflict(&self, node: usize) -> Option<Obstacle> {
+        let declared = &self.procedure.nodes[node];
+        for slot in declared.request.iter().filter(|slot| !declared.rebind.contains(slot)) {
+            let mut known: Option<Scalar> = None;
+            for (api, arguments) in self.bases(node) {
+                let Some(value) = arguments.get(slot).map(Scalar::of) else { continue };
+                if known.as_ref().is_some_and(|known| *known != value) {
+                    let api = self.procedure.nodes[api].name.clone();
+                    return Some(Obstacle::Stale { api, slot: slot.clone() });
+                }
+                known = Some(value);
+            }
+        }
+        None
+    }
+
+    fn wrong_arguments(&self, node: usize, arguments: &Values) -> Option<Obstacle> {
+        let declared = &self.procedure.nodes[node];
+        if declared.kind != NodeKind::Api {
+            return None;
+        }
+        let given = |slot: &String| arguments.get(slot).filter(|value| !value.is_null());
+        for (api, base) in self.bases(node) {
+            let request = &self.procedure.nodes[api].request;
+            let shared = declared.request.iter().filter(|slot| request.contains(slot));
+            for slot in shared.filter(|slot| !declared.rebind.contains(slot)) {
+                let before = base.get(slot).filter(|value| !value.is_null());
+                if let (Some(before), Some(now)) = (before, given(slot))
+                    && Scalar::of(before) != Scalar::of(now)
+                {
+                    let api = self.procedure.nodes[api].name.clone();
+                    return Some(Obstacle::Stale { api, slot: slot.clone() });
+                }
+            }
+        }
+        let required = |slot: &&String| !declared.optional.contains(slot) && !arguments.contains_key(*slot);
+        if let Some(slot) = declared.request.iter().find(required) {
+            return Some(Obstacle::Argument(slot.clone()));
+        }
+        let is_last = self.last.as_ref().is_some_and(|(api, last)| *api == node && last == arguments);
+        is_last.then_some(Obstacle::Repeat)
+    }
+
+    /// The agent calls an API. The call waits for [its result](Session::result) even if there is an obstacle, which is given:
+    /// what a session did is followed whether it was right or not.
+    pub fn call(&mut self, api: usize, arguments: Values, judge_arguments: bool) -> Option<Obstacle> {
+        let obstacle = match self.procedure.nodes.get(api).map(|node| node.kind) {
+            Some(NodeKind::Api) => self.obstacle(api, Some(&arguments).filter(|_| judge_arguments)),
+            _ => Some(Obstacle::Unknown),
+        };
+        if obstacle == Some(Obstacle::Unknown) {
+            self.pending = None;
+            return obstacle;
+        }
+        let failed = if obstacle.is_none() { self.advance(api) } else { None };
+        self.known.extend(arguments.clone());
+        self.pending = Some(Pending { api, arguments, failed });
+        obstacle
+    }
+
+    /// The system answers the call that waits; `error` in the result says that it failed. Without a call that waits nothing
+    /// happens.
+    pub fn result(&mut self, result: &Values) {
+        let Some(Pending { api, arguments, failed }) = self.pending.take() else { return };
+        let is_error = result.get("error").is_some_and(|error| match error {
+            Value::Null | Value::Bool(false) => false,
+            Value::String(text) => !text.is_empty(),
+            _ => true,
+        });
+        let status = if is_error { Status::Error } else { Status::Ok };
+        let response = self.procedure.nodes[api].response.iter().map(|slot| result.get(slot).cloned());
+        let answer = Answer { status, arguments: arguments.clone(), response: response.collect() };
+        let is_new = self.answers[api].as_ref() != Some(&answer);
+        if is_new && self.marks.done[api] != Status::No {
+            self.procedure.dependents(api).for_each(|node| self.forget(node));
+        }
+        self.marks.answered(self.procedure, api, status, is_new);
+        for &register in &self.procedure.writes[api] {
+            let slot = &self.procedure.registers[register as usize].slot;
+            self.marks.values[register as usize] = result.get(slot).map(Scalar::of);
+        }
+        let told = self.procedure.nodes[api]
+            .response
+            .iter()
+            .filter_map(|slot| Some((slot.clone(), result.get(slot)?.clone())));
+        self.known.extend(told);
+        self.answers[api] = Some(answer);
+        self.last = Some((api, arguments));
+        if let Some(failed) = failed.filter(|_| is_error) {
+            self.points = failed;
+        }
+    }
+
+    /// The agent says an answer; an obstacle is given, and the answer counts as said all the same.
+    pub fn say(&mut self, answer: usize) -> Option<Obstacle> {
+        self.last = None;
+        let kind = self.procedure.nodes.get(answer).map(|node| node.kind);
+        let obstacle = match kind {
+            None | Some(NodeKind::Api) => return Some(Obstacle::Unknown),
+            Some(_) => self.obstacle(answer, None),
+        };
+        if obstacle.is_none() && kind == Some(NodeKind::Inform) {
+            self.advance(answer);
+        }
+        self.forget(answer);
+        self.marks.said(self.procedure, answer);
+        self.is_complete |= obstacle.is_none() && self.procedure.is_closing(answer);
+        obstacle
+    }
+
+    /// The agent says what is no node.
+    pub fn free(&mut self) {
+        self.last = None;
+    }
+
+    /// Takes back what the user decided after an answer.
+    fn forget(&mut self, node: usize) {
+        self.procedure.targets[node].iter().for_each(|slot| drop(self.decided.remove(slot)));
+    }
+
+    /// The user decides a slot.
+    pub fn decide(&mut self, slot: &str, value: &Value) {
+        self.decided.insert(slot.to_owned(), value.clone());
+        self.known.insert(slot.to_owned(), value.clone());
+        for register in 0..self.procedure.registers.len() {
+            if self.procedure.register_name(register as u32) == slot {
+                self.marks.values[register] = Some(Scalar::of(value));
+            }
+        }
+    }
+
+    /// Moves the control flow past a node. Gives where it goes on after an error.
+    fn advance(&mut self, node: usize) -> Option<Box<[PointId]>> {
+        if self.mode != Mode::Strict {
+            return None;
+        }
+        let step = self.procedure.flow.step(&self.view().calls, node)?;
+        self.points = step.answered;
+        Some(step.failed)
+    }
+}
+
+impl Supervisor<'_> {
+    /// The state of a session. `None` if the automaton has no such state.
+    pub(in crate::procedures) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
+        self.automaton().find(&session.marks, &session.points)
+    }
+}

@@ -1,0 +1,72 @@
+//! A procedure's automaton in Graphviz's notation.
+
+use crate::procedures::automaton::automaton::{Letter, StateId};
+use crate::procedures::automaton::supervisor::Supervisor;
+use crate::procedures::language::status::Status;
+use grammata::error::Result;
+use grammata::transitions::Graph;
+use std::fmt::Write;
+
+/// A drawing of the states of a procedure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcedureGraph {
+    /// The text in Graphviz's notation.
+    pub dot: String,
+    /// Whether states are left out.
+    pub is_truncated: bool,
+}
+
+impl Supervisor<'_> {
+    /// What a state remembers: what is done, the values that conditions test, and numbers of calls that are bounded.
+    pub fn state_text(&self, state: StateId) -> String {
+        let (procedure, marks) = (self.procedure(), self.automaton().marks(state));
+        let mut parts = Vec::new();
+        for (node, done) in procedure.nodes.iter().zip(&marks.done) {
+            match done {
+                Status::No => {}
+                Status::Ok => parts.push(node.name.clone()),
+                Status::Error => parts.push(format!("{}!error", node.name)),
+            }
+        }
+        for (register, cell) in marks.values.iter().enumerate() {
+            if let Some(cell) = cell
+                && let Some(value) = procedure.registers[register].cells.get(usize::from(*cell))
+            {
+                parts.push(format!("{} = {value}", procedure.register_name(register as u32)));
+            }
+        }
+        let counted = procedure.nodes.iter().zip(&marks.calls).filter(|(_, calls)| **calls > 0);
+        parts.extend(counted.map(|(node, calls)| format!("{} x {calls}", node.name)));
+        parts.join(", ")
+    }
+
+    /// Draws the states that fewest choices lead to, at most `most`. States where a closing answer may be said have a double
+    /// line; choices that change nothing are left out.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn graph(&mut self, most: usize) -> Result<ProcedureGraph> {
+        let graph: Graph<StateId, Letter> = Graph::of(self, most, |_| {})?;
+        let procedure = self.procedure();
+        let mut dot = String::from("digraph procedure {\n  rankdir=LR;\n");
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let lines = if node.is_accepting { 2 } else { 1 };
+            let text = escape(&self.state_text(node.state).replace(", ", "\n"));
+            let _ = writeln!(dot, "  n{number} [shape=box, peripheries={lines}, label=\"{text}\"];");
+        }
+        for edge in graph.edges.iter().filter(|edge| edge.to != Some(edge.from)) {
+            let labels: Vec<String> = edge.labels.iter().map(|letter| letter.text(procedure)).collect();
+            let to = edge.to.map_or("more".to_owned(), |to| format!("n{to}"));
+            let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&labels.join("\n")));
+        }
+        if graph.is_truncated {
+            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+        }
+        dot.push_str("}\n");
+        Ok(ProcedureGraph { dot, is_truncated: graph.is_truncated })
+    }
+}
+
+pub(in crate::procedures) fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

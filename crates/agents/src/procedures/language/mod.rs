@@ -1,0 +1,12 @@
+//! What a file of a procedure says: declarations, the text in PDL, values, and the errors of both.
+
+pub(super) mod declarations;
+pub(super) mod errors;
+pub(super) mod pdl;
+pub(super) mod status;
+pub(super) mod value;
+
+pub use declarations::{Node, NodeKind, Slot, Source};
+pub use errors::{Finding, Severity};
+pub use status::Status;
+pub use value::{Literal, Scalar};

@@ -1,0 +1,7 @@
+//! Recorded conversations, the verdict on them, and random ones.
+
+pub(super) mod trace;
+pub(super) mod walk;
+
+pub use trace::{Event, Verdict, Violation, follow, read_trace, verify};
+pub use walk::{Walk, WalkOptions, random_walk};

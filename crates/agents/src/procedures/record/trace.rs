@@ -1,0 +1,145 @@
+//! Recorded conversations, and the verdict on them.
+
+use crate::procedures::automaton::rules::Mode;
+use crate::procedures::conversation::obstacle::Obstacle;
+use crate::procedures::conversation::session::Session;
+use crate::procedures::language::declarations::normal;
+use crate::procedures::language::errors;
+use crate::procedures::semantics::procedure::Procedure;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde_json::{Map, Value};
+
+/// An event of a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// `["call", API, {SLOT: VALUE}]`: the agent calls an API.
+    Call(String, Map<String, Value>),
+    /// `["result", {SLOT: VALUE}]` or `["result", {"error": TEXT}]`: the system answers the call before it.
+    Result(Map<String, Value>),
+    /// `["say", ANSWER]`, perhaps with its text and slots: the agent says an answer.
+    Say(String),
+    /// `["free", TEXT]`: the agent says what is no node.
+    Free,
+    /// `["slot", NAME, VALUE]`: the user decided.
+    Decide(String, Value),
+    /// `["user", TEXT]`: the user says something.
+    User(String),
+    /// `["guide", TEXT]`, a remark that changes nothing.
+    Guide,
+}
+
+const FORMS: &str = r#"["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, OBJECT], ["result", OBJECT], ["slot", NAME, VALUE] or ["guide", TEXT]"#;
+
+impl Event {
+    /// The event that a JSON value describes; `None` if it has none of the forms.
+    pub fn of(value: &Value) -> Option<Event> {
+        let items = value.as_array()?;
+        let text = |place: usize| items.get(place).and_then(Value::as_str).map(str::to_owned);
+        let object = |place: usize| items.get(place).and_then(Value::as_object).cloned();
+        Some(match text(0)?.as_str() {
+            "call" => Event::Call(text(1)?, object(2)?),
+            "result" => Event::Result(object(1)?),
+            "say" => Event::Say(text(1)?),
+            "free" => Event::Free,
+            "slot" => Event::Decide(text(1)?, items.get(2)?.clone()),
+            "user" => Event::User(text(1)?),
+            "guide" => Event::Guide,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads a trace: a JSON list on each line.
+///
+/// # Errors
+/// `pdl/trace` for the first line that has none of the forms of an [`Event`]; `source_bytes`.
+pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
+    limits.check_source(text)?;
+    let mut events = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let event = serde_json::from_str(line).ok().and_then(|value| Event::of(&value));
+        events.push(event.ok_or_else(|| errors::trace(number + 1, line, FORMS))?);
+    }
+    Ok(events)
+}
+
+/// Follows an event without judging it.
+pub fn follow(session: &mut Session<'_>, event: &Event) {
+    let node = |name: &str| session.procedure().node(name).unwrap_or(usize::MAX);
+    match event {
+        Event::Call(name, arguments) => {
+            session.call(node(name), arguments.clone(), false);
+        }
+        Event::Say(name) => {
+            session.say(node(name));
+        }
+        Event::Result(result) => session.result(result),
+        Event::Free => session.free(),
+        Event::Decide(slot, value) => session.decide(slot, value),
+        Event::User(text) => session.hear(text),
+        Event::Guide => {}
+    }
+}
+
+/// A step of the agent that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The event, from 0.
+    pub event: usize,
+    /// The name that the agent called or said.
+    pub node: String,
+    /// The first rule that it breaks.
+    pub obstacle: Obstacle,
+}
+
+/// What a trace shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Calls and answers that were judged.
+    pub steps: usize,
+    /// Those that break a rule, in order.
+    pub violations: Vec<Violation>,
+    /// Whether a closing answer was said where it may be.
+    pub is_complete: bool,
+}
+
+/// Judges each call and answer of a trace by what happened before it, wrong steps included: a wrong call that was answered
+/// is done, a wrong answer is said. Answers of unknown names count as free replies. With `judge_arguments` the arguments of
+/// calls are judged too: their agreement with the calls that they build on, missing ones, and repetition.
+///
+/// Also gives the session after the trace.
+pub fn verify<'p>(
+    procedure: &'p Procedure,
+    mode: Mode,
+    trace: &[Event],
+    judge_arguments: bool,
+) -> (Verdict, Session<'p>) {
+    let mut session = Session::new(procedure, mode);
+    let mut verdict = Verdict { steps: 0, violations: Vec::new(), is_complete: false };
+    for (event, step) in trace.iter().enumerate() {
+        let (name, obstacle) = match step {
+            Event::Call(name, arguments) => {
+                verdict.steps += 1;
+                let api = procedure.node(name).unwrap_or(usize::MAX);
+                (name, session.call(api, arguments.clone(), judge_arguments))
+            }
+            Event::Say(name) => match session.say(procedure.node(name).unwrap_or(usize::MAX)) {
+                Some(Obstacle::Unknown) => continue,
+                obstacle => {
+                    verdict.steps += 1;
+                    (name, obstacle)
+                }
+            },
+            other => {
+                follow(&mut session, other);
+                continue;
+            }
+        };
+        if let Some(obstacle) = obstacle {
+            verdict.violations.push(Violation { event, node: normal(name), obstacle });
+        }
+    }
+    verdict.is_complete = session.is_complete();
+    (verdict, session)
+}

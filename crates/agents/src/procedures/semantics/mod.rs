@@ -1,0 +1,9 @@
+//! What the text of a procedure means: guards around calls, registers, the control flow, and the [`Procedure`] that holds them.
+
+pub(super) mod flow;
+pub(super) mod guards;
+pub(super) mod meaning;
+pub(super) mod procedure;
+pub(super) mod registers;
+
+pub use procedure::Procedure;

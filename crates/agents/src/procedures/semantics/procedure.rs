@@ -1,0 +1,130 @@
+//! A procedure: declarations, text and meaning in the form that the automaton works on.
+
+use super::flow::Flow;
+use super::guards::{Guards, Site};
+use super::registers::Register;
+use crate::procedures::language::declarations::{self, Node, NodeKind, Slot};
+use crate::procedures::language::pdl::Program;
+use crate::procedures::language::status::Status;
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+/// A node that must be done, perhaps with one outcome.
+#[derive(Clone, Debug)]
+pub(in crate::procedures) struct Precondition {
+    pub(in crate::procedures) node: usize,
+    /// `None`: any answer counts.
+    pub(in crate::procedures) status: Option<Status>,
+}
+
+/// A procedure without errors in its text.
+#[derive(Debug)]
+pub struct Procedure {
+    pub(in crate::procedures) name: String,
+    pub(in crate::procedures) description: String,
+    pub(in crate::procedures) slots: Vec<Slot>,
+    pub(in crate::procedures) nodes: Vec<Node>,
+    pub(in crate::procedures) index: FxHashMap<String, usize>,
+    pub(in crate::procedures) preconditions: Vec<Vec<Precondition>>,
+    /// By node: all that it requires, directly or not.
+    pub(in crate::procedures) closure: Vec<FixedBitSet>,
+    pub(in crate::procedures) program: Program,
+    pub(in crate::procedures) guards: Guards,
+    pub(in crate::procedures) sites: Vec<Site>,
+    /// By node: its sites.
+    pub(in crate::procedures) sites_of: Vec<Vec<usize>>,
+    pub(in crate::procedures) registers: Vec<Register>,
+    /// By node: registers that an answer of the API sets, or that the user decides after the answer.
+    pub(in crate::procedures) writes: Vec<Vec<u32>>,
+    /// By node: slots that the user decides after the answer.
+    pub(in crate::procedures) targets: Vec<Vec<String>>,
+    /// By node: whether another node requires it.
+    pub(in crate::procedures) is_required: Vec<bool>,
+    /// By node: whether an error of it is caught.
+    pub(in crate::procedures) is_caught: Vec<bool>,
+    pub(in crate::procedures) flow: Flow,
+    /// Answers after which the procedure is complete.
+    pub(in crate::procedures) closing: Vec<bool>,
+}
+
+impl Procedure {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is for; empty if the file says nothing.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The declared slots, in the order of the file.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// APIs first, then answers, in the order of the file. Indices of nodes are places in this list.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The index of a node, by its name with `_` for spaces.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.index.get(declarations::normal(name).as_str()).copied()
+    }
+
+    /// Answers whose saying completes the procedure: informs after which the text has no further call, else all that it
+    /// has.
+    pub fn is_closing(&self, node: usize) -> bool {
+        self.closing.get(node).copied().unwrap_or(false)
+    }
+
+    /// Whether an error of an API is caught somewhere in the text, or some node requires one.
+    pub fn catches(&self, api: usize) -> bool {
+        let requires_error = self
+            .preconditions
+            .iter()
+            .flatten()
+            .any(|precondition| precondition.node == api && precondition.status == Some(Status::Error));
+        requires_error || self.is_caught.get(api).copied().unwrap_or(false)
+    }
+
+    /// The slots that the user decides after an answer.
+    pub fn decisions(&self, node: usize) -> &[String] {
+        self.targets.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// A declared slot.
+    pub fn slot(&self, name: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.name == name)
+    }
+
+    /// Makes conditions on decisions of the user open until the user has decided, for conversations whose record does not say
+    /// what was decided. Otherwise they are closed until then.
+    pub fn open_decisions(&mut self) {
+        self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
+    }
+
+    /// Nodes that are taken back when an API answers anew.
+    pub(in crate::procedures) fn dependents(&self, api: usize) -> impl Iterator<Item = usize> {
+        let is_dependent = move |node: &usize| self.closure[*node].contains(api) && !self.nodes[*node].keep;
+        (0..self.nodes.len()).filter(is_dependent)
+    }
+
+    /// Whether calling or saying the node changes a state.
+    pub(in crate::procedures) fn has_effect(&self, node: usize) -> bool {
+        let registers = &self.writes[node];
+        self.nodes[node].kind == NodeKind::Api
+            || self.is_required[node]
+            || registers.iter().any(|&register| self.registers[register as usize].is_tested)
+    }
+
+    /// The name of a register: `slot`, or `API.slot`.
+    pub(in crate::procedures) fn register_name(&self, register: u32) -> String {
+        let register = &self.registers[register as usize];
+        match register.api {
+            Some(api) => format!("{}.{}", self.nodes[api].name, register.slot),
+            None => register.slot.clone(),
+        }
+    }
+}
