@@ -1,0 +1,259 @@
+//! The automaton of a grammar: its blocks of states, and what is known of it as a whole.
+
+use super::lower::{self, deferred::Deferred};
+use super::program::block::Block;
+use super::program::byte_classes::ByteClasses;
+use super::program::key_trie::KeyTrie;
+use super::program::state::{Edge, Loop, Members, Product, State, StateId, TerminalId, UniqueItems};
+use crate::error::Result;
+use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
+use crate::limits::Limits;
+
+/// A lowered grammar. What is entered after a byte at the earliest may be lowered when it is first needed; beside that an
+/// automaton does not change. The lazily made tables are in [`Cache`](super::Cache).
+#[derive(Debug)]
+pub struct Automaton {
+    /// What was lowered at once.
+    pub(super) ahead: Block,
+    /// The rest, if there is any.
+    pub(super) deferred: Option<Box<Deferred>>,
+    pub(super) classes: ByteClasses,
+    /// Whether names of objects are distinguished.
+    pub(super) names: bool,
+    /// Whether there are token terminals.
+    pub(super) terminals: bool,
+    /// Per expression, whether it has a part that is bounded in tokens; nothing if the root has none.
+    pub(super) parts: Option<Box<[bool]>>,
+    /// Starts of the names of which a beginning may leave few.
+    pub(super) name_starts: Vec<StateId>,
+    pub(super) start: StateId,
+    pub(super) nullable: bool,
+    pub(super) limits: Limits,
+}
+
+/// The part of the grammar that a state was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// The rule.
+    pub rule: RuleId,
+    /// The innermost label around it in that rule, if any.
+    pub label: Option<LabelId>,
+}
+
+/// Every byte.
+const ALL_BYTES: [u8; 256] = {
+    let mut all = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        all[byte] = byte as u8;
+        byte += 1;
+    }
+    all
+};
+
+impl Automaton {
+    /// Lowers a grammar.
+    ///
+    /// # Errors
+    /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or
+    /// complement contains itself, `automaton/token-terminal` and `automaton/bounded-part` where a token terminal or a part bounded in tokens cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`,
+    /// `lockstep_search`.
+    pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
+        lower::lower(grammar, limits)
+    }
+
+    /// An automaton of one block, whose start is still to be set.
+    pub(super) fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
+        let (deferred, start) = (None, StateId::ACCEPT);
+        let (names, terminals, parts, name_starts) = (false, false, None, Vec::new());
+        let nullable = false;
+        Automaton { ahead, deferred, classes, names, terminals, parts, name_starts, start, nullable, limits }
+    }
+
+    /// How many states there are so far.
+    pub fn state_count(&self) -> usize {
+        self.ahead.states.len() + self.deferred.as_ref().map_or(0, |deferred| deferred.states())
+    }
+
+    /// How many classes of bytes the automaton distinguishes, 1 to 256.
+    pub fn class_count(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// One byte of each class.
+    pub fn class_representatives(&self) -> &[u8] {
+        self.classes.representatives()
+    }
+
+    /// The class of a byte.
+    #[inline]
+    pub fn class_of(&self, byte: u8) -> usize {
+        self.classes.get(byte)
+    }
+
+    /// The bytes that must be tried one by one where a configuration remembers what it has read: all of them. Elsewhere
+    /// one of each class is enough.
+    pub(crate) fn alphabet(&self, remembers: bool) -> &[u8] {
+        if remembers { &ALL_BYTES } else { self.classes.representatives() }
+    }
+
+    /// Whether names of objects are distinguished.
+    pub(crate) fn has_names(&self) -> bool {
+        self.names
+    }
+
+    /// Whether there are token terminals.
+    #[inline]
+    pub(crate) fn has_terminals(&self) -> bool {
+        self.terminals
+    }
+
+    /// Whether there are parts that are bounded in tokens.
+    #[inline]
+    pub(crate) fn has_parts(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// The token terminal of a state that waits for a token.
+    pub(crate) fn terminal(&self, state: StateId) -> Option<TerminalId> {
+        match self.state(state) {
+            State::Token { terminal, .. } => Some(terminal),
+            _ => None,
+        }
+    }
+
+    /// Whether a beginning of a name may leave few.
+    pub(crate) fn may_have_few_names(&self) -> bool {
+        !self.name_starts.is_empty()
+    }
+
+    /// The limits it was lowered under.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Bytes that lazily made tables may take: [`Limits::cache_bytes`], but no more than 32-bit ids reach, of which each
+    /// takes four bytes at least.
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.limits.cache_bytes.min((u32::MAX as usize / 2).saturating_mul(4))
+    }
+
+    /// Where a state comes from.
+    pub fn scope(&self, state: StateId) -> Scope {
+        let block = self.block(state.0);
+        block.scopes[block.state_scopes[block.at(state.0)] as usize]
+    }
+
+    /// Bytes on the heap.
+    pub fn memory_usage(&self) -> usize {
+        self.bytes_ahead() + self.deferred_bytes()
+    }
+
+    /// Bytes on the heap of what was lowered when the automaton was made.
+    pub(crate) fn bytes_ahead(&self) -> usize {
+        self.ahead.memory_usage()
+    }
+
+    /// Bytes on the heap of what was lowered after the automaton was made.
+    pub(crate) fn deferred_bytes(&self) -> usize {
+        self.deferred.as_ref().map_or(0, |deferred| deferred.bytes())
+    }
+
+    /// The bytes that a state waits for; none for states that do not.
+    pub(super) fn wanted_bytes(&self, state: StateId) -> ByteSet {
+        let mut wanted = ByteSet::EMPTY;
+        self.add_wanted_bytes(state, &mut wanted);
+        wanted
+    }
+
+    pub(super) fn add_wanted_bytes(&self, mut state: StateId, wanted: &mut ByteSet) {
+        if let State::ByteOr { byte, otherwise, .. } = self.state(state) {
+            wanted.insert(byte);
+            state = otherwise;
+        }
+        match self.state(state) {
+            State::Byte { byte, .. } => wanted.insert(byte),
+            State::Bytes { first, len } => {
+                self.edges(first, len).iter().for_each(|edge| wanted.insert_range(edge.low, edge.high));
+            }
+            State::Key { members, node } => {
+                self.keys(members).edges(node).for_each(|(byte, _)| wanted.insert(byte))
+            }
+            State::Product(_) => *wanted = ByteSet::FULL,
+            _ => {}
+        }
+    }
+
+    /// The byte of a state that waits for a single one, and the state after it if that is the only one.
+    pub(crate) fn literal(&self, state: StateId) -> Option<(u8, Option<StateId>)> {
+        match self.state(state) {
+            State::Byte { byte, next } => Some((byte, Some(next))),
+            State::Key { members, node } => {
+                let list = self.members(members);
+                let (byte, child) = list.keys.only_edge(node)?;
+                let goes_on = list.keys.ends(child).is_empty();
+                Some((byte, goes_on.then_some(StateId(list.root.0 + child))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The block that an id lies in.
+    #[inline]
+    pub(super) fn block(&self, id: u32) -> &Block {
+        match &self.deferred {
+            Some(deferred) if id >= deferred.first() => deferred.block(id),
+            _ => &self.ahead,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn state(&self, id: StateId) -> State {
+        self.block(id.0).state(id)
+    }
+
+    pub(crate) fn edges(&self, first: u32, len: u32) -> &[Edge] {
+        self.block(first).edges(first, len)
+    }
+
+    pub(super) fn keys(&self, members: u32) -> &KeyTrie {
+        &self.members(members).keys
+    }
+
+    pub(crate) fn splits(&self, first: u32, len: u32) -> &[StateId] {
+        self.block(first).splits(first, len)
+    }
+
+    /// The state itself, or where it leads if it is a split to one state.
+    pub(super) fn single(&self, state: StateId) -> StateId {
+        match self.state(state) {
+            State::Split { first, len: 1 } => self.splits(first, 1)[0],
+            _ => state,
+        }
+    }
+
+    pub(super) fn counted_loop(&self, id: u32) -> &Loop {
+        let block = self.block(id);
+        &block.loops[block.at(id)]
+    }
+
+    pub(super) fn members(&self, id: u32) -> &Members {
+        let block = self.block(id);
+        &block.members[block.at(id)]
+    }
+
+    pub(super) fn distinct(&self, id: u32) -> &UniqueItems {
+        let block = self.block(id);
+        &block.distincts[block.at(id)]
+    }
+
+    pub(super) fn product(&self, id: u32) -> &Product {
+        let block = self.block(id);
+        &block.products[block.at(id)]
+    }
+
+    /// The place of a callable in the left-call order; callers come before callees.
+    pub(super) fn rank(&self, start: StateId) -> u32 {
+        self.block(start.0).rank(start)
+    }
+}
