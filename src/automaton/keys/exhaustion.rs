@@ -4,8 +4,11 @@
 //! be thousands, so some are examined whenever a mask is made, rather than all at once; until it is known, names are taken
 //! to be few.
 
+use crate::automaton::Automaton;
+use crate::automaton::run::cache::Cache;
+use crate::automaton::run::configuration::ConfigurationId;
+use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEY_WORK, KEYS_AT_ONCE};
-use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;

@@ -6,7 +6,8 @@
 //! lists need not be, as it admits each once. Before the first name that is remembered, and when the object it stands in is
 //! closed, there is nothing to follow, and the place is [`KeyState::OUTSIDE`].
 
-use crate::automaton::{ConfigurationId, Lazy};
+use crate::automaton::run::configuration::ConfigurationId;
+use crate::automaton::run::lazy::Lazy;
 use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
 use crate::json::string::JsonStringDecoder;

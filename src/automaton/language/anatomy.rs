@@ -1,12 +1,12 @@
 //! What a configuration consists of, as plain data: for the figures of `docs/architecture.md`, which are drawn from what the
 //! engine makes.
 
+use crate::automaton::Scope;
 use crate::automaton::program::interval::Interval;
-use crate::automaton::program::state::State;
+use crate::automaton::program::state::{State, StateId};
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::{Scope, StateId};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 

@@ -1,8 +1,12 @@
 //! The configurations of an automaton as a transition system, whose labels are sets of letters: bytes, and token terminals, each
 //! of which is one letter whatever tokens it has.
 
+use crate::automaton::Automaton;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
-use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, TerminalId};
+use crate::automaton::program::state::TerminalId;
+use crate::automaton::run::cache::Cache;
+use crate::automaton::run::configuration::ConfigurationId;
+use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::{LimitKind, Limits};

@@ -4,7 +4,9 @@
 //! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
 
 use super::configurations::Configurations;
-use crate::automaton::{Automaton, Lazy, StateId, TerminalId};
+use crate::automaton::Automaton;
+use crate::automaton::program::state::{StateId, TerminalId};
+use crate::automaton::run::lazy::Lazy;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::{Expression, Grammar};
