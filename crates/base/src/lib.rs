@@ -1,6 +1,7 @@
-//! What all crates of Grammata share: errors and diagnostics, limits and budgets of work, and the reading of files within bounds.
+//! What all crates of Grammata share: errors and diagnostics, limits and budgets of work, the reading of files within bounds, and DOT.
 
 pub mod diagnostic;
+pub mod dot;
 pub mod error;
 pub mod files;
 pub mod limits;

@@ -4,10 +4,10 @@ use super::configurations::{Configurations, LetterSet};
 use super::words::terminal_text;
 use crate::automaton::Automaton;
 use crate::diagnostic::excerpt;
+use crate::dot::{Attribute, Digraph, numbered};
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar};
 use crate::transitions;
-use std::fmt::Write;
 
 /// A graph in the DOT language.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
             (first.is_none(), first, transition.label.terminals.first().copied())
         });
     })?;
-    let mut dot = "digraph automaton {\n  rankdir=LR;\n".to_owned();
+    let mut dot = Digraph::new("automaton", "LR");
     for (number, node) in graph.nodes.iter().enumerate() {
         let mut rules: Vec<&str> = Vec::new();
         for state in configurations.tables.states(node.state.configuration) {
@@ -42,19 +42,18 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
             }
         }
         let shape = if node.is_accepting { "doublecircle" } else { "circle" };
-        let label = escape(&format!("{number} {}", rules.join(" ")));
-        let _ = writeln!(dot, "  n{number} [shape={shape}, label=\"{}\"];", label.trim_end());
+        let label = printable(&format!("{number} {}", rules.join(" ")));
+        let look = [Attribute::bare("shape", shape), Attribute::label(label.trim_end())];
+        dot.node(numbered(Some(number)), &look);
     }
     if graph.is_truncated {
-        dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+        dot.rest();
     }
     for edge in &graph.edges {
-        let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
-        let label = escape(&show(grammar, &edge.labels));
-        let _ = writeln!(dot, "  n{} -> {to} [label=\"{label}\"];", edge.from);
+        let label = printable(&show(grammar, &edge.labels));
+        dot.edge(numbered(Some(edge.from)), numbered(edge.to), &[Attribute::label(&label)]);
     }
-    dot.push_str("}\n");
-    Ok(Graph { dot, truncated: graph.is_truncated })
+    Ok(Graph { dot: dot.finish(), truncated: graph.is_truncated })
 }
 
 /// Bytes as ranges: printable ASCII as it is, others in hexadecimal; then token terminals.
@@ -78,12 +77,7 @@ fn show(grammar: &Grammar, labels: &[LetterSet]) -> String {
     parts.join(" ")
 }
 
-fn escape(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).fold(String::new(), |mut out, c| {
-        if matches!(c, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
-        out
-    })
+/// A text without its control characters.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
 }

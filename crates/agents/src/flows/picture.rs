@@ -3,8 +3,8 @@
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use grammata::error::Result;
 use grammata::transitions::{Graph, TransitionSystem};
+use grammata_base::dot::{Attribute, Digraph, numbered};
 use rustc_hash::FxHashSet;
-use std::fmt::Write;
 
 /// A drawing of the states of a domain's plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,21 +35,23 @@ impl FlowAutomaton<'_> {
         let at = way[way.len() - 1];
         let graph: Graph<FlowState, FlowCall> = Graph::of(self, most, |_| {})?;
         let domain = self.domain();
-        let mut dot = String::from("digraph flow {\n  rankdir=LR;\n");
+        let mut dot = Digraph::new("flow", "LR");
         for (number, node) in graph.nodes.iter().enumerate() {
             let flows: Vec<&str> = match node.is_accepting {
                 true => vec!["end"],
                 false => self.flows(node.state).iter().map(|&flow| domain.flows[flow].id.as_str()).collect(),
             };
             let text = if flows.len() > 3 { format!("{} flows", flows.len()) } else { flows.join("\n") };
-            let mut look = format!("shape=box, peripheries={}", if node.is_accepting { 2 } else { 1 });
+            let lines = if node.is_accepting { "2" } else { "1" };
+            let mut look = vec![Attribute::bare("shape", "box"), Attribute::bare("peripheries", lines)];
             if node.state == at {
-                look.push_str(", style=filled, fillcolor=\"gold\"");
+                look.extend([Attribute::bare("style", "filled"), Attribute::quoted("fillcolor", "gold")]);
             }
             if way.contains(&node.state) {
-                look.push_str(", color=\"red\"");
+                look.push(Attribute::quoted("color", "red"));
             }
-            let _ = writeln!(dot, "  n{number} [{look}, label=\"{}\"];", escaped(&text));
+            look.push(Attribute::label(&text));
+            dot.node(numbered(Some(number)), &look);
         }
         for edge in &graph.edges {
             let names: Vec<String> =
@@ -57,22 +59,18 @@ impl FlowAutomaton<'_> {
             let from = graph.nodes[edge.from].state;
             let to = edge.to.map(|to| graph.nodes[to].state);
             let color = match to {
-                Some(to) if passed.contains(&(from, to)) => ", color=\"red\"",
-                _ if from == at => ", color=\"green\"",
-                _ => "",
+                Some(to) if passed.contains(&(from, to)) => Some("red"),
+                _ if from == at => Some("green"),
+                _ => None,
             };
-            let to = edge.to.map_or("more".to_owned(), |to| format!("n{to}"));
-            let _ =
-                writeln!(dot, "  n{} -> {to} [label=\"{}\"{color}];", edge.from, escaped(&names.join("\n")));
+            let text = names.join("\n");
+            let mut look = vec![Attribute::label(&text)];
+            look.extend(color.map(|color| Attribute::quoted("color", color)));
+            dot.edge(numbered(Some(edge.from)), numbered(edge.to), &look);
         }
         if graph.is_truncated {
-            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+            dot.rest();
         }
-        dot.push_str("}\n");
-        Ok(FlowPicture { dot, is_truncated: graph.is_truncated })
+        Ok(FlowPicture { dot: dot.finish(), is_truncated: graph.is_truncated })
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

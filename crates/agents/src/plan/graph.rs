@@ -3,11 +3,10 @@
 use super::automaton::{PlanAutomaton, Position};
 use super::partial::Successor;
 use super::states::{ActionLabel, Edge, PlanState};
-use super::tree::escape;
 use grammata::error::Result;
 use grammata::transitions::{Completable, Graph, TransitionSystem, costs_from_start};
+use grammata_base::dot::{Attribute, Digraph, numbered};
 use rustc_hash::FxHashMap;
-use std::fmt::Write;
 
 /// States whose least cost is computed, at most: some seconds.
 const MOST_STATES: usize = 200_000;
@@ -37,28 +36,29 @@ impl PlanAutomaton {
         };
         let mut cheapest = Cheapest { plans: self, costs, dead_ends };
         let graph = Graph::of(&mut cheapest, most, |_| {})?;
-        let mut dot = "digraph plans {\n  rankdir=LR;\n".to_owned();
+        let mut dot = Digraph::new("plans", "LR");
         for (number, node) in graph.nodes.iter().enumerate() {
             let shape = if node.is_accepting { "doublecircle" } else { "circle" };
-            let is_dead = cheapest.completable(&node.state)? == Completable::No;
-            let style = if is_dead { ", style=dashed" } else { "" };
-            let _ = writeln!(dot, "  n{number} [shape={shape}, label=\"{number}\"{style}];");
+            let text = number.to_string();
+            let mut look = vec![Attribute::bare("shape", shape), Attribute::label(&text)];
+            if cheapest.completable(&node.state)? == Completable::No {
+                look.push(Attribute::bare("style", "dashed"));
+            }
+            dot.node(numbered(Some(number)), &look);
         }
         if graph.is_truncated {
-            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+            dot.rest();
         }
         for edge in &graph.edges {
-            let to = edge.to.map_or_else(|| "more".to_owned(), |to| format!("n{to}"));
             let labels = edge.labels.iter().flat_map(|label| {
                 let outcome = self.states.outcome(label);
                 let shown = |&action: &usize| Successor { action, outcome, to: self.start() }.label(&spec);
                 self.states.members(label.class).iter().map(shown).collect::<Vec<_>>()
             });
             let labels: Vec<String> = labels.collect();
-            let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&labels.join("\n")));
+            dot.edge(numbered(Some(edge.from)), numbered(edge.to), &[Attribute::label(&labels.join("\n"))]);
         }
-        dot.push_str("}\n");
-        Ok(PlanGraph { dot, truncated: graph.is_truncated })
+        Ok(PlanGraph { dot: dot.finish(), truncated: graph.is_truncated })
     }
 }
 

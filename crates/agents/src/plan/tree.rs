@@ -2,6 +2,7 @@
 
 use super::step::Plan;
 use grammata::syntax::automaton_spec::{Direction, Spec};
+use grammata_base::dot::{Attribute, Digraph};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -89,9 +90,11 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
 /// with the name of what it is. A plan whose actions have no inputs is a chain in the order of execution.
 pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
-    let mut out = String::from("digraph plan {\n  rankdir=BT;\n");
+    let mut out = Digraph::new("plan", "BT");
     for (number, step) in plan.steps.iter().enumerate() {
-        let _ = writeln!(out, "  s{number} [shape=box, label=\"{}\"];", escape(step.line(spec).trim()));
+        let line = step.line(spec);
+        let look = [Attribute::bare("shape", "box"), Attribute::label(line.trim())];
+        out.node(format_args!("s{number}"), &look);
     }
     if is_tree(&on) {
         for (number, children) in on.iter().enumerate() {
@@ -99,11 +102,8 @@ pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
             for (place, child) in children.iter().enumerate() {
                 let Some(child) = child else { continue };
                 let what = symbol.and_then(|symbol| symbol.inputs.get(place)).map(String::as_str);
-                let _ = writeln!(
-                    out,
-                    "  s{child} -> s{number} [label=\"{}\"];",
-                    escape(what.unwrap_or_default())
-                );
+                let look = [Attribute::label(what.unwrap_or_default())];
+                out.edge(format_args!("s{child}"), format_args!("s{number}"), &look);
             }
         }
     } else {
@@ -112,14 +112,8 @@ pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
             order.reverse();
         }
         for pair in order.windows(2) {
-            let _ = writeln!(out, "  s{} -> s{};", pair[0], pair[1]);
+            out.edge(format_args!("s{}", pair[0]), format_args!("s{}", pair[1]), &[]);
         }
     }
-    out.push_str("}\n");
-    out
-}
-
-/// A text inside a quoted string of DOT.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    out.finish()
 }

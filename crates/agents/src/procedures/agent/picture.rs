@@ -4,9 +4,9 @@ use super::record::Record;
 use crate::procedures::automaton::StateId;
 use crate::procedures::conversation::Workflow;
 use crate::procedures::conversation::session::Session;
-use crate::procedures::export::graph::escape;
 use crate::procedures::record::trace::{Event, follow};
 use grammata::error::Result;
+use grammata_base::dot::escape;
 use std::fmt::Write;
 
 /// A session in Graphviz's notation: boxes are states, with what is done and the values that conditions test, the present one

@@ -5,7 +5,7 @@ use crate::procedures::automaton::supervisor::Supervisor;
 use crate::procedures::language::status::Status;
 use grammata::error::Result;
 use grammata::transitions::Graph;
-use std::fmt::Write;
+use grammata_base::dot::{Attribute, Digraph, numbered};
 
 /// A drawing of the states of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,25 +48,24 @@ impl Supervisor<'_> {
     pub fn graph(&mut self, most: usize) -> Result<ProcedureGraph> {
         let graph: Graph<StateId, Letter> = Graph::of(self, most, |_| {})?;
         let procedure = self.procedure();
-        let mut dot = String::from("digraph procedure {\n  rankdir=LR;\n");
+        let mut dot = Digraph::new("procedure", "LR");
         for (number, node) in graph.nodes.iter().enumerate() {
-            let lines = if node.is_accepting { 2 } else { 1 };
-            let text = escape(&self.state_text(node.state).replace(", ", "\n"));
-            let _ = writeln!(dot, "  n{number} [shape=box, peripheries={lines}, label=\"{text}\"];");
+            let lines = if node.is_accepting { "2" } else { "1" };
+            let text = self.state_text(node.state).replace(", ", "\n");
+            let look = [
+                Attribute::bare("shape", "box"),
+                Attribute::bare("peripheries", lines),
+                Attribute::label(&text),
+            ];
+            dot.node(numbered(Some(number)), &look);
         }
         for edge in graph.edges.iter().filter(|edge| edge.to != Some(edge.from)) {
             let labels: Vec<String> = edge.labels.iter().map(|letter| letter.text(procedure)).collect();
-            let to = edge.to.map_or("more".to_owned(), |to| format!("n{to}"));
-            let _ = writeln!(dot, "  n{} -> {to} [label=\"{}\"];", edge.from, escape(&labels.join("\n")));
+            dot.edge(numbered(Some(edge.from)), numbered(edge.to), &[Attribute::label(&labels.join("\n"))]);
         }
         if graph.is_truncated {
-            dot.push_str("  more [shape=box, style=dashed, label=\"more\"];\n");
+            dot.rest();
         }
-        dot.push_str("}\n");
-        Ok(ProcedureGraph { dot, is_truncated: graph.is_truncated })
+        Ok(ProcedureGraph { dot: dot.finish(), is_truncated: graph.is_truncated })
     }
-}
-
-pub(in crate::procedures) fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
