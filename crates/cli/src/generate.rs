@@ -1,7 +1,6 @@
-//! `grammata generate`: the arguments; `generation` does the work where the build has ONNX Runtime.
+//! The arguments of `grammata generate`. `generation` does the work, in builds with ONNX Runtime.
 
 use super::model::ModelSettings;
-use super::output::{Exit, Failure, Output};
 use super::source::SourceArgs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -125,14 +124,4 @@ pub(super) struct SamplingArgs {
 fn not_negative(argument: &str) -> std::result::Result<f32, String> {
     let number = argument.parse().ok().filter(|&number: &f32| number >= 0.0 && number.is_finite());
     number.ok_or_else(|| "it must be a number, 0 or more".to_owned())
-}
-
-#[cfg(feature = "ort")]
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    super::generation::run(arguments, output)
-}
-
-#[cfg(not(feature = "ort"))]
-pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
-    Err(super::errors::no_onnx_runtime().into())
 }

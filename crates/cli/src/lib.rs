@@ -195,7 +195,10 @@ fn no_arguments(mut error: clap::Error, is_json: bool) -> Exit {
 impl Command {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         match self {
-            Command::Generate(arguments) => generate::run(&arguments, output),
+            #[cfg(feature = "ort")]
+            Command::Generate(arguments) => generation::run(&arguments, output),
+            #[cfg(not(feature = "ort"))]
+            Command::Generate(_) => Err(errors::no_onnx_runtime().into()),
             Command::Mask(arguments) => mask::run(&arguments, output),
             Command::Compile(arguments) => compile::run(&arguments, output),
             Command::Inspect(arguments) => inspect::run(&arguments, output),

@@ -1,10 +1,9 @@
-//! `grammata tools generate`: the arguments; `generation` does the work where the build has ONNX Runtime.
+//! The arguments of `grammata tools generate`. `generation` does the work, in builds with ONNX Runtime.
 
 use super::SetArgs;
 use super::grammar::ChoiceName;
 use super::prompt::LevelName;
 use crate::model::ModelSettings;
-use crate::output::{Exit, Failure, Output};
 use std::path::PathBuf;
 
 /// A whole turn: the tools that the request needs are found, the model writes a call of one of them under the grammar of exactly
@@ -73,14 +72,4 @@ pub(super) enum ChooseName {
     Tokens,
     /// The name that the model gives the most probability, by best-first search
     Exact,
-}
-
-#[cfg(feature = "ort")]
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    super::generation::run(arguments, output)
-}
-
-#[cfg(not(feature = "ort"))]
-pub(super) fn run(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
-    Err(crate::errors::no_onnx_runtime().into())
 }
