@@ -24,7 +24,7 @@ mod semantics;
 
 pub use crate::document::Format;
 pub use automaton::{Automaton, Letter, Mode, Outcome, Size, StateId, Supervisor};
-pub use check::format;
+pub use check::{Report, check, format};
 pub use conversation::{
     Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,
     Session, StepFormat, StepOptions, Text, Texts, Workflow, step_grammar,
@@ -33,44 +33,3 @@ pub use export::ProcedureGraph;
 pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status};
 pub use record::{Event, Verdict, Violation, Walk, WalkOptions, follow, random_walk, read_trace, verify};
 pub use semantics::Procedure;
-
-use grammata::diagnostic::Place;
-use grammata::error::{Error, ErrorKind, Result};
-use grammata::limits::Limits;
-
-/// What the static checks say of a file.
-#[derive(Debug)]
-pub struct Report {
-    /// All findings, in the order of their places.
-    pub findings: Vec<Finding>,
-    /// The procedure, if the file has no errors.
-    pub procedure: Option<Procedure>,
-    /// The size of the automaton in the mode `guarded`, the numbers of calls aside.
-    pub size: Option<Size>,
-    /// The limit that kept the automaton from being checked.
-    pub unchecked: Option<Error>,
-}
-
-/// Reads a procedure and runs all static checks. Errors of the file are findings.
-///
-/// # Errors
-/// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.
-pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
-    let mut findings = language::errors::Findings::default();
-    let procedure = check::read::read(text, format, limits, &mut findings)?;
-    let mut report = Report { findings: Vec::new(), procedure: None, size: None, unchecked: None };
-    if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {
-        match check::outcomes::check(&procedure, limits, &mut findings) {
-            Ok(size) => report.size = Some(size),
-            Err(error) if error.kind() == ErrorKind::Limit => report.unchecked = Some(error),
-            Err(error) => return Err(error),
-        }
-        report.procedure = Some(procedure).filter(|_| !findings.has_errors());
-    }
-    report.findings = findings.0;
-    report.findings.sort_by_key(|finding| match finding.diagnostic.place() {
-        Place::LineColumn { line, column } => (*line, *column),
-        _ => (0, 0),
-    });
-    Ok(report)
-}

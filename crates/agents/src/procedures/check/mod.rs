@@ -4,5 +4,7 @@ pub(super) mod checks;
 pub(super) mod format;
 pub(super) mod outcomes;
 pub(super) mod read;
+pub(super) mod report;
 
 pub use format::format;
+pub use report::{Report, check};

@@ -1,0 +1,47 @@
+//! All static checks of a file, and what they found.
+
+use super::{outcomes, read};
+use crate::document::Format;
+use crate::procedures::automaton::supervisor::Size;
+use crate::procedures::language::errors::{Finding, Findings};
+use crate::procedures::semantics::procedure::Procedure;
+use grammata::diagnostic::Place;
+use grammata::error::{Error, ErrorKind, Result};
+use grammata::limits::Limits;
+
+/// What the static checks say of a file.
+#[derive(Debug)]
+pub struct Report {
+    /// All findings, in the order of their places.
+    pub findings: Vec<Finding>,
+    /// The procedure, if the file has no errors.
+    pub procedure: Option<Procedure>,
+    /// The size of the automaton in the mode `guarded`, the numbers of calls aside.
+    pub size: Option<Size>,
+    /// The limit that kept the automaton from being checked.
+    pub unchecked: Option<Error>,
+}
+
+/// Reads a procedure and runs all static checks. Errors of the file are findings.
+///
+/// # Errors
+/// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.
+pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
+    let mut findings = Findings::default();
+    let procedure = read::read(text, format, limits, &mut findings)?;
+    let mut report = Report { findings: Vec::new(), procedure: None, size: None, unchecked: None };
+    if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {
+        match outcomes::check(&procedure, limits, &mut findings) {
+            Ok(size) => report.size = Some(size),
+            Err(error) if error.kind() == ErrorKind::Limit => report.unchecked = Some(error),
+            Err(error) => return Err(error),
+        }
+        report.procedure = Some(procedure).filter(|_| !findings.has_errors());
+    }
+    report.findings = findings.0;
+    report.findings.sort_by_key(|finding| match finding.diagnostic.place() {
+        Place::LineColumn { line, column } => (*line, *column),
+        _ => (0, 0),
+    });
+    Ok(report)
+}
