@@ -13,12 +13,13 @@ use crate::{bindings, fuzz, instructions, test};
 /// unsafe code to watch.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 0, least: 10, address_sanitizer: false };
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("tools", tools),
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
     ("features", features),
+    ("packages", packages),
     ("tests", || test::run(&[])),
     ("bindings", || bindings::run(&[])),
     ("instructions", instructions),
@@ -69,6 +70,25 @@ fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-agents"]))?;
     command::run(&mut cargo(&["check", "--workspace", "--features", "ort,hnsw,qdrant,cuda"]))
+}
+
+/// Members of the workspace that are not published.
+const UNPUBLISHED: [&str; 8] = [
+    "grammata-c",
+    "grammata-examples",
+    "grammata-labs",
+    "grammata-python",
+    "grammata-testing",
+    "instructions",
+    "interleavings",
+    "xtask",
+];
+
+/// The packages to publish can be made. They are not built: `cargo package` without `--no-verify` takes minutes.
+fn packages() -> Result {
+    let mut command = cargo(&["package", "--workspace", "--no-verify", "--allow-dirty"]);
+    command.args(UNPUBLISHED.iter().flat_map(|name| ["--exclude", name]));
+    command::run(&mut command)
 }
 
 /// The ratchet on instructions.

@@ -27,9 +27,9 @@ pub use automaton::{Automaton, Letter, Mode, Outcome, Size, StateId, Supervisor}
 pub use check::{Report, check, format};
 pub use conversation::{
     Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,
-    Session, StepFormat, StepOptions, Text, Texts, Workflow, step_grammar,
+    Session, StepFormat, StepOptions, Text, Texts, Values, Workflow, step_grammar,
 };
 pub use export::ProcedureGraph;
-pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status};
+pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status, normal};
 pub use record::{Event, Verdict, Violation, Walk, WalkOptions, follow, random_walk, read_trace, verify};
 pub use semantics::Procedure;

@@ -14,5 +14,5 @@ pub use act::Act;
 pub use arguments::{Argument, Arguments, Origin};
 pub use conversation::{Conversation, FREE_REPLIES, Offering, Resolved, Texts, Workflow};
 pub use obstacle::Obstacle;
-pub use session::Session;
+pub use session::{Session, Values};
 pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};

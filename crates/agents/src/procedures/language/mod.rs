@@ -6,7 +6,7 @@ pub(super) mod pdl;
 pub(super) mod status;
 pub(super) mod value;
 
-pub use declarations::{Node, NodeKind, Slot, Source};
+pub use declarations::{Node, NodeKind, Slot, Source, normal};
 pub use errors::{Finding, Severity};
 pub use status::Status;
 pub use value::{Literal, Scalar};
