@@ -1,4 +1,4 @@
-//! The bytes of a file: the header of some sections, and these.
+//! Writing the bytes of a file: header, sections, and the checksums of both.
 
 use super::header::{
     ALIGNMENT, BLOCK, BYTE_ORDER, FORMAT, HEADER, Kind, ROW, SEMANTICS, Section, field, header_checksum,

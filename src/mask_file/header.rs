@@ -1,4 +1,4 @@
-//! The header of mask files and their archives: which sections there are, where they lie, and a checksum for each block.
+//! The header of mask files and their archives: which sections there are and where they lie, how it is read, and its own checksum.
 
 use super::codec::{double_word, word};
 use super::errors;

@@ -67,6 +67,8 @@ fn documentation() -> Result {
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata", "--features", "serde"]))?;
+    // the engine's tests need no agents
+    command::run(&mut cargo(&["check", "--package", "grammata", "--tests"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-agents"]))?;
     command::run(&mut cargo(&["check", "--workspace", "--features", "ort,hnsw,qdrant,cuda"]))

@@ -1,7 +1,7 @@
 //! The umbrella error: one opaque type for every fallible public function.
 
 use crate::diagnostic::{Diagnostic, Place, Source, excerpt};
-use crate::limits::LimitKind;
+use crate::limits::kind::LimitKind;
 use std::fmt;
 
 /// What kind of thing went wrong, for callers that branch on it.

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::setters;
 use kind::each_limit;
 
-mod kind;
+pub(crate) mod kind;
 
 pub use kind::LimitKind;
 

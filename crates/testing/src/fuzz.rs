@@ -3,49 +3,13 @@
 
 use super::agreement::operations_agree;
 use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
-use super::differential::json_schema_differential;
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
-use super::{
-    fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, mask_files, round_trips, token_indices,
-    tool_sessions,
-};
 use grammata::grammar::Grammar;
 use grammata::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex};
 use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind, Result, TokenId};
 use std::sync::{Arc, LazyLock};
-
-/// The body of a fuzz target.
-pub type Target = fn(&[u8]);
-
-/// The targets of the engine, by name.
-pub const TARGETS: [(&str, Target); 10] = [
-    ("regex", regex),
-    ("gbnf", gbnf),
-    ("automaton_spec", automaton_spec),
-    ("json_schema", json_schema),
-    ("json_schema_differential", json_schema_differential),
-    ("vocabulary", vocabulary),
-    ("matcher_operations", matcher_operations),
-    ("bounded_parts", bounded_parts),
-    ("mask_file", mask_files::mask_file),
-    ("token_index", token_indices::token_index),
-];
-
-/// The targets of agents and templates, by name.
-#[cfg(feature = "agents")]
-pub const AGENTS: [(&str, Target); 9] = [
-    ("chat_template", fuzz_templates::chat_template),
-    ("spec_template", fuzz_templates::spec_template),
-    ("plan_spec", fuzz_templates::plan_spec),
-    ("model_settings", fuzz_templates::model_settings),
-    ("procedure", fuzz_procedures::procedure),
-    ("tools", fuzz_tools::tools),
-    ("tool_sessions", tool_sessions::session),
-    ("tools_round_trip", round_trips::tools_round_trip),
-    ("flow", fuzz_flows::flow),
-];
 
 /// All bytes as tokens, some longer ones, and an end.
 pub(super) static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {

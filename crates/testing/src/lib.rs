@@ -35,6 +35,7 @@ pub mod round_trips;
 pub mod soak;
 pub mod strategies;
 mod taken;
+pub mod targets;
 pub mod token_indices;
 pub mod token_sets;
 #[cfg(feature = "agents")]

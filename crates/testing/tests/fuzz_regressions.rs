@@ -1,7 +1,7 @@
 //! The fuzz targets as tests: on what fuzzing has found before (`tests/fuzz-regressions/<target>/*`), and
 //! on some random inputs.
 
-use grammata_testing::fuzz::{AGENTS, TARGETS, Target};
+use grammata_testing::targets::{AGENTS, TARGETS, Target};
 use grammata_testing::token_indices;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

@@ -14,7 +14,7 @@ pub use similar::{did_you_mean, similar};
 pub use snippet::Snippet;
 pub use source::{Notation, Source};
 
-use crate::limits::LimitKind;
+use crate::limits::kind::LimitKind;
 use std::fmt;
 
 /// Where in the input a diagnostic points.
