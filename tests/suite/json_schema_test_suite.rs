@@ -1,12 +1,10 @@
-//! The JSON Schema Test Suite, if the environment variable `JSON_SCHEMA_TEST_SUITE` names a checkout of it:
+//! The JSON Schema Test Suite at its commit 44401e0 (2026). Drafts 7 and 2020-12 are in `tests/data`; the record is of all drafts
+//! from 3 on, which a checkout has:
 //!
 //! ```sh
-//! git clone --depth 1 https://github.com/json-schema-org/JSON-Schema-Test-Suite
+//! git clone https://github.com/json-schema-org/JSON-Schema-Test-Suite && git -C JSON-Schema-Test-Suite checkout 44401e0
 //! JSON_SCHEMA_TEST_SUITE=$PWD/JSON-Schema-Test-Suite cargo xtask test json_schema_test_suite
 //! ```
-//!
-//! The record is of the suite at its commit 44401e0 (2026), for all drafts from 3 to 2020-12; drafts that a checkout lacks
-//! are passed over with a line.
 //!
 //! `tests/cases/json_schema_test_suite.json` has, for each draft, how many tests come out in which class, and
 //! every test that does not pass, with the reason. No invalid instance may be accepted. With
@@ -25,7 +23,7 @@ const UNEXPLAINED: &str = "unexplained";
 const FORMATS: &str = "optional/format";
 
 /// How tests come out, the most harmful first.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Counts {
     /// An invalid instance is in the language.
@@ -38,7 +36,7 @@ struct Counts {
 }
 
 /// What is expected of a draft.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Draft {
     counts: Counts,
@@ -48,7 +46,7 @@ struct Draft {
     refused: BTreeMap<String, Vec<String>>,
 }
 
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Ratchet {
     /// By reason, the files of optional behaviour that is not offered.
@@ -74,13 +72,19 @@ fn ratchet_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/json_schema_test_suite.json")
 }
 
+/// A checkout of the suite, or the part of it that is here.
+fn checkout() -> PathBuf {
+    std::env::var_os("JSON_SCHEMA_TEST_SUITE")
+        .map_or_else(|| Path::new(crate::ROOT).join("tests/data/json-schema-test-suite"), PathBuf::from)
+}
+
 /// The documents that the suite expects to be served at `http://localhost:1234/`.
 fn remotes() -> Documents {
     let mut documents = Documents::default();
     documents.set_resolver(|uri| {
         let path = uri.strip_prefix("http://localhost:1234/").ok_or("not served")?;
-        let checkout = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from).ok_or("no checkout")?;
-        let text = std::fs::read_to_string(checkout.join("remotes").join(path)).map_err(|e| e.to_string())?;
+        let text =
+            std::fs::read_to_string(checkout().join("remotes").join(path)).map_err(|e| e.to_string())?;
         serde_json::from_str(&text).map_err(|e| e.to_string())
     });
     documents
@@ -173,29 +177,26 @@ fn explain(draft: &mut Draft, known: &Draft) {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what is not run is said")]
 fn the_test_suite_comes_out_as_recorded() {
-    let recorded = recorded();
-    let Some(checkout) = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from) else {
-        println!("not run: JSON_SCHEMA_TEST_SUITE names no checkout of the test suite");
-        return;
-    };
+    let (recorded, checkout) = (recorded(), checkout());
     let not_run = recorded.not_run.values().flatten().cloned().collect::<Vec<_>>();
     let (mut now, mut wrong_accepts) =
         (Ratchet { not_run: recorded.not_run, ..Ratchet::default() }, Vec::new());
+    let mut ran = 0;
     for (draft, known) in &recorded.drafts {
         let folder = checkout.join("tests").join(draft);
         if !folder.is_dir() {
             // a part of the suite: what is not there is neither checked nor changed
-            println!("not there: {}", folder.display());
+            now.drafts.insert(draft.clone(), known.clone());
             continue;
         }
+        ran += 1;
         let (mut outcome, wrong) = run(&folder, draft, &not_run);
         explain(&mut outcome, known);
         now.drafts.insert(draft.clone(), outcome);
         wrong_accepts.extend(wrong);
     }
-    assert!(!now.drafts.is_empty(), "no draft in {}", checkout.display());
+    assert!(ran >= 2, "fewer than two drafts in {}", checkout.display());
     if std::env::var_os("UPDATE_JSON_SCHEMA_TEST_SUITE").is_some() {
         let text = serde_json::to_string_pretty(&now).expect("a ratchet is JSON");
         std::fs::write(ratchet_file(), text + "\n").expect("a writable file");
