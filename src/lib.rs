@@ -33,11 +33,11 @@
 //!
 //! - [`vocabulary`] reads tokenizer files; a [`Vocabulary`] has each token's bytes.
 //! - [`syntax`] has the front ends: [`json_schema`](syntax::json_schema), [`gbnf`](syntax::gbnf),
-//!   [`regex`](syntax::regex) and [`automaton_spec`](syntax::automaton_spec). A grammar can also be built in code, with
+//!   [`regex`](syntax::regex) and `automaton_spec`. A grammar can also be built in code, with
 //!   a [`GrammarBuilder`](grammar::GrammarBuilder).
 //! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
 //! - [`explore`] finds out ahead of time what masks need, and [`mask_file`] keeps it for other processes.
-//! - [`serve`] is for servers: a cache of compiled grammars, and masks of many sequences at once.
+//! - `serve` is for servers: a cache of compiled grammars, and masks of many sequences at once.
 //! - [`automaton`] counts, lists and draws languages.
 //! - The crate `grammata-decode` runs a language model under a matcher, `grammata-agents` has tools, plans, retrieval,
 //!   procedures and flows, and `grammata-cli` is the program.
@@ -49,6 +49,8 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
+//! | `spec` | yes | `syntax::automaton_spec`: specs of automata and grammars in TOML and JSON, with templates |
+//! | `serve` | yes | `serve`: a cache of compiled grammars, and masks of many sequences over a pool of threads |
 //! | `serde` | no | `Serialize` and `Deserialize` for options and [`Limits`], `Serialize` for statistics and diagnostics |
 //! | `testing` | no | what this project's own tests need of the engine; not part of the public API |
 
@@ -63,6 +65,7 @@ mod json;
 pub mod mask;
 pub mod mask_file;
 pub mod matcher;
+#[cfg(feature = "serve")]
 pub mod serve;
 mod sync;
 pub mod syntax;
@@ -90,6 +93,7 @@ const _: fn() = || {
     is_shared::<CompiledGrammar>();
     is_shared::<TokenMask>();
     is_shared::<Matcher>();
+    #[cfg(feature = "serve")]
     is_shared::<serve::GrammarCache>();
     is_shared::<Error>();
     is_shared::<Limits>();

@@ -97,6 +97,7 @@ impl Compiler {
     }
 
     /// The limits that are set.
+    #[cfg(feature = "serve")]
     pub(crate) fn get_limits(&self) -> &Limits {
         &self.limits
     }

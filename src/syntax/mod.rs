@@ -2,6 +2,7 @@
 //! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
 //! with `regex`. [`parse`] reads a [`Source`] in any [`Notation`].
 
+#[cfg(feature = "spec")]
 pub mod automaton_spec;
 mod deterministic;
 pub mod gbnf;

@@ -2,10 +2,13 @@
 //!
 //! A front end is its folder, a variant of [`Notation`] with its row, and a variant of [`Source`].
 
-use super::{automaton_spec, gbnf, json_schema, regex};
+#[cfg(feature = "spec")]
+use super::automaton_spec;
+use super::{gbnf, json_schema, regex};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
+#[cfg(feature = "spec")]
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -19,7 +22,8 @@ pub enum Notation {
     Gbnf,
     /// A regular expression.
     Regex,
-    /// An automaton spec.
+    /// An automaton spec, with the feature `spec`.
+    #[cfg(feature = "spec")]
     Spec,
 }
 
@@ -33,7 +37,7 @@ struct Row {
     folder_files: &'static [&'static str],
 }
 
-const ROWS: [Row; 4] = [
+const ROWS: &[Row] = &[
     Row {
         notation: Notation::JsonSchema,
         id: "json-schema",
@@ -58,6 +62,7 @@ const ROWS: [Row; 4] = [
         extensions: &["regex"],
         folder_files: &["pattern.regex"],
     },
+    #[cfg(feature = "spec")]
     Row {
         notation: Notation::Spec,
         id: "spec",
@@ -119,10 +124,11 @@ impl Notation {
     }
 
     /// The notation of a file, by the extension of its name; where several notations have it, by its text.
-    pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
+    pub fn of_file(path: &Path, #[allow(unused_variables)] text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));
         match (all.next(), all.next()) {
+            #[cfg(feature = "spec")]
             (Some(Notation::JsonSchema), Some(Notation::Spec)) if is_spec(text) => Some(Notation::Spec),
             (first, _) => first,
         }
@@ -143,6 +149,7 @@ impl fmt::Display for Notation {
     }
 }
 
+#[cfg(feature = "spec")]
 /// Whether JSON text is the spec of an automaton: it has a member `kind` of text and does not say that it
 /// is a schema, or it begins with a header of parameters, which is TOML.
 fn is_spec(text: &str) -> bool {
@@ -169,7 +176,8 @@ pub enum Source {
     Gbnf(String, gbnf::Options),
     /// A regular expression.
     Regex(String, regex::Options),
-    /// An automaton spec.
+    /// An automaton spec, with the feature `spec`.
+    #[cfg(feature = "spec")]
     Spec(String, automaton_spec::Options),
 }
 
@@ -181,6 +189,7 @@ impl Source {
             Notation::JsonSchema => Source::JsonSchema(text, json_schema::Options::default()),
             Notation::Gbnf => Source::Gbnf(text, gbnf::Options::default()),
             Notation::Regex => Source::Regex(text, regex::Options::default()),
+            #[cfg(feature = "spec")]
             Notation::Spec => Source::Spec(text, automaton_spec::Options::default()),
         }
     }
@@ -201,6 +210,7 @@ impl Source {
     }
 
     /// An automaton spec, with the default options.
+    #[cfg(feature = "spec")]
     pub fn spec(spec: impl Into<String>) -> Source {
         Source::new(Notation::Spec, spec)
     }
@@ -208,10 +218,9 @@ impl Source {
     /// The source's text.
     pub fn text(&self) -> &str {
         match self {
-            Source::JsonSchema(text, _)
-            | Source::Gbnf(text, _)
-            | Source::Regex(text, _)
-            | Source::Spec(text, _) => text,
+            Source::JsonSchema(text, _) | Source::Gbnf(text, _) | Source::Regex(text, _) => text,
+            #[cfg(feature = "spec")]
+            Source::Spec(text, _) => text,
         }
     }
 
@@ -221,6 +230,7 @@ impl Source {
             Source::JsonSchema(..) => Notation::JsonSchema,
             Source::Gbnf(..) => Notation::Gbnf,
             Source::Regex(..) => Notation::Regex,
+            #[cfg(feature = "spec")]
             Source::Spec(..) => Notation::Spec,
         }
     }
@@ -251,6 +261,7 @@ pub fn parse(source: &Source) -> Result<Parsed> {
             (compiled.grammar, compiled.warnings)
         }
         Source::Regex(text, options) => (regex::compile(text, options)?, Vec::new()),
+        #[cfg(feature = "spec")]
         Source::Spec(text, options) => {
             let compiled = automaton_spec::compile(text, options)?;
             (compiled.grammar, compiled.warnings)

@@ -65,6 +65,7 @@ fn documentation() -> Result {
 
 /// The engine alone, decoding and agents without their features, and all with CUDA: checked only.
 fn features() -> Result {
+    command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata", "--features", "serde"]))?;
     // the engine's tests need no agents

@@ -20,6 +20,7 @@ use super::{MaskFile, SectionSize, errors, graph, map_file, regular_file};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::limits::{LimitKind, Limits};
+#[cfg(feature = "serve")]
 use crate::vocabulary::Vocabulary;
 use member::{GRAPH, Member};
 use rustc_hash::FxHashSet;
@@ -125,6 +126,7 @@ impl MaskArchive {
     }
 
     /// That the archive is not of a vocabulary: an error that says what differs, as far as its first file tells it.
+    #[cfg(feature = "serve")]
     pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
         let first = self.name_at(0).ok().flatten().and_then(|name| self.get(&name).ok().flatten());
         match first {
