@@ -41,7 +41,7 @@ enum State {
 /// that error again.
 ///
 /// ```
-/// use grammata::decode::{Decoder, Event, GenerationOptions, Model};
+/// use grammata_decode::{Decoder, Event, GenerationOptions, Model};
 /// use grammata::syntax::regex;
 /// use grammata::{Compiler, Result, Vocabulary};
 /// use std::sync::Arc;

@@ -141,8 +141,8 @@ pub struct WriterUse {
 /// Writes a plan under a mask and stops at each call that is decided, so that it can be carried out and answered.
 ///
 /// ```
-/// use grammata::decode::Model;
-/// use grammata::flows::{Brackets, FlowDomain, PlanWriter, Thoughts};
+/// use grammata_decode::Model;
+/// use grammata_agents::flows::{Brackets, FlowDomain, PlanWriter, Thoughts};
 /// use grammata::{CompiledGrammar, Result};
 ///
 /// /// Whatever carries calls out: gives the name of the outcome, for an API with outcomes.

@@ -37,7 +37,7 @@ pub struct Position {
 /// actions for [choices](Letters::Choice) and [`Step`]s for letters.
 ///
 /// ```
-/// use grammata::plan::PlanAutomaton;
+/// use grammata_agents::plan::PlanAutomaton;
 /// use grammata::syntax::automaton_spec::{Options, Spec};
 ///
 /// let spec = "kind = 'cfg'\nsymbols = ['a', 'b', 'c']\nstart = 's'\nrules = { s = ['x s', ''], x = ['a', 'b', 'c'] }\n\

@@ -56,7 +56,7 @@ impl Next {
 /// whatever the environment answers within the spec, there is a way to go on.
 ///
 /// ```
-/// use grammata::plan::{Next, Observation, PlanAutomaton, Planner, Step};
+/// use grammata_agents::plan::{Next, Observation, PlanAutomaton, Planner, Step};
 /// use grammata::syntax::automaton_spec::{Options, Spec};
 ///
 /// let spec = "kind = 'dfa'\nstart = 's'\naccepting = ['end']\n[symbols]\n\
