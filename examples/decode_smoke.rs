@@ -1,4 +1,4 @@
-//! Free generation with a chat template: `cargo run --release --features ort --example decode_smoke -- "Why is the sky blue?"`
+//! Free generation with a chat template: `cargo run --profile quick --features ort --example decode_smoke -- "Why is the sky blue?"`
 //! (after `cargo xtask setup`).
 #![allow(clippy::print_stdout)]
 

@@ -1,5 +1,5 @@
 //! Sentence embeddings: the text of a list that is nearest to a question.
-//! `cargo run --release --features ort --example embed` (after `cargo xtask setup`).
+//! `cargo run --profile quick --features ort --example embed` (after `cargo xtask setup`).
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;

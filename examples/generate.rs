@@ -1,4 +1,4 @@
-//! A language model on ONNX Runtime under a grammar: `cargo run --release --features ort --example generate`
+//! A language model on ONNX Runtime under a grammar: `cargo run --profile quick --features ort --example generate`
 //! (after `cargo xtask setup`).
 #![allow(clippy::print_stdout)] // an example talks to its user
 

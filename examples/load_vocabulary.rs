@@ -1,6 +1,6 @@
 //! Loads a tokenizer file and prints how long that takes and what is in it.
 //!
-//! `cargo run --release --example load_vocabulary -- FILE [EOS_ID...]`
+//! `cargo run --profile quick --example load_vocabulary -- FILE [EOS_ID...]`
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::vocabulary::{LoadOptions, TokenId, TokenTrie, Vocabulary};

@@ -1,5 +1,5 @@
 //! How often a language model's choice depends on the order in which its options are listed, for each way of asking:
-//! `cargo run --release --features ort --example option_order` (after `cargo xtask setup`).
+//! `cargo run --profile quick --features ort --example option_order` (after `cargo xtask setup`).
 //!
 //! Each of 50 choices with one right answer (`examples/data/choices.jsonl`) is asked in 20 random orders. Arguments:
 //! `--orders N` random orders of each choice, `--choices N` only the first N choices, `--only NAME,NAME` these ways of

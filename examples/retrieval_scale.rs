@@ -1,4 +1,4 @@
-//! Indexes of many vectors: `cargo run --release --features hnsw --example retrieval_scale -- COUNT [M,C,E...] INDEX...`
+//! Indexes of many vectors: `cargo run --profile quick --features hnsw --example retrieval_scale -- COUNT [M,C,E...] INDEX...`
 //!
 //! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3, and
 //! measures the exact and the approximate index: time to build, memory, time of a query, recall@11. M,C,E are the neighbours of a

@@ -1,4 +1,4 @@
-//! The tools that a request needs, by the words of its sentences: `cargo run --release --example retrieve`.
+//! The tools that a request needs, by the words of its sentences: `cargo run --profile quick --example retrieve`.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;

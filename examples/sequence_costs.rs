@@ -1,4 +1,4 @@
-//! What forks, cuts, batches and drafts cost on a model: `cargo run --release --features ort --example sequence_costs`
+//! What forks, cuts, batches and drafts cost on a model: `cargo run --profile quick --features ort --example sequence_costs`
 //! (after `cargo xtask setup`; another model's folder may be named).
 #![allow(clippy::print_stdout)] // an example talks to its user
 

@@ -1,4 +1,4 @@
-//! Which published answers are words: `cargo run --release --example tool_gold_calls -- TASKS [OPENAPI]`
+//! Which published answers are words: `cargo run --profile quick --example tool_gold_calls -- TASKS [OPENAPI]`
 //!
 //! Of BFCL (JSON lines, each question with its tools): the first alternative of each value of a gold call, rendered and held to the
 //! grammar of its tools, and to the crate `jsonschema`. Of RestBench: each gold endpoint as it stands, and with the names of its

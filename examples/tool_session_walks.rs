@@ -1,4 +1,4 @@
-//! Many random sessions with tools: `cargo run --release --example tool_session_walks -- FIRST COUNT`
+//! Many random sessions with tools: `cargo run --profile quick --example tool_session_walks -- FIRST COUNT`
 //!
 //! Each walks through a turn of random tools, format, vocabulary and subset, and compares the masks with those of the grammar of the
 //! whole turn at each step (`testing::tool_sessions`).

@@ -1,4 +1,4 @@
-//! Many tools: `cargo run --release --example tools_scale -- TOKENIZER DOCUMENT... COUNT... [--different]`
+//! Many tools: `cargo run --profile quick --example tools_scale -- TOKENIZER DOCUMENT... COUNT... [--different]`
 //!
 //! Takes COUNT tools from the documents, and copies of them under other names where they have fewer (with `--different` under other
 //! schemas too, of which each is then checked and kept for itself); measures on one thread, the

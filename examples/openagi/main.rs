@@ -1,6 +1,6 @@
 //! The tasks of the OpenAGI benchmark: parameters from the words of a description.
 //!
-//! `cargo run --release --example openagi -- grammars/openagi/tasks.txt > tasks.jsonl` writes the tasks as `grammata plan run
+//! `cargo run --profile quick --example openagi -- grammars/openagi/tasks.txt > tasks.jsonl` writes the tasks as `grammata plan run
 //! grammars/openagi --tasks tasks.jsonl` reads them; `grammars/openagi/tasks.jsonl` is what it writes.
 
 #![allow(clippy::print_stdout)] // an example talks to its user

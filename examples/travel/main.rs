@@ -1,4 +1,4 @@
-//! Trips in the formats of the TravelPlanner benchmark: `cargo run --release --example travel -- grammars/travel/tables
+//! Trips in the formats of the TravelPlanner benchmark: `cargo run --profile quick --example travel -- grammars/travel/tables
 //! --queries grammars/travel/queries.jsonl`. `docs/plans.md` shows more.
 
 use std::process::ExitCode;

@@ -329,7 +329,7 @@ pub fn no_onnx_runtime() -> Error {
         ErrorKind::Model,
         Diagnostic::new("cli/no-onnx-runtime", "this build of the program cannot run models")
             .found("a build without the feature `ort`")
-            .help("build the program from source: `cargo build --release --features ort`; the Python package cannot run models"),
+            .help("build the program from source: `cargo build --release --package grammata-cli --features ort`; the Python package cannot run models"),
     )
 }
 

@@ -24,7 +24,7 @@ const PAGES: &[(&str, usize)] = &[
 ];
 
 /// How the pages run the example `travel`. It is run in this process: a build would be made for it.
-const TRAVEL: &str = "cargo run --quiet --release --example travel -- ";
+const TRAVEL: &str = "cargo run --quiet --profile quick --example travel -- ";
 
 /// What a command writes, in the form of the pages.
 fn run(command: &str) -> String {
