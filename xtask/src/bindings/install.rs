@@ -69,9 +69,9 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The package's version.
+/// The version of all packages, which the workspace gives.
 fn version() -> Result<String> {
-    let path = root().join(PACKAGE).join("Cargo.toml");
+    let path = root().join("Cargo.toml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let version = text.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     version.map(str::to_owned).ok_or(format!("{} has no version", path.display()))
