@@ -21,9 +21,18 @@ mod retrieve_files;
 #[allow(dead_code)] // the tests of the program use more of it
 mod pages;
 
+#[path = "../../../crates/cli/tests/suite/process.rs"]
+#[allow(dead_code)] // the tests of the program use more of it
+mod process;
+
 #[path = "../../../crates/decode/tests/suite/models.rs"]
 #[allow(dead_code)] // the tests of decoding use more of it
 mod models;
 
 /// The root of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The program that is tested.
+fn program() -> std::path::PathBuf {
+    assert_cmd::cargo::cargo_bin!("grammata-lab").to_owned()
+}

@@ -4,7 +4,7 @@ use crate::cli::run;
 
 /// A plan whose calls a command carries out, which answers the question about the refund.
 #[cfg(unix)]
-fn carried_out(command: &str, more: &[&str]) -> crate::cli::Run {
+fn carried_out(command: &str, more: &[&str]) -> crate::process::Run {
     let refund = format!("{}/tests/cases/flows/refund.toml", crate::ROOT);
     let order = "echo '{\"data\": {\"order\": 7}}'";
     let apis = format!("read call; case $call in *CheckRefund*) {command};; *FindOrder*) {order};; esac");
@@ -52,7 +52,7 @@ fn a_command_carries_calls_out() {
 
 /// A procedure whose calls a command carries out.
 #[cfg(unix)]
-fn session(apis: &[&str]) -> crate::cli::Run {
+fn session(apis: &[&str]) -> crate::process::Run {
     let simulation = "grammars/procedures/simulations/meeting_room.json";
     let arguments = ["procedure", "run", "grammars/procedures/meeting_room.yaml", "--simulation", simulation];
     run(&[&arguments[..], &["--user", "held"], apis].concat())

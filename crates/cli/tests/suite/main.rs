@@ -14,6 +14,7 @@ mod mask_file_places;
 mod pages;
 mod plan_cli;
 mod procedure_simulate;
+mod process;
 mod retrieve_files;
 
 /// The example `travel`, which the pages run.
@@ -23,3 +24,8 @@ mod trips;
 
 /// The root of the repository, where the program is run.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The program that is tested.
+fn program() -> std::path::PathBuf {
+    assert_cmd::cargo::cargo_bin!("grammata").to_owned()
+}
