@@ -3,8 +3,9 @@
 use super::lower::{self, deferred::Deferred};
 use super::program::block::Block;
 use super::program::byte_classes::ByteClasses;
-use super::program::key_trie::KeyTrie;
-use super::program::state::{Edge, Loop, Members, Product, State, StateId, TerminalId, UniqueItems};
+use super::program::ids::{StateId, TerminalId};
+use super::program::registers::{Members, Part, Product, RegisterState, Role, UniqueItems};
+use super::program::state::{Edge, State};
 use crate::error::Result;
 use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
 use crate::limits::Limits;
@@ -176,10 +177,9 @@ impl Automaton {
             State::Bytes { first, len } => {
                 self.edges(first, len).iter().for_each(|edge| wanted.insert_range(edge.low, edge.high));
             }
-            State::Key { members, node } => {
-                self.keys(members).edges(node).for_each(|(byte, _)| wanted.insert(byte))
+            State::Register { kind, role: role @ Role::Inside, record, node } => {
+                RegisterState { kind, role, record, node }.add_wanted(self, wanted);
             }
-            State::Product(_) => *wanted = ByteSet::FULL,
             _ => {}
         }
     }
@@ -188,11 +188,8 @@ impl Automaton {
     pub(crate) fn literal(&self, state: StateId) -> Option<(u8, Option<StateId>)> {
         match self.state(state) {
             State::Byte { byte, next } => Some((byte, Some(next))),
-            State::Key { members, node } => {
-                let list = self.members(members);
-                let (byte, child) = list.keys.only_edge(node)?;
-                let goes_on = list.keys.ends(child).is_empty();
-                Some((byte, goes_on.then_some(StateId(list.root.0 + child))))
+            State::Register { kind, role: role @ Role::Inside, record, node } => {
+                RegisterState { kind, role, record, node }.literal(self)
             }
             _ => None,
         }
@@ -216,10 +213,6 @@ impl Automaton {
         self.block(first).edges(first, len)
     }
 
-    pub(super) fn keys(&self, members: u32) -> &KeyTrie {
-        &self.members(members).keys
-    }
-
     pub(crate) fn splits(&self, first: u32, len: u32) -> &[StateId] {
         self.block(first).splits(first, len)
     }
@@ -232,24 +225,24 @@ impl Automaton {
         }
     }
 
-    pub(super) fn counted_loop(&self, id: u32) -> &Loop {
-        let block = self.block(id);
-        &block.loops[block.at(id)]
-    }
-
     pub(super) fn members(&self, id: u32) -> &Members {
         let block = self.block(id);
-        &block.members[block.at(id)]
+        &block.records.members[block.at(id)]
     }
 
-    pub(super) fn distinct(&self, id: u32) -> &UniqueItems {
+    pub(super) fn unique(&self, id: u32) -> &UniqueItems {
         let block = self.block(id);
-        &block.distincts[block.at(id)]
+        &block.records.unique[block.at(id)]
+    }
+
+    pub(super) fn part_record(&self, id: u32) -> &Part {
+        let block = self.block(id);
+        &block.records.parts[block.at(id)]
     }
 
     pub(super) fn product(&self, id: u32) -> &Product {
         let block = self.block(id);
-        &block.products[block.at(id)]
+        &block.records.products[block.at(id)]
     }
 
     /// The place of a callable in the left-call order; callers come before callees.

@@ -33,8 +33,8 @@ pub(crate) use keys::exhaustion::{EndlessNames, KeyExhaustion};
 #[doc(hidden)]
 pub use language::anatomy;
 pub use language::{graph, words};
-pub(crate) use program::state::PartId;
-pub use program::state::{StateId, TerminalId};
+pub(crate) use program::ids::PartId;
+pub use program::ids::{StateId, TerminalId};
 pub(crate) use register::unique::{WatchedItem, Watches};
 pub(crate) use residual::canonical_form::CanonicalForm;
 pub(crate) use residual::char_partition::CharPartition;

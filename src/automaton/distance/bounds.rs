@@ -10,16 +10,16 @@ use rustc_hash::FxHashMap;
 /// they know of stacks is of one generation of tables.
 #[derive(Debug)]
 pub(crate) struct Estimates {
-    pub(super) measure: Measure,
+    pub(in crate::automaton) measure: Measure,
     /// Least lengths of the expressions that are lowered later.
-    pub(super) lengths: Option<Vec<u32>>,
+    pub(in crate::automaton) lengths: Option<Vec<u32>>,
     /// Per block, by its first state: the least from each state to the return of its callable.
-    pub(super) blocks: FxHashMap<u32, Box<[u32]>>,
-    pub(super) lists: FxHashMap<u32, ListCosts>,
+    pub(in crate::automaton) blocks: FxHashMap<u32, Box<[u32]>>,
+    pub(in crate::automaton) lists: FxHashMap<u32, ListCosts>,
     /// Per set of stacks: along the shortest and along the longest.
-    pub(super) stacks: FxHashMap<StackSetId, (u32, u32)>,
-    pub(super) configurations: FxHashMap<ConfigurationId, u32>,
-    pub(super) bytes: usize,
+    pub(in crate::automaton) stacks: FxHashMap<StackSetId, (u32, u32)>,
+    pub(in crate::automaton) configurations: FxHashMap<ConfigurationId, u32>,
+    pub(in crate::automaton) bytes: usize,
 }
 
 impl Default for Estimates {
@@ -69,7 +69,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    pub(super) fn of_unit(&mut self, unit: Unit) -> &mut Estimates {
+    pub(in crate::automaton) fn of_unit(&mut self, unit: Unit) -> &mut Estimates {
         match unit {
             Unit::Bytes => &mut self.bytes,
             Unit::Chars => &mut self.chars,

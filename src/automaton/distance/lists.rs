@@ -1,12 +1,17 @@
 //! What lists of members still ask for.
 
 use super::measure::{ENDLESS, Measure};
+use crate::automaton::program::ids::StateId;
 use crate::automaton::program::key_trie::KeyTrie;
-use crate::automaton::program::state::{Members, StateId};
+use crate::automaton::program::registers::Members;
 use crate::automaton::register::seen_sets::{Progress, SeenSets};
 
 /// The lengths of keys by member, and the depth of each node of their trie.
-pub(super) fn key_lengths(keys: &KeyTrie, members: usize, measure: &Measure) -> (Vec<u32>, Vec<u32>) {
+pub(in crate::automaton) fn key_lengths(
+    keys: &KeyTrie,
+    members: usize,
+    measure: &Measure,
+) -> (Vec<u32>, Vec<u32>) {
     let (mut lengths, mut depths) = (vec![0u32; members], vec![0u32; keys.len()]);
     // children have larger ids
     for node in 0..keys.len() as u32 {
@@ -19,7 +24,7 @@ pub(super) fn key_lengths(keys: &KeyTrie, members: usize, measure: &Measure) -> 
 }
 
 /// Per member: the first one with its key.
-pub(super) fn groups(list: &Members) -> Vec<u32> {
+pub(in crate::automaton) fn groups(list: &Members) -> Vec<u32> {
     match &list.conditional {
         Some(conditional) => conditional.groups.clone(),
         None => (0..list.values.len() as u32).collect(),
@@ -28,22 +33,22 @@ pub(super) fn groups(list: &Members) -> Vec<u32> {
 
 /// Least bytes of the members of a list.
 #[derive(Debug)]
-pub(super) struct ListCosts {
+pub(in crate::automaton) struct ListCosts {
     /// Per member: its key and value.
-    pub(super) members: Vec<u32>,
+    pub(in crate::automaton) members: Vec<u32>,
     /// Per node of the trie of keys.
-    pub(super) depths: Vec<u32>,
+    pub(in crate::automaton) depths: Vec<u32>,
     /// Per member: the first one with its key.
     groups: Vec<u32>,
     /// Of the cheapest member of all.
     any: u32,
     separator: u32,
-    pub(super) exit: u32,
+    pub(in crate::automaton) exit: u32,
 }
 
 /// Members that are still to come.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ToCome {
+pub(in crate::automaton) struct ToCome {
     /// Bytes of those that are required, without separators.
     required: u32,
     /// How many these are.
@@ -57,7 +62,11 @@ fn times(count: u32, each: u32) -> u32 {
 }
 
 impl ListCosts {
-    pub(super) fn new(list: &Members, measure: &Measure, state: impl Fn(StateId) -> u32) -> ListCosts {
+    pub(in crate::automaton) fn new(
+        list: &Members,
+        measure: &Measure,
+        state: impl Fn(StateId) -> u32,
+    ) -> ListCosts {
         let (key_lengths, depths) = key_lengths(&list.keys, list.values.len(), measure);
         let values = list.values.iter().zip(&key_lengths);
         let members: Vec<u32> = values.map(|(&value, key)| state(value).saturating_add(*key)).collect();
@@ -72,6 +81,11 @@ impl ListCosts {
         }
     }
 
+    /// Bytes that it takes, the heap included.
+    pub(in crate::automaton) fn memory_usage(&self) -> usize {
+        size_of::<ListCosts>() + 4 * (self.members.len() + self.depths.len() + self.groups.len())
+    }
+
     fn group(&self, first: usize) -> std::ops::Range<usize> {
         let group = self.groups[first];
         first..first + self.groups[first..].iter().take_while(|&&other| other == group).count()
@@ -82,7 +96,7 @@ impl ListCosts {
     }
 
     /// Whether a member came, or was passed in declared order.
-    pub(super) fn is_past(seen: &SeenSets, list: &Members, at: Progress, member: u32) -> bool {
+    pub(in crate::automaton) fn is_past(seen: &SeenSets, list: &Members, at: Progress, member: u32) -> bool {
         match list.any_order || list.conditional.is_some() {
             true => seen.contains(at.base, member),
             false => member < at.base,
@@ -90,7 +104,7 @@ impl ListCosts {
     }
 
     /// What is to come at some place of a list, as far as required members and the least count say.
-    pub(super) fn to_come(&self, seen: &SeenSets, list: &Members, at: Progress) -> ToCome {
+    pub(in crate::automaton) fn to_come(&self, seen: &SeenSets, list: &Members, at: Progress) -> ToCome {
         let (mut required, mut count, mut first) = (0u32, 0u32, 0);
         while first < self.groups.len() {
             let group = self.group(first);
@@ -105,7 +119,7 @@ impl ListCosts {
     }
 
     /// The same without a member that comes now.
-    pub(super) fn without(&self, list: &Members, to_come: ToCome, member: usize) -> ToCome {
+    pub(in crate::automaton) fn without(&self, list: &Members, to_come: ToCome, member: usize) -> ToCome {
         match list.required[member] {
             true => {
                 let least = self.least(self.group(self.groups[member] as usize));
@@ -117,19 +131,19 @@ impl ListCosts {
     }
 
     /// The bytes of what is to come after a member: a separator before each.
-    pub(super) fn after_member(&self, to_come: ToCome) -> u32 {
+    pub(in crate::automaton) fn after_member(&self, to_come: ToCome) -> u32 {
         let separators = times(to_come.count.saturating_add(to_come.more), self.separator);
         to_come.required.saturating_add(times(to_come.more, self.any)).saturating_add(separators)
     }
 
     /// At most this is to come after a member; [`ENDLESS`] if it must be members that are not required.
-    pub(super) fn at_most_after_member(&self, to_come: ToCome) -> u32 {
+    pub(in crate::automaton) fn at_most_after_member(&self, to_come: ToCome) -> u32 {
         if to_come.more > 0 { ENDLESS } else { self.after_member(to_come) }
     }
 
     /// At most this is to come after a separator: the members that are required, or else the shortest that is left. Further
     /// members count nothing here, as their names may have to differ.
-    pub(super) fn at_most_after_separator(
+    pub(in crate::automaton) fn at_most_after_separator(
         &self,
         seen: &SeenSets,
         list: &Members,
@@ -148,7 +162,7 @@ impl ListCosts {
     }
 
     /// The same after a separator: at least one member.
-    pub(super) fn after_separator(&self, to_come: ToCome) -> u32 {
+    pub(in crate::automaton) fn after_separator(&self, to_come: ToCome) -> u32 {
         let more = to_come.more.max(u32::from(to_come.count == 0));
         let separators = times((to_come.count.saturating_add(more)).saturating_sub(1), self.separator);
         to_come.required.saturating_add(times(more, self.any)).saturating_add(separators)

@@ -1,11 +1,11 @@
 //! What bounds on the length of completions count: bytes or characters from below, letters from above.
 
-use crate::automaton::program::state::TerminalId;
+use crate::automaton::program::ids::TerminalId;
 use crate::grammar::{CompletionBounds, ExprId, Letters, Unit};
 use std::sync::Arc;
 
 /// The cost of what never returns.
-pub(super) const ENDLESS: u32 = u32::MAX;
+pub(in crate::automaton) const ENDLESS: u32 = u32::MAX;
 
 /// Which bound on the length of a completion is asked for.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Sufficient {
 
 impl Measure {
     /// The length of what is not known.
-    pub(super) fn unknown(&self) -> u32 {
+    pub(in crate::automaton) fn unknown(&self) -> u32 {
         match self {
             Measure::AtLeast(_) => 0,
             Measure::AtMost(_) => ENDLESS,
@@ -34,11 +34,11 @@ impl Measure {
     }
 
     /// Whether it is an upper bound.
-    pub(super) fn is_upper(&self) -> bool {
+    pub(in crate::automaton) fn is_upper(&self) -> bool {
         matches!(self, Measure::AtMost(_))
     }
 
-    pub(super) fn of_byte(&self, byte: u8) -> u32 {
+    pub(in crate::automaton) fn of_byte(&self, byte: u8) -> u32 {
         match self {
             Measure::AtLeast(unit) => unit.of_byte(byte),
             Measure::AtMost(with) => with.letters.of_byte(byte),
@@ -46,7 +46,7 @@ impl Measure {
     }
 
     /// The best of a range of bytes.
-    pub(super) fn of_range(&self, low: u8, high: u8) -> u32 {
+    pub(in crate::automaton) fn of_range(&self, low: u8, high: u8) -> u32 {
         match self {
             Measure::AtLeast(unit) => unit.of_range(low, high),
             Measure::AtMost(with) => with.letters.of_range(low, high),
@@ -54,7 +54,7 @@ impl Measure {
     }
 
     /// A token by its id has no bytes.
-    pub(super) fn of_terminal(&self, terminal: TerminalId) -> u32 {
+    pub(in crate::automaton) fn of_terminal(&self, terminal: TerminalId) -> u32 {
         match self {
             Measure::AtLeast(_) => 0,
             Measure::AtMost(with) => with.letters.of_terminal(terminal.expression()),
@@ -63,7 +63,11 @@ impl Measure {
 
     /// The length of a part that is lowered later: of an expression, and whether its empty word counts. `least` has the
     /// least lengths of the expressions.
-    pub(super) fn of_part(&self, part: Option<(ExprId, bool)>, least: &Option<Vec<u32>>) -> u32 {
+    pub(in crate::automaton) fn of_part(
+        &self,
+        part: Option<(ExprId, bool)>,
+        least: &Option<Vec<u32>>,
+    ) -> u32 {
         let Some((id, may_be_empty)) = part else { return self.unknown() };
         match self {
             Measure::AtLeast(_) => {
@@ -78,7 +82,7 @@ impl Measure {
     }
 
     /// The least length of a text that is not empty.
-    pub(super) fn not_empty(&self) -> u32 {
+    pub(in crate::automaton) fn not_empty(&self) -> u32 {
         // a byte in the middle of a character counts nothing
         u32::from(!matches!(self, Measure::AtLeast(Unit::Chars)))
     }

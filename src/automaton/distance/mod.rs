@@ -8,9 +8,9 @@
 
 pub(in crate::automaton) mod bounds;
 mod estimate;
-mod lists;
-mod measure;
-mod program;
+pub(in crate::automaton) mod lists;
+pub(in crate::automaton) mod measure;
+pub(in crate::automaton) mod program;
 mod search;
 
 pub(crate) use bounds::Estimates;

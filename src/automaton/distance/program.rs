@@ -4,11 +4,12 @@
 //! of a product's operands. Such rules are superior functions, no smaller than what they are made of, so the states are
 //! settled in the order of their costs.
 
-use super::lists::{groups, key_lengths};
 use super::measure::{ENDLESS, Measure};
 use crate::automaton::Automaton;
 use crate::automaton::program::block::Block;
-use crate::automaton::program::state::{Members, State, StateId, UniqueItems};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::RegisterState;
+use crate::automaton::program::state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -24,15 +25,15 @@ struct Rule {
 
 /// A state of the block, one made for the rules, or the cost of what is elsewhere.
 #[derive(Clone, Copy)]
-enum Argument {
+pub(in crate::automaton) enum Argument {
     Node(u32),
     Known(u32),
 }
 
 /// The rules of a block.
-struct Rules<'a> {
+pub(in crate::automaton) struct Rules<'a> {
     block: &'a Block,
-    measure: &'a Measure,
+    pub(in crate::automaton) measure: &'a Measure,
     /// Costs of the states of older blocks.
     older: &'a dyn Fn(StateId) -> u32,
     rules: Vec<Rule>,
@@ -43,7 +44,7 @@ struct Rules<'a> {
 }
 
 /// States of a block whose cost is asked of another.
-pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
+pub(in crate::automaton) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     let mut outside: Vec<StateId> = Vec::new();
     let mut see = |state: StateId| {
         if !block.is_here(state) && state != StateId::ACCEPT {
@@ -52,10 +53,7 @@ pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     };
     for &state in &block.states {
         match state {
-            State::Byte { next, .. }
-            | State::Token { next, .. }
-            | State::Named { next }
-            | State::PartEnd { next, .. } => see(next),
+            State::Byte { next, .. } | State::Token { next, .. } => see(next),
             State::ByteOr { next, otherwise, .. } => [next, otherwise].into_iter().for_each(&mut see),
             State::Call { start, to_return } => [start, to_return].into_iter().for_each(&mut see),
             _ => {}
@@ -63,18 +61,7 @@ pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     }
     block.edges.iter().for_each(|edge| see(edge.next));
     block.splits.iter().copied().for_each(&mut see);
-    block.loops.iter().for_each(|counted| [counted.body, counted.exit].into_iter().for_each(&mut see));
-    for list in &block.members {
-        let starts = list.values.iter().chain(&list.rest).chain(&list.ones);
-        starts.chain([&list.separator, &list.exit]).copied().for_each(&mut see);
-    }
-    for list in &block.distincts {
-        list.items.iter().chain([&list.separator, &list.exit]).copied().for_each(&mut see);
-    }
-    for product in &block.products {
-        see(product.exit);
-        product.operands.iter().filter_map(|operand| operand.start).for_each(&mut see);
-    }
+    block.records.each_target(&mut see);
     // one state of each block is enough
     outside.sort_unstable_by_key(|state| automaton.block(state.0).first);
     outside.dedup_by_key(|state| automaton.block(state.0).first);
@@ -82,7 +69,7 @@ pub(super) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
 }
 
 /// The costs of the states of a block: `older` gives those of older blocks, `part` those of parts not lowered with it.
-pub(super) fn costs(
+pub(in crate::automaton) fn costs(
     block: &Block,
     measure: &Measure,
     older: &dyn Fn(StateId) -> u32,
@@ -103,9 +90,7 @@ impl Rules<'_> {
         let block = self.block;
         match state {
             // what follows is asked of the frame
-            State::Accept | State::MembersNext(_) | State::UniqueNext(_) | State::Product(_) => {
-                self.add(target, 0, &[]);
-            }
+            State::Accept => self.add(target, 0, &[]),
             State::Deferred(id) => self.add(target, part(id), &[]),
             State::Byte { byte, next } => self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]),
             State::ByteOr { byte, next, otherwise } => {
@@ -130,24 +115,12 @@ impl Rules<'_> {
             State::Token { terminal, next } => {
                 self.add(target, self.measure.of_terminal(terminal), &[(self.at(next), 1)]);
             }
-            State::Named { next } | State::PartEnd { next, .. } => self.add(target, 0, &[(self.at(next), 1)]),
             State::Call { start, to_return } => {
                 self.add(target, 0, &[(self.at(start), 1), (self.at(to_return), 1)]);
             }
-            State::LoopAgain(id) => {
-                let counted = &block.loops[block.at(id)];
-                let rounds = counted.following(1).low.saturating_add(1);
-                self.add(target, 0, &[(self.at(counted.body), rounds), (self.at(counted.exit), 1)]);
+            State::Register { kind, role, record, node } => {
+                RegisterState { kind, role, record, node }.least(block, self, target);
             }
-            State::MembersEnter(id) => self.of_members(target, &block.members[block.at(id)]),
-            State::UniqueEnter(id) => self.of_items(target, &block.distincts[block.at(id)]),
-            State::ProductEnter(id) => self.of_product(target, id),
-            // never entered without a frame
-            State::LoopReturn(_)
-            | State::MembersReturn(_)
-            | State::MembersBetween(_)
-            | State::UniqueReturn(_)
-            | State::Key { .. } => {}
         }
     }
 
@@ -168,80 +141,14 @@ impl Rules<'_> {
         }
     }
 
-    fn of_members(&mut self, target: u32, list: &Members) {
-        let is_upper = self.measure.is_upper();
-        if is_upper && list.conditional.is_some() {
-            return;
-        }
-        let (lengths, _) = key_lengths(&list.keys, list.values.len(), self.measure);
-        let any = self.node();
-        let starts: Vec<StateId> = list.rest.iter().chain(&list.ones).copied().collect();
-        starts.into_iter().for_each(|start| self.add(any, 0, &[(self.at(start), 1)]));
-        let groups = groups(list);
-        let mut all = Vec::new();
-        for group in groups.chunk_by(|one, other| one == other) {
-            let first = group[0] as usize;
-            let one = self.node();
-            for (&length, &value) in lengths[first..].iter().zip(&list.values[first..]).take(group.len()) {
-                self.add(one, length, &[(self.at(value), 1)]);
-            }
-            self.add(any, 0, &[(Argument::Node(one), 1)]);
-            if list.required[first] {
-                all.push((Argument::Node(one), 1));
-            }
-        }
-        let required = all.len() as u32;
-        let more = list.min.max(1).saturating_sub(required);
-        // one optional member may come where none must; a second one has to be another
-        if is_upper && more > u32::from(required == 0) {
-            return;
-        }
-        all.push((Argument::Node(any), more));
-        all.push((self.at(list.separator), (required + more).saturating_sub(1)));
-        all.push((self.at(list.exit), 1));
-        self.add(target, 0, &all);
-    }
-
-    fn of_items(&mut self, target: u32, list: &UniqueItems) {
-        let item = self.node();
-        let is_upper = self.measure.is_upper();
-        if is_upper && list.min > 1 {
-            return;
-        }
-        let first = if is_upper { 1 } else { list.items.len() };
-        list.items.iter().take(first).for_each(|&start| self.add(item, 0, &[(self.at(start), 1)]));
-        let count = list.min.max(1);
-        let arguments =
-            [(Argument::Node(item), count), (self.at(list.separator), count - 1), (self.at(list.exit), 1)];
-        self.add(target, 0, &arguments);
-    }
-
-    fn of_product(&mut self, target: u32, id: u32) {
-        let product = &self.block.products[self.block.at(id)];
-        let exit = (self.at(product.exit), 1);
-        let not_empty = self.measure.not_empty();
-        if self.measure.is_upper() {
-            return;
-        }
-        if product.complement {
-            return self.add(target, not_empty, &[exit]);
-        }
-        let all = self.node();
-        let Some(starts) = product.operands.iter().map(|operand| operand.start).collect::<Option<Vec<_>>>()
-        else {
-            return;
-        };
-        let starts: Vec<(Argument, u32)> = starts.into_iter().map(|start| (self.at(start), 1)).collect();
-        self.push(all, not_empty, true, &starts);
-        self.add(target, 0, &[(Argument::Node(all), 1), exit]);
-    }
-
-    fn node(&mut self) -> u32 {
+    /// Adds a node that is no state, for the rules of several.
+    pub(in crate::automaton) fn node(&mut self) -> u32 {
         self.nodes += 1;
         self.nodes - 1
     }
 
-    fn at(&self, state: StateId) -> Argument {
+    /// The length from a state, as an argument.
+    pub(in crate::automaton) fn at(&self, state: StateId) -> Argument {
         match self.block.is_here(state) {
             true => Argument::Node(self.block.at(state.0) as u32),
             false if state == StateId::ACCEPT => Argument::Known(0),
@@ -249,8 +156,20 @@ impl Rules<'_> {
         }
     }
 
-    fn add(&mut self, target: u32, cost: u32, arguments: &[(Argument, u32)]) {
+    /// Adds the rule that the length from a state or node is at most `cost` and the sum of the arguments, each counted a
+    /// number of times.
+    pub(in crate::automaton) fn add(&mut self, target: u32, cost: u32, arguments: &[(Argument, u32)]) {
         self.push(target, cost, false, arguments);
+    }
+
+    /// The same with the greatest of the arguments in place of their sum.
+    pub(in crate::automaton) fn add_greatest(
+        &mut self,
+        target: u32,
+        cost: u32,
+        arguments: &[(Argument, u32)],
+    ) {
+        self.push(target, cost, true, arguments);
     }
 
     fn push(&mut self, target: u32, cost: u32, greatest: bool, arguments: &[(Argument, u32)]) {

@@ -1,7 +1,7 @@
 //! The search for a least completion.
 
 use super::bounds::Estimates;
-use crate::automaton::program::state::TerminalId;
+use crate::automaton::program::ids::TerminalId;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;

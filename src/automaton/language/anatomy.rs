@@ -2,8 +2,10 @@
 //! engine makes.
 
 use crate::automaton::Scope;
+use crate::automaton::program::ids::StateId;
 use crate::automaton::program::interval::Interval;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::registers::{RegisterKind, Role};
+use crate::automaton::program::state::State;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
@@ -146,8 +148,13 @@ impl Lazy<'_> {
                 let rounds = self.stacks.rounds.get(frame.value.rounds());
                 RegisterView::Rounds(rounds.iter().map(|span| (span.low, bound(span.high))).collect())
             }
-            State::MembersReturn(list) | State::MembersBetween(list) => {
-                let members = self.automaton.members(list);
+            State::Register {
+                kind: RegisterKind::Members,
+                role: Role::Return | Role::Between,
+                record,
+                ..
+            } => {
+                let members = self.automaton.members(record);
                 let base = self.progress(members, frame.value).base;
                 match members.any_order {
                     true => RegisterView::SeenMembers(self.seen.get(base).ones().map(|m| m as u32).collect()),

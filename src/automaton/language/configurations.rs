@@ -3,7 +3,7 @@
 
 use crate::automaton::Automaton;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
-use crate::automaton::program::state::TerminalId;
+use crate::automaton::program::ids::TerminalId;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;

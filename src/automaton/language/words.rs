@@ -5,7 +5,7 @@
 
 use super::configurations::Configurations;
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{StateId, TerminalId};
+use crate::automaton::program::ids::{StateId, TerminalId};
 use crate::automaton::run::lazy::Lazy;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};

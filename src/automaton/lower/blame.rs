@@ -1,7 +1,7 @@
 //! Which part of a grammar an error is about.
 
 use crate::automaton::Automaton;
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::diagnostic::Place;
 use crate::grammar::analysis::Analysis;
 use crate::grammar::{ExprId, Expression, Grammar};

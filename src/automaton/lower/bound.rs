@@ -1,6 +1,6 @@
 //! Intersections that only bound how long the words of a part are.
 
-use crate::automaton::program::state::Bound;
+use crate::automaton::program::registers::Bound;
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Unit};
 
 /// The part and the bound of an intersection with `.{0,n}`, over characters or bytes.

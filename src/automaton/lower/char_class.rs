@@ -1,7 +1,8 @@
 //! Classes of characters as automata over their UTF-8 bytes.
 
 use super::Lowering;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::state::State;
 use crate::automaton::tuning::INLINE_SEQUENCES;
 use crate::grammar::{CharClass, ExprId};
 use regex_syntax::utf8::Utf8Sequences;

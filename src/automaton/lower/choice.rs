@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::task::Task;
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::grammar::{ExprId, Expression};
 
 /// A branching point of the prefix tree that is still being built.

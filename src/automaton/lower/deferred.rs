@@ -10,7 +10,7 @@ use super::{Lowering, LoweringState, Pending};
 use crate::automaton::Automaton;
 use crate::automaton::errors;
 use crate::automaton::program::block::Block;
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::automaton::tuning::NEAR_PAGES;
 use crate::collections::append_vec::AppendVec;
 use crate::error::{Error, Result};

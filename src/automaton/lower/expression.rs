@@ -4,7 +4,9 @@ use super::cost;
 use super::task::Task;
 use super::{Lowering, Pending};
 use crate::automaton::Scope;
-use crate::automaton::program::state::{Loop, PartId, State, StateId, TerminalId};
+use crate::automaton::program::ids::{PartId, StateId, TerminalId};
+use crate::automaton::program::registers::{Loop, Part, RegisterKind, Role};
+use crate::automaton::program::state::State;
 use crate::automaton::tuning::DEFERRED_VALUE;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Expression};
@@ -203,7 +205,9 @@ impl<'g> Lowering<'g> {
                 self.call(start, next)
             }
             Expression::MaxTokens { body, .. } => {
-                let next = self.add_state(State::PartEnd { part: PartId(id), next });
+                let index = self.block.next(&self.block.records.parts);
+                self.block.records.parts.push(Part { part: PartId(id), exit: next });
+                let next = self.register(RegisterKind::Part, Role::Return, index);
                 return self.build_leaf(*body, next);
             }
             &Expression::Repeat { body, min: 0 | 1, max: None } => match grammar.expression(body) {
@@ -217,10 +221,15 @@ impl<'g> Lowering<'g> {
             },
             Expression::Intersection(_) | Expression::Complement(_) => {
                 let index = self.product(id, next);
-                self.add_state(State::ProductEnter(index))
+                self.register(RegisterKind::Product, Role::Enter, index)
             }
             _ => return None,
         })
+    }
+
+    /// Adds a state that stands for a whole register.
+    pub(in crate::automaton) fn register(&mut self, kind: RegisterKind, role: Role, record: u32) -> StateId {
+        self.add_state(State::Register { kind, role, record, node: 0 })
     }
 
     fn byte_set(&mut self, set: &ByteSet, next: StateId) -> StateId {
@@ -274,13 +283,21 @@ impl<'g> Lowering<'g> {
             }
             return;
         }
-        let index = self.block.next(&self.block.loops);
+        let index = self.block.next(&self.block.records.loops);
         let start = self.open_callable();
-        let to_return = self.add_state(State::LoopReturn(index));
-        let again = self.add_state(State::LoopAgain(index));
+        let to_return = self.register(RegisterKind::Loop, Role::Return, index);
+        let again = self.register(RegisterKind::Loop, Role::Enter, index);
         let after_first = if min <= 1 { self.split(&[again, next]) } else { again };
         let bytes = self.round_bytes(body);
-        self.block.loops.push(Loop { body: start, bytes, min, max, exit: next, to_return, after_first });
+        self.block.records.loops.push(Loop {
+            body: start,
+            bytes,
+            min,
+            max,
+            exit: next,
+            to_return,
+            after_first,
+        });
         let result = self.add_state(State::Call { start, to_return: after_first });
         self.tasks.push(Task::CallableEnd { start, result });
         self.tasks.push(Task::Build { expression: body, next: StateId::ACCEPT, scope });

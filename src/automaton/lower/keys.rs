@@ -3,7 +3,8 @@
 use super::task::Task;
 use super::{Lowering, blame};
 use crate::automaton::language::words::{Count, count_from};
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{Name, RegisterKind, Role};
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::{Automaton, errors};
@@ -26,7 +27,9 @@ impl Lowering<'_> {
         next: StateId,
         scope: u32,
     ) {
-        let next = self.add_state(State::Named { next });
+        let index = self.block.next(&self.block.records.names);
+        self.block.records.names.push(Name { exit: next });
+        let next = self.register(RegisterKind::Name, Role::Enter, index);
         // what follows is not part of it: names are alike in many places
         let start = self.open_callable();
         if names != Names::Endless {
@@ -71,12 +74,12 @@ impl Lowering<'_> {
         if self.kept.provenance.names.is_empty() {
             return;
         }
-        for place in 0..self.block.members.len() {
+        for place in 0..self.block.records.members.len() {
             let Expression::Members(source) = self.grammar.expression(self.kept.provenance.members[place])
             else {
                 continue;
             };
-            self.block.members[place].names = self.names_of(source);
+            self.block.records.members[place].names = self.names_of(source);
         }
     }
 
@@ -115,14 +118,14 @@ pub(in crate::automaton) fn bound_further(
     budget: &Budget,
 ) -> Result<(Lacking, Vec<ExprId>)> {
     let (mut lacking, mut few) = (Vec::new(), Vec::new());
-    for (place, &source) in provenance.iter().enumerate().take(automaton.ahead.members.len()) {
-        let Some(names) = automaton.ahead.members[place].names else { continue };
+    for (place, &source) in provenance.iter().enumerate().take(automaton.ahead.records.members.len()) {
+        let Some(names) = automaton.ahead.records.members[place].names else { continue };
         let most = word_count(automaton, names, budget)?;
         if most >= MANY {
             continue;
         }
         few.push(source);
-        let list = &mut automaton.ahead.members[place];
+        let list = &mut automaton.ahead.records.members[place];
         list.max_additional = Some(most);
         let all = list.values.len() as u32 + most;
         if let Some(conditional) = &list.conditional {
@@ -132,7 +135,7 @@ pub(in crate::automaton) fn bound_further(
         let least = list.min;
         let has_members = || Lazy::within(automaton, budget, |lazy| lazy.has_members(place as u32));
         if all < least || is_conditional && !has_members()? {
-            let place = blame::place_of(grammar, automaton, automaton.ahead.members[place].to_return);
+            let place = blame::place_of(grammar, automaton, automaton.ahead.records.members[place].to_return);
             lacking.push((source, errors::too_few_names(place, least, all)));
         }
     }

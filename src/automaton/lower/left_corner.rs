@@ -9,7 +9,8 @@
 
 use super::Lowering;
 use crate::automaton::errors;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::state::State;
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
 use crate::limits::{LimitKind, Limits};
@@ -57,7 +58,7 @@ impl Lowering<'_> {
         let (mut outside, mut inside) = (vec![Vec::new(); starts.len()], Vec::new());
         for (member, &start) in starts.iter().enumerate() {
             for state in self.entries(start).0 {
-                let callee = self.left_callees(state).find_map(|start| place_of.get(&start).copied());
+                let callee = self.left_callees(state).iter().find_map(|start| place_of.get(start).copied());
                 match (callee, self.state(state)) {
                     (None, _) => outside[member].push(state),
                     (Some(read), State::Call { to_return, .. }) => {
@@ -105,38 +106,14 @@ impl Lowering<'_> {
     fn add_next(&self, state: StateId, next: &mut Vec<StateId>) {
         match self.state(state) {
             State::Accept | State::Deferred(_) => {}
-            State::Byte { next: after, .. }
-            | State::Token { next: after, .. }
-            | State::Named { next: after }
-            | State::PartEnd { next: after, .. } => {
-                next.push(after);
-            }
+            State::Byte { next: after, .. } | State::Token { next: after, .. } => next.push(after),
             State::ByteOr { next: after, otherwise, .. } => next.extend([after, otherwise]),
             State::Bytes { first, len } => next.extend(self.edges(first, len).iter().map(|edge| edge.next)),
             State::Split { first, len } => next.extend_from_slice(self.splits(first, len)),
             State::Call { start, to_return } => next.extend([start, to_return]),
-            State::LoopAgain(l) | State::LoopReturn(l) => {
-                let counted = &self.block.loops[self.block.at(l)];
-                next.extend([counted.body, counted.exit, counted.after_first, counted.to_return]);
-            }
-            State::MembersEnter(m)
-            | State::MembersReturn(m)
-            | State::MembersNext(m)
-            | State::MembersBetween(m)
-            | State::Key { members: m, .. } => {
-                let list = &self.block.members[self.block.at(m)];
-                next.extend(list.values.iter().chain(&list.rest).chain(&list.names).chain(&list.ones));
-                next.extend([list.separator, list.exit, list.to_return, list.between]);
-            }
-            State::UniqueEnter(d) | State::UniqueReturn(d) | State::UniqueNext(d) => {
-                let list = &self.block.distincts[self.block.at(d)];
-                next.extend_from_slice(&list.items);
-                next.extend([list.separator, list.exit, list.to_return]);
-            }
-            State::ProductEnter(l) | State::Product(l) => {
-                let product = &self.block.products[self.block.at(l)];
-                next.extend(product.operands.iter().filter_map(|operand| operand.start));
-                next.extend([product.exit, product.state]);
+            State::Register { kind, record, .. } => {
+                let record = (kind, self.block.at(record));
+                self.block.records.each_target_of(record, &mut |after| next.push(after));
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use super::Lowering;
 use super::task::Task;
+use crate::automaton::program::ids::StateId;
 use crate::automaton::program::key_trie::KeyTrie;
-use crate::automaton::program::state::{Conditional, Members, State, StateId};
+use crate::automaton::program::registers::{Conditional, Members, RegisterKind, Role};
+use crate::automaton::program::state::State;
 use crate::error::Result;
 use crate::grammar::conditions;
 use crate::grammar::conditions::Clauses;
@@ -74,13 +76,13 @@ impl<'g> Lowering<'g> {
         next: StateId,
         scope: u32,
     ) {
-        let index = self.block.next(&self.block.members);
+        let index = self.block.next(&self.block.records.members);
         let place = self.block.at(index);
-        let to_return = self.add_state(State::MembersReturn(index));
-        let after_separator = self.add_state(State::MembersNext(index));
-        let between = self.add_state(State::MembersBetween(index));
+        let to_return = self.register(RegisterKind::Members, Role::Return, index);
+        let after_separator = self.register(RegisterKind::Members, Role::Next, index);
+        let between = self.register(RegisterKind::Members, Role::Between, index);
         self.kept.provenance.members.push(id);
-        self.block.members.push(Members {
+        self.block.records.members.push(Members {
             any_order: source.order == Order::Any,
             keys: KeyTrie::default(),
             values: Vec::new(),
@@ -109,13 +111,13 @@ impl<'g> Lowering<'g> {
             source.rest.filter(|&rest| self.kept.productive.holds(rest) && !self.only_the_required(source))
         {
             let start = self.open_callable();
-            self.block.members[place].rest = Some(start);
+            self.block.records.members[place].rest = Some(start);
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: rest, next: StateId::ACCEPT, scope });
         }
         for one in self.possible_ones(source).collect::<Vec<_>>() {
             let start = self.open_callable();
-            self.block.members[place].ones.push(start);
+            self.block.records.members[place].ones.push(start);
             self.push_task(Task::CallableEnd { start, result: start });
             self.push_task(Task::Build { expression: one, next: StateId::ACCEPT, scope });
         }
@@ -131,7 +133,7 @@ impl<'g> Lowering<'g> {
             false => self.split(&[]),
         };
         let place = self.block.at(index);
-        let list = &self.block.members[place];
+        let list = &self.block.records.members[place];
         let further = usize::from(list.rest.is_some()) + list.ones.len();
         self.results_of(further);
         let members = self.possible(source);
@@ -153,12 +155,13 @@ impl<'g> Lowering<'g> {
         let keys = KeyTrie::new(&keys);
         let mut root = StateId::ACCEPT;
         for node in 0..keys.len() {
-            let state = self.add_state(State::Key { members: index, node: node as u32 });
+            let (kind, role, node_id) = (RegisterKind::Members, Role::Inside, node as u32);
+            let state = self.add_state(State::Register { kind, role, record: index, node: node_id });
             if node == 0 {
                 root = state;
             }
         }
-        let list = &mut self.block.members[place];
+        let list = &mut self.block.records.members[place];
         *list = Members {
             keys,
             conditional,
@@ -172,7 +175,7 @@ impl<'g> Lowering<'g> {
             root,
             ..list.clone()
         };
-        let enter = self.add_state(State::MembersEnter(index));
+        let enter = self.register(RegisterKind::Members, Role::Enter, index);
         self.push_result(enter);
     }
 }

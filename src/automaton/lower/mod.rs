@@ -30,7 +30,9 @@ mod word_graph;
 
 use super::program::block::Block;
 use super::program::byte_classes::ClassBuilder;
-use super::program::state::{Edge, Operand, Product, State, StateId};
+use super::program::ids::StateId;
+use super::program::registers::{Operand, Product, RegisterKind, Role};
+use super::program::state::{Edge, State};
 use super::run::lazy::Lazy;
 use super::{Automaton, Scope, errors};
 use crate::automaton::tuning::MAX_PRODUCT_DEPTH;
@@ -516,12 +518,12 @@ impl<'g> Lowering<'g> {
     }
 
     pub(super) fn product(&mut self, id: ExprId, exit: StateId) -> u32 {
-        let index = self.block.next(&self.block.products);
-        let state = self.add_state(State::Product(index));
+        let index = self.block.next(&self.block.records.products);
+        let state = self.register(RegisterKind::Product, Role::Inside, index);
         let operands = self.kept.operands.get(&id).cloned().unwrap_or_default();
         let complement = matches!(self.grammar.expression(id), Expression::Complement(_));
         let bound = bound::bound_of(self.grammar, id);
-        self.block.products.push(Product { operands, complement, bound, exit, state });
+        self.block.records.products.push(Product { operands, complement, bound, exit, state });
         index
     }
 

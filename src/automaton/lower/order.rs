@@ -9,7 +9,9 @@
 
 use super::Lowering;
 use crate::automaton::errors;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::Role;
+use crate::automaton::program::state::State;
 use crate::automaton::tuning::LINEAR_SET;
 use crate::error::Result;
 use crate::grammar::analysis::Analysis;
@@ -212,17 +214,18 @@ impl Lowering<'_> {
     }
 
     /// The starts that a state of this block calls without a byte.
-    pub(in crate::automaton) fn left_callees(&self, state: StateId) -> impl Iterator<Item = StateId> {
-        let list = |m: u32| &self.block.members[self.block.at(m)];
-        let (ones, one): (&[StateId], _) = match self.state(state) {
-            _ if !self.block.is_here(state) => (&[], None),
-            State::Call { start, .. } => (&[], Some(self.resolved(start))),
-            State::LoopAgain(l) => (&[], Some(self.block.loops[self.block.at(l)].body)),
-            State::MembersEnter(m) => (&list(m).ones, list(m).rest),
-            State::UniqueEnter(d) => (&[], self.block.distincts[self.block.at(d)].items.first().copied()),
-            _ => (&[], None),
-        };
-        ones.iter().copied().chain(one)
+    pub(in crate::automaton) fn left_callees(&self, state: StateId) -> SmallVec<[StateId; 2]> {
+        let mut callees = SmallVec::new();
+        match self.state(state) {
+            _ if !self.block.is_here(state) => {}
+            State::Call { start, .. } => callees.push(self.resolved(start)),
+            State::Register { kind, role: Role::Enter, record, .. } => {
+                let record = (kind, self.block.at(record));
+                self.block.records.each_left_call_of(record, &mut |start| callees.push(start));
+            }
+            _ => {}
+        }
+        callees
     }
 
     /// Finds what the callables that are built call before they have read a byte. What of it is left for later is begun in
@@ -232,8 +235,7 @@ impl Lowering<'_> {
         let built = self.callables.len();
         for place in self.seen..built {
             for entry in self.entries(self.callables[place]).0 {
-                let callees: SmallVec<[StateId; 2]> = self.left_callees(entry).collect();
-                for start in callees {
+                for start in self.left_callees(entry) {
                     self.begin_called(start);
                     self.left_calls.push((place - self.settled, self.resolved(start)));
                 }

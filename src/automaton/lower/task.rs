@@ -1,6 +1,6 @@
 //! The steps of lowering, kept on an explicit stack.
 
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::grammar::ExprId;
 
 /// A step of lowering. Those that follow a `Build` find its result on top of the results.

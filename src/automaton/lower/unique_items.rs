@@ -5,7 +5,8 @@ use super::blame;
 use super::task::Task;
 use crate::automaton::Automaton;
 use crate::automaton::errors;
-use crate::automaton::program::state::{State, StateId, UniqueItems};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{RegisterKind, Role, UniqueItems};
 use crate::automaton::run::lazy::Lazy;
 use crate::error::{Error, Result};
 use crate::grammar::{Distinct as Source, ExprId, Expression, Grammar};
@@ -19,9 +20,9 @@ impl Lowering<'_> {
         next: StateId,
         scope: u32,
     ) {
-        let index = self.block.next(&self.block.distincts);
-        let to_return = self.add_state(State::UniqueReturn(index));
-        let between = self.add_state(State::UniqueNext(index));
+        let index = self.block.next(&self.block.records.unique);
+        let to_return = self.register(RegisterKind::Unique, Role::Return, index);
+        let between = self.register(RegisterKind::Unique, Role::Next, index);
         // without a separator only one item can come, and none where there is no word
         let separated = self.kept.productive.holds(source.separator);
         let items = source.items.iter().take_while(|&&item| self.kept.productive.holds(item));
@@ -30,7 +31,7 @@ impl Lowering<'_> {
         let most = (!is_whole).then_some(items.len() as u32);
         let starts: Vec<StateId> = items.iter().map(|_| self.open_callable()).collect();
         self.kept.provenance.items.push(id);
-        self.block.distincts.push(UniqueItems {
+        self.block.records.unique.push(UniqueItems {
             items: starts.clone(),
             min: source.min,
             max: source.max.into_iter().chain(most).min(),
@@ -53,12 +54,12 @@ impl Lowering<'_> {
     pub(in crate::automaton) fn end_distinct(&mut self, list: u32, places: usize, separated: bool) {
         if separated {
             let (at, separator) = (self.block.at(list), self.results_of(1)[0]);
-            self.block.distincts[at].separator = separator;
+            self.block.records.unique[at].separator = separator;
         }
         self.results_of(places);
         let enter = match places {
             0 => self.split(&[]),
-            _ => self.add_state(State::UniqueEnter(list)),
+            _ => self.register(RegisterKind::Unique, Role::Enter, list),
         };
         self.push_result(enter);
     }
@@ -105,7 +106,7 @@ pub(in crate::automaton) fn lacking_items(
     budget: &Budget,
 ) -> Result<Vec<(ExprId, Error)>> {
     let mut lacking = Vec::new();
-    for (index, (list, &source)) in automaton.ahead.distincts.iter().zip(provenance).enumerate() {
+    for (index, (list, &source)) in automaton.ahead.records.unique.iter().zip(provenance).enumerate() {
         if list.min > 1 && !list.endless {
             let different = |lazy: &mut Lazy<'_>| lazy.different_items(index as u32, list.min);
             let most = Lazy::within(automaton, budget, different)?;

@@ -2,7 +2,8 @@
 //! often, and more calls that are seen to be the last thing their rule does.
 
 use super::Lowering;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::state::State;
 
 impl Lowering<'_> {
     pub(in crate::automaton) fn eliminate_unit_splits(&mut self) {
@@ -18,11 +19,7 @@ impl Lowering<'_> {
         };
         for state in &mut block.states {
             match state {
-                State::Byte { next, .. }
-                | State::ByteOr { next, .. }
-                | State::Token { next, .. }
-                | State::Named { next }
-                | State::PartEnd { next, .. } => to(next),
+                State::Byte { next, .. } | State::ByteOr { next, .. } | State::Token { next, .. } => to(next),
                 State::Call { start, to_return } => {
                     to(start);
                     to(to_return);
@@ -32,26 +29,7 @@ impl Lowering<'_> {
         }
         block.edges.iter_mut().for_each(|edge| to(&mut edge.next));
         block.splits.iter_mut().for_each(&to);
-        for counted in &mut block.loops {
-            to(&mut counted.body);
-            to(&mut counted.exit);
-            to(&mut counted.after_first);
-        }
-        for list in &mut block.members {
-            let starts = list.values.iter_mut().chain(&mut list.rest).chain(&mut list.ones);
-            starts.chain(&mut list.names).for_each(&to);
-            to(&mut list.separator);
-            to(&mut list.exit);
-        }
-        for list in &mut block.distincts {
-            list.items.iter_mut().for_each(&to);
-            to(&mut list.separator);
-            to(&mut list.exit);
-        }
-        for product in &mut block.products {
-            to(&mut product.exit);
-            product.operands.iter_mut().filter_map(|operand| operand.start.as_mut()).for_each(&to);
-        }
+        block.records.each_target_mut(&mut |state| to(state));
         block.ranks.iter_mut().for_each(|(start, _)| to(start));
         // of one that several starts lead to the rank is the highest
         block.ranks.sort_unstable_by_key(|&(start, rank)| (start, std::cmp::Reverse(rank)));

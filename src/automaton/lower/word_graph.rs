@@ -4,7 +4,8 @@
 
 use super::Lowering;
 use super::task::Task;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::state::State;
 use crate::grammar::{ExprId, Expression, WordEdge, WordGraph, WordTarget};
 use smallvec::SmallVec;
 

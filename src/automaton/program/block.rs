@@ -3,7 +3,9 @@
 //! Ids of states count through all blocks, and so do the places of edges, loops and lists: those of a block count from its
 //! first state's id on.
 
-use super::state::{Edge, Loop, Members, Product, State, StateId, UniqueItems};
+use super::ids::StateId;
+use super::registers::Records;
+use super::state::{Edge, State};
 use crate::automaton::Scope;
 
 /// Some states and the tables that they point into.
@@ -18,10 +20,7 @@ pub(in crate::automaton) struct Block {
     pub(in crate::automaton) scopes: Vec<Scope>,
     pub(in crate::automaton) edges: Vec<Edge>,
     pub(in crate::automaton) splits: Vec<StateId>,
-    pub(in crate::automaton) loops: Vec<Loop>,
-    pub(in crate::automaton) members: Vec<Members>,
-    pub(in crate::automaton) distincts: Vec<UniqueItems>,
-    pub(in crate::automaton) products: Vec<Product>,
+    pub(in crate::automaton) records: Records,
     /// Starts of callables, sorted, with their place in the left-call order; callers come before callees.
     pub(in crate::automaton) ranks: Vec<(StateId, u32)>,
 }
@@ -36,10 +35,7 @@ impl Block {
             scopes: self.scopes.clone(),
             edges: self.edges.clone(),
             splits: self.splits.clone(),
-            loops: std::mem::take(&mut self.loops),
-            members: std::mem::take(&mut self.members),
-            distincts: std::mem::take(&mut self.distincts),
-            products: std::mem::take(&mut self.products),
+            records: std::mem::take(&mut self.records),
             ranks: self.ranks.clone(),
         };
         self.states.clear();
@@ -97,14 +93,12 @@ impl Block {
 
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        let members = |m: &Members| m.keys.memory_usage() + m.values.capacity() * 9;
         self.states.capacity() * size_of::<State>()
             + self.state_scopes.capacity() * 4
             + self.scopes.capacity() * size_of::<Scope>()
             + self.edges.capacity() * size_of::<Edge>()
             + self.splits.capacity() * 4
-            + self.loops.capacity() * size_of::<Loop>()
-            + self.members.iter().map(members).sum::<usize>()
+            + self.records.memory_usage()
             + self.ranks.capacity() * 8
     }
 }

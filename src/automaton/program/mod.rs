@@ -2,6 +2,8 @@
 
 pub(in crate::automaton) mod block;
 pub(in crate::automaton) mod byte_classes;
+pub(in crate::automaton) mod ids;
 pub(in crate::automaton) mod interval;
 pub(in crate::automaton) mod key_trie;
+pub(in crate::automaton) mod registers;
 pub(in crate::automaton) mod state;

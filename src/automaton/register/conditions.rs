@@ -2,7 +2,8 @@
 //! be finished with it. What was found out of that is kept.
 
 use super::seen_sets::Progress;
-use crate::automaton::program::state::{Conditional, Members, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{Conditional, Members};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;

@@ -4,14 +4,25 @@
 //! id of an interned set of seen members. Where members are counted, it is the id of such a value and the count. A key is read along a trie; a branch of the trie is open only if
 //! some member below it may still come, so no prefix is offered that cannot be finished.
 
+use super::register::Register;
 use super::seen_sets::Progress;
-use crate::automaton::program::state::{Members, StateId};
+use crate::automaton::distance::bounds::Estimates;
+use crate::automaton::distance::lists::{ListCosts, groups, key_lengths};
+use crate::automaton::distance::measure::ENDLESS;
+use crate::automaton::distance::program::{Argument, Rules};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{Members, RegisterKind, RegisterState, Role};
+use crate::automaton::program::state::State;
+use crate::automaton::residual::canonical::Writer;
+use crate::automaton::residual::kept::Keep;
+use crate::automaton::run::byte_runs::ByteRun;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{Frame, StackSetId};
 use crate::automaton::run::frame_value::FrameValue;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 
 impl Members {
@@ -147,16 +158,6 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    pub(in crate::automaton) fn enter_members(
-        &mut self,
-        closure: &mut Closure,
-        m: u32,
-        stack: StackSetId,
-    ) -> Result<()> {
-        let automaton = self.automaton;
-        self.begin_member(closure, (m, automaton.members(m)), FrameValue::NONE, stack)
-    }
-
     /// Offers the keys and the rest that may come with `value`.
     fn begin_member(
         &mut self,
@@ -177,14 +178,12 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    pub(in crate::automaton) fn next_member(
+    fn next_member(
         &mut self,
         closure: &mut Closure,
-        m: u32,
+        (m, list): (u32, &Members),
         stack: StackSetId,
     ) -> Result<()> {
-        let automaton = self.automaton;
-        let list = automaton.members(m);
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             self.begin_member(closure, (m, list), frame.value, frame.below)?;
@@ -193,14 +192,7 @@ impl Lazy<'_> {
     }
 
     /// A member is done: leave the list if it is complete, go on to the separator if another may come.
-    pub(in crate::automaton) fn end_member(
-        &mut self,
-        closure: &mut Closure,
-        m: u32,
-        frame: Frame,
-    ) -> Result<()> {
-        let automaton = self.automaton;
-        let list = automaton.members(m);
+    fn end_member(&mut self, closure: &mut Closure, (m, list): (u32, &Members), frame: Frame) -> Result<()> {
         let at = self.progress(list, frame.value);
         let complete = match &list.conditional {
             Some(conditional) => self.conditions_hold(list, conditional, at),
@@ -218,15 +210,13 @@ impl Lazy<'_> {
     }
 
     /// One byte of a key.
-    pub(in crate::automaton) fn step_key(
+    fn step_key(
         &mut self,
         closure: &mut Closure,
-        (m, node): (u32, u32),
+        (m, list, node): (u32, &Members, u32),
         byte: u8,
         stack: StackSetId,
     ) -> Result<()> {
-        let automaton = self.automaton;
-        let list = automaton.members(m);
         let Some(child) = list.keys.child(node, byte) else { return Ok(()) };
         let (members, ends) = (list.keys.members(child), list.keys.ends(child));
         for place in 0..self.stacks.frame_count(stack) {
@@ -245,5 +235,232 @@ impl Lazy<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Members of a list that one step of work examines.
+const MEMBERS_PER_STEP: usize = 16;
+
+impl Members {
+    /// Steps of work for a look at each member.
+    fn work(&self) -> usize {
+        self.values.len().div_ceil(MEMBERS_PER_STEP)
+    }
+
+    /// The least length of the list, or the greatest, from before its first member on.
+    fn rules(&self, rules: &mut Rules<'_>, target: u32) {
+        let is_upper = rules.measure.is_upper();
+        if is_upper && self.conditional.is_some() {
+            return;
+        }
+        let (lengths, _) = key_lengths(&self.keys, self.values.len(), rules.measure);
+        let any = rules.node();
+        self.rest.iter().chain(&self.ones).for_each(|&start| rules.add(any, 0, &[(rules.at(start), 1)]));
+        let groups = groups(self);
+        let mut all = Vec::new();
+        for group in groups.chunk_by(|one, other| one == other) {
+            let first = group[0] as usize;
+            let one = rules.node();
+            for (&length, &value) in lengths[first..].iter().zip(&self.values[first..]).take(group.len()) {
+                rules.add(one, length, &[(rules.at(value), 1)]);
+            }
+            rules.add(any, 0, &[(Argument::Node(one), 1)]);
+            if self.required[first] {
+                all.push((Argument::Node(one), 1));
+            }
+        }
+        let required = all.len() as u32;
+        let more = self.min.max(1).saturating_sub(required);
+        // one optional member may come where none must; a second one has to be another
+        if is_upper && more > u32::from(required == 0) {
+            return;
+        }
+        all.push((Argument::Node(any), more));
+        all.push((rules.at(self.separator), (required + more).saturating_sub(1)));
+        all.push((rules.at(self.exit), 1));
+        rules.add(target, 0, &all);
+    }
+
+    /// In a key, to the end of the list.
+    fn least_of_key(
+        &self,
+        estimates: &Estimates,
+        cache: &Cache,
+        costs: &ListCosts,
+        node: u32,
+        value: FrameValue,
+    ) -> u32 {
+        let is_upper = estimates.measure.is_upper();
+        if is_upper && self.conditional.is_some() {
+            return ENDLESS;
+        }
+        let at = cache.progress(self, value);
+        let to_come = costs.to_come(&cache.seen, self, at);
+        let open = self.keys.members(node).iter().filter(|&&m| !ListCosts::is_past(&cache.seen, self, at, m));
+        let ways = open.map(|&member| {
+            let member = member as usize;
+            let rest = match costs.members[member] {
+                ENDLESS => ENDLESS,
+                length => length.saturating_sub(costs.depths[node as usize]),
+            };
+            let to_come = costs.without(self, to_come, member);
+            rest.saturating_add(match is_upper {
+                true => costs.at_most_after_member(to_come),
+                false => costs.after_member(to_come),
+            })
+        });
+        ways.min().unwrap_or(estimates.measure.unknown())
+    }
+}
+
+impl Register for Members {
+    fn enter(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        stack: StackSetId,
+    ) -> Result<()> {
+        match at.role {
+            Role::Enter => lazy.begin_member(closure, (at.record, self), FrameValue::NONE, stack),
+            Role::Next => lazy.next_member(closure, (at.record, self), stack),
+            // return addresses are never entered without their frame
+            Role::Return | Role::Between | Role::Inside => Ok(()),
+        }
+    }
+
+    fn leave(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        frame: Frame,
+    ) -> Result<()> {
+        match at.role {
+            Role::Return => lazy.end_member(closure, (at.record, self), frame),
+            _ => Ok(()),
+        }
+    }
+
+    fn step(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        byte: u8,
+        stack: StackSetId,
+    ) -> Result<(u8, u8)> {
+        let mut run = ByteRun::around(byte);
+        for (key, _) in self.keys.edges(at.node) {
+            run.narrow(key, key);
+        }
+        lazy.step_key(closure, (at.record, self, at.node), byte, stack)?;
+        Ok(run.bounds())
+    }
+
+    fn add_wanted(&self, at: RegisterState, wanted: &mut ByteSet) {
+        self.keys.edges(at.node).for_each(|(byte, _)| wanted.insert(byte));
+    }
+
+    fn literal(&self, at: RegisterState) -> Option<(u8, Option<StateId>)> {
+        let (byte, child) = self.keys.only_edge(at.node)?;
+        let goes_on = self.keys.ends(child).is_empty();
+        Some((byte, goes_on.then_some(StateId(self.root.0 + child))))
+    }
+
+    fn canonical(&self, _: RegisterState, _: &mut Writer<'_>) -> Option<()> {
+        None
+    }
+
+    fn canonical_value(&self, _: RegisterState, _: &mut Writer<'_>, _: FrameValue) -> Option<()> {
+        None
+    }
+
+    fn keep(
+        &self,
+        at: RegisterState,
+        _: &mut Lazy<'_>,
+        frame: &Frame,
+        (leaf, _): (State, u32),
+    ) -> (Keep, bool) {
+        let is_key = matches!(leaf, State::Register { kind: RegisterKind::Members, .. });
+        let keep = match at.role {
+            Role::Return if is_key => Keep::Last(frame.value),
+            Role::Between => Keep::Last(frame.value),
+            _ => Keep::Away,
+        };
+        (keep, false)
+    }
+
+    fn may_return(&self, _: RegisterState, _: &mut dyn FnMut(StateId, bool)) -> bool {
+        false
+    }
+
+    fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
+        match at.role {
+            Role::Enter => self.rules(rules, target),
+            // what follows is asked of the frame
+            Role::Next => rules.add(target, 0, &[]),
+            // never entered without a frame
+            Role::Return | Role::Between | Role::Inside => {}
+        }
+    }
+
+    fn learn(
+        &self,
+        at: RegisterState,
+        estimates: &mut Estimates,
+        lazy: &Lazy<'_>,
+        value: Option<FrameValue>,
+        _: &mut Vec<StackSetId>,
+    ) -> Result<()> {
+        if !estimates.lists.contains_key(&at.record) {
+            let costs = ListCosts::new(self, &estimates.measure, |state| estimates.state(lazy, state));
+            estimates.bytes += costs.memory_usage();
+            estimates.lists.insert(at.record, costs);
+        }
+        if value.is_none() {
+            lazy.work.spend(self.work())?;
+        }
+        Ok(())
+    }
+
+    fn least_after(
+        &self,
+        at: RegisterState,
+        estimates: &Estimates,
+        lazy: &Lazy<'_>,
+        frame: &Frame,
+    ) -> Result<u32> {
+        lazy.work.spend(self.work())?;
+        let Some(costs) = estimates.lists.get(&at.record) else { return Ok(estimates.measure.unknown()) };
+        let is_upper = estimates.measure.is_upper();
+        if is_upper && self.conditional.is_some() {
+            return Ok(ENDLESS);
+        }
+        let progress = lazy.progress(self, frame.value);
+        let to_come = costs.to_come(&lazy.seen, self, progress);
+        let members = match (at.role == Role::Between, is_upper) {
+            (true, true) => costs.at_most_after_separator(&lazy.seen, self, progress, to_come),
+            (true, false) => costs.after_separator(to_come),
+            (false, true) => costs.at_most_after_member(to_come),
+            (false, false) => costs.after_member(to_come),
+        };
+        Ok(members.saturating_add(costs.exit))
+    }
+
+    fn least_inside(
+        &self,
+        at: RegisterState,
+        estimates: &Estimates,
+        lazy: &Lazy<'_>,
+        stack: StackSetId,
+    ) -> Option<u32> {
+        let Some(costs) = estimates.lists.get(&at.record) else { return Some(estimates.measure.unknown()) };
+        let ways = lazy.stacks.frames(stack).iter().map(|frame| {
+            let below = costs.exit.saturating_add(estimates.stack(frame.below).0);
+            self.least_of_key(estimates, lazy, costs, at.node, frame.value).saturating_add(below)
+        });
+        Some(ways.min().unwrap_or(ENDLESS))
     }
 }

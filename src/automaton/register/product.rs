@@ -6,13 +6,22 @@
 //! for regular operands and for others within the limit `lockstep_search`. Answers are kept.
 
 use super::product_states::ProductState;
-use crate::automaton::program::state::Product;
+use super::register::Register;
+use crate::automaton::distance::bounds::Estimates;
+use crate::automaton::distance::measure::ENDLESS;
+use crate::automaton::distance::program::{Argument, Rules};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{Product, RegisterState, Role};
+use crate::automaton::program::state::State;
+use crate::automaton::residual::canonical::Writer;
+use crate::automaton::residual::kept::Keep;
 use crate::automaton::run::cache::Cache;
-use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
+use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::frame_value::{FrameValue, ProductStateId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -78,50 +87,11 @@ impl Lazy<'_> {
         Ok(self.products.intern(&tuple))
     }
 
-    pub(in crate::automaton) fn enter_product(
-        &mut self,
-        closure: &mut Closure,
-        l: u32,
-        stack: StackSetId,
-    ) -> Result<()> {
-        let automaton = self.automaton;
-        let product = automaton.product(l);
-        let tuple = self.first_product_state(product)?;
-        if self.is_co_accessible(l, tuple)? {
-            let stack = self.stacks.push(product.state, FrameValue::of_product(tuple), stack);
-            self.add(closure, product.state, stack);
-        }
-        Ok(())
-    }
-
     /// Whether the words of a product include one that is not empty.
     pub(in crate::automaton) fn product_has_words(&mut self, l: u32) -> Result<bool> {
         let automaton = self.automaton;
         let tuple = self.first_product_state(automaton.product(l))?;
         self.is_co_accessible(l, tuple)
-    }
-
-    /// Adds what follows a byte, and returns a run of bytes around it that lead to the same.
-    pub(in crate::automaton) fn step_product(
-        &mut self,
-        closure: &mut Closure,
-        l: u32,
-        byte: u8,
-        stack: StackSetId,
-    ) -> Result<(u8, u8)> {
-        let automaton = self.automaton;
-        let product = automaton.product(l);
-        let mut run = (0, u8::MAX);
-        for place in 0..self.stacks.frame_count(stack) {
-            let frame = self.stacks.frame(stack, place);
-            let tuple = frame.value.product_state();
-            let after = self.step_product_state(product, tuple, byte)?;
-            run = self.known_run_of_product(product, (tuple, after), byte, run)?;
-            if let Some(tuple) = after {
-                self.reach_product_state(closure, (l, tuple), frame.below)?;
-            }
-        }
-        Ok(run)
     }
 
     /// Adds what follows where a product reaches a state.
@@ -185,5 +155,154 @@ impl Lazy<'_> {
             }
         }
         self.search_non_emptiness(l, tuple)
+    }
+}
+
+impl Register for Product {
+    fn enter(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        stack: StackSetId,
+    ) -> Result<()> {
+        let tuple = lazy.first_product_state(self)?;
+        if lazy.is_co_accessible(at.record, tuple)? {
+            let stack = lazy.stacks.push(self.state, FrameValue::of_product(tuple), stack);
+            lazy.add(closure, self.state, stack);
+        }
+        Ok(())
+    }
+
+    /// Nothing returns to a frame of a product: it ends where its operands accept.
+    fn leave(&self, _: RegisterState, _: &mut Lazy<'_>, _: &mut Closure, _: Frame) -> Result<()> {
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        byte: u8,
+        stack: StackSetId,
+    ) -> Result<(u8, u8)> {
+        let mut run = (0, u8::MAX);
+        for place in 0..lazy.stacks.frame_count(stack) {
+            let frame = lazy.stacks.frame(stack, place);
+            let tuple = frame.value.product_state();
+            let after = lazy.step_product_state(self, tuple, byte)?;
+            run = lazy.known_run_of_product(self, (tuple, after), byte, run)?;
+            if let Some(tuple) = after {
+                lazy.reach_product_state(closure, (at.record, tuple), frame.below)?;
+            }
+        }
+        Ok(run)
+    }
+
+    fn add_wanted(&self, _: RegisterState, wanted: &mut ByteSet) {
+        *wanted = ByteSet::FULL;
+    }
+
+    fn literal(&self, _: RegisterState) -> Option<(u8, Option<StateId>)> {
+        None
+    }
+
+    fn canonical(&self, at: RegisterState, writer: &mut Writer<'_>) -> Option<()> {
+        writer.scratch.products.push(at.record);
+        writer.put_register(at, self.operands.len() as u32);
+        writer.put(u32::from(self.complement));
+        for operand in &self.operands {
+            writer.put(u32::from(operand.nullable) << 1 | u32::from(operand.start.is_some()));
+            operand.start.map_or(Some(()), |start| writer.refer(start))?;
+        }
+        writer.refer(self.exit)?;
+        writer.refer(self.state)
+    }
+
+    fn canonical_value(&self, _: RegisterState, writer: &mut Writer<'_>, value: FrameValue) -> Option<()> {
+        let tuple = writer.tables.products.get(value.product_state());
+        tuple.iter().try_for_each(|&operand| writer.configuration(operand))
+    }
+
+    fn keep(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        frame: &Frame,
+        (_, horizon): (State, u32),
+    ) -> (Keep, bool) {
+        if at.role != Role::Inside {
+            return (Keep::Away, false);
+        }
+        let (tuple, depends_on_count) = lazy.widened_product(at.record, frame.value.product_state(), horizon);
+        (Keep::Last(FrameValue::of_product(tuple)), depends_on_count)
+    }
+
+    fn may_return(&self, _: RegisterState, _: &mut dyn FnMut(StateId, bool)) -> bool {
+        false
+    }
+
+    fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
+        if at.role != Role::Enter {
+            // what follows is asked of the frame
+            return rules.add(target, 0, &[]);
+        }
+        let exit = (rules.at(self.exit), 1);
+        let not_empty = rules.measure.not_empty();
+        if rules.measure.is_upper() {
+            return;
+        }
+        if self.complement {
+            return rules.add(target, not_empty, &[exit]);
+        }
+        let all = rules.node();
+        let starts = self.operands.iter().map(|operand| Some((rules.at(operand.start?), 1)));
+        let Some(starts) = starts.collect::<Option<Vec<_>>>() else { return };
+        rules.add_greatest(all, not_empty, &starts);
+        rules.add(target, 0, &[(Argument::Node(all), 1), exit]);
+    }
+
+    fn learn(
+        &self,
+        _: RegisterState,
+        estimates: &mut Estimates,
+        lazy: &Lazy<'_>,
+        value: Option<FrameValue>,
+        below: &mut Vec<StackSetId>,
+    ) -> Result<()> {
+        let Some(value) = value.filter(|_| !estimates.measure.is_upper()) else { return Ok(()) };
+        for &operand in lazy.products.get(value.product_state()) {
+            for item in lazy.items(operand) {
+                estimates.learn_state(lazy, item.state)?;
+                below.push(item.stack);
+            }
+        }
+        Ok(())
+    }
+
+    fn least_after(
+        &self,
+        _: RegisterState,
+        estimates: &Estimates,
+        lazy: &Lazy<'_>,
+        frame: &Frame,
+    ) -> Result<u32> {
+        if estimates.measure.is_upper() {
+            return Ok(ENDLESS);
+        }
+        let not_empty = estimates.measure.not_empty();
+        let operands = lazy.products.get(frame.value.product_state()).iter();
+        let least = match self.complement {
+            true => not_empty,
+            false => {
+                operands.map(|&operand| estimates.known(lazy, operand)).max().unwrap_or(0).max(not_empty)
+            }
+        };
+        Ok(least.saturating_add(estimates.state(lazy, self.exit)))
+    }
+
+    fn least_inside(&self, _: RegisterState, _: &Estimates, _: &Lazy<'_>, _: StackSetId) -> Option<u32> {
+        None
     }
 }

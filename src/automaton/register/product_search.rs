@@ -10,7 +10,8 @@
 use super::product_states::{LONGEST_TRIED, ProductState, Word};
 use super::unique::memory::HistoryId;
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{Product, State};
+use crate::automaton::program::registers::{Product, RegisterKind};
+use crate::automaton::program::state::State;
 use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;
 use crate::automaton::run::lazy::Lazy;
@@ -311,7 +312,9 @@ impl Lazy<'_> {
         let mut best: (u32, usize, u32) = (u32::MAX, 0, u32::MAX);
         let mut done = 0;
         while let Some(&(at, _, depth)) = order.get(done).filter(|next| next.2 + 1 < best.0) {
-            if order.len() > ESTIMATED_ITEMS || matches!(automaton.state(at.state), State::Product(_)) {
+            if order.len() > ESTIMATED_ITEMS
+                || matches!(automaton.state(at.state), State::Register { kind: RegisterKind::Product, .. })
+            {
                 best = (depth, done, 0);
                 break;
             }

@@ -6,16 +6,22 @@
 
 use super::canonical_form::{Canonical, CanonicalForm, CanonicalScratch, MOST_WORDS};
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::RegisterState;
+use crate::automaton::program::state::State;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::WORDS_IN_VAIN;
 
-struct Writer<'a> {
-    automaton: &'a Automaton,
-    tables: &'a Cache,
-    scratch: CanonicalScratch,
+/// The number of the first kind of states of registers; the others have the numbers below.
+const FIRST_REGISTER: u32 = 16;
+
+/// Writes a canonical form.
+pub(in crate::automaton) struct Writer<'a> {
+    pub(in crate::automaton) automaton: &'a Automaton,
+    pub(in crate::automaton) tables: &'a Cache,
+    pub(in crate::automaton) scratch: CanonicalScratch,
 }
 
 impl Cache {
@@ -65,7 +71,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    fn put(&mut self, word: u32) {
+    pub(in crate::automaton) fn put(&mut self, word: u32) {
         self.scratch.words.push(word);
     }
 
@@ -79,8 +85,13 @@ impl Writer<'_> {
         self.put(kind << 24 | more);
     }
 
+    /// Writes the kind and the role of a state of a register, with one more number below 2^24.
+    pub(in crate::automaton) fn put_register(&mut self, at: RegisterState, more: u32) {
+        self.put_kind(FIRST_REGISTER + 8 * at.kind as u32 + at.role as u32, more);
+    }
+
     /// Writes which state comes next.
-    fn refer(&mut self, state: StateId) -> Option<()> {
+    pub(in crate::automaton) fn refer(&mut self, state: StateId) -> Option<()> {
         let number = self.number(state)?;
         self.put(number);
         Some(())
@@ -96,7 +107,8 @@ impl Writer<'_> {
         if state == StateId::ACCEPT { Some(0) } else { self.scratch.met.number(state) }
     }
 
-    fn configuration(&mut self, id: ConfigurationId) -> Option<()> {
+    /// Writes the items of a configuration.
+    pub(in crate::automaton) fn configuration(&mut self, id: ConfigurationId) -> Option<()> {
         let tables = self.tables;
         if id == ConfigurationId::UNKNOWN || tables.is_history_dependent(id) {
             return None;
@@ -120,21 +132,9 @@ impl Writer<'_> {
                 return Some(());
             }
             self.refer(frame.to_return)?;
-            match self.automaton.state(frame.to_return) {
-                State::MembersReturn(_) | State::MembersBetween(_) | State::UniqueReturn(_) => return None,
-                State::Product(_) => {
-                    let tuple = self.tables.products.get(frame.value.product_state());
-                    tuple.iter().try_for_each(|&operand| self.configuration(operand))?;
-                }
-                State::LoopReturn(_) => {
-                    let set = self.tables.stacks.rounds.get(frame.value.rounds());
-                    (set.len() < MOST_WORDS).then_some(())?;
-                    self.put(set.len() as u32);
-                    set.iter()
-                        .flat_map(|interval| [interval.low, interval.high])
-                        .for_each(|end| self.put(end));
-                }
-                _ => self.put(frame.value.bits()),
+            match self.automaton.state(frame.to_return).frame_of() {
+                Some(register) => register.canonical_value(self, frame.value)?,
+                None => self.put(frame.value.bits()),
             }
             self.stacks(frame.below)
         })
@@ -172,15 +172,6 @@ impl Writer<'_> {
                 self.put_kind(6, len);
                 automaton.splits(first, len).iter().try_for_each(|&next| self.refer(next))
             }
-            // whose end it is does not matter to bytes
-            State::PartEnd { next, .. } => {
-                self.put_kind(14, 0);
-                self.refer(next)
-            }
-            State::Named { next } => {
-                self.put_kind(7, 0);
-                self.refer(next)
-            }
             State::Call { start, to_return } => {
                 self.put_kind(8, 0);
                 self.refer(start)?;
@@ -191,43 +182,7 @@ impl Writer<'_> {
                 self.put_kind(13, 0);
                 Some(())
             }
-            State::LoopAgain(l) => self.write_loop(9, l),
-            State::LoopReturn(l) => self.write_loop(10, l),
-            State::MembersEnter(_)
-            | State::MembersReturn(_)
-            | State::MembersNext(_)
-            | State::MembersBetween(_)
-            | State::Key { .. }
-            | State::UniqueEnter(_)
-            | State::UniqueReturn(_)
-            | State::UniqueNext(_) => None,
-            State::Product(l) => self.write_product(11, l),
-            State::ProductEnter(l) => self.write_product(12, l),
+            state @ State::Register { .. } => state.register()?.canonical(self),
         }
-    }
-
-    fn write_product(&mut self, kind: u32, l: u32) -> Option<()> {
-        self.scratch.products.push(l);
-        let product = self.automaton.product(l);
-        self.put_kind(kind, product.operands.len() as u32);
-        self.put(u32::from(product.complement));
-        for operand in &product.operands {
-            self.put(u32::from(operand.nullable) << 1 | u32::from(operand.start.is_some()));
-            operand.start.map_or(Some(()), |start| self.refer(start))?;
-        }
-        self.refer(product.exit)?;
-        self.refer(product.state)
-    }
-
-    fn write_loop(&mut self, kind: u32, l: u32) -> Option<()> {
-        let counted = self.automaton.counted_loop(l);
-        self.put_kind(kind, u32::from(counted.max.is_some()));
-        self.put(counted.bytes);
-        self.put(counted.min);
-        self.put(counted.max.unwrap_or(0));
-        self.refer(counted.body)?;
-        self.refer(counted.exit)?;
-        self.refer(counted.to_return)?;
-        self.refer(counted.after_first)
     }
 }

@@ -1,6 +1,6 @@
 //! Canonical forms of configurations, and the scratch memory in which they are written.
 
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 

@@ -1,6 +1,6 @@
 //! Partitions of the characters, images of their blocks, and the memo of steps by them.
 
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::automaton::run::configuration::ConfigurationId;
 use regex_syntax::utf8::Utf8Sequence;
 use rustc_hash::FxHashMap;

@@ -3,7 +3,9 @@
 
 use super::char_partition::{BlockSet, CharPartition, Images, StateMap, StateMaps, States};
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::RegisterKind;
+use crate::automaton::program::state::State;
 use crate::automaton::register::product_states::ProductState;
 use crate::automaton::run::byte_runs::{ByteRun, Configurations};
 use crate::automaton::run::configuration::{ConfigurationId, Item, StackSetId};
@@ -117,11 +119,12 @@ impl Lazy<'_> {
         for &item in self.items(id) {
             match automaton.state(item.state) {
                 plain if is_plain(plain) => parted.plain.push(item),
-                State::Product(l) => parted.products.push((l, item.stack)),
-                // other characters do not go on with a key
-                State::Key { members, node } => {
-                    let edges = automaton.keys(members).edges(node);
-                    parted.unknown |= groups.begun_by(edges.map(|edge| edge.0));
+                State::Register { kind: RegisterKind::Product, record, .. } => {
+                    parted.products.push((record, item.stack));
+                }
+                // other characters do not go on, in a key for example
+                State::Register { .. } => {
+                    parted.unknown |= groups.begun_by(automaton.wanted_bytes(item.state).iter());
                 }
                 _ => parted.unknown = groups.all(),
             }

@@ -8,10 +8,13 @@
 //! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
 //! separator, rounds of a loop, the product state of a product. So do those of calls in a string that return to the quote that ends
 //! it or begin a loop: a pattern may return anywhere. Rounds are only distinguished where a bound is so near that a token could come
-//! to it, those inside of products too: see `near.rs`.
+//! to it, those inside of products too: see `register/product_widening.rs`.
 
-use super::saturate::Round;
-use crate::automaton::program::state::{State, StateId};
+use super::kept::{Keep, Widened};
+use crate::automaton::Automaton;
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::RegisterState;
+use crate::automaton::program::state::State;
 use crate::automaton::register::unique::memory::HistoryId;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use crate::automaton::run::frame_value::FrameValue;
@@ -157,50 +160,33 @@ impl Lazy<'_> {
         horizon: u32,
         splits: &mut SmallVec<[Split; 8]>,
     ) -> Option<bool> {
-        let automaton = self.automaton;
+        let ahead = (self.automaton.state(state), horizon);
         let mut depends_on_count = false;
-        let is_key = matches!(automaton.state(state), State::Key { .. });
         let mut open: SmallVec<[(StackSetId, KeptFrames); 2]> =
             SmallVec::from_elem((whole, KeptFrames::new()), 1);
         while let Some((stack, kept)) = open.pop() {
             let mut plain: SmallVec<[Frame; 4]> = SmallVec::new();
             for place in 0..self.stacks.frame_count(stack) {
                 let frame = self.stacks.frame(stack, place);
-                let round = self.stacks.saturated_frame(automaton, &frame, horizon);
-                depends_on_count |= round.is_some_and(|(_, apart)| apart);
-                let stays = match round {
-                    Some((Round::As(to_return, rounds), _)) => {
-                        Some((to_return, FrameValue::of_rounds(rounds)))
-                    }
-                    _ if automaton.text_goes_on(&frame) && self.is_wide(id, whole) => {
-                        Some((frame.to_return, frame.value))
-                    }
-                    _ => None,
+                let (keep, here) = self.keep(&frame, ahead);
+                depends_on_count |= here;
+                let keep = match keep {
+                    Keep::InText if self.is_wide(id, whole) => Keep::Through(frame.to_return, frame.value),
+                    keep => keep,
                 };
-                if let Some(stays) = stays {
-                    let mut kept = kept.clone();
-                    kept.push(stays);
-                    open.push((frame.below, kept));
-                    continue;
+                match keep {
+                    Keep::Through(to_return, value) => {
+                        let mut kept = kept.clone();
+                        kept.push((to_return, value));
+                        open.push((frame.below, kept));
+                    }
+                    Keep::Last(value) => {
+                        let mut kept = kept.clone();
+                        kept.push((frame.to_return, value));
+                        splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state });
+                    }
+                    Keep::InText | Keep::Away => plain.push(frame),
                 }
-                let returns = (frame.to_return != Frame::BOTTOM).then(|| automaton.state(frame.to_return));
-                let value = match returns {
-                    Some(State::MembersReturn(_)) if is_key => frame.value,
-                    Some(State::MembersBetween(_)) => frame.value,
-                    Some(State::UniqueReturn(_)) if frame.value.is_examined() => frame.value,
-                    Some(State::Product(l)) => {
-                        let (tuple, here) = self.saturated_product(l, frame.value.product_state(), horizon);
-                        depends_on_count |= here;
-                        FrameValue::of_product(tuple)
-                    }
-                    _ => {
-                        plain.push(frame);
-                        continue;
-                    }
-                };
-                let mut kept = kept.clone();
-                kept.push((frame.to_return, value));
-                splits.push(Split { below: frame.below, part: 0, stack: whole, kept, state });
             }
             if plain.len() == self.stacks.frame_count(stack) {
                 splits.push(Split { below: stack, part: 0, stack: whole, kept, state });
@@ -215,5 +201,40 @@ impl Lazy<'_> {
             }
         }
         Some(depends_on_count)
+    }
+
+    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished, of which
+    /// there are many. `ahead` is the leaf state, and how many bytes it matters for.
+    fn keep(&mut self, frame: &Frame, ahead: (State, u32)) -> (Keep, bool) {
+        if frame.to_return == Frame::BOTTOM {
+            return (Keep::Away, false);
+        }
+        let automaton = self.automaton;
+        match automaton.register_at(frame.to_return) {
+            Some(register) => register.keep(self, frame, ahead),
+            // the quote that ends a string
+            None if matches!(automaton.state(frame.to_return), State::Byte { byte: b'"', .. }) => {
+                (Keep::InText, false)
+            }
+            None => (Keep::Away, false),
+        }
+    }
+
+    /// What a frame is over the next `horizon` bytes, if values of its register need not be distinguished.
+    pub(in crate::automaton) fn widened_frame(&mut self, frame: &Frame, horizon: u32) -> Option<Widened> {
+        let automaton = self.automaton;
+        let register = automaton.register_at(frame.to_return)?;
+        register.widened(automaton, &mut self.stacks, frame, horizon)
+    }
+}
+
+impl Automaton {
+    /// The state of a register that a frame returns to, or goes on to first: a loop goes round again after its first round
+    /// or ends, so that a plain call of that round returns to a split.
+    fn register_at(&self, to_return: StateId) -> Option<RegisterState> {
+        match self.state(to_return) {
+            State::Split { first, len } => self.state(*self.splits(first, len).first()?).register(),
+            state => state.register(),
+        }
     }
 }

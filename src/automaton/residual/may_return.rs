@@ -2,7 +2,8 @@
 //! return before it.
 
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::state::State;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::MAY_RETURN_STATES;
@@ -62,13 +63,12 @@ impl Lazy<'_> {
                 continue;
             }
             for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
-                match automaton.state(frame.to_return) {
-                    State::LoopReturn(l) => open.push((automaton.counted_loop(l).exit, frame.below)),
-                    State::MembersReturn(_)
-                    | State::MembersBetween(_)
-                    | State::UniqueReturn(_)
-                    | State::Product(_) => return false,
-                    _ => open.push((frame.to_return, frame.below)),
+                let Some(register) = automaton.state(frame.to_return).frame_of() else {
+                    open.push((frame.to_return, frame.below));
+                    continue;
+                };
+                if !register.may_return(automaton, &mut |next, _| open.push((next, frame.below))) {
+                    return false;
                 }
             }
         }
@@ -104,16 +104,14 @@ fn follow(
         State::Split { first, len } => {
             automaton.splits(first, len).iter().for_each(|&next| reached.add(next, is_last));
         }
-        State::Named { next } | State::PartEnd { next, .. } => reached.add(next, is_last),
         State::Call { start, to_return: StateId::ACCEPT } => reached.add(start, is_last),
         State::Call { start, to_return } => {
             reached.add(start, false);
             reached.add(to_return, is_last);
         }
-        State::LoopAgain(l) => {
-            let counted = automaton.counted_loop(l);
-            reached.add(counted.body, false);
-            reached.add(counted.exit, is_last);
+        state @ State::Register { .. } => {
+            let mut add = |next, is_inside: bool| reached.add(next, is_last && !is_inside);
+            return state.register().is_some_and(|register| register.may_return(automaton, &mut add));
         }
         _ => return false,
     }

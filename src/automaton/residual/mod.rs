@@ -5,5 +5,5 @@ pub(in crate::automaton) mod canonical_form;
 pub(in crate::automaton) mod char_partition;
 pub(in crate::automaton) mod char_step;
 pub(in crate::automaton) mod decompose;
+pub(in crate::automaton) mod kept;
 pub(in crate::automaton) mod may_return;
-pub(in crate::automaton) mod saturate;

@@ -4,7 +4,8 @@ use super::configuration::ConfigurationId;
 use super::lazy::Lazy;
 use super::transitions::Row;
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{Edge, State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::state::{Edge, State};
 use crate::error::Result;
 use smallvec::SmallVec;
 

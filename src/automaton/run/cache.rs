@@ -6,7 +6,7 @@ use super::stack_set::StackSets;
 use super::transitions::{Flags, Row, Transitions};
 use super::work_list::Closure;
 use crate::automaton::distance::bounds::Bounds;
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::automaton::register::product_states::ProductStates;
 use crate::automaton::register::seen_sets::{Counted, SeenSets};
 use crate::automaton::register::unique::memory::{HistoryId, Memory};

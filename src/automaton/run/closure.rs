@@ -6,10 +6,12 @@
 
 use super::cache::Cache;
 use super::configuration::{Frame, Item, StackSetId};
-use super::frame_value::{FrameValue, RoundSetId};
+use super::frame_value::FrameValue;
 use super::lazy::Lazy;
 use super::work_list::{Closure, LINEAR};
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{RegisterState, Role};
+use crate::automaton::program::state::State;
 use crate::automaton::tuning::{UNITED_ONE_BY_ONE, UNSPENT_FRAMES};
 use crate::error::Result;
 
@@ -108,13 +110,7 @@ impl Lazy<'_> {
             | State::ByteOr { .. }
             | State::Bytes { .. }
             | State::Token { .. }
-            | State::Key { .. }
-            | State::Product(_) => {}
-            // return addresses are never entered without their frame
-            State::LoopReturn(_)
-            | State::MembersReturn(_)
-            | State::MembersBetween(_)
-            | State::UniqueReturn(_) => {}
+            | State::Register { role: Role::Inside, .. } => {}
             State::Accept => {
                 for place in 0..self.stacks.frame_count(stack) {
                     let frame = self.stacks.frame(stack, place);
@@ -125,11 +121,6 @@ impl Lazy<'_> {
                 for &next in automaton.splits(first, len) {
                     self.add(closure, next, stack);
                 }
-            }
-            State::PartEnd { next, .. } => self.add(closure, next, stack),
-            State::Named { next } => {
-                closure.named = true;
-                self.add(closure, next, stack);
             }
             State::Call { start, to_return } => {
                 let stack = match to_return {
@@ -143,16 +134,9 @@ impl Lazy<'_> {
                 let start = self.lowered_part(part)?;
                 self.add(closure, start, stack);
             }
-            State::LoopAgain(l) => {
-                let following = automaton.counted_loop(l).following(1);
-                let rounds = self.stacks.rounds.intern(&[following]);
-                self.go_round(closure, l, rounds, stack);
+            State::Register { kind, role, record, node } => {
+                RegisterState { kind, role, record, node }.enter(self, closure, stack)?;
             }
-            State::MembersEnter(m) => self.enter_members(closure, m, stack)?,
-            State::MembersNext(m) => self.next_member(closure, m, stack)?,
-            State::UniqueEnter(d) => self.enter_distinct(closure, d, stack),
-            State::UniqueNext(d) => self.next_item(closure, d, stack),
-            State::ProductEnter(l) => self.enter_product(closure, l, stack)?,
         }
         Ok(())
     }
@@ -184,28 +168,10 @@ impl Lazy<'_> {
             closure.accepting = true;
             return Ok(());
         }
-        match automaton.state(frame.to_return) {
-            State::LoopReturn(l) => {
-                let (may_end, fewer) = self.stacks.rounds.end_round(frame.value.rounds());
-                if may_end {
-                    self.add(closure, automaton.counted_loop(l).exit, frame.below);
-                }
-                if let Some(fewer) = fewer {
-                    self.go_round(closure, l, fewer, frame.below);
-                }
-            }
-            State::MembersReturn(m) => self.end_member(closure, m, frame)?,
-            State::UniqueReturn(_) => self.end_item(closure, frame)?,
-            _ => self.add(closure, frame.to_return, frame.below),
+        match automaton.state(frame.to_return).frame_of() {
+            Some(register) => register.leave(self, closure, frame)?,
+            None => self.add(closure, frame.to_return, frame.below),
         }
         Ok(())
-    }
-
-    /// Begins another round of a counted loop, after which `rounds` may follow.
-    fn go_round(&mut self, closure: &mut Closure, l: u32, rounds: RoundSetId, stack: StackSetId) {
-        let automaton = self.automaton;
-        let counted = automaton.counted_loop(l);
-        let stack = self.stacks.push(counted.to_return, FrameValue::of_rounds(rounds), stack);
-        self.call(closure, counted.body, stack);
     }
 }

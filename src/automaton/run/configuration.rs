@@ -1,7 +1,7 @@
 //! Ids of configurations and stacks, items and frames: what configurations consist of.
 
 use super::frame_value::FrameValue;
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 
 /// The id of a configuration: what the automaton is in after a prefix. Within one [`Cache`](crate::automaton::Cache), equal ids mean
 /// equal futures.

@@ -87,6 +87,12 @@ impl FrameValue {
         small(came)
     }
 
+    /// A number below 2^29 that only the register of the frame understands.
+    #[cfg(test)]
+    pub(in crate::automaton) fn of_number(number: u32) -> FrameValue {
+        small(number)
+    }
+
     /// A register inside an item.
     pub(in crate::automaton) fn inside(register: RegisterId) -> FrameValue {
         debug_assert!(register.0 < BETWEEN - REGISTER, "more registers than frames can name");

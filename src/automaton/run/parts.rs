@@ -1,6 +1,6 @@
 //! Parts of a text that are bounded in tokens.
 //!
-//! A part is called with a `PartEnd` state to return to, so that a stack shows whether it is open. How many tokens are left for it
+//! A part is called with a state of its register to return to, so that a stack shows whether it is open. How many tokens are left for it
 //! is not part of configurations: the matcher counts them, for each *reading*. The readings of a configuration are its items
 //! with the stacks that have the same part open, or none. The value of a part's frame says whether the part was entered since the
 //! last token ended; which the matcher that takes configurations apart at the end of each token sets to [`FrameValue::KEPT_PART`].
@@ -11,7 +11,9 @@ use super::lazy::Lazy;
 use super::stack_set::StackSets;
 use super::transitions::Flags;
 use crate::automaton::Automaton;
-use crate::automaton::program::state::{PartId, State, StateId};
+use crate::automaton::program::ids::{PartId, StateId};
+use crate::automaton::program::registers::RegisterKind;
+use crate::automaton::program::state::State;
 use crate::automaton::register::unique::memory::HistoryId;
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -164,10 +166,7 @@ impl Lazy<'_> {
 
     /// The part that a frame returns from.
     fn part_of(&self, frame: &Frame) -> Option<PartId> {
-        match self.automaton.state(frame.to_return) {
-            State::PartEnd { part, .. } => Some(part),
-            _ => None,
-        }
+        self.automaton.part_ended_by(frame.to_return)
     }
 
     /// Whether a part may be entered on the way from a configuration to a word. Of some configurations it is said of which it is
@@ -223,40 +222,31 @@ impl Automaton {
     fn enters_part(&self, state: StateId, next: &mut Vec<StateId>) -> bool {
         match self.state(state) {
             State::Accept => {}
-            State::Byte { next: after, .. }
-            | State::Token { next: after, .. }
-            | State::Named { next: after }
-            | State::PartEnd { next: after, .. } => next.push(after),
+            State::Byte { next: after, .. } | State::Token { next: after, .. } => next.push(after),
             State::ByteOr { next: after, otherwise, .. } => next.extend([after, otherwise]),
             State::Bytes { first, len } => next.extend(self.edges(first, len).iter().map(|edge| edge.next)),
             State::Split { first, len } => next.extend_from_slice(self.splits(first, len)),
             State::Call { start, to_return } => {
-                if matches!(self.state(to_return), State::PartEnd { .. }) {
+                if self.part_ended_by(to_return).is_some() {
                     return true;
                 }
                 next.extend([start, to_return]);
             }
-            State::LoopAgain(l) | State::LoopReturn(l) => {
-                let counted = self.counted_loop(l);
-                next.extend([counted.body, counted.exit, counted.after_first]);
+            State::Register { kind, record, .. } => {
+                let block = self.block(record);
+                block.records.each_target_of((kind, block.at(record)), &mut |after| next.push(after));
             }
-            State::MembersEnter(m)
-            | State::MembersReturn(m)
-            | State::MembersNext(m)
-            | State::MembersBetween(m)
-            | State::Key { members: m, .. } => {
-                let list = self.members(m);
-                next.extend(list.values.iter().chain(&list.rest).chain(&list.names).chain(&list.ones));
-                next.extend([list.separator, list.exit]);
-            }
-            // parts stand outside of items and operands
-            State::UniqueEnter(d) | State::UniqueReturn(d) | State::UniqueNext(d) => {
-                next.push(self.distinct(d).exit);
-            }
-            State::ProductEnter(l) | State::Product(l) => next.push(self.product(l).exit),
             State::Deferred(part) => return self.may_have_part(part),
         }
         false
+    }
+
+    /// The part that ends where something returns to a state, if one does.
+    fn part_ended_by(&self, to_return: StateId) -> Option<PartId> {
+        match self.state(to_return) {
+            State::Register { kind: RegisterKind::Part, record, .. } => Some(self.part_record(record).part),
+            _ => None,
+        }
     }
 
     /// Whether something that is lowered later has a part inside.

@@ -191,7 +191,7 @@ pub(in crate::automaton) fn overlay(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::automaton::program::state::StateId;
+    use crate::automaton::program::ids::StateId;
     use crate::automaton::run::configuration::StackSetId;
     use crate::automaton::run::frame_value::FrameValue;
     use crate::automaton::run::stack_set::StackSets;

@@ -12,8 +12,8 @@
 use super::configuration::{Frame, StackSetId};
 use super::frame_value::FrameValue;
 use super::round_sets::{RoundSets, Span, Spans, overlay};
+use crate::automaton::program::ids::StateId;
 use crate::automaton::program::interval::{Interval, Intervals};
-use crate::automaton::program::state::StateId;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;

@@ -7,7 +7,9 @@ use super::lazy::Lazy;
 use super::stack_set::StackSets;
 use super::transitions::{Flags, Row};
 use super::work_list::Closure;
-use crate::automaton::program::state::{State, StateId};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::RegisterState;
+use crate::automaton::program::state::State;
 use crate::automaton::register::unique::memory::HistoryId;
 use crate::automaton::tuning::{FEW_KEYS, MOVED_AT_ONCE, NEW_STEP, STEPS_PER_CHECK};
 use crate::error::Result;
@@ -80,7 +82,7 @@ impl Lazy<'_> {
     pub(crate) fn is_narrow(&self, id: ConfigurationId) -> bool {
         let automaton = self.automaton;
         let in_key = |item: &Item| match automaton.state(item.state) {
-            State::Key { members, node } => automaton.keys(members).degree(node) <= FEW_KEYS,
+            State::Register { .. } => automaton.wanted_bytes(item.state).len() <= FEW_KEYS,
             _ => false,
         };
         self.only_byte(id).is_some() || self.items(id).iter().all(in_key)
@@ -92,8 +94,9 @@ impl Lazy<'_> {
         match (self.transitions.row(id), self.items(id)) {
             (Row::Single(byte, _), _) => Some(byte),
             (Row::Unknown, [item]) => match automaton.state(item.state) {
-                State::Byte { byte, .. } => Some(byte),
-                State::Key { members, node } => automaton.keys(members).only_edge(node).map(|(byte, _)| byte),
+                State::Byte { .. } | State::Register { .. } => {
+                    automaton.literal(item.state).map(|(byte, _)| byte)
+                }
                 _ => None,
             },
             _ => None,
@@ -181,14 +184,9 @@ impl Lazy<'_> {
                         None => {}
                     }
                 }
-                State::Key { members, node } => {
-                    for (key, _) in automaton.keys(members).edges(node) {
-                        run.narrow(key, key);
-                    }
-                    self.step_key(closure, (members, node), byte, stack)?;
-                }
-                State::Product(l) => {
-                    let (low, high) = self.step_product(closure, l, byte, stack)?;
+                State::Register { kind, role, record, node } => {
+                    let register = RegisterState { kind, role, record, node };
+                    let (low, high) = register.step(self, closure, byte, stack)?;
                     run.narrow(low, high);
                 }
                 _ => {}

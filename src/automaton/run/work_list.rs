@@ -3,7 +3,7 @@
 use super::configuration::{Item, StackSetId};
 use super::stack_set::StackSets;
 use crate::automaton::Automaton;
-use crate::automaton::program::state::StateId;
+use crate::automaton::program::ids::StateId;
 use crate::automaton::register::unique::memory::HistoryTrace;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

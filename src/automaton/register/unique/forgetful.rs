@@ -47,7 +47,7 @@ impl Cache {
     fn forgetful_value(&self, automaton: &Automaton, value: FrameValue) -> FrameValue {
         let Some(register) = value.register() else { return value };
         let register = self.memory.get(register);
-        let list = automaton.distinct(register.list);
+        let list = automaton.unique(register.list);
         let is_free = list.endless && self.memory.free_lists.get(&register.list) == Some(&Some(true));
         let is_free = |count| is_free && list.is_further(count);
         if value.is_between() {

@@ -17,8 +17,16 @@ pub(in crate::automaton) mod memory;
 mod search;
 mod seen_list;
 
-use crate::automaton::program::state::{State, StateId, UniqueItems};
+use crate::automaton::distance::bounds::Estimates;
+use crate::automaton::distance::measure::ENDLESS;
+use crate::automaton::distance::program::{Argument, Rules};
+use crate::automaton::program::ids::StateId;
+use crate::automaton::program::registers::{RegisterState, Role, UniqueItems};
+use crate::automaton::program::state::State;
+use crate::automaton::register::register::{self, without_leaf_states};
 use crate::automaton::register::unique::memory::{HistoryId, HistoryTrace, Register, Watch};
+use crate::automaton::residual::canonical::Writer;
+use crate::automaton::residual::kept::Keep;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use crate::automaton::run::frame_value::FrameValue;
@@ -94,7 +102,7 @@ impl Lazy<'_> {
     /// Begins an item.
     fn begin_item(&mut self, closure: &mut Closure, register: Register, below: StackSetId) {
         let automaton = self.automaton;
-        let list = automaton.distinct(register.list);
+        let list = automaton.unique(register.list);
         let start = self.memory.length(closure.trace.history);
         let value = FrameValue::inside(self.memory.register(Register { start, ..register }));
         let memory = &mut self.memory;
@@ -112,19 +120,8 @@ impl Lazy<'_> {
         self.call(closure, list.item(register.count), stack);
     }
 
-    pub(in crate::automaton) fn enter_distinct(
-        &mut self,
-        closure: &mut Closure,
-        list: u32,
-        stack: StackSetId,
-    ) {
-        self.begin_item(closure, Register { list, ..Register::default() }, stack);
-    }
-
     /// After a separator.
-    pub(in crate::automaton) fn next_item(&mut self, closure: &mut Closure, list: u32, stack: StackSetId) {
-        let automaton = self.automaton;
-        let list = automaton.distinct(list);
+    fn next_item(&mut self, closure: &mut Closure, list: &UniqueItems, stack: StackSetId) {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
             match frame.value {
@@ -149,17 +146,14 @@ impl Lazy<'_> {
     }
 
     /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
-    pub(in crate::automaton) fn end_item(&mut self, closure: &mut Closure, frame: Frame) -> Result<()> {
-        let automaton = self.automaton;
+    fn end_item(&mut self, closure: &mut Closure, list: &UniqueItems, frame: Frame) -> Result<()> {
         if frame.value == FrameValue::UNKNOWN {
             closure.trace.unknown = true;
             return Ok(());
         }
-        let list;
         let (may_end, go_on) = if let Some(register) = frame.value.register() {
             closure.trace.depends = true;
             let before = self.memory.get(register);
-            list = automaton.distinct(before.list);
             let text = self.memory.text(closure.trace.history, before.start);
             let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
             let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
@@ -167,8 +161,6 @@ impl Lazy<'_> {
             let may_go_on = list.may_go_on(after.count) && (list.endless || self.is_another(after)?);
             (may_end, may_go_on.then(|| FrameValue::between(self.memory.register(after))))
         } else {
-            let State::UniqueReturn(d) = automaton.state(frame.to_return) else { return Ok(()) };
-            list = automaton.distinct(d);
             let after = FrameValue::between_forgetful(frame.value.is_free());
             (frame.value.may_end(), frame.value.may_go_on().then_some(after))
         };
@@ -213,7 +205,7 @@ impl Lazy<'_> {
     /// The configuration before an item that comes after this many, without its list.
     fn item_alone(&mut self, list: u32, count: u32) -> Result<ConfigurationId> {
         let automaton = self.automaton;
-        self.start_of(Some(automaton.distinct(list).item(count)), false)
+        self.start_of(Some(automaton.unique(list).item(count)), false)
     }
 }
 
@@ -236,5 +228,106 @@ impl UniqueItems {
     /// Whether another item may come after this many, as far as the upper bound goes.
     fn may_go_on(&self, count: u32) -> bool {
         self.max.is_none_or(|max| count < max)
+    }
+}
+
+impl register::Register for UniqueItems {
+    without_leaf_states!();
+
+    fn enter(
+        &self,
+        at: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        stack: StackSetId,
+    ) -> Result<()> {
+        match at.role {
+            Role::Enter => {
+                lazy.begin_item(closure, Register { list: at.record, ..Register::default() }, stack);
+            }
+            Role::Next => lazy.next_item(closure, self, stack),
+            // return addresses are never entered without their frame
+            Role::Return | Role::Between | Role::Inside => {}
+        }
+        Ok(())
+    }
+
+    fn leave(
+        &self,
+        _: RegisterState,
+        lazy: &mut Lazy<'_>,
+        closure: &mut Closure,
+        frame: Frame,
+    ) -> Result<()> {
+        lazy.end_item(closure, self, frame)
+    }
+
+    fn canonical(&self, _: RegisterState, _: &mut Writer<'_>) -> Option<()> {
+        None
+    }
+
+    fn canonical_value(&self, _: RegisterState, _: &mut Writer<'_>, _: FrameValue) -> Option<()> {
+        None
+    }
+
+    fn keep(&self, at: RegisterState, _: &mut Lazy<'_>, frame: &Frame, _: (State, u32)) -> (Keep, bool) {
+        let stays = at.role == Role::Return && frame.value.is_examined();
+        (if stays { Keep::Last(frame.value) } else { Keep::Away }, false)
+    }
+
+    fn may_return(&self, _: RegisterState, _: &mut dyn FnMut(StateId, bool)) -> bool {
+        false
+    }
+
+    fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
+        match at.role {
+            Role::Enter => {
+                let item = rules.node();
+                let is_upper = rules.measure.is_upper();
+                if is_upper && self.min > 1 {
+                    return;
+                }
+                let first = if is_upper { 1 } else { self.items.len() };
+                for &start in self.items.iter().take(first) {
+                    rules.add(item, 0, &[(rules.at(start), 1)]);
+                }
+                let count = self.min.max(1);
+                let separators = (rules.at(self.separator), count - 1);
+                rules.add(target, 0, &[(Argument::Node(item), count), separators, (rules.at(self.exit), 1)]);
+            }
+            // what follows is asked of the frame
+            Role::Next => rules.add(target, 0, &[]),
+            // never entered without a frame
+            Role::Return | Role::Between | Role::Inside => {}
+        }
+    }
+
+    fn least_after(
+        &self,
+        _: RegisterState,
+        estimates: &Estimates,
+        lazy: &Lazy<'_>,
+        frame: &Frame,
+    ) -> Result<u32> {
+        let exit = estimates.state(lazy, self.exit);
+        let is_upper = estimates.measure.is_upper();
+        let value = frame.value;
+        let Some(register) = value.register() else { return Ok(if is_upper { ENDLESS } else { exit }) };
+        let came = lazy.memory.registers[register.0 as usize].count;
+        let between = value.is_between();
+        if is_upper {
+            // the first item is unlike none before it
+            let is_first = came == 0 && !between;
+            return Ok(if is_first && self.min <= 1 { exit } else { ENDLESS });
+        }
+        let item = self.items.iter().map(|&item| estimates.state(lazy, item)).min().unwrap_or(ENDLESS);
+        let separator = estimates.state(lazy, self.separator);
+        let items = match between {
+            true => self.min.saturating_sub(came).max(1),
+            false => self.min.saturating_sub(came.saturating_add(1)),
+        };
+        let separators = items - u32::from(between);
+        let times = |count: u32, each: u32| if count == 0 { 0 } else { each.saturating_mul(count) };
+        Ok(times(items, item).saturating_add(times(separators, separator)).saturating_add(exit))
     }
 }

@@ -227,7 +227,7 @@ impl Lazy<'_> {
     /// the list that are not listed. False if that is not found out soon.
     pub(super) fn is_free_throughout(&mut self, list: u32) -> Result<bool> {
         let automaton = self.automaton;
-        let start = automaton.distinct(list).further_item();
+        let start = automaton.unique(list).further_item();
         let mut places = vec![self.start_of(Some(start), false)?];
         let mut done = Vec::new();
         while let Some(&from) = places.get(done.len()) {

@@ -1,0 +1,111 @@
+//! Rounds inside of products that need not be distinguished.
+//!
+//! Rounds whose bounds are farther away than a token could reach are one to a configuration (see `loops.rs`). Inside of a
+//! product the same is done to the configurations of its operands. There it takes a second thought whether the product can
+//! still be completed, as it may have to be completed within the bounds. From both sides:
+//! - What has a word within the bounds has it without them, as any number of rounds includes those that may follow.
+//! - What has a completion of this many bytes without the bounds has it within them, if the bounds are farther away than
+//!   the longest token and that completion together. So it is kept how long completions are, and bounds must
+//!   be farther away than that.
+//!
+//! A complement has more words where its operand has fewer, so its rounds are always distinguished.
+
+use super::product_states::ProductState;
+use crate::automaton::residual::kept::Widened;
+use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
+use crate::automaton::run::frame_value::{FrameValue, ProductStateId, RoundSetId};
+use crate::automaton::run::lazy::Lazy;
+use crate::automaton::tuning::{MAX_COMPLETION_RADIUS, MAX_STACK_DEPTH, SATURATED_STATES};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+impl Lazy<'_> {
+    /// A tuple of a product that does the same over the next `horizon` bytes; and whether many rounds are distinguished.
+    pub(in crate::automaton) fn widened_product(
+        &mut self,
+        l: u32,
+        tuple: ProductStateId,
+        horizon: u32,
+    ) -> (ProductStateId, bool) {
+        let automaton = self.automaton;
+        let product = automaton.product(l);
+        let completion_radius = self.products.completion_radius(l);
+        if product.complement || completion_radius > MAX_COMPLETION_RADIUS {
+            return (tuple, false);
+        }
+        let mut depends_on_count = false;
+        let mut operands = ProductState::from_slice(self.products.get(tuple));
+        for operand in &mut operands {
+            let (near, here) =
+                self.widened_configuration(*operand, horizon.saturating_add(completion_radius));
+            *operand = near;
+            depends_on_count |= here;
+        }
+        (self.products.intern(&operands), depends_on_count)
+    }
+
+    fn widened_configuration(&mut self, id: ConfigurationId, horizon: u32) -> (ConfigurationId, bool) {
+        if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > SATURATED_STATES {
+            return (id, false);
+        }
+        let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));
+        let mut depends_on_count = false;
+        let mut known = FxHashMap::default();
+        for item in &mut items {
+            let (stack, here) = self.widened_stack(item.stack, horizon, MAX_STACK_DEPTH, &mut known);
+            item.stack = stack;
+            depends_on_count |= here;
+        }
+        let history = self.history(id);
+        let flags = self.transitions().flags(id);
+        (self.intern(&items, flags, history), depends_on_count)
+    }
+
+    /// Sets of stacks share what lies below them: of those with several frames `known` has what was found, by depth.
+    fn widened_stack(
+        &mut self,
+        stack: StackSetId,
+        horizon: u32,
+        depth: usize,
+        known: &mut FxHashMap<(StackSetId, usize), (StackSetId, bool)>,
+    ) -> (StackSetId, bool) {
+        if depth == 0 {
+            return (stack, false);
+        }
+        let branches = self.stacks.frame_count(stack) > 1;
+        if branches && let Some(&near) = known.get(&(stack, depth)) {
+            return near;
+        }
+        let (mut all, mut depends_on_count) = (None, false);
+        for place in 0..self.stacks.frame_count(stack) {
+            let frame = self.stacks.frame(stack, place);
+            if frame.to_return == Frame::BOTTOM {
+                let bottom = self.stacks.intern(&[frame]);
+                all = Some(all.map_or(bottom, |all| self.stacks.union(all, bottom)));
+                continue;
+            }
+            let (below, here) = self.widened_stack(frame.below, horizon, depth - 1, known);
+            depends_on_count |= here;
+            let (mut to_return, mut value) = (frame.to_return, frame.value);
+            if let Some(Widened { frame: near, depends_on_count: apart }) =
+                self.widened_frame(&frame, horizon)
+            {
+                match near {
+                    Some((near, any)) if any == FrameValue::of_rounds(RoundSetId::ANY) => {
+                        (to_return, value) = (near, any);
+                    }
+                    // with other rounds to follow, completions might have to be longer
+                    Some((_, near)) => depends_on_count |= apart || near != value,
+                    None => depends_on_count |= apart,
+                }
+            }
+            let near = self.stacks.push(to_return, value, below);
+            all = Some(all.map_or(near, |all| self.stacks.union(all, near)));
+        }
+        let near = (all.unwrap_or(stack), depends_on_count);
+        if branches {
+            known.insert((stack, depth), near);
+        }
+        near
+    }
+}
