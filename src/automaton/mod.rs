@@ -14,7 +14,6 @@
 //! Token terminals are symbols of their own beside the bytes: an edge is labelled with a terminal, and which tokens that is
 //! is for whoever has a vocabulary to say. Nothing else here knows of tokens.
 
-mod automaton;
 mod distance;
 mod errors;
 pub(crate) mod keys;
@@ -26,13 +25,16 @@ mod residual;
 mod run;
 mod tuning;
 
-pub use automaton::{Automaton, Scope};
-pub(crate) use distance::{Completion, Estimates, Found, Letter, Measure, Space, Sufficient, search};
+pub(crate) use distance::bounds::Estimates;
+pub(crate) use distance::measure::{Measure, Sufficient};
+pub(crate) use distance::search::{Completion, Found, Letter, Space, search};
 pub(crate) use keys::exhaustion::{EndlessNames, KeyExhaustion};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use language::anatomy;
 pub use language::{graph, words};
+pub use program::automaton::Automaton;
+pub use program::block::Scope;
 pub(crate) use program::ids::PartId;
 pub use program::ids::{StateId, TerminalId};
 pub(crate) use register::unique::{WatchedItem, Watches};

@@ -11,8 +11,4 @@ mod estimate;
 pub(in crate::automaton) mod lists;
 pub(in crate::automaton) mod measure;
 pub(in crate::automaton) mod program;
-mod search;
-
-pub(crate) use bounds::Estimates;
-pub(crate) use measure::{Measure, Sufficient};
-pub(crate) use search::{Completion, Found, Letter, Space, search};
+pub(in crate::automaton) mod search;

@@ -5,7 +5,7 @@
 //! settled in the order of their costs.
 
 use super::measure::{ENDLESS, Measure};
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::RegisterState;

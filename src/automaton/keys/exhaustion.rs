@@ -4,7 +4,7 @@
 //! be thousands, so some are examined whenever a mask is made, rather than all at once; until it is known, names are taken
 //! to be few.
 
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;

@@ -1,7 +1,7 @@
 //! What a configuration consists of, as plain data: for the figures of `docs/architecture.md`, which are drawn from what the
 //! engine makes.
 
-use crate::automaton::Scope;
+use crate::automaton::program::block::Scope;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::interval::Interval;
 use crate::automaton::program::registers::{RegisterKind, Role};

@@ -1,8 +1,8 @@
 //! The configurations of an automaton as a transition system, whose labels are sets of letters: bytes, and token terminals, each
 //! of which is one letter whatever tokens it has.
 
-use crate::automaton::Automaton;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::TerminalId;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;

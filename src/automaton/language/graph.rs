@@ -2,7 +2,7 @@
 
 use super::configurations::{Configurations, LetterSet};
 use super::words::terminal_text;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::diagnostic::excerpt;
 use crate::dot::{Attribute, Digraph, numbered};
 use crate::error::Result;

@@ -4,7 +4,7 @@
 //! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
 
 use super::configurations::Configurations;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::{StateId, TerminalId};
 use crate::automaton::run::lazy::Lazy;
 use crate::diagnostic::Diagnostic;

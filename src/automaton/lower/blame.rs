@@ -1,6 +1,6 @@
 //! Which part of a grammar an error is about.
 
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::diagnostic::Place;
 use crate::grammar::analysis::Analysis;

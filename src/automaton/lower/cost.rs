@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::task::Task;
-use crate::automaton::Scope;
+use crate::automaton::program::block::Scope;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::tuning::{INLINE_RULE, INLINE_STATES, ROUND_LEVELS};
 use crate::grammar::{ExprId, Expression, Grammar};

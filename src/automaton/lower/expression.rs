@@ -3,7 +3,7 @@
 use super::cost;
 use super::task::Task;
 use super::{Lowering, Pending};
-use crate::automaton::Scope;
+use crate::automaton::program::block::Scope;
 use crate::automaton::program::ids::{PartId, StateId, TerminalId};
 use crate::automaton::program::registers::{Loop, Part, RegisterKind, Role};
 use crate::automaton::program::state::State;

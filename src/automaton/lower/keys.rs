@@ -2,12 +2,13 @@
 
 use super::task::Task;
 use super::{Lowering, blame};
+use crate::automaton::errors;
 use crate::automaton::language::words::{Count, count_from};
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::{Name, RegisterKind, Role};
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::{Automaton, errors};
 use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
 use crate::work::Budget;

@@ -28,13 +28,15 @@ mod unique_items;
 mod unit_splits;
 mod word_graph;
 
-use super::program::block::Block;
+use super::errors;
+use super::program::automaton::{Automaton, LowersParts};
+use super::program::block::{Block, Scope};
 use super::program::byte_classes::ClassBuilder;
+use super::program::deferred::DeferredBlocks;
 use super::program::ids::StateId;
 use super::program::registers::{Operand, Product, RegisterKind, Role};
 use super::program::state::{Edge, State};
 use super::run::lazy::Lazy;
-use super::{Automaton, Scope, errors};
 use crate::automaton::tuning::MAX_PRODUCT_DEPTH;
 use crate::diagnostic::Place;
 use crate::error::{Error, Result};
@@ -137,11 +139,19 @@ pub(super) enum Pending {
     Value(ExprId),
 }
 
-pub(super) fn lower(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
-    let root = Place::Rule(grammar.rule(grammar.root()).name.to_string());
-    token_terminals::check(grammar)?;
-    parts::check(grammar)?;
-    lower_all(grammar, limits).map_err(|error| error.or_at(&root))
+impl Automaton {
+    /// Lowers a grammar.
+    ///
+    /// # Errors
+    /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or
+    /// complement contains itself, `automaton/token-terminal` and `automaton/bounded-part` where a token terminal or a part
+    /// bounded in tokens cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`, `lockstep_search`.
+    pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
+        let root = Place::Rule(grammar.rule(grammar.root()).name.to_string());
+        token_terminals::check(grammar)?;
+        parts::check(grammar)?;
+        lower_all(grammar, limits).map_err(|error| error.or_at(&root))
+    }
 }
 
 fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
@@ -547,12 +557,17 @@ impl<'g> Lowering<'g> {
             provenance.names.values().map(|&start| self.single(start)).collect();
         name_starts.sort_unstable();
         let has_more = self.begun.len() < self.kept.parts.len();
-        let deferred = has_more.then(|| Box::new(Deferred::new(&self.block, self.grammar, self.kept)));
+        let expected = self.kept.costs.all() as usize;
+        let deferred = has_more.then(|| Box::new(DeferredBlocks::new(&self.block, expected)));
+        let later: Option<Box<dyn LowersParts>> = match has_more {
+            true => Some(Box::new(Deferred::new(&self.block, self.grammar, self.kept))),
+            false => None,
+        };
         let terminals = token_terminals::has_terminals(self.grammar);
         let parts = parts::bounded(self.grammar);
         let automaton = Automaton::of(self.block, classes, self.limits);
         let mut automaton =
-            Automaton { start, nullable, deferred, names, name_starts, terminals, parts, ..automaton };
+            Automaton { start, nullable, deferred, later, names, name_starts, terminals, parts, ..automaton };
         keys::check_ones(&automaton, self.grammar, &provenance.ones, budget)?;
         let (mut lacking, few) =
             keys::bound_further(&mut automaton, self.grammar, &provenance.members, budget)?;

@@ -3,8 +3,8 @@
 use super::Lowering;
 use super::blame;
 use super::task::Task;
-use crate::automaton::Automaton;
 use crate::automaton::errors;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::{RegisterKind, Role, UniqueItems};
 use crate::automaton::run::lazy::Lazy;

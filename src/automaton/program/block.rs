@@ -6,7 +6,16 @@
 use super::ids::StateId;
 use super::registers::Records;
 use super::state::{Edge, State};
-use crate::automaton::Scope;
+use crate::grammar::{LabelId, RuleId};
+
+/// The part of the grammar that a state was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// The rule.
+    pub rule: RuleId,
+    /// The innermost label around it in that rule, if any.
+    pub label: Option<LabelId>,
+}
 
 /// Some states and the tables that they point into.
 #[derive(Debug, Default)]

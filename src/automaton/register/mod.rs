@@ -17,9 +17,9 @@ mod toy;
 pub(in crate::automaton) mod unique;
 
 use self::register::Register;
-use super::automaton::Automaton;
 use super::distance::bounds::Estimates;
 use super::distance::program::Rules;
+use super::program::automaton::Automaton;
 use super::program::block::Block;
 use super::program::ids::StateId;
 use super::program::registers::{RegisterKind, RegisterState};

@@ -9,7 +9,7 @@
 
 use super::product_states::{LONGEST_TRIED, ProductState, Word};
 use super::unique::memory::HistoryId;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::registers::{Product, RegisterKind};
 use crate::automaton::program::state::State;
 use crate::automaton::run::configuration::{ConfigurationId, Item};

@@ -2,9 +2,9 @@
 //! `program/registers.rs`, and a row in `mod.rs`.
 
 use super::register::Register;
-use crate::automaton::Automaton;
 use crate::automaton::distance::bounds::Estimates;
 use crate::automaton::distance::program::Rules;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::{RegisterKind, RegisterState, Role, Toy};
 use crate::automaton::program::state::State;

@@ -5,7 +5,7 @@
 //! grammars: the inside of a string, a number, a date. (Two that do the same may have different shapes.)
 
 use super::canonical_form::{Canonical, CanonicalForm, CanonicalScratch, MOST_WORDS};
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::RegisterState;
 use crate::automaton::program::state::State;

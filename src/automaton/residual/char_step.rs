@@ -2,7 +2,7 @@
 //! between, nor ask twice where characters move all states alike.
 
 use super::char_partition::{BlockSet, CharPartition, Images, StateMap, StateMaps, States};
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::RegisterKind;
 use crate::automaton::program::state::State;

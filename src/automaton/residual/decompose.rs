@@ -11,7 +11,7 @@
 //! to it, those inside of products too: see `register/product_widening.rs`.
 
 use super::kept::{Keep, Widened};
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::RegisterState;
 use crate::automaton::program::state::State;

@@ -1,7 +1,7 @@
 //! Whether a configuration may return to nothing while it reads certain bytes: a string that ends with a quote does not
 //! return before it.
 
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::state::State;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};

@@ -3,7 +3,7 @@
 use super::configuration::ConfigurationId;
 use super::lazy::Lazy;
 use super::transitions::Row;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::state::{Edge, State};
 use crate::error::Result;

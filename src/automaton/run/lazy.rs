@@ -1,7 +1,7 @@
 //! An automaton together with the cache that it is run in: what determinises it lazily.
 
 use super::cache::Cache;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::error::Result;
 use crate::work::Budget;
 use std::ops::{Deref, DerefMut};

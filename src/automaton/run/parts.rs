@@ -10,7 +10,7 @@ use super::frame_value::FrameValue;
 use super::lazy::Lazy;
 use super::stack_set::StackSets;
 use super::transitions::Flags;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::{PartId, StateId};
 use crate::automaton::program::registers::RegisterKind;
 use crate::automaton::program::state::State;

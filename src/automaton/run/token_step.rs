@@ -9,7 +9,7 @@ use super::configuration::{ConfigurationId, Item};
 use super::lazy::Lazy;
 use super::transitions::Flags;
 use super::work_list::Closure;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::TerminalId;
 use crate::automaton::program::state::State;
 use crate::automaton::register::unique::memory::HistoryId;

@@ -2,7 +2,7 @@
 //! configuration follows a byte. One thread at a time adds to it, through [`Cache`](crate::automaton::Cache).
 
 use super::configuration::ConfigurationId;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::collections::append_vec::AppendVec;
 use crate::grammar::ByteSet;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};

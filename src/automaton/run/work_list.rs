@@ -2,7 +2,7 @@
 
 use super::configuration::{Item, StackSetId};
 use super::stack_set::StackSets;
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::automaton::register::unique::memory::HistoryTrace;
 use rustc_hash::FxHashMap;

@@ -8,7 +8,7 @@
 
 use super::candidates::Candidates;
 use super::memory::{HistoryId, Watch};
-use crate::automaton::Automaton;
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use crate::automaton::run::frame_value::{FrameValue, RegisterId};

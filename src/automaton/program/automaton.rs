@@ -1,44 +1,56 @@
 //! The automaton of a grammar: its blocks of states, and what is known of it as a whole.
 
-use super::lower::{self, deferred::Deferred};
-use super::program::block::Block;
-use super::program::byte_classes::ByteClasses;
-use super::program::ids::{StateId, TerminalId};
-use super::program::registers::{Members, Part, Product, RegisterState, Role, UniqueItems};
-use super::program::state::{Edge, State};
+use super::block::{Block, Scope};
+use super::byte_classes::ByteClasses;
+use super::deferred::DeferredBlocks;
+use super::ids::{StateId, TerminalId};
+use super::registers::{Members, Part, Product, RegisterState, Role, UniqueItems};
+use super::state::{Edge, State};
+use crate::automaton::errors;
 use crate::error::Result;
-use crate::grammar::{ByteSet, Grammar, LabelId, RuleId};
+use crate::grammar::{ByteSet, ExprId, Grammar, Unit, least_lengths};
 use crate::limits::Limits;
+use std::fmt;
 
 /// A lowered grammar. What is entered after a byte at the earliest may be lowered when it is first needed; beside that an
-/// automaton does not change. The lazily made tables are in [`Cache`](super::Cache).
+/// automaton does not change. The lazily made tables are in [`Cache`](crate::automaton::Cache).
 #[derive(Debug)]
 pub struct Automaton {
     /// What was lowered at once.
-    pub(super) ahead: Block,
+    pub(in crate::automaton) ahead: Block,
     /// The rest, if there is any.
-    pub(super) deferred: Option<Box<Deferred>>,
-    pub(super) classes: ByteClasses,
+    pub(in crate::automaton) deferred: Option<Box<DeferredBlocks>>,
+    /// What makes the rest.
+    pub(in crate::automaton) later: Option<Box<dyn LowersParts>>,
+    pub(in crate::automaton) classes: ByteClasses,
     /// Whether names of objects are distinguished.
-    pub(super) names: bool,
+    pub(in crate::automaton) names: bool,
     /// Whether there are token terminals.
-    pub(super) terminals: bool,
+    pub(in crate::automaton) terminals: bool,
     /// Per expression, whether it has a part that is bounded in tokens; nothing if the root has none.
-    pub(super) parts: Option<Box<[bool]>>,
+    pub(in crate::automaton) parts: Option<Box<[bool]>>,
     /// Starts of the names of which a beginning may leave few.
-    pub(super) name_starts: Vec<StateId>,
-    pub(super) start: StateId,
-    pub(super) nullable: bool,
-    pub(super) limits: Limits,
+    pub(in crate::automaton) name_starts: Vec<StateId>,
+    pub(in crate::automaton) start: StateId,
+    pub(in crate::automaton) nullable: bool,
+    pub(in crate::automaton) limits: Limits,
 }
 
-/// The part of the grammar that a state was made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Scope {
-    /// The rule.
-    pub rule: RuleId,
-    /// The innermost label around it in that rule, if any.
-    pub label: Option<LabelId>,
+/// Lowers the parts of a grammar that were left for later, each when a text first reaches it.
+pub(in crate::automaton) trait LowersParts: fmt::Debug + Send + Sync {
+    /// Lowers a part unless that has been done: where it begins, and how many states this call has made. What that takes is
+    /// bounded ahead and counted by the caller afterwards, so that it cannot fail for a lack of work, of which there is more
+    /// the next time: an error here is one of the grammar, and stays.
+    ///
+    /// # Errors
+    /// Those of the grammar.
+    fn lower(&self, automaton: &Automaton, part: u32) -> Result<(StateId, usize)>;
+
+    /// The expression that a part stands for, and whether its empty word counts; `None` if lowering has failed.
+    fn expression(&self, part: u32) -> Option<(ExprId, bool)>;
+
+    /// The grammar.
+    fn grammar(&self) -> Grammar;
 }
 
 /// Every byte.
@@ -53,22 +65,24 @@ const ALL_BYTES: [u8; 256] = {
 };
 
 impl Automaton {
-    /// Lowers a grammar.
-    ///
-    /// # Errors
-    /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or
-    /// complement contains itself, `automaton/token-terminal` and `automaton/bounded-part` where a token terminal or a part bounded in tokens cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`,
-    /// `lockstep_search`.
-    pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
-        lower::lower(grammar, limits)
-    }
-
     /// An automaton of one block, whose start is still to be set.
-    pub(super) fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
-        let (deferred, start) = (None, StateId::ACCEPT);
+    pub(in crate::automaton) fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
+        let (deferred, later, start) = (None, None, StateId::ACCEPT);
         let (names, terminals, parts, name_starts) = (false, false, None, Vec::new());
         let nullable = false;
-        Automaton { ahead, deferred, classes, names, terminals, parts, name_starts, start, nullable, limits }
+        Automaton {
+            ahead,
+            deferred,
+            later,
+            classes,
+            names,
+            terminals,
+            parts,
+            name_starts,
+            start,
+            nullable,
+            limits,
+        }
     }
 
     /// How many states there are so far.
@@ -161,13 +175,13 @@ impl Automaton {
     }
 
     /// The bytes that a state waits for; none for states that do not.
-    pub(super) fn wanted_bytes(&self, state: StateId) -> ByteSet {
+    pub(in crate::automaton) fn wanted_bytes(&self, state: StateId) -> ByteSet {
         let mut wanted = ByteSet::EMPTY;
         self.add_wanted_bytes(state, &mut wanted);
         wanted
     }
 
-    pub(super) fn add_wanted_bytes(&self, mut state: StateId, wanted: &mut ByteSet) {
+    pub(in crate::automaton) fn add_wanted_bytes(&self, mut state: StateId, wanted: &mut ByteSet) {
         if let State::ByteOr { byte, otherwise, .. } = self.state(state) {
             wanted.insert(byte);
             state = otherwise;
@@ -197,7 +211,7 @@ impl Automaton {
 
     /// The block that an id lies in.
     #[inline]
-    pub(super) fn block(&self, id: u32) -> &Block {
+    pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
         match &self.deferred {
             Some(deferred) if id >= deferred.first() => deferred.block(id),
             _ => &self.ahead,
@@ -218,35 +232,62 @@ impl Automaton {
     }
 
     /// The state itself, or where it leads if it is a split to one state.
-    pub(super) fn single(&self, state: StateId) -> StateId {
+    pub(in crate::automaton) fn single(&self, state: StateId) -> StateId {
         match self.state(state) {
             State::Split { first, len: 1 } => self.splits(first, 1)[0],
             _ => state,
         }
     }
 
-    pub(super) fn members(&self, id: u32) -> &Members {
+    pub(in crate::automaton) fn members(&self, id: u32) -> &Members {
         let block = self.block(id);
         &block.records.members[block.at(id)]
     }
 
-    pub(super) fn unique(&self, id: u32) -> &UniqueItems {
+    pub(in crate::automaton) fn unique(&self, id: u32) -> &UniqueItems {
         let block = self.block(id);
         &block.records.unique[block.at(id)]
     }
 
-    pub(super) fn part_record(&self, id: u32) -> &Part {
+    pub(in crate::automaton) fn part_record(&self, id: u32) -> &Part {
         let block = self.block(id);
         &block.records.parts[block.at(id)]
     }
 
-    pub(super) fn product(&self, id: u32) -> &Product {
+    pub(in crate::automaton) fn product(&self, id: u32) -> &Product {
         let block = self.block(id);
         &block.records.products[block.at(id)]
     }
 
     /// The place of a callable in the left-call order; callers come before callees.
-    pub(super) fn rank(&self, start: StateId) -> u32 {
+    pub(in crate::automaton) fn rank(&self, start: StateId) -> u32 {
         self.block(start.0).rank(start)
+    }
+
+    /// Where a part begins, if it is lowered.
+    pub(in crate::automaton) fn lowered(&self, part: u32) -> Option<StateId> {
+        self.deferred.as_ref()?.start(part)
+    }
+
+    /// Where a part begins, and how many states this call has made; see [`LowersParts::lower`].
+    ///
+    /// # Errors
+    /// Those of the grammar.
+    pub(in crate::automaton) fn part(&self, part: u32) -> Result<(StateId, usize)> {
+        match (self.lowered(part), &self.later) {
+            (Some(start), _) => Ok((start, 0)),
+            (None, Some(later)) => later.lower(self, part),
+            (None, None) => Err(errors::not_lowered()),
+        }
+    }
+
+    /// The expression that a part stands for, and whether its empty word counts; `None` if lowering has failed.
+    pub(in crate::automaton) fn expression_of_part(&self, part: u32) -> Option<(ExprId, bool)> {
+        self.later.as_ref()?.expression(part)
+    }
+
+    /// The least lengths of the words of all expressions, if some of them are lowered later.
+    pub(in crate::automaton) fn least_lengths_of_parts(&self, unit: Unit) -> Vec<u32> {
+        self.later.as_ref().map_or_else(Vec::new, |later| least_lengths(&later.grammar(), unit))
     }
 }

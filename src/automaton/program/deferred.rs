@@ -1,0 +1,100 @@
+//! Blocks of states that are made when a text first reaches them. They are only added, so that all there are can be read
+//! without a lock.
+
+use super::block::Block;
+use super::ids::StateId;
+use crate::automaton::tuning::NEAR_PAGES;
+use crate::collections::append_vec::AppendVec;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// A block begins at an id that is a multiple of this.
+pub(in crate::automaton) const PAGE: usize = 64;
+
+/// The blocks made later.
+#[derive(Debug)]
+pub(in crate::automaton) struct DeferredBlocks {
+    /// Their first id.
+    first: u32,
+    /// Per page of ids the block that lies there.
+    near: Box<[OnceLock<Arc<Block>>]>,
+    /// The pages after those.
+    far: AppendVec<OnceLock<Arc<Block>>>,
+    /// Per part: where it begins, once it is lowered.
+    starts: AppendVec<OnceLock<StateId>>,
+    states: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl DeferredBlocks {
+    /// Nothing made yet, beside the block of ids from 0 on that is made ahead.
+    /// `states` is how many there may be: an estimate, for the room to begin with.
+    pub(in crate::automaton) fn new(ahead: &Block, states: usize) -> DeferredBlocks {
+        let pages = states / (PAGE / 2) + 8;
+        DeferredBlocks {
+            first: ahead.span().next_multiple_of(PAGE) as u32,
+            near: (0..pages.min(NEAR_PAGES)).map(|_| OnceLock::new()).collect(),
+            far: AppendVec::default(),
+            starts: AppendVec::default(),
+            states: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// The first id of the blocks.
+    pub(in crate::automaton) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The block of an id beyond those of the block made ahead.
+    #[inline]
+    pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
+        let page = (id - self.first) as usize / PAGE;
+        let entry = match self.near.get(page) {
+            Some(entry) => Some(entry),
+            None => self.far.get(page - self.near.len()),
+        };
+        match entry.and_then(OnceLock::get) {
+            Some(block) => block,
+            None => unreachable!("ids come from blocks that are there"),
+        }
+    }
+
+    /// How many states have been made.
+    pub(in crate::automaton) fn states(&self) -> usize {
+        self.states.load(Ordering::Relaxed)
+    }
+
+    /// Bytes on the heap of what has been made.
+    pub(in crate::automaton) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Where a part begins, if it is lowered.
+    #[inline]
+    pub(in crate::automaton) fn start(&self, part: u32) -> Option<StateId> {
+        self.starts.get(part as usize)?.get().copied()
+    }
+
+    /// Says where a part begins.
+    pub(in crate::automaton) fn set_start(&self, part: u32, start: StateId) {
+        self.starts.entry(part as usize).get_or_init(|| start);
+    }
+
+    /// Adds a block; returns the first id of the next one. One thread at a time does this.
+    pub(in crate::automaton) fn publish(&self, block: Block) -> usize {
+        let (first, span) = (block.first as usize, block.span());
+        self.states.fetch_add(block.states.len(), Ordering::Relaxed);
+        self.bytes.fetch_add(block.memory_usage() + size_of::<Block>(), Ordering::Relaxed);
+        let block = Arc::new(block);
+        let from = (first - self.first as usize) / PAGE;
+        for page in from..from + span.div_ceil(PAGE) {
+            let entry = match self.near.get(page) {
+                Some(entry) => entry,
+                None => self.far.entry(page - self.near.len()),
+            };
+            entry.get_or_init(|| Arc::clone(&block));
+        }
+        (first + span).next_multiple_of(PAGE)
+    }
+}
