@@ -4,7 +4,8 @@
 //! token may end behind the part. It depends on what follows the part, so a search over the tokens reads the whole stacks. A token
 //! that ends one part may end in another, which must be left in time as well.
 
-use super::{Effort, MaskCache};
+use super::cache::mask_cache::MaskCache;
+use super::completion::Effort;
 use crate::automaton::{Automaton, ConfigurationId, OpenPart, PartId};
 use crate::error::Result;
 use crate::limits::LimitKind;

@@ -1,9 +1,10 @@
 //! Parts that are bounded in tokens: what is kept of the readings of configurations, and whether parts can end at all.
 
+use super::cache::mask_cache::MaskCache;
+use super::completion::Distance;
 use super::completion::Effort;
 use super::errors;
 use super::way_out::WayOut;
-use super::{Distance, MaskCache};
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Reading, WithoutParts};
 use crate::error::Result;
 use crate::grammar::{Expression, Grammar};

@@ -4,7 +4,7 @@
 //! is read once more with them, and where it gives an object a name twice, another is searched for that does not.
 
 use super::keys::Cursor;
-use super::{Matcher, PathCx};
+use super::matcher::{Locked, Matcher};
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
@@ -57,15 +57,15 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(None);
         }
-        self.with_cache(|with, at| {
-            let cursor = with.cursor(at);
-            with.ahead(cursor, &[], effort)
+        self.with_lock(|locked, at| {
+            let cursor = locked.cursor(at);
+            locked.ahead(cursor, &[], effort)
         })
         .map(Some)
     }
 }
 
-impl PathCx<'_> {
+impl Locked<'_> {
     /// What is known of the way to the end from a cursor with as little effort as shows that at most `most` tokens do; with
     /// no more than `effort`.
     pub(super) fn ahead_within(
@@ -163,7 +163,7 @@ impl PathCx<'_> {
         let limits = (PATIENCE.min(limit), limit);
         let automaton = self.compiled.automaton();
         self.cache.exchange_search_work(automaton);
-        let found = search(&mut Cursors { with: self, since, missing }, at, limits, &mut searched);
+        let found = search(&mut Cursors { locked: self, since, missing }, at, limits, &mut searched);
         self.cache.exchange_search_work(automaton);
         self.cache.add_places_searched(searched);
         let found = match found {
@@ -208,7 +208,7 @@ impl Ahead {
 
 /// The places that a path leads to, by bytes that are tokens alone and by tokens of terminals.
 struct Cursors<'a, 'b> {
-    with: &'a mut PathCx<'b>,
+    locked: &'a mut Locked<'b>,
     since: &'a [u8],
     missing: [bool; 256],
 }
@@ -217,16 +217,16 @@ impl Space for Cursors<'_, '_> {
     type Place = Cursor;
 
     fn estimate(&mut self, place: Cursor) -> Result<u32> {
-        let least = self.with.cache.least_bytes(self.with.compiled.automaton(), place.configuration)?;
+        let least = self.locked.cache.least_bytes(self.locked.compiled.automaton(), place.configuration)?;
         Ok(u32::try_from(least).unwrap_or(u32::MAX))
     }
 
     fn is_word(&self, place: Cursor) -> bool {
-        self.with.cache.tables.is_accepting(place.configuration)
+        self.locked.cache.tables.is_accepting(place.configuration)
     }
 
     fn spend(&mut self, steps: usize) -> Result<()> {
-        self.with.cache.tables.work.spend(steps)
+        self.locked.cache.tables.work.spend(steps)
     }
 
     fn next(
@@ -235,25 +235,25 @@ impl Space for Cursors<'_, '_> {
         since: &dyn Fn() -> Vec<u8>,
         next: &mut Vec<(Letter, Cursor)>,
     ) -> Result<()> {
-        let automaton = self.with.compiled.automaton();
+        let automaton = self.locked.compiled.automaton();
         let mut text = Vec::new();
-        for byte in self.with.cache.lazy(automaton).candidate_bytes(place.configuration).iter() {
+        for byte in self.locked.cache.lazy(automaton).candidate_bytes(place.configuration).iter() {
             if self.missing[usize::from(byte)] {
                 continue;
             }
             // what was read matters only where the first name of an object ends
             if place.place.is_outside() && text.is_empty() {
-                let after = self.with.cache.lazy(automaton).step(place.configuration, byte)?;
-                if self.with.cache.tables.transitions().is_named(after) {
+                let after = self.locked.cache.lazy(automaton).step(place.configuration, byte)?;
+                if self.locked.cache.tables.transitions().is_named(after) {
                     text = [self.since, &since()].concat();
                     self.spend(text.len())?;
                 }
             }
-            if let Some(after) = self.with.step(place, &text, byte)? {
+            if let Some(after) = self.locked.step(place, &text, byte)? {
                 next.push((Letter::Byte(byte), after));
             }
         }
-        let by_id = self.with.after_terminals(place)?;
+        let by_id = self.locked.after_terminals(place)?;
         next.extend(by_id.into_iter().map(|(terminal, after)| (Letter::Token(terminal), after)));
         Ok(())
     }

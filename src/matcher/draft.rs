@@ -1,7 +1,8 @@
 //! Tokens and bytes that someone proposes, of which the grammar may refuse some: a refusal is an answer here, and no error that
 //! has to be explained.
 
-use super::{Matcher, accept_known, explored, known_run};
+use super::explored;
+use super::matcher::{Matcher, accept_known, known_run};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
@@ -94,7 +95,7 @@ impl Matcher {
                 return Ok(true);
             }
             return Ok(
-                self.with_cache(|with, at| with.accept_token(at, token))? || is_eos && self.accept_end()
+                self.with_lock(|locked, at| locked.accept_token(at, token))? || is_eos && self.accept_end()
             );
         }
         if is_eos {

@@ -1,7 +1,7 @@
 //! Why a text is rejected: where, and what was expected there, by rule and by label.
 
 use super::errors::show_byte;
-use super::{Matcher, PathCx};
+use super::matcher::{Locked, Matcher};
 use crate::diagnostic::excerpt;
 use crate::error::Result;
 use crate::grammar::{ByteSet, Expression};
@@ -121,20 +121,20 @@ impl Matcher {
     /// # Errors
     /// Limits.
     pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
-        self.with_cache(|with, at| {
-            let mut at = with.cursor(at);
+        self.with_lock(|locked, at| {
+            let mut at = locked.cursor(at);
             let mut fine = 0;
             for &byte in bytes {
-                let Some(next) = with.step(at, &bytes[..fine], byte)? else { break };
+                let Some(next) = locked.step(at, &bytes[..fine], byte)? else { break };
                 (at, fine) = (next, fine + 1);
             }
             let mut open = ByteSet::EMPTY;
             for byte in 0..=255 {
-                if with.step(at, &bytes[..fine], byte)?.is_some() {
+                if locked.step(at, &bytes[..fine], byte)?.is_some() {
                     open.insert(byte);
                 }
             }
-            let PathCx { compiled, cache, path, .. } = with;
+            let Locked { compiled, cache, path, .. } = locked;
             let (automaton, at) = (compiled.automaton(), at.configuration);
             let mut expected: Vec<Expectation> = Vec::new();
             for (state, wanted) in cache.lazy(automaton).wanted_bytes(at) {

@@ -4,8 +4,9 @@
 //! engine is not asked. Where they lead out of what was explored, or something else than steps and masks is asked, the
 //! path finds its configuration by its bytes.
 
+use super::keys;
+use super::matcher::{Locked, Matcher};
 use super::path::{Path, Reached, Way};
-use super::{Matcher, PathCx, keys};
 use crate::automaton::Facts;
 #[cfg(feature = "testing")]
 use crate::error::Result;
@@ -78,7 +79,7 @@ pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: T
     true
 }
 
-impl PathCx<'_> {
+impl Locked<'_> {
     /// A configuration of the engine with the place in the file that it was found to be.
     pub(super) fn reached(&mut self, at: Located) -> Reached {
         if let Some(base) = self.compiled.base() {
@@ -107,7 +108,7 @@ impl Matcher {
     #[doc(hidden)]
     pub fn remembers(&mut self) -> Result<(bool, bool)> {
         let names = !self.path.place().is_outside();
-        let items = self.with_cache(|PathCx { cache, .. }, at| {
+        let items = self.with_lock(|Locked { cache, .. }, at| {
             Ok(cache.tables.is_history_dependent(at) || cache.tables.has_register(at))
         })?;
         Ok((names, items))

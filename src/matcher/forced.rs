@@ -1,7 +1,7 @@
 //! Jump-forward: bytes and tokens that every completion begins with.
 
 use super::keys::Cursor;
-use super::{Matcher, PathCx};
+use super::matcher::{Locked, Matcher};
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
@@ -24,19 +24,19 @@ impl Matcher {
         if self.path.has_ended() || self.is_bounded() {
             return Ok(Vec::new());
         }
-        self.with_cache(|with, at| {
-            let automaton = with.compiled.automaton();
-            let mut at = with.cursor(at);
+        self.with_lock(|locked, at| {
+            let automaton = locked.compiled.automaton();
+            let mut at = locked.cursor(at);
             let mut forced = Vec::new();
-            let may_branch = |with: &PathCx<'_>, at: Cursor| {
-                let transitions = with.cache.tables.transitions();
+            let may_branch = |locked: &Locked<'_>, at: Cursor| {
+                let transitions = locked.cache.tables.transitions();
                 transitions.is_accepting(at.configuration) || transitions.has_tokens(at.configuration)
             };
-            while !may_branch(with, at) && forced.len() < MOST_FORCED {
-                let candidates = with.cache.lazy(automaton).candidate_bytes(at.configuration);
+            while !may_branch(locked, at) && forced.len() < MOST_FORCED {
+                let candidates = locked.cache.lazy(automaton).candidate_bytes(at.configuration);
                 let mut only = None;
                 for byte in candidates.iter() {
-                    let next = with.step(at, &forced, byte)?;
+                    let next = locked.step(at, &forced, byte)?;
                     if let Some(next) = next
                         && only.replace((byte, next)).is_some()
                     {
@@ -84,9 +84,9 @@ impl Matcher {
         if !self.has_token_edges()? || self.is_accepting() || !self.allowed_bytes()?.is_empty() {
             return Ok(None);
         }
-        self.with_cache(|with, at| {
-            let terminals = with.cache.lazy(with.compiled.automaton()).terminals(at);
-            let mut tokens = terminals.iter().map(|&terminal| with.compiled.terminals().only(terminal));
+        self.with_lock(|locked, at| {
+            let terminals = locked.cache.lazy(locked.compiled.automaton()).terminals(at);
+            let mut tokens = terminals.iter().map(|&terminal| locked.compiled.terminals().only(terminal));
             let first = tokens.next().flatten();
             Ok(first.filter(|_| tokens.all(|token| token == first)))
         })
@@ -129,11 +129,13 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(ByteSet::EMPTY);
         }
-        self.with_cache(|with, at| {
+        self.with_lock(|locked, at| {
             let mut allowed = ByteSet::EMPTY;
-            let at = with.cursor(at);
-            for byte in with.cache.lazy(with.compiled.automaton()).candidate_bytes(at.configuration).iter() {
-                if with.step(at, &[], byte)?.is_some() {
+            let at = locked.cursor(at);
+            for byte in
+                locked.cache.lazy(locked.compiled.automaton()).candidate_bytes(at.configuration).iter()
+            {
+                if locked.step(at, &[], byte)?.is_some() {
                     allowed.insert(byte);
                 }
             }

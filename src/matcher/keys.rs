@@ -6,9 +6,9 @@
 //! token with a quote: names of which there are few, as a beginning may leave none that did not come; and vocabularies with
 //! tokens that hold two names.
 
+use super::matcher::{Locked, Matcher};
 use super::path;
 use super::path::{Path, Way};
-use super::{Matcher, PathCx};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
@@ -46,7 +46,7 @@ pub(super) struct Cursor {
     pub(super) place: KeyState,
 }
 
-impl PathCx<'_> {
+impl Locked<'_> {
     /// Where the path has come.
     pub(super) fn cursor(&self, configuration: ConfigurationId) -> Cursor {
         Cursor { configuration, place: self.path.place() }
@@ -309,22 +309,23 @@ impl Matcher {
         }
         let size = path::lock(&self.path.names()).memory_usage();
         if size > ROOM + ROOM_PER_BYTE * self.path.byte_count() {
-            self.with_cache(|with, _| with.rebuild_key_tracker())?;
+            self.with_lock(|locked, _| locked.rebuild_key_tracker())?;
         }
         self.compiled.explore_key_supply();
         let place = self.path.place();
         let mut repeated = match is_thorough(&self.compiled) {
-            true => self
-                .with_cache(|with, configuration| with.tokens_repeating_a_key(with.cursor(configuration)))?,
+            true => self.with_lock(|locked, configuration| {
+                locked.tokens_repeating_a_key(locked.cursor(configuration))
+            })?,
             false => self.tokens_repeating_a_key(place),
         };
         if self.compiled.automaton().has_terminals() && !repeated.is_empty() {
             // a token that comes by its id is no name
-            self.with_cache(|with, configuration| {
-                let terminals = with.cache.lazy(with.compiled.automaton()).terminals(configuration);
+            self.with_lock(|locked, configuration| {
+                let terminals = locked.cache.lazy(locked.compiled.automaton()).terminals(configuration);
                 let has = |&token: &u32| {
                     let token = TokenId::new(token);
-                    terminals.iter().any(|&terminal| with.compiled.terminals().has(terminal, token))
+                    terminals.iter().any(|&terminal| locked.compiled.terminals().has(terminal, token))
                 };
                 repeated.retain(|token| !has(token));
                 Ok(())

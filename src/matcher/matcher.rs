@@ -23,7 +23,7 @@ pub struct Matcher {
 }
 
 /// What it takes to find out more about a path, under the engine's lock.
-pub(super) struct PathCx<'a> {
+pub(super) struct Locked<'a> {
     pub(super) compiled: &'a CompiledGrammar,
     pub(super) cache: &'a mut MaskCache,
     pub(super) path: &'a mut Path,
@@ -120,7 +120,7 @@ impl Matcher {
         let known = known.or_else(|| self.compiled.snapshot().mask(self.path.at()).map(Arc::clone));
         let mask = match known {
             Some(mask) => mask,
-            None => self.with_cache(|PathCx { compiled, cache, .. }, configuration| {
+            None => self.with_lock(|Locked { compiled, cache, .. }, configuration| {
                 cache.mask(compiled.automaton(), compiled.index(), configuration)
             })?,
         };
@@ -152,7 +152,7 @@ impl Matcher {
             return Ok(false);
         }
         let mut ahead = self.fork();
-        let took = ahead.with_cache(|with, at| with.accept_token(at, token))? && ahead.path.came_by_id();
+        let took = ahead.with_lock(|locked, at| locked.accept_token(at, token))? && ahead.path.came_by_id();
         if took {
             *self = ahead;
         }
@@ -183,7 +183,7 @@ impl Matcher {
     pub(super) fn step_over_unbounded(&mut self, bytes: &[u8]) -> Result<bool> {
         Ok(!self.path.has_ended()
             && (accept_known(&self.compiled, &mut self.path, bytes)
-                || self.with_cache(|with, at| with.accept(at, bytes))?))
+                || self.with_lock(|locked, at| locked.accept(at, bytes))?))
     }
 
     /// The error of bytes that were not accepted.
@@ -260,16 +260,16 @@ impl Matcher {
         let snapshot = self.compiled.snapshot();
         match snapshot.facts(self.path.at()) {
             Some(facts) => Ok(facts),
-            None => self.with_cache(|with, at| Ok(with.cache.tables.transitions().facts(at))),
+            None => self.with_lock(|locked, at| Ok(locked.cache.tables.transitions().facts(at))),
         }
     }
 
     /// Runs `work` on the current configuration, under the engine's lock. Where the tables are full they are dropped, the
     /// walk is found again, and the work is done once more with all the room there is: what it changes must be its last
     /// act.
-    pub(super) fn with_cache<R>(
+    pub(super) fn with_lock<R>(
         &mut self,
-        mut work: impl FnMut(&mut PathCx<'_>, ConfigurationId) -> Result<R>,
+        mut work: impl FnMut(&mut Locked<'_>, ConfigurationId) -> Result<R>,
     ) -> Result<R> {
         let (compiled, path) = (&self.compiled, &mut self.path);
         let names = path.names();
@@ -281,7 +281,7 @@ impl Matcher {
             let mut names = path::lock(&names);
             let at = path.find(compiled, cache)?;
             let at = cache.id(at)?;
-            work(&mut PathCx { compiled, cache, path, names: &mut names }, at)
+            work(&mut Locked { compiled, cache, path, names: &mut names }, at)
         };
         let is_full = |result: &Result<R>| {
             result.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::CacheBytes))

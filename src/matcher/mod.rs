@@ -24,5 +24,3 @@ mod within_parts;
 pub use errors::rollback_too_far;
 pub use explain::{Expectation, Explanation};
 pub use matcher::Matcher;
-
-use matcher::{PathCx, accept_known, known_run};

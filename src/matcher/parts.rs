@@ -9,10 +9,11 @@
 //!
 //! Once no part is open and none may follow, the mask is the one without bounds, at the cost of one.
 
+use super::errors;
 use super::keys::Cursor;
+use super::matcher::{Locked, Matcher};
 use super::within::Alike;
 use super::within::SEARCHES;
-use super::{Matcher, PathCx, errors};
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
 use crate::error::{Error, Result};
@@ -112,15 +113,15 @@ impl Matcher {
     /// Does something with the readings, if bounds of parts matter.
     pub(super) fn with_readings<R>(
         &mut self,
-        mut work: impl FnMut(&mut PathCx<'_>, &[Reading]) -> Result<R>,
+        mut work: impl FnMut(&mut Locked<'_>, &[Reading]) -> Result<R>,
     ) -> Result<Option<R>> {
         if !self.is_bounded() || self.path.has_ended() {
             return Ok(None);
         }
         let last = self.parts.last.clone();
-        let (node, result) = self.with_cache(|with, at| {
-            let node = with.node(at, last.clone())?;
-            let result = node.readings.as_ref().map(|readings| work(with, readings)).transpose()?;
+        let (node, result) = self.with_lock(|locked, at| {
+            let node = locked.node(at, last.clone())?;
+            let result = node.readings.as_ref().map(|readings| work(locked, readings)).transpose()?;
             Ok((node, result))
         })?;
         self.parts.last = Some(node);
@@ -137,7 +138,7 @@ impl Matcher {
 
     /// The mask of the tokens after which a reading goes on, names that came not regarded; nothing if no bounds matter.
     pub(super) fn bounded_mask(&mut self) -> Result<Option<Arc<TokenMask>>> {
-        self.with_readings(|with, readings| with.mask_of(readings))
+        self.with_readings(|locked, readings| locked.mask_of(readings))
     }
 
     /// Accepts a token, or bytes as one step, by `step` if a reading goes on so.
@@ -147,7 +148,7 @@ impl Matcher {
         token: Option<TokenId>,
         step: impl FnOnce(&mut Matcher) -> Result<bool>,
     ) -> Result<bool> {
-        let after = self.with_readings(|with, readings| with.after(readings, Next { bytes, token }))?;
+        let after = self.with_readings(|locked, readings| locked.after(readings, Next { bytes, token }))?;
         let Some(after) = after else { return step(self) };
         if after.is_empty() {
             let is_eos = token.is_some_and(|token| self.compiled.vocabulary().is_eos(token));
@@ -156,7 +157,7 @@ impl Matcher {
         if !step(self)? {
             return Ok(false);
         }
-        match self.with_cache(|with, at| with.are_free(&after, at)) {
+        match self.with_lock(|locked, at| locked.are_free(&after, at)) {
             Ok(is_free) => {
                 self.parts.push(self.path.step_count(), (!is_free).then_some(after));
                 Ok(true)
@@ -196,11 +197,11 @@ impl Matcher {
     }
 }
 
-impl PathCx<'_> {
+impl Locked<'_> {
     /// What is known after the last step of the path, which has led to a configuration. `last` is what was known.
     fn node(&mut self, at: ConfigurationId, mut last: Option<Arc<Node>>) -> Result<Arc<Node>> {
-        let is_known = |node: &Node, cx: &PathCx<'_>| match &node.readings {
-            Some(readings) => readings.iter().all(|reading| cx.cache.has(reading.at)),
+        let is_known = |node: &Node, locked: &Locked<'_>| match &node.readings {
+            Some(readings) => readings.iter().all(|reading| locked.cache.has(reading.at)),
             None => true,
         };
         while let Some(node) = last.take_if(|node| !is_known(node, self)) {
@@ -426,8 +427,9 @@ impl PathCx<'_> {
         let before = self.cache.places_searched();
         let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
         // names are looked for in the mask as a whole
-        let step = |cx: &mut Self, at: Cursor, _: &[u8], byte| {
-            let configuration = cx.cache.lazy(cx.compiled.automaton()).step(at.configuration, byte)?;
+        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
+            let configuration =
+                locked.cache.lazy(locked.compiled.automaton()).step(at.configuration, byte)?;
             Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
         };
         let from = Cursor { configuration: from, place: KeyState::OUTSIDE };

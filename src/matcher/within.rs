@@ -4,8 +4,9 @@
 //! allowed token may ask for, that is the mask without a budget. Else the trie is walked once, and the tokens are put
 //! together by where they lead: what is known there is asked once for all of them.
 
+use super::errors;
 use super::keys::Cursor;
-use super::{Matcher, PathCx, errors};
+use super::matcher::{Locked, Matcher, known_run};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
@@ -78,29 +79,31 @@ impl Matcher {
         // what the place knows of names is not part of the configuration
         let outside = self.path.place().is_outside();
         let is_accepting = self.is_accepting();
-        let (mask, leads) = self.with_cache(|with, at| {
-            if with.cache.completion_ceiling(at).filter(|_| outside).is_some_and(|ceiling| ceiling <= rest) {
+        let (mask, leads) = self.with_lock(|locked, at| {
+            if locked.cache.completion_ceiling(at).filter(|_| outside).is_some_and(|ceiling| ceiling <= rest)
+            {
                 return Ok((Arc::clone(&plain), Vec::new()));
             }
-            if let Some(kept) = with.cache.kept_mask(at, rest).filter(|_| outside) {
+            if let Some(kept) = locked.cache.kept_mask(at, rest).filter(|_| outside) {
                 return Ok((kept, Vec::new()));
             }
             let Within { mut tokens, ceiling, leads, is_general } =
-                with.within(with.cursor(at), &plain, rest)?;
+                locked.within(locked.cursor(at), &plain, rest)?;
             if let Some(ceiling) = ceiling.filter(|_| outside) {
-                with.cache.keep_completion_ceiling(at, ceiling);
+                locked.cache.keep_completion_ceiling(at, ceiling);
             }
             if ceiling.is_some_and(|ceiling| ceiling <= rest) {
                 return Ok((Arc::clone(&plain), Vec::new()));
             }
             if is_accepting {
                 // what token edges take does not end the text
-                let by_id = with.tokens_by_id(at)?;
-                tokens.extend(with.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
+                let by_id = locked.tokens_by_id(at)?;
+                tokens
+                    .extend(locked.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
             }
             let mask = Arc::new(TokenMask::of(&tokens, width));
             if is_general && outside {
-                with.cache.keep_mask(with.compiled.automaton(), (at, rest), Arc::clone(&mask));
+                locked.cache.keep_mask(locked.compiled.automaton(), (at, rest), Arc::clone(&mask));
             }
             Ok((mask, leads))
         })?;
@@ -124,7 +127,7 @@ impl Matcher {
             self.compiled.explore_key_supply();
         }
         Ok(self
-            .with_cache(|with, at| with.find_ceiling(with.cursor(at)))?
+            .with_lock(|locked, at| locked.find_ceiling(locked.cursor(at)))?
             .map(|ceiling| ceiling.saturating_add(1)))
     }
 
@@ -175,14 +178,14 @@ impl Matcher {
         }
         let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
         if self.path.place().is_outside() {
-            let known = super::known_run(&self.compiled, &self.path, bytes);
+            let known = known_run(&self.compiled, &self.path, bytes);
             if let Some((end, names)) = known
                 && (end.is_none() || names.is_empty())
             {
                 return Ok(end.is_some());
             }
         }
-        self.with_cache(|with, at| with.run(with.cursor(at), bytes).map(|end| end.is_some()))
+        self.with_lock(|locked, at| locked.run(locked.cursor(at), bytes).map(|end| end.is_some()))
     }
 
     /// Whether a completion of at most `budget` tokens is known, the end-of-sequence token not counted.
@@ -210,7 +213,7 @@ impl Matcher {
             return Ok(false);
         }
         if vocabulary.is_eos(token) {
-            let by_id = self.with_cache(|with, at| with.tokens_by_id(at))?;
+            let by_id = self.with_lock(|locked, at| locked.tokens_by_id(at))?;
             if !by_id.contains_key(&token) {
                 return self.may_come(token);
             }
@@ -230,10 +233,10 @@ impl Matcher {
         }
         let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token)).unwrap_or_default();
         let (may_come, completion) =
-            self.with_cache(|with, at| match with.after_token(with.cursor(at), token)? {
-                Some(next) if with.is_sufficient(next, rest)? => Ok((true, None)),
+            self.with_lock(|locked, at| match locked.after_token(locked.cursor(at), token)? {
+                Some(next) if locked.is_sufficient(next, rest)? => Ok((true, None)),
                 Some(next) => {
-                    let ahead = with.ahead_within(next, bytes, rest, Effort::All)?.completion;
+                    let ahead = locked.ahead_within(next, bytes, rest, Effort::All)?.completion;
                     let ahead = ahead.filter(|completion| completion.len() <= rest);
                     Ok((ahead.is_some(), ahead))
                 }
@@ -265,15 +268,15 @@ impl Matcher {
                 (completion, tokens.unwrap_or(Distance::Unknown), 0)
             }
             false => {
-                let found = self.with_cache(|with, at| {
-                    let at = with.cursor(at);
-                    if with.is_sufficient(at, budget)? {
+                let found = self.with_lock(|locked, at| {
+                    let at = locked.cursor(at);
+                    if locked.is_sufficient(at, budget)? {
                         return Ok(Err(()));
                     }
-                    let least = with.least_tokens(at)?;
+                    let least = locked.least_tokens(at)?;
                     // no search finds a completion, though one may find a budget that suffices
                     let effort = if least > budget { Effort::Quick } else { Effort::All };
-                    let ahead = with.ahead_within(at, &[], budget, effort)?;
+                    let ahead = locked.ahead_within(at, &[], budget, effort)?;
                     Ok(Ok((ahead.completion, ahead.tokens, least)))
                 })?;
                 // the bound is carried along by configurations
@@ -291,7 +294,7 @@ impl Matcher {
     }
 }
 
-impl PathCx<'_> {
+impl Locked<'_> {
     /// The cursor after some bytes, if they may come.
     fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
         for (read, &byte) in bytes.iter().enumerate() {

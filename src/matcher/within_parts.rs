@@ -5,10 +5,10 @@
 //! keeps all bounds, though there may be fewer tokens that do.
 
 use super::keys::Cursor;
+use super::matcher::{Locked, Matcher};
 use super::parts::Reading;
 use super::promises::Lead;
 use super::within::Alike;
-use super::{Matcher, PathCx};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
@@ -114,14 +114,14 @@ impl Matcher {
 
     /// What may come next of a completion, if something is known.
     fn piece(&mut self, effort: Effort, leaves: bool) -> Result<Option<Piece>> {
-        let piece = self.with_readings(|with, readings| with.piece_of(readings, effort, leaves))?;
+        let piece = self.with_readings(|locked, readings| locked.piece_of(readings, effort, leaves))?;
         match piece {
             Some(piece) => Ok(piece),
             None if self.is_accepting() => Ok(Some(Piece::End)),
             None => {
-                let rest = self.with_cache(|with, at| {
-                    let from = with.cursor(at);
-                    Ok(with.ahead(from, &[], effort)?.completion)
+                let rest = self.with_lock(|locked, at| {
+                    let from = locked.cursor(at);
+                    Ok(locked.ahead(from, &[], effort)?.completion)
                 })?;
                 Ok(rest.map(Piece::Rest))
             }
@@ -135,7 +135,7 @@ impl Matcher {
         plain: &TokenMask,
         rest: usize,
     ) -> Result<(Vec<TokenId>, Vec<Lead>)> {
-        let classes = self.with_readings(|with, readings| with.classes(readings, plain))?;
+        let classes = self.with_readings(|locked, readings| locked.classes(readings, plain))?;
         let (mut allowed, mut leads) = (Vec::new(), Vec::new());
         let mut looked_for = 0;
         for Class { tokens, is_in_name } in classes.unwrap_or_default() {
@@ -179,9 +179,9 @@ impl Matcher {
         ahead.accept_some(&completion)?;
         let bytes = ahead.byte_count() - self.byte_count();
         // bounds take completions away
-        let (least_tokens, least_bytes) = self.with_cache(|with, at| {
-            let (automaton, index) = (with.compiled.automaton(), with.compiled.index());
-            let known = with.cache.completion(automaton, index, at, Effort::All)?;
+        let (least_tokens, least_bytes) = self.with_lock(|locked, at| {
+            let (automaton, index) = (locked.compiled.automaton(), locked.compiled.index());
+            let known = locked.cache.completion(automaton, index, at, Effort::All)?;
             Ok((known.least_tokens, known.bytes))
         })?;
         let tokens = match completion.len() {
@@ -196,7 +196,7 @@ impl Matcher {
     }
 }
 
-impl PathCx<'_> {
+impl Locked<'_> {
     fn piece_of(&mut self, readings: &[Reading], effort: Effort, leaves: bool) -> Result<Option<Piece>> {
         if readings.iter().any(|reading| reading.at.is_accepting()) {
             return Ok(Some(Piece::End));
@@ -228,8 +228,9 @@ impl PathCx<'_> {
         for (number, reading) in readings.iter().enumerate() {
             let configuration = self.cache.id(reading.at)?;
             let from = Cursor { configuration, place: KeyState::OUTSIDE };
-            let step = |cx: &mut Self, at: Cursor, _: &[u8], byte| {
-                let configuration = cx.cache.lazy(cx.compiled.automaton()).step(at.configuration, byte)?;
+            let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
+                let configuration =
+                    locked.cache.lazy(locked.compiled.automaton()).step(at.configuration, byte)?;
                 Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
             };
             let (groups, _) = self.groups(from, step, |token| plain[token.index()], usize::MAX)?;
