@@ -4,7 +4,7 @@ use super::base::Base;
 use super::cache::mask_cache::{Located, MaskCache, Snapshot};
 use super::cache::shape_cache::ShapeCache;
 use super::memory_bound::{MemoryBound, Share, Tenant};
-use super::parts;
+use super::part_bounds;
 use super::spelling;
 use super::strategy::{StrategyCounts, StrategySet};
 use super::terminals::Terminals;
@@ -206,7 +206,7 @@ impl Compiler {
         let mut cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
         let parts = automaton.has_parts() && !self.unbounded;
         if parts {
-            parts::check(grammar, &index, |part| {
+            part_bounds::check(grammar, &index, |part| {
                 let automaton = Automaton::new(part, &self.limits)?;
                 let (shared, terminals) = (Arc::clone(&self.shared), Arc::clone(&terminals));
                 let mut cache = MaskCache::new(shared, terminals, self.strategies);

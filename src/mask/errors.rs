@@ -1,6 +1,6 @@
 //! The errors of masks.
 
-use super::completion::Distance;
+use super::distance::Distance;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::TokenTerminal;

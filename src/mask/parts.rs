@@ -1,14 +1,8 @@
-//! Parts that are bounded in tokens: what is kept of the readings of configurations, and whether parts can end at all.
+//! Parts that are bounded in tokens: what is kept of the readings of configurations.
 
-use super::cache::mask_cache::MaskCache;
-use super::completion::Distance;
-use super::completion::Effort;
-use super::errors;
 use super::way_out::WayOut;
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Reading, WithoutParts};
 use crate::error::Result;
-use crate::grammar::{Expression, Grammar};
-use crate::token_index::TokenIndex;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -19,7 +13,7 @@ pub(in crate::mask) struct Parts {
     ahead: FxHashMap<ConfigurationId, bool>,
     without: WithoutParts,
     /// Of readings: how many tokens their part may need at most after any token that may come; see `matcher/parts.rs`.
-    ceilings: FxHashMap<ConfigurationId, usize>,
+    pub(in crate::mask) ceilings: FxHashMap<ConfigurationId, usize>,
     ways_beyond: FxHashMap<(ConfigurationId, usize, bool), (Option<WayOut>, usize)>,
     bytes: usize,
 }
@@ -32,7 +26,8 @@ impl Parts {
             + self.ways_beyond.capacity() * 80
     }
 
-    fn readings(
+    /// The readings of a configuration.
+    pub(in crate::mask) fn readings(
         &mut self,
         automaton: &Automaton,
         tables: &mut Cache,
@@ -66,7 +61,13 @@ impl Parts {
         self.ways_beyond.insert(key, found);
     }
 
-    fn is_ahead(&mut self, automaton: &Automaton, tables: &mut Cache, id: ConfigurationId) -> Result<bool> {
+    /// Whether a part may be entered on the way from a configuration to a word.
+    pub(in crate::mask) fn is_ahead(
+        &mut self,
+        automaton: &Automaton,
+        tables: &mut Cache,
+        id: ConfigurationId,
+    ) -> Result<bool> {
         if let Some(&known) = self.ahead.get(&id) {
             return Ok(known);
         }
@@ -74,60 +75,4 @@ impl Parts {
         self.ahead.insert(id, is_ahead);
         Ok(is_ahead)
     }
-}
-
-impl MaskCache {
-    /// The readings of a configuration.
-    ///
-    /// # Errors
-    /// Limits.
-    pub(crate) fn readings(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Arc<[Reading]>> {
-        self.parts.readings(automaton, &mut self.tables, id)
-    }
-
-    /// Whether a part may be entered on the way from a configuration to a word; where it is not known, it may.
-    ///
-    /// # Errors
-    /// Limits.
-    pub(crate) fn is_part_ahead(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<bool> {
-        self.parts.is_ahead(automaton, &mut self.tables, id)
-    }
-
-    /// How many tokens the open part of a reading may need at most after any token that may come, if that is known.
-    pub(crate) fn part_ceiling(&self, reading: ConfigurationId) -> Option<usize> {
-        self.parts.ceilings.get(&reading).copied()
-    }
-
-    /// Keeps a [ceiling](MaskCache::part_ceiling).
-    pub(crate) fn keep_part_ceiling(&mut self, reading: ConfigurationId, ceiling: usize) {
-        self.parts.ceilings.insert(reading, ceiling);
-    }
-}
-
-/// Refuses parts of which it is not known that they can end within their bound. `cache_of` makes empty tables for a grammar.
-pub(super) fn check(
-    grammar: &Grammar,
-    index: &TokenIndex,
-    lower: impl Fn(&Grammar) -> Result<(Automaton, MaskCache)>,
-) -> Result<()> {
-    for (id, expression) in grammar.reached() {
-        let &Expression::MaxTokens { body, most } = expression else { continue };
-        let &Expression::Rule(rule) = grammar.expression(body) else { continue };
-        let place = |error: crate::Error| error.or_at(&grammar.place_of(id));
-        let (automaton, mut cache) = lower(&grammar.with_root(rule)).map_err(place)?;
-        let start = cache.start(&automaton)?;
-        let start = cache.id(start)?;
-        let mut distance = Distance::Unknown;
-        for effort in Effort::ALL {
-            let known = cache.completion(&automaton, index, start, effort).map_err(place)?;
-            distance = known.distance(known.completions(effort).next().map(|tokens| &**tokens));
-            if distance.known().is_some_and(|tokens| tokens <= most as usize) {
-                break;
-            }
-        }
-        if distance.known().is_none_or(|tokens| tokens > most as usize) {
-            return Err(errors::part_too_short(most, distance, grammar.place_of(id)));
-        }
-    }
-    Ok(())
 }

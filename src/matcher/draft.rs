@@ -2,7 +2,8 @@
 //! has to be explained.
 
 use super::explored;
-use super::matcher::{Matcher, accept_known, known_run};
+use super::matcher::Matcher;
+use super::steps::{accept_known, known_run};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 

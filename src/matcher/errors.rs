@@ -1,6 +1,6 @@
 //! The errors of the matcher.
 
-use super::explain::Explanation;
+use super::explain::{Explanation, show_byte};
 use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
 use crate::error::{Error, ErrorKind};
 use crate::mask::Distance;
@@ -118,17 +118,4 @@ pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Err
         .allowed(allowed)
         .help("offer only tokens that the mask allows"),
     )
-}
-
-/// A byte as a person reads it.
-pub(super) fn show_byte(byte: u8) -> String {
-    match byte {
-        b'`' => "\"`\"".into(),
-        b'!'..=b'~' => format!("`{}`", char::from(byte)),
-        b' ' => "a space".into(),
-        b'\n' => "a newline".into(),
-        b'\t' => "a tab".into(),
-        b'\r' => "a carriage return".into(),
-        _ => format!("byte {byte:02X}"),
-    }
 }

@@ -1,6 +1,5 @@
 //! Why a text is rejected: where, and what was expected there, by rule and by label.
 
-use super::errors::show_byte;
 use super::matcher::{Locked, Matcher};
 use crate::diagnostic::excerpt;
 use crate::error::Result;
@@ -184,5 +183,18 @@ impl Matcher {
         }
         let vocabulary = std::sync::Arc::clone(self.compiled.vocabulary());
         self.explain(vocabulary.bytes(token).unwrap_or_default())
+    }
+}
+
+/// A byte as a person reads it.
+pub(super) fn show_byte(byte: u8) -> String {
+    match byte {
+        b'`' => "\"`\"".into(),
+        b'!'..=b'~' => format!("`{}`", char::from(byte)),
+        b' ' => "a space".into(),
+        b'\n' => "a newline".into(),
+        b'\t' => "a tab".into(),
+        b'\r' => "a carriage return".into(),
+        _ => format!("byte {byte:02X}"),
     }
 }

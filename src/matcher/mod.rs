@@ -15,9 +15,11 @@ mod explored;
 mod forced;
 mod keys;
 mod matcher;
+mod open_parts;
 mod parts;
 mod path;
 mod promises;
+mod steps;
 mod within;
 mod within_parts;
 

@@ -12,95 +12,24 @@
 use super::errors;
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
+use super::open_parts::{Node, Open, Parts, Reading};
 use super::within::Alike;
 use super::within::SEARCHES;
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
 use crate::error::{Error, Result};
 use crate::grammar::Expression;
-use crate::mask::{CompiledGrammar, Effort, Located, TokenMask, WayOut, Within};
+use crate::mask::{CompiledGrammar, Effort, TokenMask, WayOut, Within};
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// Readings after the steps of a path, the latest first.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Parts {
-    last: Option<Arc<Node>>,
-}
-
-/// What is known after a step.
-#[derive(Debug)]
-pub(super) struct Node {
-    /// How many steps there were.
-    steps: usize,
-    /// Nothing if no bound matters from here on.
-    readings: Option<Vec<Reading>>,
-    before: Option<Arc<Node>>,
-}
-
-/// One way to read the text.
-#[derive(Clone, Debug)]
-pub(super) struct Reading {
-    pub(super) at: Located,
-    pub(super) open: Option<Open>,
-}
-
-/// The part that is open in a reading.
-#[derive(Clone, Debug)]
-pub(super) struct Open {
-    part: PartId,
-    /// How many more tokens may begin in it.
-    left: usize,
-    way_out: WayOut,
-}
 
 /// What comes next of a text: bytes that are read as such, and a token that token edges may take.
 #[derive(Clone, Copy)]
 struct Next<'a> {
     bytes: Option<&'a [u8]>,
     token: Option<TokenId>,
-}
-
-/// Nodes are dropped one after the other: there may be too many for the stack.
-impl Drop for Node {
-    fn drop(&mut self) {
-        let mut next = self.before.take();
-        while let Some(mut node) = next.and_then(Arc::into_inner) {
-            next = node.before.take();
-        }
-    }
-}
-
-impl Open {
-    pub(super) fn way_left(&self) -> &[TokenId] {
-        self.way_out.tokens()
-    }
-}
-
-impl Parts {
-    /// Whether no bound matters any more.
-    fn are_free(&self) -> bool {
-        self.last.as_ref().is_some_and(|node| node.readings.is_none())
-    }
-
-    /// Of a matcher that regards no bounds.
-    fn free() -> Parts {
-        Parts { last: Some(Arc::new(Node { steps: 0, readings: None, before: None })) }
-    }
-
-    fn push(&mut self, steps: usize, readings: Option<Vec<Reading>>) {
-        let before = self.last.take();
-        self.last = Some(Arc::new(Node { steps, readings, before }));
-    }
-
-    /// Takes notice that only `steps` steps are left.
-    pub(super) fn rolled_back(&mut self, steps: usize) {
-        while let Some(node) = self.last.take_if(|node| node.steps > steps) {
-            self.last = node.before.clone();
-        }
-    }
 }
 
 impl Matcher {

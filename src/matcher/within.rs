@@ -6,7 +6,8 @@
 
 use super::errors;
 use super::keys::Cursor;
-use super::matcher::{Locked, Matcher, known_run};
+use super::matcher::{Locked, Matcher};
+use super::steps::known_run;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;

@@ -6,7 +6,7 @@
 
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
-use super::parts::Reading;
+use super::open_parts::Reading;
 use super::promises::Lead;
 use super::within::Alike;
 use crate::automaton::ConfigurationId;

@@ -1,0 +1,67 @@
+//! Parts that are bounded in tokens: what is asked of the tables, and whether parts can end within their bounds at all.
+
+use super::cache::mask_cache::MaskCache;
+use super::completion::Effort;
+use super::distance::Distance;
+use super::errors;
+use crate::automaton::{Automaton, ConfigurationId, Reading};
+use crate::error::Result;
+use crate::grammar::{Expression, Grammar};
+use crate::token_index::TokenIndex;
+use std::sync::Arc;
+
+impl MaskCache {
+    /// The readings of a configuration.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn readings(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Arc<[Reading]>> {
+        self.parts.readings(automaton, &mut self.tables, id)
+    }
+
+    /// Whether a part may be entered on the way from a configuration to a word; where it is not known, it may.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(crate) fn is_part_ahead(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<bool> {
+        self.parts.is_ahead(automaton, &mut self.tables, id)
+    }
+
+    /// How many tokens the open part of a reading may need at most after any token that may come, if that is known.
+    pub(crate) fn part_ceiling(&self, reading: ConfigurationId) -> Option<usize> {
+        self.parts.ceilings.get(&reading).copied()
+    }
+
+    /// Keeps a [ceiling](MaskCache::part_ceiling).
+    pub(crate) fn keep_part_ceiling(&mut self, reading: ConfigurationId, ceiling: usize) {
+        self.parts.ceilings.insert(reading, ceiling);
+    }
+}
+
+/// Refuses parts of which it is not known that they can end within their bound. `cache_of` makes empty tables for a grammar.
+pub(super) fn check(
+    grammar: &Grammar,
+    index: &TokenIndex,
+    lower: impl Fn(&Grammar) -> Result<(Automaton, MaskCache)>,
+) -> Result<()> {
+    for (id, expression) in grammar.reached() {
+        let &Expression::MaxTokens { body, most } = expression else { continue };
+        let &Expression::Rule(rule) = grammar.expression(body) else { continue };
+        let place = |error: crate::Error| error.or_at(&grammar.place_of(id));
+        let (automaton, mut cache) = lower(&grammar.with_root(rule)).map_err(place)?;
+        let start = cache.start(&automaton)?;
+        let start = cache.id(start)?;
+        let mut distance = Distance::Unknown;
+        for effort in Effort::ALL {
+            let known = cache.completion(&automaton, index, start, effort).map_err(place)?;
+            distance = known.distance(known.completions(effort).next().map(|tokens| &**tokens));
+            if distance.known().is_some_and(|tokens| tokens <= most as usize) {
+                break;
+            }
+        }
+        if distance.known().is_none_or(|tokens| tokens > most as usize) {
+            return Err(errors::part_too_short(most, distance, grammar.place_of(id)));
+        }
+    }
+    Ok(())
+}
