@@ -22,9 +22,9 @@ use crate::automaton::run::work_list::Closure;
 use crate::automaton::tuning::FEW_ROUNDS;
 use crate::error::Result;
 
-/// What a set of numbers of rounds is over the next rounds.
+/// What a set of numbers of rounds is over the next rounds: a counter abstraction.
 #[derive(Debug)]
-enum Saturation {
+enum Rounds {
     /// Itself: none of its numbers is too large to be met.
     Itself,
     /// The set of all numbers.
@@ -36,21 +36,21 @@ enum Saturation {
 }
 
 /// What a set is over the next `rounds` rounds: larger numbers are not met.
-fn saturate(set: &[Interval], rounds: u32) -> Saturation {
-    let (Some(first), Some(last)) = (set.first(), set.last()) else { return Saturation::Itself };
+fn widen(set: &[Interval], rounds: u32) -> Rounds {
+    let (Some(first), Some(last)) = (set.first(), set.last()) else { return Rounds::Itself };
     if last.high <= rounds {
-        return Saturation::Itself;
+        return Rounds::Itself;
     }
     if first.low > rounds {
-        return Saturation::Far;
+        return Rounds::Far;
     }
     if first.low == 0 && first.high >= rounds {
-        return Saturation::Any;
+        return Rounds::Any;
     }
     let mut cut = Intervals::new();
     set.iter().take_while(|next| next.low <= rounds).for_each(|next| cut.push(*next));
     Interval { low: rounds + 1, high: Interval::ENDLESS }.append_to(&mut cut);
-    Saturation::Cut(cut)
+    Rounds::Cut(cut)
 }
 
 impl Loop {
@@ -79,13 +79,13 @@ impl Loop {
     ) -> Widened {
         let set = stacks.rounds.get(rounds);
         let many = self.has_many_rounds();
-        let (rounds, depends_on_count) = match saturate(&set, self.rounds_within(horizon)) {
+        let (rounds, depends_on_count) = match widen(&set, self.rounds_within(horizon)) {
             _ if rounds == RoundSetId::ANY => (RoundSetId::ANY, false),
-            Saturation::Itself => (rounds, many),
-            Saturation::Any => (RoundSetId::ANY, false),
+            Rounds::Itself => (rounds, many),
+            Rounds::Any => (RoundSetId::ANY, false),
             // as there were before the second round
-            Saturation::Far => (stacks.rounds.intern(&[self.following(1)]), false),
-            Saturation::Cut(set) => (stacks.rounds.intern(&set), many),
+            Rounds::Far => (stacks.rounds.intern(&[self.following(1)]), false),
+            Rounds::Cut(set) => (stacks.rounds.intern(&set), many),
         };
         Widened { frame: Some((to_return, FrameValue::of_rounds(rounds))), depends_on_count }
     }
@@ -93,10 +93,10 @@ impl Loop {
     /// The frame of the first round, which is a plain call.
     fn first_round(&self, horizon: u32) -> Widened {
         let many = self.has_many_rounds();
-        let (frame, depends_on_count) = match saturate(&[self.following(0)], self.rounds_within(horizon)) {
-            Saturation::Any => (Some((self.to_return, FrameValue::of_rounds(RoundSetId::ANY))), false),
-            Saturation::Far => (None, false),
-            Saturation::Itself | Saturation::Cut(_) => (None, many),
+        let (frame, depends_on_count) = match widen(&[self.following(0)], self.rounds_within(horizon)) {
+            Rounds::Any => (Some((self.to_return, FrameValue::of_rounds(RoundSetId::ANY))), false),
+            Rounds::Far => (None, false),
+            Rounds::Itself | Rounds::Cut(_) => (None, many),
         };
         Widened { frame, depends_on_count }
     }

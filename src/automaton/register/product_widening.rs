@@ -15,7 +15,7 @@ use crate::automaton::residual::kept::Widened;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use crate::automaton::run::frame_value::{FrameValue, ProductStateId, RoundSetId};
 use crate::automaton::run::lazy::Lazy;
-use crate::automaton::tuning::{MAX_COMPLETION_RADIUS, MAX_STACK_DEPTH, SATURATED_STATES};
+use crate::automaton::tuning::{MAX_COMPLETION_RADIUS, MAX_STACK_DEPTH, WIDENED_STATES};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -45,7 +45,7 @@ impl Lazy<'_> {
     }
 
     fn widened_configuration(&mut self, id: ConfigurationId, horizon: u32) -> (ConfigurationId, bool) {
-        if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > SATURATED_STATES {
+        if !id.is_ordinary() || self.is_history_dependent(id) || self.items(id).len() > WIDENED_STATES {
             return (id, false);
         }
         let mut items: SmallVec<[Item; 8]> = SmallVec::from_slice(self.items(id));

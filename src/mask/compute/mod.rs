@@ -1,89 +1,35 @@
-//! The mask of a configuration, put together from its parts.
+//! The mask of a configuration, put together from the records of its residuals.
 //!
-//! For each part of a configuration (see [`Cache::parts`]) there is a [`ResidualMask`]: the tokens that the part
-//! allows whatever is below it, and the places where it returns before a token has ended. The record is made
-//! once for all configurations that have the part. What a configuration adds is a walk from those places on,
-//! which is short: after a string few bytes may come.
+//! The way to a mask, in the order in which the functions call each other:
+//! 1. [`MaskCache::mask`](super::cache::mask_cache::MaskCache::mask) looks it up, and publishes what [`mask`] returns.
+//! 2. [`mask`] adds the tokens of token edges and the end-of-sequence tokens to those of [`Work::allowed`].
+//! 3. [`Work::allowed`] decides: a configuration that remembers items is computed from one that does not (`unique.rs`), a
+//!    narrow one by a walk along the few bytes that may come, any other from its residuals.
+//! 4. [`Work::by_residuals`] takes the configuration apart, and [`Work::unite`] unites what its residuals allow.
+//! 5. [`Work::residual_tokens`] takes the record of a residual, and walks on from where that returns before a token has ended,
+//!    which is short: after a string few bytes may come.
+//! 6. [`Work::record`] (`records.rs`) finds the record, in this grammar or in the shape cache that grammars share, or makes it:
+//!    by the first strategy that applies (`strategy/mod.rs`), each of which walks (`walk`) as little as it can.
 
 pub(in crate::mask) mod record;
+pub(in crate::mask) mod records;
 pub(in crate::mask) mod unique;
 
 use super::cache::shape_cache::ShapeCache;
 use super::strategy::task::{Outcome, Task};
-use super::strategy::{self, StrategyCounts, StrategyId, StrategySet, class_trie, delta, full_walk};
+use super::strategy::{self, StrategyCounts, StrategyId, StrategySet, class_trie, full_walk};
 use super::terminals::Terminals;
 use super::token_mask::TokenMask;
 use super::token_set::{Removed, ScratchBits, TokenSet};
 use super::walk::Walk;
-use super::walk::collected::{Collected, EnteredString, Limit, NodeBudget, Target, TrieScope};
+use super::walk::collected::{Collected, EnteredString, NodeBudget, Target, TrieScope};
 use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
-use crate::mask::tuning::{STRING_BYTES, WARMED_CONFIGURATIONS};
+use crate::mask::tuning::STRING_BYTES;
 use crate::token_index::TokenIndex;
 use crate::token_index::loops::TrieId;
-use record::ResidualTokens;
-use rustc_hash::{FxHashMap, FxHashSet};
+use records::{Lookup, ResidualMask, ResidualMasks};
 use std::sync::Arc;
-use unique::{ForgetfulMask, Indifferent};
-
-/// Of what a record is: a part, and the tokens that it is about.
-type ResidualKey = (ConfigurationId, TrieScope);
-
-/// What is known of a part.
-#[derive(Clone, Debug)]
-pub(super) struct ResidualMask {
-    /// The part that it is nearly the same as.
-    base: Option<ConfigurationId>,
-    facts: Arc<ResidualTokens>,
-}
-
-/// What there is to say of a part.
-enum Lookup<T> {
-    Found(T),
-    /// It has no record: it may return nearly everywhere, or it takes a history to know of tokens.
-    Unrecorded,
-    /// It takes more work than the strategies in question may do.
-    TooCostly,
-}
-
-/// The records made so far.
-#[derive(Debug, Default)]
-pub(super) struct ResidualMasks {
-    /// `None` for parts that may return nearly everywhere.
-    of: FxHashMap<ResidualKey, Option<ResidualMask>>,
-    /// Of the configurations that stand in for those that remember items.
-    forgetful: FxHashMap<ConfigurationId, Arc<ForgetfulMask>>,
-    /// Subtrees of the trie where what came makes no difference.
-    indifferent: FxHashSet<Indifferent>,
-    bytes: usize,
-}
-
-impl ResidualMasks {
-    /// Bytes on the heap.
-    pub(super) fn memory_usage(&self) -> usize {
-        self.bytes
-            + self.of.capacity() * (size_of::<(ResidualKey, Option<ResidualMask>)>() + 1)
-            + self.forgetful.capacity() * (size_of::<(ConfigurationId, Arc<ForgetfulMask>)>() + 1)
-            + self.indifferent.capacity() * (size_of::<Indifferent>() + 1)
-    }
-
-    pub(super) fn is_indifferent(&self, subtree: &Indifferent) -> bool {
-        self.indifferent.contains(subtree)
-    }
-
-    pub(super) fn keep_indifferent(&mut self, subtrees: impl Iterator<Item = Indifferent>) {
-        self.indifferent.extend(subtrees);
-    }
-
-    pub(super) fn forgetful(&self, configuration: ConfigurationId) -> Option<Arc<ForgetfulMask>> {
-        self.forgetful.get(&configuration).cloned()
-    }
-
-    pub(super) fn keep_forgetful(&mut self, configuration: ConfigurationId, forgetful: Arc<ForgetfulMask>) {
-        self.bytes += forgetful.memory_usage();
-        self.forgetful.insert(configuration, forgetful);
-    }
-}
 
 /// What masks of one grammar are computed with, beside its automaton.
 pub(super) struct Resources<'a> {
@@ -306,160 +252,6 @@ impl Work<'_> {
         }
         self.resolve_entered(&mut out)?;
         Ok(Lookup::Found(out))
-    }
-
-    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
-    fn record(
-        &mut self,
-        of: ResidualKey,
-        lean: bool,
-        strategies: StrategySet,
-    ) -> Result<Lookup<ResidualMask>> {
-        if let Some(known) = self.records.of.get(&of) {
-            return Ok(known.clone().map_or(Lookup::Unrecorded, Lookup::Found));
-        }
-        let (configuration, scope) = of;
-        let canonical = self.walk.lazy.canonical_form(configuration);
-        let shared =
-            canonical.as_ref().and_then(|canonical| self.shared.get(&(canonical.form.clone(), scope)));
-        let record = match (shared, canonical) {
-            (Some(None), _) => None,
-            (Some(Some(facts)), canonical) => {
-                if let Some(canonical) = canonical {
-                    self.walk.lazy.raise_completion_radius(&canonical, facts.completion_radius);
-                }
-                Some(ResidualMask { base: self.base_of(configuration, &facts)?, facts })
-            }
-            (None, canonical) => {
-                let mut record = match self.new_record(of, lean, strategies)? {
-                    Lookup::Found(record) => Some(record),
-                    Lookup::Unrecorded => None,
-                    Lookup::TooCostly => return Ok(Lookup::TooCostly),
-                };
-                if let (Some(canonical), Some((_, facts))) = (&canonical, &mut record) {
-                    facts.completion_radius = self.walk.lazy.completion_radius_of(canonical);
-                }
-                let record = record.map(|(base, facts)| ResidualMask { base, facts: Arc::new(facts) });
-                if let Some(canonical) = canonical {
-                    let facts = record.as_ref().map(|record| Arc::clone(&record.facts));
-                    self.shared.insert((canonical.form, scope), facts);
-                }
-                record
-            }
-        };
-        self.records.bytes += record.as_ref().map_or(0, |record| record.facts.memory_usage());
-        self.records.of.insert(of, record.clone());
-        Ok(record.map_or(Lookup::Unrecorded, Lookup::Found))
-    }
-
-    /// The part that a part is nearly the same as, given what another grammar has found out.
-    fn base_of(
-        &mut self,
-        configuration: ConfigurationId,
-        facts: &ResidualTokens,
-    ) -> Result<Option<ConfigurationId>> {
-        match &facts.removed {
-            None => Ok(None),
-            Some(_) => delta::base(&mut self.walk, configuration),
-        }
-    }
-
-    /// Makes the record of a part, with the part that it is nearly the same as.
-    fn new_record(
-        &mut self,
-        (configuration, scope): ResidualKey,
-        lean: bool,
-        strategies: StrategySet,
-    ) -> Result<Lookup<(Option<ConfigurationId>, ResidualTokens)>> {
-        if self.walk.lazy.is_accepting(configuration) {
-            return Ok(Lookup::Unrecorded);
-        }
-        let base = match lean && strategies.need_a_base() {
-            true => match self.base(configuration, strategies)? {
-                Lookup::Found(base) => Some(base),
-                Lookup::Unrecorded => None,
-                Lookup::TooCostly => return Ok(Lookup::TooCostly),
-            },
-            false => None,
-        };
-        let mut begun: Option<TokenSet> = None;
-        loop {
-            let target = Target::Residual { radius_epoch: self.walk.lazy.radius_epoch() };
-            let task = Task::new(&self.walk, configuration, target, scope).given(base, begun.as_ref());
-            let (strategy, outcome) = strategy::compute(&mut self.walk, &task, strategies)?;
-            let found = match outcome {
-                Outcome::Done(found) => Some((None, found)),
-                Outcome::Relative(removed, found) => Some((Some(removed), found)),
-                Outcome::NotApplicable | Outcome::Limit(Limit::Work) => return Ok(Lookup::TooCostly),
-                Outcome::Limit(Limit::Returns) => return Ok(Lookup::Unrecorded),
-                Outcome::Limit(Limit::Stale) => {
-                    begun = None;
-                    None
-                }
-                Outcome::Begun(tokens) => {
-                    begun = Some(tokens);
-                    None
-                }
-            };
-            if let Some((removed, mut found)) = found {
-                self.resolve_entered(&mut found)?;
-                match found.limit(&self.walk.lazy) {
-                    // as with the mask: strings in it may have been nearer to their bounds
-                    Some(Limit::Stale) => begun = None,
-                    Some(_) => return Ok(Lookup::Unrecorded),
-                    None if !found.unknown.is_empty() => return Ok(Lookup::Unrecorded),
-                    None => {
-                        self.counts.add(strategy);
-                        let base = base.filter(|_| removed.is_some());
-                        let (mut tokens, continuations) = found.into_parts();
-                        if removed.is_none() {
-                            tokens.compact(self.walk.vocabulary.width());
-                        }
-                        let facts = ResidualTokens { removed, tokens, continuations, completion_radius: 0 };
-                        return Ok(Lookup::Found((base, facts)));
-                    }
-                }
-            }
-            self.warm_completion_radius(configuration)?;
-        }
-    }
-
-    /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
-    fn warm_completion_radius(&mut self, configuration: ConfigurationId) -> Result<()> {
-        let Walk { lazy, .. } = &mut self.walk;
-        if lazy.is_history_dependent(configuration) {
-            return Ok(());
-        }
-        let mut seen = FxHashSet::from_iter([configuration]);
-        let mut order = vec![configuration];
-        let mut done = 0;
-        while let Some(&at) = order.get(done).filter(|_| order.len() < WARMED_CONFIGURATIONS) {
-            done += 1;
-            for next in lazy.after_any(at)? {
-                if next.is_ordinary() && seen.insert(next) {
-                    order.push(next);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The part that a part is nearly the same as, if it allows most tokens.
-    fn base(
-        &mut self,
-        configuration: ConfigurationId,
-        strategies: StrategySet,
-    ) -> Result<Lookup<ConfigurationId>> {
-        let Some(base) = delta::base(&mut self.walk, configuration)? else { return Ok(Lookup::Unrecorded) };
-        Ok(match self.record((base, TrieScope::ALL), false, strategies)? {
-            Lookup::Found(ResidualMask { facts, .. })
-                if facts.removed.is_none() && facts.tokens.has_base() =>
-            {
-                Lookup::Found(base)
-            }
-            Lookup::TooCostly => Lookup::TooCostly,
-            _ => Lookup::Unrecorded,
-        })
     }
 
     /// The tokens of a configuration that is not taken apart.

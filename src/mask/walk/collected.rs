@@ -40,7 +40,7 @@ pub(in crate::mask) enum Target {
     Whole,
     /// A residual: the places where it returns are noted. What is collected is stale once the
     /// [epoch](crate::automaton::Cache::radius_epoch) is another: residuals in it, of strings that tokens begin, were
-    /// saturated by a completion radius that was too small.
+    /// widened by a completion radius that was too small.
     Residual { radius_epoch: usize },
 }
 
