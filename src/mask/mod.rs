@@ -39,7 +39,7 @@ pub use compiled::{CompiledGrammar, Compiler, Statistics};
 pub(crate) use completion::{Effort, Groups, Known};
 pub use distance::Distance;
 pub use memory_bound::MemoryBound;
-pub(crate) use part_exits::Within;
+pub(crate) use part_exits::PartContext;
 pub use strategy::StrategyCounts;
 pub use token_mask::TokenMask;
 pub(crate) use way_out::WayOut;

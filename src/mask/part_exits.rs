@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What ways out are searched in.
 #[derive(Clone, Copy)]
-pub(crate) struct Within<'a> {
+pub(crate) struct PartContext<'a> {
     pub(crate) automaton: &'a Automaton,
     pub(crate) index: &'a TokenIndex,
     /// How many tokens may begin in a part.
@@ -26,7 +26,7 @@ pub(crate) struct Within<'a> {
 
 /// A reading between two tokens, with a part open.
 #[derive(Clone, Copy)]
-struct Place {
+struct ReadingStep {
     at: ConfigurationId,
     /// The part alone.
     inside: ConfigurationId,
@@ -40,7 +40,7 @@ struct Place {
 
 /// A node of the token trie, and where its bytes lead.
 #[derive(Clone, Copy)]
-struct Node {
+struct TrieNode {
     node: u32,
     at: ConfigurationId,
     inside: ConfigurationId,
@@ -51,9 +51,9 @@ struct Node {
 
 struct Search<'a> {
     cache: &'a mut MaskCache,
-    within: Within<'a>,
+    within: PartContext<'a>,
     effort: Effort,
-    reached: Vec<Place>,
+    reached: Vec<ReadingStep>,
     /// The most tokens left in the readings that were reached.
     seen: FxHashMap<ConfigurationId, usize>,
     /// Visited nodes of the token trie.
@@ -68,7 +68,7 @@ impl MaskCache {
     /// Limits.
     pub(crate) fn way_out(
         &mut self,
-        within: Within<'_>,
+        within: PartContext<'_>,
         (at, part): (ConfigurationId, OpenPart),
         most: usize,
         effort: Effort,
@@ -91,7 +91,7 @@ impl MaskCache {
     /// Limits.
     pub(crate) fn whole_way_out(
         &mut self,
-        Within { automaton, index, .. }: Within<'_>,
+        PartContext { automaton, index, .. }: PartContext<'_>,
         inside: ConfigurationId,
         most: usize,
         effort: Effort,
@@ -109,7 +109,7 @@ impl MaskCache {
     /// A way out whose last token in the part may end behind it.
     fn way_beyond(
         &mut self,
-        within: Within<'_>,
+        within: PartContext<'_>,
         (at, part): (ConfigurationId, OpenPart),
         most: usize,
         effort: Effort,
@@ -121,8 +121,14 @@ impl MaskCache {
         }
         let automaton = within.automaton;
         self.exchange_search_work(automaton);
-        let start =
-            Place { at, inside: part.inside, left: most, before: 0, token: TokenId::new(0), entered: None };
+        let start = ReadingStep {
+            at,
+            inside: part.inside,
+            left: most,
+            before: 0,
+            token: TokenId::new(0),
+            entered: None,
+        };
         let seen = FxHashMap::from_iter([(at, most)]);
         let mut search = Search { cache: self, within, effort, reached: vec![start], seen, visited: 0 };
         let found = search.run();
@@ -163,8 +169,8 @@ impl Search<'_> {
     }
 
     fn by_terminals(&mut self, place: usize) -> Result<Option<WayOut>> {
-        let Within { automaton, index, .. } = self.within;
-        let Place { at, inside, .. } = self.reached[place];
+        let PartContext { automaton, index, .. } = self.within;
+        let ReadingStep { at, inside, .. } = self.reached[place];
         let after = self.cache.lazy(automaton).after_terminals(at)?;
         let inside = self.cache.lazy(automaton).after_terminals(inside)?;
         for (terminal, next) in after {
@@ -180,14 +186,14 @@ impl Search<'_> {
     }
 
     fn by_bytes(&mut self, place: usize) -> Result<Option<WayOut>> {
-        let Within { automaton, index, .. } = self.within;
+        let PartContext { automaton, index, .. } = self.within;
         let (vocabulary, heights) = (index.vocabulary(), index.trie_heights());
         let (trie, longest) = (vocabulary.trie(), (vocabulary.longest() as usize).max(1));
-        let Place { at, inside, left, .. } = self.reached[place];
+        let ReadingStep { at, inside, left, .. } = self.reached[place];
         // bytes of the tokens after the next one
         let later = (left - 1).saturating_mul(longest);
         let least = self.cache.least_bytes(automaton, inside)?;
-        let mut open = vec![Node { node: trie.root(), at, inside, has_ended: false, least }];
+        let mut open = vec![TrieNode { node: trie.root(), at, inside, has_ended: false, least }];
         while let Some(from) = open.pop() {
             for child in trie.steps(from.node) {
                 self.visited += 1;
@@ -223,7 +229,7 @@ impl Search<'_> {
                     return Ok(Some(way));
                 }
                 if below > 0 {
-                    open.push(Node { node: child.node, at, inside, has_ended, least });
+                    open.push(TrieNode { node: child.node, at, inside, has_ended, least });
                 }
             }
         }
@@ -238,22 +244,22 @@ impl Search<'_> {
         at: ConfigurationId,
         inside: ConfigurationId,
     ) -> Result<Option<WayOut>> {
-        let Within { automaton, bound, .. } = self.within;
+        let PartContext { automaton, bound, .. } = self.within;
         let left = self.reached[place].left - 1;
-        let next = Place { at, inside, left, before: place, token, entered: None };
+        let next = ReadingStep { at, inside, left, before: place, token, entered: None };
         if inside.is_ordinary() && !self.cache.tables.is_accepting(inside) {
             self.add(next);
             return Ok(None);
         }
         for reading in self.cache.readings(automaton, at)?.iter() {
             let Some(part) = reading.part else { return Ok(Some(self.way_to(next, &[]))) };
-            let next = Place { at: reading.configuration, inside: part.inside, ..next };
+            let next = ReadingStep { at: reading.configuration, inside: part.inside, ..next };
             if !part.is_new {
                 self.add(next);
                 continue;
             }
             let left = bound(part.part);
-            let next = Place { left, entered: Some(part.part), ..next };
+            let next = ReadingStep { left, entered: Some(part.part), ..next };
             // completions have the work of searches as well
             self.cache.exchange_search_work(automaton);
             let whole = self.cache.whole_way_out(self.within, part.inside, left, self.effort);
@@ -266,7 +272,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    fn add(&mut self, next: Place) {
+    fn add(&mut self, next: ReadingStep) {
         let most = self.seen.entry(next.at).or_default();
         if next.left > *most {
             *most = next.left;
@@ -275,7 +281,7 @@ impl Search<'_> {
     }
 
     /// The tokens to a place, and more.
-    fn way_to(&self, place: Place, more: &[TokenId]) -> WayOut {
+    fn way_to(&self, place: ReadingStep, more: &[TokenId]) -> WayOut {
         let mut places = vec![place];
         let mut before = place.before;
         while before > 0 {

@@ -146,11 +146,11 @@ impl Locked<'_> {
 
     /// The cursors behind the token edges of each terminal. No object that is open has names to remember there.
     fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
-        let place = KeyState::OUTSIDE;
+        let key_state = KeyState::OUTSIDE;
         let after = self.cache.lazy(self.compiled.automaton()).after_terminals(at.configuration)?;
         Ok(after
             .into_iter()
-            .map(|(terminal, configuration)| (terminal, Cursor { configuration, place }))
+            .map(|(terminal, configuration)| (terminal, Cursor { configuration, key_state }))
             .collect())
     }
 
@@ -242,7 +242,7 @@ impl Space for Cursors<'_, '_> {
                 continue;
             }
             // what was read matters only where the first name of an object ends
-            if place.place.is_outside() && text.is_empty() {
+            if place.key_state.is_outside() && text.is_empty() {
                 let after = self.locked.cache.lazy(automaton).step(place.configuration, byte)?;
                 if self.locked.cache.tables.transitions().is_named(after) {
                     text = [self.since, &since()].concat();

@@ -59,7 +59,9 @@ impl Matcher {
         }
         match known_run(&self.compiled, &self.path, bytes) {
             Some((None, _)) => return Ok(false),
-            Some((Some(_), names)) if names.is_empty() && self.path.place().is_outside() => return Ok(true),
+            Some((Some(_), names)) if names.is_empty() && self.path.key_state().is_outside() => {
+                return Ok(true);
+            }
             _ => {}
         }
         self.fork().step_over(bytes)

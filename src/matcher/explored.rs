@@ -6,7 +6,7 @@
 
 use super::keys;
 use super::matcher::{Locked, Matcher};
-use super::path::{Path, Reached, Way};
+use super::path::{Destination, Path, Way};
 use crate::automaton::Facts;
 #[cfg(feature = "testing")]
 use crate::error::Result;
@@ -18,15 +18,15 @@ use std::sync::Arc;
 const EDGES: usize = 64;
 
 /// Where a matcher begins.
-pub(super) fn start(compiled: &CompiledGrammar) -> Reached {
-    Reached { at: compiled.start(), base: compiled.base().map_or(BaseState::NONE, Base::start) }
+pub(super) fn start(compiled: &CompiledGrammar) -> Destination {
+    Destination { at: compiled.start(), base: compiled.base().map_or(BaseState::NONE, Base::start) }
 }
 
 /// A place of the file, whose configuration is not known.
 #[inline]
-fn reached(base: &Base, place: BaseState) -> Option<Reached> {
+fn reached(base: &Base, place: BaseState) -> Option<Destination> {
     let facts = base.facts(place)?;
-    Some(Reached { at: Located::unknown(facts.is_accepting, facts.is_final), base: place })
+    Some(Destination { at: Located::unknown(facts.is_accepting, facts.is_final), base: place })
 }
 
 /// The mask at the end of a path, names that came not regarded.
@@ -47,7 +47,7 @@ pub(super) fn run(
     compiled: &CompiledGrammar,
     path: &Path,
     bytes: &[u8],
-) -> Option<(Option<Reached>, NameEnds)> {
+) -> Option<(Option<Destination>, NameEnds)> {
     let base = compiled.base()?;
     let (end, names) = base.run(path.base(), bytes)?;
     match end {
@@ -61,7 +61,7 @@ pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: T
     let took = || {
         let (base, vocabulary) = (compiled.base()?, compiled.vocabulary());
         // names are followed along bytes, with the engine
-        if path.has_ended() || !path.place().is_outside() {
+        if path.has_ended() || !path.key_state().is_outside() {
             return None;
         }
         let bytes = vocabulary.bytes(token);
@@ -75,17 +75,17 @@ pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: T
         Some((bytes.unwrap_or_default(), reached(base, to)?, way, is_end))
     };
     let Some((bytes, at, way, is_end)) = took() else { return false };
-    path.push_token(bytes, at, path.place(), way, is_end);
+    path.push_token(bytes, at, path.key_state(), way, is_end);
     true
 }
 
 impl Locked<'_> {
     /// A configuration of the engine with the place in the file that it was found to be.
-    pub(super) fn reached(&mut self, at: Located) -> Reached {
+    pub(super) fn reached(&mut self, at: Located) -> Destination {
         if let Some(base) = self.compiled.base() {
             self.cache.find_base_states((self.compiled.automaton(), self.compiled.index()), base, EDGES);
         }
-        Reached { at, base: self.cache.base_state(at) }
+        Destination { at, base: self.cache.base_state(at) }
     }
 }
 
@@ -93,7 +93,7 @@ impl Matcher {
     /// Whether the mask that comes next is read from a [mask file](crate::mask_file), and the engine is not asked: not where
     /// nothing was explored, nor where names of objects that came are to be left out.
     pub fn is_explored(&self) -> bool {
-        let free = self.path.place().is_outside() && !keys::holds_two_names(&self.compiled);
+        let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
         let outside = free || !keys::needs_engine(&self.compiled);
         let has_mask = || self.compiled.base().is_some_and(|base| base.has_mask(self.path.base()));
         outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
@@ -107,7 +107,7 @@ impl Matcher {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn remembers(&mut self) -> Result<(bool, bool)> {
-        let names = !self.path.place().is_outside();
+        let names = !self.path.key_state().is_outside();
         let items = self.with_lock(|Locked { cache, .. }, at| {
             Ok(cache.tables.is_history_dependent(at) || cache.tables.has_register(at))
         })?;

@@ -43,13 +43,13 @@ pub(super) fn needs_engine(compiled: &CompiledGrammar) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cursor {
     pub(super) configuration: ConfigurationId,
-    pub(super) place: KeyState,
+    pub(super) key_state: KeyState,
 }
 
 impl Locked<'_> {
     /// Where the path has come.
     pub(super) fn cursor(&self, configuration: ConfigurationId) -> Cursor {
-        Cursor { configuration, place: self.path.place() }
+        Cursor { configuration, key_state: self.path.key_state() }
     }
 
     /// The cursor after one more byte, which comes after the path and the bytes `since`, if a word goes on so.
@@ -70,32 +70,32 @@ impl Locked<'_> {
         byte: u8,
     ) -> Result<Option<Cursor>> {
         let named = self.cache.tables.transitions().is_named(configuration);
-        if at.place.is_outside() && !named {
+        if at.key_state.is_outside() && !named {
             return Ok(Some(Cursor { configuration, ..at }));
         }
         let quoted = self.compiled.index().quote_tokens();
         let before = since.iter().rev().copied().chain(self.path.backwards());
-        let Some(place) = next_place(self.names, quoted, at.place, (before, byte, named)) else {
+        let Some(key_state) = next_place(self.names, quoted, at.key_state, (before, byte, named)) else {
             return Ok(None);
         };
-        let next = Cursor { configuration, place };
+        let next = Cursor { configuration, key_state };
         Ok(if self.is_open(next)? { Some(next) } else { None })
     }
 
     /// Whether a name that is being read, if one is, may become one that did not come.
     fn is_open(&mut self, at: Cursor) -> Result<bool> {
-        let name = at.place.in_name().filter(|&name| self.names.is_left(name));
+        let name = at.key_state.in_name().filter(|&name| self.names.is_left(name));
         let Some(name) = name.filter(|_| !self.compiled.keys_are_unbounded()) else { return Ok(true) };
         self.names.has_another(&mut self.cache.lazy(self.compiled.automaton()), at.configuration, name)
     }
 
     /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
     pub(super) fn accept(&mut self, configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
-        let Some(Cursor { configuration, place }) = self.read(configuration, bytes)? else {
+        let Some(Cursor { configuration, key_state }) = self.read(configuration, bytes)? else {
             return Ok(false);
         };
         let at = self.reached(self.cache.located(configuration));
-        self.path.push(bytes, at, place);
+        self.path.push(bytes, at, key_state);
         Ok(true)
     }
 
@@ -112,15 +112,15 @@ impl Locked<'_> {
         match (taken, by_bytes, after_bytes) {
             (None, Some(to), Some(at)) => {
                 let at = self.reached(at);
-                self.path.push(bytes, at, to.place);
+                self.path.push(bytes, at, to.key_state);
             }
             (None, ..) => return Ok(false),
             (Some(at), by_bytes, _) => {
-                let place = by_bytes.map_or(KeyState::OUTSIDE, |to| to.place);
+                let key_state = by_bytes.map_or(KeyState::OUTSIDE, |to| to.key_state);
                 let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
                 let is_end = vocabulary.is_eos(token) && at.is_accepting();
                 let at = self.reached(at);
-                self.path.push_token(bytes, at, place, way, is_end);
+                self.path.push_token(bytes, at, key_state, way, is_end);
             }
         }
         Ok(true)
@@ -129,24 +129,24 @@ impl Locked<'_> {
     /// The cursor after bytes that come after the path, if a word goes on so and no object gets a name twice, or will have to.
     fn read(&mut self, mut configuration: ConfigurationId, bytes: &[u8]) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
-        let mut place = self.path.place();
+        let mut key_state = self.path.key_state();
         for (read, &byte) in bytes.iter().enumerate() {
             configuration = self.cache.lazy(automaton).step(configuration, byte)?;
             if configuration == ConfigurationId::DEAD {
                 return Ok(None);
             }
             let named = self.cache.tables.transitions().is_named(configuration);
-            if place.is_outside() && !named {
+            if key_state.is_outside() && !named {
                 continue;
             }
             let quoted = self.compiled.index().quote_tokens();
             let before = bytes[..read].iter().rev().copied().chain(self.path.backwards());
-            match next_place(self.names, quoted, place, (before, byte, named)) {
-                Some(next) => place = next,
+            match next_place(self.names, quoted, key_state, (before, byte, named)) {
+                Some(next) => key_state = next,
                 None => return Ok(None),
             }
         }
-        let to = Cursor { configuration, place };
+        let to = Cursor { configuration, key_state };
         Ok(if self.is_open(to)? { Some(to) } else { None })
     }
 
@@ -164,7 +164,7 @@ impl Locked<'_> {
         let quoted = self.compiled.index().quote_tokens();
         let cache = &mut *self.cache;
         let start = cache.start(automaton)?;
-        let (mut at, mut place) = (start, KeyState::OUTSIDE);
+        let (mut at, mut key_state) = (start, KeyState::OUTSIDE);
         let (text, mut read) = (self.path.bytes(), 0);
         let mut names = KeyTracker::default();
         let mut path = self.path.rewritten(start, |_, bytes, way| {
@@ -174,18 +174,19 @@ impl Locked<'_> {
                 at = cache.step(automaton, at, byte)?;
                 let named = cache.tables.transitions().is_named(cache.id(at)?);
                 let before = text[..read].iter().rev().copied();
-                place = next_place(&mut names, quoted, place, (before, byte, named)).unwrap_or(place);
+                key_state =
+                    next_place(&mut names, quoted, key_state, (before, byte, named)).unwrap_or(key_state);
                 read += 1;
             }
             if way.is_text() {
                 by_bytes = Some(at);
             } else {
                 read += bytes.len();
-                place = KeyState::OUTSIDE;
+                key_state = KeyState::OUTSIDE;
             }
             let step = |at, token| cache.step_token(automaton, at, by_bytes, token);
             at = path::along(way, begun, by_bytes, step)?;
-            Ok((at, place))
+            Ok((at, key_state))
         })?;
         path.set_names(names);
         *self.path = path;
@@ -209,7 +210,7 @@ impl Locked<'_> {
                 self.cache.tables.work.spend(1)?;
                 let may_begin = quoted.may_begin_name(child.node);
                 let name = at
-                    .place
+                    .key_state
                     .in_name()
                     .filter(|name| child.byte == b'"' && name.0 == JsonStringDecoder::Plain);
                 if let Some(name) = name.filter(|_| !may_begin) {
@@ -227,7 +228,7 @@ impl Locked<'_> {
                 match self.come_to(next, at, &read, child.byte)? {
                     None => add(child.node),
                     Some(next) => {
-                        let name = next.place.in_name();
+                        let name = next.key_state.in_name();
                         if may_begin || name.is_some_and(|name| self.names.is_left(name)) {
                             open.push((child.node, next, depth + 1));
                         }
@@ -248,7 +249,7 @@ impl Locked<'_> {
         let automaton = self.compiled.automaton();
         let trie = self.compiled.vocabulary().trie();
         let mut open: Vec<_> =
-            at.place.in_name().map(|name| (trie.root(), at.configuration, name)).into_iter().collect();
+            at.key_state.in_name().map(|name| (trie.root(), at.configuration, name)).into_iter().collect();
         while let Some((node, at, name)) = open.pop() {
             for child in trie.steps(node).iter().filter(|child| child.byte != b'"') {
                 self.cache.tables.work.spend(1)?;
@@ -271,13 +272,13 @@ impl Locked<'_> {
 fn next_place(
     names: &mut KeyTracker,
     quoted: &QuoteTokens,
-    place: KeyState,
+    key_state: KeyState,
     (before, byte, named): (impl Iterator<Item = u8>, u8, bool),
 ) -> Option<KeyState> {
     let is_common = |name: &[u8]| quoted.may_hold(name);
-    match place.is_outside() && named {
+    match key_state.is_outside() && named {
         true => Some(names.enter(before, is_common)),
-        false => names.advance(place, byte, named, is_common),
+        false => names.advance(key_state, byte, named, is_common),
     }
 }
 
@@ -292,19 +293,19 @@ pub(super) fn place_after(
     let quoted = compiled.index().quote_tokens();
     let names = path.names();
     let mut names = path::lock(&names);
-    let mut place = path.place();
+    let mut key_state = path.key_state();
     for (read, &byte) in bytes.iter().enumerate() {
         let before = bytes[..read].iter().rev().copied().chain(path.backwards());
-        place = next_place(&mut names, quoted, place, (before, byte, ends.contains(&read)))?;
+        key_state = next_place(&mut names, quoted, key_state, (before, byte, ends.contains(&read)))?;
     }
-    let is_left = place.in_name().is_some_and(|name| names.is_left(name));
-    (!is_left || compiled.keys_are_unbounded()).then_some(place)
+    let is_left = key_state.in_name().is_some_and(|name| names.is_left(name));
+    (!is_left || compiled.keys_are_unbounded()).then_some(key_state)
 }
 
 impl Matcher {
     /// A mask without the tokens that would give an object a name twice.
     pub(super) fn without_repeated_keys(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
-        if self.path.place().is_outside() && !holds_two_names(&self.compiled) {
+        if self.path.key_state().is_outside() && !holds_two_names(&self.compiled) {
             return Ok(mask);
         }
         let size = path::lock(&self.path.names()).memory_usage();
@@ -312,12 +313,12 @@ impl Matcher {
             self.with_lock(|locked, _| locked.rebuild_key_tracker())?;
         }
         self.compiled.explore_key_supply();
-        let place = self.path.place();
+        let key_state = self.path.key_state();
         let mut repeated = match is_thorough(&self.compiled) {
             true => self.with_lock(|locked, configuration| {
                 locked.tokens_repeating_a_key(locked.cursor(configuration))
             })?,
-            false => self.tokens_repeating_a_key(place),
+            false => self.tokens_repeating_a_key(key_state),
         };
         if self.compiled.automaton().has_terminals() && !repeated.is_empty() {
             // a token that comes by its id is no name
@@ -335,13 +336,13 @@ impl Matcher {
     }
 
     /// Tokens that end a name which came.
-    fn tokens_repeating_a_key(&self, place: KeyState) -> FxHashSet<u32> {
+    fn tokens_repeating_a_key(&self, key_state: KeyState) -> FxHashSet<u32> {
         let names = self.path.names();
         let mut names = path::lock(&names);
         let vocabulary = self.compiled.vocabulary();
         let quoted = self.compiled.index().quote_tokens();
         let mut repeated = FxHashSet::default();
-        let name = place.in_name().filter(|&name| names.is_left(name));
+        let name = key_state.in_name().filter(|&name| names.is_left(name));
         let mut open: Vec<_> = name.map(|name| (quoted.trie.root(), name)).into_iter().collect();
         while let Some((node, name)) = open.pop() {
             for child in quoted.trie.steps(node) {
@@ -352,9 +353,9 @@ impl Matcher {
                 }
             }
         }
-        if names.has_common(place) {
+        if names.has_common(key_state) {
             for token in quoted.tokens.iter().filter(|token| token.is_whole).map(|token| token.token) {
-                let mut at = Some(place);
+                let mut at = Some(key_state);
                 for &byte in vocabulary.bytes(token).unwrap_or_default() {
                     at = at.and_then(|at| names.advance(at, byte, false, |_| false));
                 }

@@ -8,29 +8,29 @@ use std::sync::Arc;
 /// Readings after the steps of a path, the latest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
-    pub(super) last: Option<Arc<Node>>,
+    pub(super) last: Option<Arc<StepReadings>>,
 }
 
 /// What is known after a step.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct StepReadings {
     /// How many steps there were.
     pub(super) steps: usize,
     /// Nothing if no bound matters from here on.
-    pub(super) readings: Option<Vec<Reading>>,
-    pub(super) before: Option<Arc<Node>>,
+    pub(super) readings: Option<Vec<BoundedReading>>,
+    pub(super) before: Option<Arc<StepReadings>>,
 }
 
 /// One way to read the text.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct BoundedReading {
     pub(super) at: Located,
-    pub(super) open: Option<Open>,
+    pub(super) open: Option<BoundedPart>,
 }
 
 /// The part that is open in a reading.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct BoundedPart {
     pub(super) part: PartId,
     /// How many more tokens may begin in it.
     pub(super) left: usize,
@@ -38,7 +38,7 @@ pub(super) struct Open {
 }
 
 /// Nodes are dropped one after the other: there may be too many for the stack.
-impl Drop for Node {
+impl Drop for StepReadings {
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(mut node) = next.and_then(Arc::into_inner) {
@@ -47,7 +47,7 @@ impl Drop for Node {
     }
 }
 
-impl Open {
+impl BoundedPart {
     /// The tokens of the way out of the part.
     pub(super) fn way_left(&self) -> &[TokenId] {
         self.way_out.tokens()
@@ -62,13 +62,13 @@ impl Parts {
 
     /// Of a matcher that regards no bounds.
     pub(super) fn free() -> Parts {
-        Parts { last: Some(Arc::new(Node { steps: 0, readings: None, before: None })) }
+        Parts { last: Some(Arc::new(StepReadings { steps: 0, readings: None, before: None })) }
     }
 
     /// Adds what is known after a number of steps.
-    pub(super) fn push(&mut self, steps: usize, readings: Option<Vec<Reading>>) {
+    pub(super) fn push(&mut self, steps: usize, readings: Option<Vec<BoundedReading>>) {
         let before = self.last.take();
-        self.last = Some(Arc::new(Node { steps, readings, before }));
+        self.last = Some(Arc::new(StepReadings { steps, readings, before }));
     }
 
     /// Takes notice that only `steps` steps are left.

@@ -12,14 +12,14 @@
 use super::errors;
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
-use super::open_parts::{Node, Open, Parts, Reading};
+use super::open_parts::{BoundedPart, BoundedReading, Parts, StepReadings};
 use super::within::Alike;
 use super::within::SEARCHES;
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
 use crate::error::{Error, Result};
 use crate::grammar::Expression;
-use crate::mask::{CompiledGrammar, Effort, TokenMask, WayOut, Within};
+use crate::mask::{CompiledGrammar, Effort, PartContext, TokenMask, WayOut};
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
@@ -42,7 +42,7 @@ impl Matcher {
     /// Does something with the readings, if bounds of parts matter.
     pub(super) fn with_readings<R>(
         &mut self,
-        mut work: impl FnMut(&mut Locked<'_>, &[Reading]) -> Result<R>,
+        mut work: impl FnMut(&mut Locked<'_>, &[BoundedReading]) -> Result<R>,
     ) -> Result<Option<R>> {
         if !self.is_bounded() || self.path.has_ended() {
             return Ok(None);
@@ -128,8 +128,12 @@ impl Matcher {
 
 impl Locked<'_> {
     /// What is known after the last step of the path, which has led to a configuration. `last` is what was known.
-    fn node(&mut self, at: ConfigurationId, mut last: Option<Arc<Node>>) -> Result<Arc<Node>> {
-        let is_known = |node: &Node, locked: &Locked<'_>| match &node.readings {
+    fn node(
+        &mut self,
+        at: ConfigurationId,
+        mut last: Option<Arc<StepReadings>>,
+    ) -> Result<Arc<StepReadings>> {
+        let is_known = |node: &StepReadings, locked: &Locked<'_>| match &node.readings {
             Some(readings) => readings.iter().all(|reading| locked.cache.has(reading.at)),
             None => true,
         };
@@ -150,7 +154,11 @@ impl Locked<'_> {
         made
     }
 
-    fn made_again(&mut self, at: ConfigurationId, last: Option<Arc<Node>>) -> Result<Arc<Node>> {
+    fn made_again(
+        &mut self,
+        at: ConfigurationId,
+        last: Option<Arc<StepReadings>>,
+    ) -> Result<Arc<StepReadings>> {
         let mut parts = Parts { last };
         if parts.last.is_none() {
             let start = self.cache.start(self.compiled.automaton())?;
@@ -170,19 +178,21 @@ impl Locked<'_> {
             parts.push(place, Some(after));
         }
         let last = parts.last.take();
-        let last = last.unwrap_or_else(|| Arc::new(Node { steps: 0, readings: None, before: None }));
+        let last = last.unwrap_or_else(|| Arc::new(StepReadings { steps: 0, readings: None, before: None }));
         match &last.readings {
             Some(readings) if self.are_free(readings, at)? => {
-                Ok(Arc::new(Node { steps: last.steps, readings: None, before: last.before.clone() }))
+                Ok(Arc::new(StepReadings { steps: last.steps, readings: None, before: last.before.clone() }))
             }
             _ => Ok(last),
         }
     }
 
     /// Whether readings are all that there is at a configuration, and no part is open or ahead.
-    fn are_free(&mut self, readings: &[Reading], at: ConfigurationId) -> Result<bool> {
+    fn are_free(&mut self, readings: &[BoundedReading], at: ConfigurationId) -> Result<bool> {
         match readings {
-            [Reading { at: only, open: None }] if self.cache.has(*only) && self.cache.id(*only)? == at => {
+            [BoundedReading { at: only, open: None }]
+                if self.cache.has(*only) && self.cache.id(*only)? == at =>
+            {
                 Ok(!self.cache.is_part_ahead(self.compiled.automaton(), at)?)
             }
             _ => Ok(false),
@@ -190,7 +200,7 @@ impl Locked<'_> {
     }
 
     /// The readings after more of the text.
-    fn after(&mut self, readings: &[Reading], next: Next<'_>) -> Result<Vec<Reading>> {
+    fn after(&mut self, readings: &[BoundedReading], next: Next<'_>) -> Result<Vec<BoundedReading>> {
         if next.token.is_none() && next.bytes.is_none_or(|bytes| bytes.is_empty()) {
             return Ok(readings.to_vec());
         }
@@ -244,9 +254,9 @@ impl Locked<'_> {
     fn add_readings(
         &mut self,
         to: ConfigurationId,
-        before: Option<&Open>,
+        before: Option<&BoundedPart>,
         next: Next<'_>,
-        readings: &mut Vec<Reading>,
+        readings: &mut Vec<BoundedReading>,
     ) -> Result<()> {
         for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {
             let open = match reading.part {
@@ -263,12 +273,12 @@ impl Locked<'_> {
                         None => self.way_out((reading.configuration, part), left, Effort::All)?,
                     };
                     let Some(way_out) = way_out else { continue };
-                    Some(Open { part: part.part, left, way_out })
+                    Some(BoundedPart { part: part.part, left, way_out })
                 }
             };
             let at = self.cache.located(reading.configuration);
             match readings.iter_mut().find(|known| known.at == at) {
-                None => readings.push(Reading { at, open }),
+                None => readings.push(BoundedReading { at, open }),
                 Some(known) => {
                     // each way out is one of the other too
                     if let (Some(known), Some(open)) = (&mut known.open, open) {
@@ -285,7 +295,7 @@ impl Locked<'_> {
     }
 
     /// Whether what comes next is the next token of the way out of a part.
-    fn follows(&self, open: &Open, next: Next<'_>) -> bool {
+    fn follows(&self, open: &BoundedPart, next: Next<'_>) -> bool {
         let Some(&token) = open.way_left().first() else { return false };
         let same_bytes = next.bytes.is_some() && next.bytes == self.compiled.vocabulary().bytes(token);
         next.token == Some(token) || same_bytes && !self.compiled.automaton().has_terminals()
@@ -300,7 +310,7 @@ impl Locked<'_> {
     ) -> Result<Option<WayOut>> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let bound = |part| bound(self.compiled, part);
-        self.cache.way_out(Within { automaton, index, bound: &bound }, reading, most, effort)
+        self.cache.way_out(PartContext { automaton, index, bound: &bound }, reading, most, effort)
     }
 
     /// How many tokens are known to lead from inside a part to its end.
@@ -310,7 +320,7 @@ impl Locked<'_> {
         Ok(known.completions(effort).next().map(|way| way.len()))
     }
 
-    fn mask_of(&mut self, readings: &[Reading]) -> Result<Arc<TokenMask>> {
+    fn mask_of(&mut self, readings: &[BoundedReading]) -> Result<Arc<TokenMask>> {
         let (automaton, index) = (self.compiled.automaton(), Arc::clone(self.compiled.index()));
         let mut masks = Vec::with_capacity(readings.len());
         for reading in readings {
@@ -361,7 +371,7 @@ impl Locked<'_> {
                 locked.cache.lazy(locked.compiled.automaton()).step(at.configuration, byte)?;
             Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
         };
-        let from = Cursor { configuration: from, place: KeyState::OUTSIDE };
+        let from = Cursor { configuration: from, key_state: KeyState::OUTSIDE };
         let (groups, _) = self.groups(from, step, |_| true, usize::MAX)?;
         for Alike { at, tokens } in groups {
             let searched = self.cache.places_searched() - before;

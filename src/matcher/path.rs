@@ -21,7 +21,7 @@ const BYTES: usize = 1 << 12;
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     /// The place before the first byte.
-    start: Reached,
+    start: Destination,
     /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
     last: Chunk,
     /// The sets of names that the places of the steps are of. Forks share them: they only grow.
@@ -38,7 +38,7 @@ struct Step {
     /// The place in a mask file after it. It holds whatever becomes of the tables.
     base: BaseState,
     /// Which names of objects came.
-    place: KeyState,
+    key_state: KeyState,
     way: Way,
     /// Whether it is an end-of-sequence token.
     is_end: bool,
@@ -46,7 +46,7 @@ struct Step {
 
 /// Where a step leads: the configuration if the engine made it, the place in a mask file if that has one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reached {
+pub(super) struct Destination {
     pub(super) at: Located,
     pub(super) base: BaseState,
 }
@@ -123,7 +123,7 @@ impl Chunk {
 }
 
 impl Path {
-    pub(super) fn new(start: Reached) -> Path {
+    pub(super) fn new(start: Destination) -> Path {
         Path { start, last: Chunk::default(), names: Arc::default() }
     }
 
@@ -137,26 +137,39 @@ impl Path {
     }
 
     /// Adds a step by bytes.
-    pub(super) fn push(&mut self, bytes: &[u8], at: Reached, place: KeyState) {
+    pub(super) fn push(&mut self, bytes: &[u8], at: Destination, key_state: KeyState) {
         self.last.bytes.extend_from_slice(bytes);
-        self.push_step(at, place, Way::Bytes, false);
+        self.push_step(at, key_state, Way::Bytes, false);
     }
 
     /// Adds a token that token edges have taken, with its bytes. `is_end` says that the text ends with it.
-    pub(super) fn push_token(&mut self, bytes: &[u8], at: Reached, place: KeyState, way: Way, is_end: bool) {
+    pub(super) fn push_token(
+        &mut self,
+        bytes: &[u8],
+        at: Destination,
+        key_state: KeyState,
+        way: Way,
+        is_end: bool,
+    ) {
         self.last.bytes.extend_from_slice(bytes);
-        self.push_step(at, place, way, is_end);
+        self.push_step(at, key_state, way, is_end);
     }
 
     /// Adds an end-of-sequence token.
     pub(super) fn push_end(&mut self) {
-        let at = Reached { at: self.at(), base: self.base() };
-        self.push_step(at, self.place(), Way::Bytes, true);
+        let at = Destination { at: self.at(), base: self.base() };
+        self.push_step(at, self.key_state(), Way::Bytes, true);
     }
 
-    fn push_step(&mut self, Reached { at, base }: Reached, place: KeyState, way: Way, is_end: bool) {
+    fn push_step(
+        &mut self,
+        Destination { at, base }: Destination,
+        key_state: KeyState,
+        way: Way,
+        is_end: bool,
+    ) {
         let end = self.byte_count();
-        self.last.steps.push(Step { end, at, base, place, way, is_end });
+        self.last.steps.push(Step { end, at, base, key_state, way, is_end });
         if self.last.is_full() {
             self.last = Chunk::after(std::mem::take(&mut self.last));
         }
@@ -196,8 +209,8 @@ impl Path {
 
     /// Which names of objects came.
     #[inline]
-    pub(super) fn place(&self) -> KeyState {
-        self.last_step().map_or(KeyState::OUTSIDE, |step| step.place)
+    pub(super) fn key_state(&self) -> KeyState {
+        self.last_step().map_or(KeyState::OUTSIDE, |step| step.key_state)
     }
 
     /// The place in a mask file.
@@ -249,7 +262,7 @@ impl Path {
         let automaton = compiled.automaton();
         let start = cache.start(automaton)?;
         let known = self.step_count() - unknown;
-        let mut path = Path { start: Reached { at: start, ..self.start }, ..self.clone() };
+        let mut path = Path { start: Destination { at: start, ..self.start }, ..self.clone() };
         path.pop(unknown);
         let mut at = path.at();
         let chunks = self.chunks().into_iter().filter(|chunk| chunk.steps_before + chunk.steps.len() > known);
@@ -266,7 +279,7 @@ impl Path {
                     return Err(disagrees("it allows what no word begins with"));
                 }
                 path.last.bytes.extend_from_slice(bytes);
-                path.push_step(Reached { at, base: step.base }, step.place, step.way, step.is_end);
+                path.push_step(Destination { at, base: step.base }, step.key_state, step.way, step.is_end);
             }
         }
         Ok((path, at))
@@ -279,13 +292,13 @@ impl Path {
         start: Located,
         mut rewrite: impl FnMut(KeyState, &[u8], Way) -> Result<(Located, KeyState)>,
     ) -> Result<Path> {
-        let start = Reached { at: start, ..self.start };
+        let start = Destination { at: start, ..self.start };
         let mut path = Path { names: Arc::clone(&self.names), ..Path::new(start) };
         for chunk in self.chunks() {
             for (step, bytes) in chunk.iter() {
-                let (at, place) = rewrite(step.place, bytes, step.way)?;
+                let (at, key_state) = rewrite(step.key_state, bytes, step.way)?;
                 path.last.bytes.extend_from_slice(bytes);
-                path.push_step(Reached { at, base: step.base }, place, step.way, step.is_end);
+                path.push_step(Destination { at, base: step.base }, key_state, step.way, step.is_end);
             }
         }
         Ok(path)
@@ -351,8 +364,8 @@ pub(super) fn lock(names: &Mutex<KeyTracker>) -> MutexGuard<'_, KeyTracker> {
 mod tests {
     use super::*;
 
-    fn nowhere() -> Reached {
-        Reached { at: Located::unknown(false, false), base: BaseState::NONE }
+    fn nowhere() -> Destination {
+        Destination { at: Located::unknown(false, false), base: BaseState::NONE }
     }
 
     fn grown(path: &mut Path, steps: std::ops::Range<usize>) {

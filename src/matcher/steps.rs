@@ -2,7 +2,7 @@
 
 use super::matcher::{Locked, Matcher};
 use super::open_parts::Parts;
-use super::path::{Path, Reached};
+use super::path::{Destination, Path};
 use super::promises::Promises;
 use super::{errors, explored, keys};
 use crate::automaton::Facts;
@@ -44,7 +44,7 @@ impl Matcher {
     /// # Errors
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
-        let free = self.path.place().is_outside() && !keys::holds_two_names(&self.compiled);
+        let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
         if !self.path.has_ended() && free && !self.is_bounded() {
             if let Some(mask) = explored::mask(&self.compiled, &self.path) {
                 return Ok(look(mask));
@@ -225,13 +225,13 @@ pub(super) fn known_run(
     compiled: &CompiledGrammar,
     path: &Path,
     bytes: &[u8],
-) -> Option<(Option<Reached>, NameEnds)> {
+) -> Option<(Option<Destination>, NameEnds)> {
     if let Some(run) = explored::run(compiled, path, bytes) {
         return Some(run);
     }
     let snapshot = compiled.snapshot();
     let (end, names) = snapshot.run(compiled.automaton(), path.at(), bytes)?;
-    let reached = (!end.is_dead()).then(|| Reached { at: end, base: snapshot.base_state(end) });
+    let reached = (!end.is_dead()).then(|| Destination { at: end, base: snapshot.base_state(end) });
     Some((reached, names))
 }
 
@@ -242,13 +242,13 @@ pub(super) fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &
         return false;
     }
     let Some((Some(end), names)) = known_run(compiled, path, bytes) else { return false };
-    let place = path.place();
-    let place = match place.is_outside() && names.is_empty() {
-        true => Some(place),
+    let key_state = path.key_state();
+    let key_state = match key_state.is_outside() && names.is_empty() {
+        true => Some(key_state),
         false => keys::place_after(compiled, path, bytes, &names),
     };
-    if let Some(place) = place {
-        path.push(bytes, end, place);
+    if let Some(key_state) = key_state {
+        path.push(bytes, end, key_state);
     }
-    place.is_some()
+    key_state.is_some()
 }

@@ -30,7 +30,7 @@ const FAR: usize = 1 << 13;
 const SEARCHES_BY_NAMES: usize = 64;
 
 /// The allowed tokens that a completion within the budget is known after.
-struct Within {
+struct WithinBudget {
     tokens: Vec<TokenId>,
     /// No budget of more makes a difference; if that is known.
     ceiling: Option<usize>,
@@ -78,7 +78,7 @@ impl Matcher {
             return Ok(self.with_promised(TokenMask::of(&tokens, width).into()));
         }
         // what the place knows of names is not part of the configuration
-        let outside = self.path.place().is_outside();
+        let outside = self.path.key_state().is_outside();
         let is_accepting = self.is_accepting();
         let (mask, leads) = self.with_lock(|locked, at| {
             if locked.cache.completion_ceiling(at).filter(|_| outside).is_some_and(|ceiling| ceiling <= rest)
@@ -88,7 +88,7 @@ impl Matcher {
             if let Some(kept) = locked.cache.kept_mask(at, rest).filter(|_| outside) {
                 return Ok((kept, Vec::new()));
             }
-            let Within { mut tokens, ceiling, leads, is_general } =
+            let WithinBudget { mut tokens, ceiling, leads, is_general } =
                 locked.within(locked.cursor(at), &plain, rest)?;
             if let Some(ceiling) = ceiling.filter(|_| outside) {
                 locked.cache.keep_completion_ceiling(at, ceiling);
@@ -146,7 +146,7 @@ impl Matcher {
     /// Whether a budget is known to be more than any allowed token asks for. Nothing need be promised then: what was known after each
     /// of the tokens is found again.
     fn is_above_ceiling(&self, budget: usize) -> bool {
-        if budget == 0 || !self.path.place().is_outside() || self.is_bounded() {
+        if budget == 0 || !self.path.key_state().is_outside() || self.is_bounded() {
             return false;
         }
         self.compiled.snapshot().completion_ceiling(self.path.at()).is_some_and(|ceiling| ceiling < budget)
@@ -178,7 +178,7 @@ impl Matcher {
             return Ok(self.is_accepting());
         }
         let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
-        if self.path.place().is_outside() {
+        if self.path.key_state().is_outside() {
             let known = known_run(&self.compiled, &self.path, bytes);
             if let Some((end, names)) = known
                 && (end.is_none() || names.is_empty())
@@ -325,8 +325,8 @@ impl Locked<'_> {
         let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
         let taken = self.by_token(at.configuration, known, token)?;
         // names are followed along bytes
-        let place = by_bytes.map_or(KeyState::OUTSIDE, |at| at.place);
-        Ok(taken.map(|configuration| Cursor { configuration, place }).or(by_bytes))
+        let key_state = by_bytes.map_or(KeyState::OUTSIDE, |at| at.key_state);
+        Ok(taken.map(|configuration| Cursor { configuration, key_state }).or(by_bytes))
     }
 
     /// Whether the upper bound on a completion is at most `most` letters. The bound knows nothing of the names that came.
@@ -349,11 +349,11 @@ impl Locked<'_> {
         if self.compiled.has_parts() {
             return None;
         }
-        if at.place.is_outside() && (more == 0 || !self.compiled.automaton().has_names()) {
+        if at.key_state.is_outside() && (more == 0 || !self.compiled.automaton().has_names()) {
             return Some(0);
         }
         let names = self.compiled.endless_names()?;
-        Some(names.letters(self.names.most_names(at.place).saturating_add(more)) as usize)
+        Some(names.letters(self.names.most_names(at.key_state).saturating_add(more)) as usize)
     }
 
     /// A completion takes at least this many tokens.
@@ -365,7 +365,7 @@ impl Locked<'_> {
     /// At most this many tokens are needed after any token that may come, if that can be read off the grammar. It is kept
     /// where it does not depend on names.
     fn find_ceiling(&mut self, at: Cursor) -> Result<Option<usize>> {
-        let (compiled, outside) = (self.compiled, at.place.is_outside());
+        let (compiled, outside) = (self.compiled, at.key_state.is_outside());
         if let Some(known) = self.cache.completion_ceiling(at.configuration).filter(|_| outside) {
             return Ok(Some(known));
         }
@@ -384,18 +384,18 @@ impl Locked<'_> {
     }
 
     /// Of the tokens of a mask, those after which a completion of at most `rest` tokens is known.
-    fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<Within> {
+    fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        let (groups, places, whole) = self.kept_or_new_groups(from, plain, rest)?;
+        let (groups, key_states, whole) = self.kept_or_new_groups(from, plain, rest)?;
         let reach = self.reach(rest);
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let ceiling = whole.then_some(0);
-        let mut within = Within { tokens: Vec::new(), ceiling, leads: Vec::new(), is_general: true };
+        let mut within = WithinBudget { tokens: Vec::new(), ceiling, leads: Vec::new(), is_general: true };
         let mut names = 0;
         for (group, (configuration, tokens)) in groups.iter().enumerate() {
-            let place = places.get(group).copied().unwrap_or(from.place);
-            let at = Cursor { configuration: *configuration, place };
+            let key_state = key_states.get(group).copied().unwrap_or(from.key_state);
+            let at = Cursor { configuration: *configuration, key_state };
             if reach < FAR && self.cache.least_bytes(self.compiled.automaton(), *configuration)? > reach {
                 within.ceiling = None;
                 continue;
@@ -423,7 +423,7 @@ impl Locked<'_> {
             within.tokens.extend(is_within(needed).then_some(first));
             // a second name may be that of which the place does not know the beginning
             let alike = ahead.names <= 1;
-            within.ceiling = match alike && (at.place.is_outside() || ahead.names == 0) {
+            within.ceiling = match alike && (at.key_state.is_outside() || ahead.names == 0) {
                 true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),
                 false => {
                     within.is_general = false;
@@ -472,17 +472,17 @@ impl Locked<'_> {
         plain: &TokenMask,
         rest: usize,
     ) -> Result<(Arc<Groups>, Vec<KeyState>, bool)> {
-        let outside = from.place.is_outside();
+        let outside = from.key_state.is_outside();
         if let Some(kept) = self.cache.kept_groups(from.configuration).filter(|_| outside) {
             return Ok((kept, Vec::new(), true));
         }
         let plain = plain.to_bits();
         let (found, whole) = self.groups(from, Self::step, |token| plain[token.index()], rest)?;
-        let places: Vec<KeyState> = found.iter().map(|alike| alike.at.place).collect();
+        let key_states: Vec<KeyState> = found.iter().map(|alike| alike.at.key_state).collect();
         let groups: Arc<Groups> =
             found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
-        if !places.iter().all(|&place| place == from.place) {
-            return Ok((groups, places, whole));
+        if !key_states.iter().all(|&state| state == from.key_state) {
+            return Ok((groups, key_states, whole));
         }
         if outside && whole {
             self.cache.keep_groups(self.compiled.automaton(), from.configuration, Arc::clone(&groups));
@@ -504,7 +504,7 @@ impl Locked<'_> {
         let (automaton, trie) = (self.compiled.automaton(), vocabulary.trie());
         let reach = self.reach(rest);
         // what is kept is for all budgets
-        let looks_ahead = reach < FAR && !at.place.is_outside();
+        let looks_ahead = reach < FAR && !at.key_state.is_outside();
         let mut groups: Vec<Alike> = Vec::new();
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
         let (mut whole, mut last) = (true, None);
@@ -533,7 +533,7 @@ impl Locked<'_> {
                         texts.insert(token, next);
                         continue;
                     }
-                    let alike = Cursor { place: next.place.without_fresh_name(), ..next };
+                    let alike = Cursor { key_state: next.key_state.without_fresh_name(), ..next };
                     let place = match last {
                         Some((known, place)) if known == alike => place,
                         _ => *places.entry(alike).or_insert(groups.len()),
@@ -570,7 +570,7 @@ impl Locked<'_> {
         for (token, terminals) in tokens.into_iter().filter(|&(token, _)| wanted(token)) {
             self.cache.tables.work.spend(1)?;
             let text = texts.get(&token).copied();
-            let alike = text.map(|text| Cursor { place: text.place.without_fresh_name(), ..text });
+            let alike = text.map(|text| Cursor { key_state: text.key_state.without_fresh_name(), ..text });
             if let Some(&place) = places.get(&(terminals, alike)).filter(|_| terminals != u64::MAX) {
                 groups[place].tokens.push(token);
             } else if let Some(at) = self.by_id_too(from, text, token)? {

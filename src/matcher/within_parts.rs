@@ -6,7 +6,7 @@
 
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
-use super::open_parts::Reading;
+use super::open_parts::BoundedReading;
 use super::promises::Lead;
 use super::within::Alike;
 use crate::automaton::ConfigurationId;
@@ -197,7 +197,12 @@ impl Matcher {
 }
 
 impl Locked<'_> {
-    fn piece_of(&mut self, readings: &[Reading], effort: Effort, leaves: bool) -> Result<Option<Piece>> {
+    fn piece_of(
+        &mut self,
+        readings: &[BoundedReading],
+        effort: Effort,
+        leaves: bool,
+    ) -> Result<Option<Piece>> {
         if readings.iter().any(|reading| reading.at.is_accepting()) {
             return Ok(Some(Piece::End));
         }
@@ -221,13 +226,13 @@ impl Locked<'_> {
     }
 
     /// The tokens of a mask, put together by where they lead in each reading, and by the names that come with them.
-    fn classes(&mut self, readings: &[Reading], plain: &TokenMask) -> Result<Vec<Class>> {
+    fn classes(&mut self, readings: &[BoundedReading], plain: &TokenMask) -> Result<Vec<Class>> {
         let plain = plain.to_bits();
         let mut in_names: FxHashSet<usize> = FxHashSet::default();
         let mut places: FxHashMap<TokenId, Vec<(usize, usize)>> = FxHashMap::default();
         for (number, reading) in readings.iter().enumerate() {
             let configuration = self.cache.id(reading.at)?;
-            let from = Cursor { configuration, place: KeyState::OUTSIDE };
+            let from = Cursor { configuration, key_state: KeyState::OUTSIDE };
             let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
                 let configuration =
                     locked.cache.lazy(locked.compiled.automaton()).step(at.configuration, byte)?;
@@ -249,7 +254,7 @@ impl Locked<'_> {
             let from = self.cursor(self.cache.id(at)?);
             let (groups, _) = self.groups(from, Self::step, |token| plain[token.index()], usize::MAX)?;
             for (group, Alike { at, tokens }) in groups.into_iter().enumerate() {
-                if at.place.in_name().is_some() {
+                if at.key_state.in_name().is_some() {
                     in_names.insert(group);
                 }
                 for token in tokens {

@@ -49,12 +49,12 @@ pub(crate) struct KeyExhaustion {
     /// How many starts of names are done; their names are endless.
     done: usize,
     found: EndlessNames,
-    reached: Reached,
+    reached: NameGraph,
 }
 
 /// The configurations within the names from one start on.
 #[derive(Debug, Default)]
-struct Reached {
+struct NameGraph {
     places: FxHashMap<ConfigurationId, usize>,
     order: Vec<ConfigurationId>,
     /// Per configuration, those before it, and whether a usable byte leads from there.
@@ -82,7 +82,7 @@ impl KeyExhaustion {
                 Some(Some(endless)) => {
                     self.found = self.found.max(endless);
                     self.done += 1;
-                    self.reached = Reached::default();
+                    self.reached = NameGraph::default();
                 }
                 None => {}
             }
@@ -97,7 +97,7 @@ impl KeyExhaustion {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        let Reached { places, order, before, ways, loops } = &self.reached;
+        let NameGraph { places, order, before, ways, loops } = &self.reached;
         let each = size_of::<SmallVec<[(u32, bool); 2]>>();
         let words = ways.capacity() + loops.capacity();
         let lists = order.capacity() * size_of::<ConfigurationId>() + words * 8;
@@ -131,7 +131,7 @@ impl KeyExhaustion {
     }
 }
 
-impl Reached {
+impl NameGraph {
     fn place(&mut self, configuration: ConfigurationId) -> usize {
         let place = *self.places.entry(configuration).or_insert(self.order.len());
         if place == self.order.len() {

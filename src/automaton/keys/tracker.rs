@@ -4,7 +4,7 @@
 //! is a [`KeyState`], kept beside a configuration, which knows nothing of it: configurations are shared, whatever names came.
 //! Names whose configuration is [marked](crate::automaton::Transitions::is_named) when they end are remembered; those that a grammar
 //! lists need not be, as it admits each once. Before the first name that is remembered, and when the object it stands in is
-//! closed, there is nothing to follow, and the place is [`KeyState::OUTSIDE`].
+//! closed, there is nothing to follow, and the state is [`KeyState::OUTSIDE`].
 
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;

@@ -12,12 +12,12 @@ use rustc_hash::FxHashSet;
 
 /// States that may be reached, each with whether there is nothing that it could return to.
 #[derive(Default)]
-struct Reached {
+struct ReachedStates {
     known: FxHashSet<(StateId, bool)>,
     open: Vec<(StateId, bool)>,
 }
 
-impl Reached {
+impl ReachedStates {
     fn add(&mut self, state: StateId, is_last: bool) {
         if self.known.insert((state, is_last)) {
             self.open.push((state, is_last));
@@ -29,7 +29,7 @@ impl Lazy<'_> {
     /// Whether a configuration may return to nothing after no bytes but these; true if that is not found out.
     pub(crate) fn may_return_within(&self, id: ConfigurationId, bytes: &ByteSet) -> bool {
         let automaton = self.automaton;
-        let mut reached = Reached::default();
+        let mut reached = ReachedStates::default();
         let mut stacks = FxHashSet::default();
         for item in self.items(id) {
             if !self.add_returns(item.state, item.stack, &mut reached, &mut stacks) {
@@ -51,7 +51,7 @@ impl Lazy<'_> {
         &self,
         state: StateId,
         stack: StackSetId,
-        reached: &mut Reached,
+        reached: &mut ReachedStates,
         stacks: &mut FxHashSet<StackSetId>,
     ) -> bool {
         let automaton = self.automaton;
@@ -82,7 +82,7 @@ fn follow(
     state: StateId,
     is_last: bool,
     bytes: &ByteSet,
-    reached: &mut Reached,
+    reached: &mut ReachedStates,
 ) -> bool {
     match automaton.state(state) {
         State::Accept => return !is_last,

@@ -40,7 +40,7 @@ impl ForgetfulMask {
 pub(in crate::mask) type Indifferent = (u32, ConfigurationId, WatchedItem);
 
 /// A node of the trie that is reached by a text with which an item begins that came.
-struct Place {
+struct ItemNode {
     node: u32,
     /// Whether nothing below was found to matter.
     indifferent: bool,
@@ -69,7 +69,7 @@ fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut TokenSet) {
 }
 
 /// Notes that something matters below a place, and so below those before it.
-fn matter(places: &mut [Place], mut at: usize) {
+fn matter(places: &mut [ItemNode], mut at: usize) {
     while std::mem::take(&mut places[at].indifferent) {
         at = places[at].before;
     }
@@ -105,8 +105,15 @@ impl Work<'_> {
             return Ok((removed, added.tokens));
         }
         let exact = Some(configuration);
-        let mut places =
-            vec![Place { node: trie.root(), indifferent: true, before: 0, byte: 0, exact, forgetful, like }];
+        let mut places = vec![ItemNode {
+            node: trie.root(),
+            indifferent: true,
+            before: 0,
+            byte: 0,
+            exact,
+            forgetful,
+            like,
+        }];
         let mut at = 0;
         while at < places.len() {
             self.walk.lazy.work.spend(trie.steps(places[at].node).len())?;
@@ -133,7 +140,15 @@ impl Work<'_> {
                 let (node, byte) = (child.node, child.byte);
                 let known = like.only().map(|item| (node, forgetful, item));
                 if !child.is_leaf && !known.is_some_and(|known| self.records.is_indifferent(&known)) {
-                    places.push(Place { node, indifferent: true, before: at, byte, exact, forgetful, like });
+                    places.push(ItemNode {
+                        node,
+                        indifferent: true,
+                        before: at,
+                        byte,
+                        exact,
+                        forgetful,
+                        like,
+                    });
                 }
             }
             at += 1;
@@ -146,7 +161,7 @@ impl Work<'_> {
     }
 
     /// The configuration at a place.
-    fn exact(&mut self, places: &mut [Place], at: usize) -> Result<ConfigurationId> {
+    fn exact(&mut self, places: &mut [ItemNode], at: usize) -> Result<ConfigurationId> {
         let mut path = Vec::new();
         let mut place = at;
         let mut exact = loop {

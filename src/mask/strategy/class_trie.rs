@@ -14,7 +14,7 @@ use crate::mask::tuning::{
 };
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, Limit, NodeBudget, Target};
-use crate::mask::walk::sweep::Level;
+use crate::mask::walk::sweep::WideConfiguration;
 use crate::token_index::alphabet::CharKinds;
 use crate::token_index::class_trie::kind;
 use crate::token_index::subtree_summary::SubtreeSummary;
@@ -221,24 +221,24 @@ fn all_accept(
 
 /// Reads tokens that are nearly in order, each from the start.
 struct Reader<'a> {
-    start: Place<'a>,
+    start: PathStep<'a>,
     /// Whether the configuration must not return inside a token.
     quiet: bool,
     /// What is reached with the bytes of the last token, as far as it is not dead.
-    path: Vec<Place<'a>>,
+    path: Vec<PathStep<'a>>,
     last: Vec<u8>,
 }
 
 /// A configuration, and its successors if it is worth to have them available.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct PathStep<'a> {
     configuration: ConfigurationId,
-    level: Option<Level<'a>>,
+    level: Option<WideConfiguration<'a>>,
 }
 
 impl<'a> Reader<'a> {
     fn new(walk: &mut Walk<'a>, start: ConfigurationId, quiet: bool) -> Reader<'a> {
-        let start = Place { configuration: start, level: walk.wide(start) };
+        let start = PathStep { configuration: start, level: walk.wide(start) };
         Reader { start, quiet, path: Vec::new(), last: Vec::new() }
     }
 
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
                 return Ok(Some(false));
             }
             if next != at.configuration {
-                at = Place { configuration: next, level: walk.wide(next) };
+                at = PathStep { configuration: next, level: walk.wide(next) };
             }
             if next == ConfigurationId::UNKNOWN || self.quiet && walk.lazy.is_accepting(next) {
                 return Ok(None);

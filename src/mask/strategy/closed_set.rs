@@ -23,14 +23,14 @@ pub(super) const STRATEGY: Strategy =
     Strategy { name: "closed-set", needs: Needs::Loop, is_budgeted: true, try_compute };
 
 /// Configurations under a loop, each with the state of the loop and how many characters were begun.
-struct Reached {
+struct Explored {
     all: Vec<(usize, ConfigurationId, usize)>,
     known: FxHashSet<(usize, ConfigurationId)>,
     /// Whether more characters than are precomputed lead to others.
     cut_short: bool,
 }
 
-impl Reached {
+impl Explored {
     /// Adds the configuration after a byte or a character that leads to a state of the loop. Returns why the exploration
     /// ends, if it does: the configuration is dead or not known, or there are too many, or a residual returns there.
     fn add(
@@ -88,7 +88,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
     let Some(counted) = &language.by_length else { return Ok(Outcome::NotApplicable) };
     let mut reached =
-        Reached { all: vec![(0, task.configuration, 0)], known: FxHashSet::default(), cut_short: false };
+        Explored { all: vec![(0, task.configuration, 0)], known: FxHashSet::default(), cut_short: false };
     let mut done = 0;
     let mut left_by = [false; ESCAPES];
     while let Some(&(state, at, begun)) = reached.all.get(done) {

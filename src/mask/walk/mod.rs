@@ -14,7 +14,7 @@ use crate::token_index::loops::{LoopLanguage, TrieId};
 use crate::vocabulary::{ChildStep, EndingTokens, TokenTrie, Vocabulary};
 use collected::{Collected, EnteredString, TrieScope};
 use smallvec::SmallVec;
-use sweep::Levels;
+use sweep::WideConfigurations;
 use whole_subtree::SubtreeAcceptance;
 
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
@@ -25,7 +25,7 @@ pub(super) struct Walk<'a> {
     /// The last row asked for: next to each other stand mostly nodes of one configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
     /// Configurations after which many bytes may come.
-    pub(super) levels: Levels<'a>,
+    pub(super) levels: WideConfigurations<'a>,
     pub(super) index: &'a TokenIndex,
     pub(super) vocabulary: &'a Vocabulary,
     /// Nodes that are reached, with the configuration there.
@@ -40,7 +40,7 @@ impl<'a> Walk<'a> {
             lazy,
             transitions,
             last_row: None,
-            levels: Levels::default(),
+            levels: WideConfigurations::default(),
             index,
             vocabulary: index.vocabulary(),
             open: Vec::new(),

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// A configuration on the way to a node.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::mask) struct Level<'a> {
+pub(in crate::mask) struct WideConfiguration<'a> {
     /// Its successors.
     row: Dense<'a>,
     configuration: ConfigurationId,
@@ -24,13 +24,13 @@ pub(in crate::mask) struct Level<'a> {
 
 /// The configurations that have been asked for.
 #[derive(Debug, Default)]
-pub(in crate::mask) struct Levels<'a> {
+pub(in crate::mask) struct WideConfigurations<'a> {
     /// Those after which many bytes may come, and nothing for others.
-    known: FxHashMap<ConfigurationId, Option<Level<'a>>>,
+    known: FxHashMap<ConfigurationId, Option<WideConfiguration<'a>>>,
     /// The last one with each ending of ids.
-    at_hand: Vec<Option<Level<'a>>>,
+    at_hand: Vec<Option<WideConfiguration<'a>>>,
     /// Room for a path.
-    path: Vec<Level<'a>>,
+    path: Vec<WideConfiguration<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -40,7 +40,7 @@ impl<'a> Walk<'a> {
         trie: &TokenTrie,
         node: u32,
         configuration: ConfigurationId,
-    ) -> Option<Level<'a>> {
+    ) -> Option<WideConfiguration<'a>> {
         let known = &trie.nodes()[node as usize];
         match known.end - node >= SWEEP_NODES && known.depth < Node::DEEP - 1 {
             true => self.wide(configuration),
@@ -49,7 +49,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The successors of a configuration, if many bytes may come.
-    pub(in crate::mask) fn wide(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
+    pub(in crate::mask) fn wide(&mut self, configuration: ConfigurationId) -> Option<WideConfiguration<'a>> {
         let place = configuration.index() % LEVEL_SLOTS;
         if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
             && at_hand.configuration == configuration
@@ -67,18 +67,22 @@ impl<'a> Walk<'a> {
         level
     }
 
-    fn new_level(&mut self, configuration: ConfigurationId) -> Option<Level<'a>> {
+    fn new_level(&mut self, configuration: ConfigurationId) -> Option<WideConfiguration<'a>> {
         let is_wide = self.lazy.candidate_bytes(configuration).len() >= SWEEP_BYTES;
         let row = if is_wide { self.row(configuration) } else { None };
         let is_accepting = self.lazy.is_accepting(configuration);
-        let level = row.map(|row| Level { row, configuration, is_accepting });
+        let level = row.map(|row| WideConfiguration { row, configuration, is_accepting });
         self.levels.known.insert(configuration, level);
         level
     }
 
     /// The configuration after a byte.
     #[inline]
-    pub(in crate::mask) fn step_on(&mut self, at: &Level<'a>, byte: u8) -> Result<ConfigurationId> {
+    pub(in crate::mask) fn step_on(
+        &mut self,
+        at: &WideConfiguration<'a>,
+        byte: u8,
+    ) -> Result<ConfigurationId> {
         match at.row.step(self.lazy.automaton, byte) {
             Some(known) => Ok(known),
             None => self.step(at.configuration, byte),
@@ -90,7 +94,7 @@ impl<'a> Walk<'a> {
     pub(in crate::mask) fn step_from(
         &mut self,
         at: ConfigurationId,
-        level: Option<&Level<'a>>,
+        level: Option<&WideConfiguration<'a>>,
         byte: u8,
     ) -> Result<ConfigurationId> {
         match level {
@@ -105,7 +109,7 @@ impl<'a> Walk<'a> {
         &mut self,
         trie: (TrieId, &TokenTrie),
         node: u32,
-        level: Level<'a>,
+        level: WideConfiguration<'a>,
         out: &mut Collected,
     ) -> Result<()> {
         let mut path = std::mem::take(&mut self.levels.path);
@@ -120,7 +124,7 @@ impl<'a> Walk<'a> {
     /// on, those of nodes before it: siblings often lead to the same configuration.
     fn sweep_along(
         &mut self,
-        path: &mut [Level<'a>],
+        path: &mut [WideConfiguration<'a>],
         (id, trie): (TrieId, &TokenTrie),
         node: u32,
         out: &mut Collected,
@@ -216,7 +220,7 @@ impl<'a> Walk<'a> {
         &mut self,
         trie: &TokenTrie,
         node: u32,
-        level: &Level<'a>,
+        level: &WideConfiguration<'a>,
         out: &mut Collected,
     ) -> Result<u32> {
         let (leaves, end) = trie.leaves(node);

@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 const ASCII: (u8, u8) = (b' ', 0x7F);
 
 /// A configuration, the characters that are read there, and whether the part must not return on the way.
-type Place = (ConfigurationId, CharKinds, bool);
+type SubtreeKey = (ConfigurationId, CharKinds, bool);
 
 /// What is known of the characters of kinds.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(in crate::mask) struct SubtreeAcceptance {
     places: FxHashMap<(ConfigurationId, bool), usize>,
     steps: Vec<CharSteps>,
     blocks: Blocks,
-    reaches: FxHashMap<Place, Reach>,
+    reaches: FxHashMap<SubtreeKey, Reach>,
     /// How often it was asked whether a subtree is taken whole, and how many nodes those that are have.
     asked: u32,
     taken: u32,
@@ -213,7 +213,7 @@ impl Walk<'_> {
     /// Whether this many characters of some kinds stay alive; false if it takes too many looks to know.
     fn follow(
         &mut self,
-        start: Place,
+        start: SubtreeKey,
         characters: u32,
         most_looks: u32,
         most_come_to: usize,
@@ -248,7 +248,7 @@ impl Walk<'_> {
     }
 
     /// Notes how far characters stay alive from a start, and from the configurations that were reached on the way.
-    fn note(&mut self, start: Place, order: &[(ConfigurationId, u32)], reach: Reach) {
+    fn note(&mut self, start: SubtreeKey, order: &[(ConfigurationId, u32)], reach: Reach) {
         let (_, kinds, quiet) = start;
         for &(at, read) in order {
             // else the start would not stay alive so far
