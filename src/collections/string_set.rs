@@ -4,8 +4,8 @@
 //! in common, a set stays what it is while others grow from it, equal sets have equal ids, and to read on in all texts of
 //! a set at once is to go to a child.
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::BuildHasher;
+use super::interner::SliceInterner;
+use hashbrown::DefaultHashBuilder;
 
 /// The id of a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,60 +16,29 @@ impl SetId {
     pub(crate) const EMPTY: SetId = SetId(0);
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    /// The children end here; they begin where those of the node before end.
-    end: u32,
-    has_empty: bool,
-}
-
 /// The table of sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringSets {
-    /// Of the sets other than the empty one.
-    nodes: Vec<Node>,
-    children: Vec<(u8, SetId)>,
-    ids: HashTable<u32>,
-    /// With a random key: the texts come from outside.
-    hasher: DefaultHashBuilder,
-}
-
-fn children_of<'a>(nodes: &[Node], children: &'a [(u8, SetId)], id: u32) -> &'a [(u8, SetId)] {
-    let end = |id: u32| id.checked_sub(1).map_or(0, |place| nodes[place as usize].end as usize);
-    &children[end(id.saturating_sub(1))..end(id)]
+    /// The sets other than the empty one: the children, and whether the set has the empty text. The texts come from outside.
+    nodes: SliceInterner<(u8, SetId), bool, DefaultHashBuilder>,
 }
 
 impl StringSets {
     fn intern(&mut self, has_empty: bool, children: &[(u8, SetId)]) -> SetId {
-        if !has_empty && children.is_empty() {
-            return SetId::EMPTY;
+        match !has_empty && children.is_empty() {
+            true => SetId::EMPTY,
+            false => SetId(1 + self.nodes.intern_with(has_empty, children)),
         }
-        let (nodes, all) = (&self.nodes, &self.children);
-        let same = |&id: &u32| {
-            nodes[id as usize - 1].has_empty == has_empty && children_of(nodes, all, id) == children
-        };
-        let hash = self.hasher.hash_one((has_empty, children));
-        if let Some(&id) = self.ids.find(hash, same) {
-            return SetId(id);
-        }
-        let id = self.nodes.len() as u32 + 1;
-        self.children.extend_from_slice(children);
-        self.nodes.push(Node { end: self.children.len() as u32, has_empty });
-        let (nodes, all, hasher) = (&self.nodes, &self.children, &self.hasher);
-        let again =
-            |&id: &u32| hasher.hash_one((nodes[id as usize - 1].has_empty, children_of(nodes, all, id)));
-        self.ids.insert_unique(hash, id, again);
-        SetId(id)
     }
 
     /// The rests by first byte.
     pub(crate) fn children(&self, set: SetId) -> &[(u8, SetId)] {
-        children_of(&self.nodes, &self.children, set.0)
+        set.0.checked_sub(1).map_or(&[], |node| self.nodes.get(node))
     }
 
     /// Whether the empty text is in a set.
     pub(crate) fn has_empty(&self, set: SetId) -> bool {
-        set.0.checked_sub(1).is_some_and(|place| self.nodes[place as usize].has_empty)
+        set.0.checked_sub(1).is_some_and(|node| self.nodes.head(node))
     }
 
     /// What is left of the texts that begin with some bytes.
@@ -103,6 +72,6 @@ impl StringSets {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.children.capacity() * 8 + self.ids.capacity() * 5
+        self.nodes.memory_usage()
     }
 }

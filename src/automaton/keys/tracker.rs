@@ -8,11 +8,12 @@
 
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
+use crate::collections::interner::Interner;
 use crate::collections::string_set::{SetId, StringSets};
 use crate::error::Result;
 use crate::json::string::JsonStringDecoder;
 use crate::limits::{LimitKind, Limits};
-use hashbrown::HashMap;
+use hashbrown::DefaultHashBuilder;
 use rustc_hash::FxHashSet;
 
 /// How far a text has come.
@@ -99,23 +100,19 @@ impl Level {
 #[derive(Clone, Debug)]
 pub(crate) struct KeyTracker {
     sets: StringSets,
-    levels: Vec<Level>,
-    level_ids: HashMap<Level, u32>,
+    levels: Interner<Level, DefaultHashBuilder>,
     /// Per text: the one without its last byte, and that byte.
-    texts: Vec<(TextId, u8)>,
-    text_ids: HashMap<(TextId, u8), TextId>,
+    texts: Interner<(TextId, u8), DefaultHashBuilder>,
 }
 
 impl Default for KeyTracker {
     fn default() -> KeyTracker {
-        let outside = Level::inner(0, false, (0, false));
-        KeyTracker {
-            sets: StringSets::default(),
-            levels: vec![outside; 2],
-            level_ids: HashMap::default(),
-            texts: vec![(TextId(0), 0)],
-            text_ids: HashMap::default(),
+        let (mut levels, mut texts) = (Interner::default(), Interner::default());
+        for _ in [Level::OUTSIDE, Level::ROOT] {
+            levels.reserve(Level::inner(0, false, (0, false)));
         }
+        texts.reserve((TextId(0), 0));
+        KeyTracker { sets: StringSets::default(), levels, texts }
     }
 }
 
@@ -195,38 +192,22 @@ impl KeyTracker {
 
     /// How many names came at most in one of the open objects.
     pub(crate) fn most_names(&self, place: KeyState) -> u32 {
-        self.levels[place.level as usize].most
+        self.levels.get(place.level).most
     }
 
     /// Whether a name that a single token may spell came in one of the open objects.
     pub(crate) fn has_common(&self, place: KeyState) -> bool {
-        self.levels[place.level as usize].common
-    }
-
-    fn level(&mut self, level: Level) -> u32 {
-        let next = self.levels.len() as u32;
-        let levels = &mut self.levels;
-        *self.level_ids.entry(level).or_insert_with(|| {
-            levels.push(level);
-            next
-        })
+        self.levels.get(place.level).common
     }
 
     fn append(&mut self, text: TextId, bytes: &[u8]) -> TextId {
-        bytes.iter().fold(text, |text, &byte| {
-            let next = TextId(self.texts.len() as u32);
-            let texts = &mut self.texts;
-            *self.text_ids.entry((text, byte)).or_insert_with(|| {
-                texts.push((text, byte));
-                next
-            })
-        })
+        bytes.iter().fold(text, |text, &byte| TextId(self.texts.intern((text, byte))))
     }
 
     fn text(&self, mut text: TextId) -> Vec<u8> {
         let mut bytes = Vec::new();
         while text != TextId::default() {
-            let (before, byte) = self.texts[text.0 as usize];
+            let (before, byte) = *self.texts.get(text.0);
             bytes.push(byte);
             text = before;
         }
@@ -269,7 +250,7 @@ impl KeyTracker {
         let names = self.sets.with(level.names, name);
         let count = level.count.saturating_add(1);
         let (most, common) = (level.most.max(count), level.common || is_common(name));
-        let level = self.level(Level { names, count, most, common, ..level });
+        let level = self.levels.intern(Level { names, count, most, common, ..level });
         KeyState { level, at: Position::Value }
     }
 
@@ -285,7 +266,7 @@ impl KeyTracker {
         if place.is_outside() {
             return Some(place);
         }
-        let level = self.levels[place.level as usize];
+        let level = *self.levels.get(place.level);
         let at = match (place.at, byte) {
             (Position::Text { escaped: true }, _) => Position::Text { escaped: false },
             (Position::Text { .. }, b'\\') => Position::Text { escaped: true },
@@ -319,7 +300,7 @@ impl KeyTracker {
                 let (below, is_object) = (place.level, byte == b'{');
                 let inner = Level::inner(below, is_object, (level.most, level.common));
                 let at = if is_object { Position::Key } else { Position::Value };
-                return Some(KeyState { level: self.level(inner), at });
+                return Some(KeyState { level: self.levels.intern(inner), at });
             }
             (Position::Value | Position::Key, b'}' | b']') => {
                 let level = if place.level == Level::ROOT { Level::ROOT } else { level.below };
@@ -333,10 +314,6 @@ impl KeyTracker {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        self.sets.memory_usage()
-            + self.levels.capacity() * size_of::<Level>()
-            + self.level_ids.capacity() * (size_of::<Level>() + 5)
-            + self.texts.capacity() * 8
-            + self.text_ids.capacity() * 13
+        self.sets.memory_usage() + self.levels.memory_usage() + self.texts.memory_usage()
     }
 }
