@@ -2,12 +2,11 @@
 
 use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;
-use crate::collections::slices::items_of;
-use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use crate::collections::heap::map_bytes;
+use crate::collections::interner::SliceInterner;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
 
 /// This many words are tried on the next product state before others are searched for.
 pub(in crate::automaton) const COMPLETIONS: usize = 8;
@@ -21,10 +20,8 @@ pub(in crate::automaton) type ProductState = SmallVec<[ConfigurationId; 8]>;
 /// Interned product states, and which of them can be completed.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct ProductStates {
-    pub(in crate::automaton) operands: Vec<ConfigurationId>,
-    /// Where the operands of each end.
-    pub(in crate::automaton) ends: Vec<u32>,
-    ids: HashTable<u32>,
+    /// The operands of each.
+    states: SliceInterner<ConfigurationId>,
     /// Per product and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
     pub(in crate::automaton) co_accessible: FxHashMap<(u32, ProductStateId), Option<u32>>,
     /// Per product: the most bytes of those words, so far.
@@ -37,29 +34,13 @@ pub(in crate::automaton) struct ProductStates {
     pub(in crate::automaton) least: FxHashMap<Item, u32>,
 }
 
-pub(in crate::automaton) fn hash(tuple: &[ConfigurationId]) -> u64 {
-    let mut hasher = FxHasher::default();
-    tuple.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl ProductStates {
     pub(in crate::automaton) fn intern(&mut self, tuple: &[ConfigurationId]) -> ProductStateId {
-        let hash = hash(tuple);
-        let (operands, ends) = (&self.operands, &self.ends);
-        if let Some(&id) = self.ids.find(hash, |&id| items_of(operands, ends, id) == tuple) {
-            return ProductStateId(id);
-        }
-        let id = self.ends.len() as u32;
-        self.operands.extend_from_slice(tuple);
-        self.ends.push(self.operands.len() as u32);
-        let (operands, ends) = (&self.operands, &self.ends);
-        self.ids.insert_unique(hash, id, |&id| self::hash(items_of(operands, ends, id)));
-        ProductStateId(id)
+        ProductStateId(self.states.intern(tuple))
     }
 
     pub(in crate::automaton) fn get(&self, tuple: ProductStateId) -> &[ConfigurationId] {
-        items_of(&self.operands, &self.ends, tuple.0)
+        self.states.get(tuple.0)
     }
 
     /// The most bytes that it took to complete any product state of a product so far.
@@ -89,12 +70,11 @@ impl ProductStates {
     }
 
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        (self.operands.capacity() + self.ends.capacity()) * 4
-            + self.ids.capacity() * 5
-            + self.co_accessible.capacity() * 17
-            + self.completion_radius.capacity() * 9
+        self.states.memory_usage()
+            + map_bytes(&self.co_accessible)
+            + map_bytes(&self.completion_radius)
             + self.completions.len() * COMPLETIONS * (size_of::<Word>() + LONGEST_TRIED)
-            + self.least.capacity() * (size_of::<(Item, u32)>() + 1)
+            + map_bytes(&self.least)
     }
 }
 

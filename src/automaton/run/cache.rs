@@ -12,12 +12,11 @@ use crate::automaton::register::seen_sets::{Counted, SeenSets};
 use crate::automaton::register::unique::memory::{HistoryId, Memory};
 use crate::automaton::residual::canonical_form::CanonicalScratch;
 use crate::automaton::residual::char_partition::CharStepMemo;
-use crate::collections::slices::items_of;
+use crate::collections::heap::map_bytes;
+use crate::collections::interner::SliceInterner;
 use crate::work::Budget;
-use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The tables that grow as an automaton is run: stacks, configurations, successors.
@@ -29,12 +28,7 @@ pub struct Cache {
     pub(in crate::automaton) products: ProductStates,
     pub(in crate::automaton) bounds: Bounds,
     pub(in crate::automaton) memory: Memory,
-    pub(in crate::automaton) items: Vec<Item>,
-    /// Per configuration: the end of its items; they begin where those of the configuration before end.
-    ends: Vec<u32>,
-    /// Per configuration: what it remembers.
-    histories: Vec<HistoryId>,
-    ids: HashTable<u32>,
+    configurations: SliceInterner<Item, (Flags, HistoryId)>,
     pub(in crate::automaton) transitions: Arc<Transitions>,
     /// The end of the last row of successors.
     pub(in crate::automaton) rows_end: u32,
@@ -54,13 +48,6 @@ pub struct Cache {
     pub(crate) work: Budget,
 }
 
-fn hash(items: &[Item], flags: Flags, history: HistoryId) -> u64 {
-    let mut hasher = FxHasher::default();
-    items.hash(&mut hasher);
-    (flags, history).hash(&mut hasher);
-    hasher.finish()
-}
-
 impl Default for Cache {
     fn default() -> Cache {
         Cache::new()
@@ -78,10 +65,7 @@ impl Cache {
             bounds: Bounds::default(),
             memory: Memory::new(),
             // most first masks need no more
-            items: Vec::with_capacity(64),
-            ends: Vec::with_capacity(64),
-            histories: Vec::with_capacity(64),
-            ids: HashTable::with_capacity(56),
+            configurations: SliceInterner::with_capacity(64),
             transitions: Arc::default(),
             rows_end: 0,
             closed: FxHashMap::default(),
@@ -95,15 +79,14 @@ impl Cache {
         };
         tables.intern(&[], Flags::default(), HistoryId::NONE);
         // the unknown one has a place of its own
-        tables.ends.push(0);
-        tables.histories.push(HistoryId::NONE);
+        tables.configurations.reserve((Flags::default(), HistoryId::NONE), &[]);
         tables.transitions.add(ConfigurationId::UNKNOWN, Flags::default(), true);
         tables
     }
 
     /// How many configurations there are, the dead one included.
     pub fn configuration_count(&self) -> usize {
-        self.ends.len() - 1
+        self.configurations.len() - 1
     }
 
     /// Whether the bytes so far are a word of the language.
@@ -122,7 +105,7 @@ impl Cache {
     }
 
     pub(in crate::automaton) fn items(&self, id: ConfigurationId) -> &[Item] {
-        items_of(&self.items, &self.ends, id.0)
+        self.configurations.get(id.0)
     }
 
     /// What is known of the configurations, for others to read.
@@ -157,7 +140,7 @@ impl Cache {
 
     /// What the configuration remembers.
     pub(in crate::automaton) fn history(&self, id: ConfigurationId) -> HistoryId {
-        self.histories[id.index()]
+        self.configurations.head(id.0).1
     }
 
     pub(in crate::automaton) fn intern(
@@ -166,29 +149,12 @@ impl Cache {
         flags: Flags,
         history: HistoryId,
     ) -> ConfigurationId {
-        let hash = hash(items, flags, history);
-        let (all, ends, histories, transitions) =
-            (&self.items, &self.ends, &self.histories, &self.transitions);
-        let same = |&id: &u32| {
-            items_of(all, ends, id) == items
-                && transitions.flags(ConfigurationId(id)) == flags
-                && histories[id as usize] == history
-        };
-        if let Some(&id) = self.ids.find(hash, same) {
-            return ConfigurationId(id);
+        let next = self.configurations.len() as u32;
+        let id = ConfigurationId(self.configurations.intern_with((flags, history), items));
+        if id.0 == next {
+            self.transitions.add(id, flags, items.is_empty());
         }
-        let id = self.ends.len() as u32;
-        self.items.extend_from_slice(items);
-        self.ends.push(self.items.len() as u32);
-        self.histories.push(history);
-        self.transitions.add(ConfigurationId(id), flags, items.is_empty());
-        let (all, ends, histories, transitions) =
-            (&self.items, &self.ends, &self.histories, &self.transitions);
-        self.ids.insert_unique(hash, id, |&id| {
-            let flags = transitions.flags(ConfigurationId(id));
-            self::hash(items_of(all, ends, id), flags, histories[id as usize])
-        });
-        ConfigurationId(id)
+        id
     }
 
     /// Whether some stack returns to one state twice. What was called there has then called itself after
@@ -216,11 +182,9 @@ impl Cache {
             + self.bounds.memory_usage()
             + self.memory.memory_usage()
             + self.char_steps.memory_usage()
-            + self.items.capacity() * size_of::<Item>()
-            + (self.ends.capacity() + self.histories.capacity()) * 4
-            + self.ids.capacity() * 5
+            + self.configurations.memory_usage()
             + self.transitions.memory_usage()
-            + self.closed.capacity() * (size_of::<Item>() + 5)
+            + map_bytes(&self.closed)
             + self.closure_memo.memory_usage()
     }
 }

@@ -62,7 +62,6 @@ impl ClosureMemo {
 
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.items.capacity() * size_of::<Item>()
-            + self.of.capacity() * (size_of::<(u64, u32, u32, ConfigurationId)>() + 1)
+        self.items.capacity() * size_of::<Item>() + self.of.allocation_size()
     }
 }

@@ -14,11 +14,8 @@
 use super::configuration::StackSetId;
 use super::frame_value::RoundSetId;
 use crate::automaton::program::interval::{Interval, Intervals};
-use crate::collections::slices::items_of;
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use crate::collections::interner::SliceInterner;
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 
 /// Intervals of one length at one distance: the numbers of rounds of one or three letters that fit a text are all even or
 /// all odd. Kept as runs, such a set takes the same memory whatever the bounds of its loop.
@@ -68,10 +65,8 @@ fn runs(set: &[Interval]) -> SmallVec<[IntervalRun; 1]> {
 /// The table of sets.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct RoundSets {
-    runs: Vec<IntervalRun>,
-    /// Per set after [`RoundSetId::ANY`]: the end of its runs; they begin where those of the set before end.
-    ends: Vec<u32>,
-    ids: HashTable<u32>,
+    /// The runs of the sets after [`RoundSetId::ANY`].
+    sets: SliceInterner<IntervalRun>,
     /// Per set after [`RoundSetId::ANY`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
     fewer: Vec<RoundSetId>,
 }
@@ -81,19 +76,11 @@ const NO_ROUND: RoundSetId = RoundSetId(u32::MAX);
 /// The set after one more round was not needed yet.
 const UNKNOWN: RoundSetId = RoundSetId(u32::MAX - 1);
 
-fn hash(runs: &[IntervalRun]) -> u64 {
-    let mut hasher = FxHasher::default();
-    runs.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl RoundSets {
     /// The intervals of a set.
     pub(in crate::automaton) fn get(&self, set: RoundSetId) -> Intervals {
         match set.0.checked_sub(1) {
-            Some(place) => {
-                items_of(&self.runs, &self.ends, place).iter().flat_map(|run| run.intervals()).collect()
-            }
+            Some(place) => self.sets.get(place).iter().flat_map(|run| run.intervals()).collect(),
             None => Intervals::from_elem(Interval::ANY, 1),
         }
     }
@@ -103,26 +90,17 @@ impl RoundSets {
         if *set == [Interval::ANY] {
             return RoundSetId::ANY;
         }
-        let set = runs(set);
-        let hash = hash(&set);
-        let (runs, ends) = (&self.runs, &self.ends);
-        let same = |&place: &u32| items_of(runs, ends, place) == &*set;
-        if let Some(&place) = self.ids.find(hash, same) {
-            return RoundSetId(1 + place);
+        let place = self.sets.intern(&runs(set));
+        if place as usize == self.fewer.len() {
+            self.fewer.push(UNKNOWN);
         }
-        let place = self.ends.len() as u32;
-        self.runs.extend_from_slice(&set);
-        self.ends.push(self.runs.len() as u32);
-        self.fewer.push(UNKNOWN);
-        let (runs, ends) = (&self.runs, &self.ends);
-        self.ids.insert_unique(hash, place, |&place| self::hash(items_of(runs, ends, place)));
         RoundSetId(1 + place)
     }
 
     /// Whether the loop may be left after the round that is being read, and the set of the next round if one may follow.
     pub(in crate::automaton) fn end_round(&mut self, set: RoundSetId) -> (bool, Option<RoundSetId>) {
         let Some(place) = set.0.checked_sub(1) else { return (true, Some(set)) };
-        let first = items_of(&self.runs, &self.ends, place).first();
+        let first = self.sets.get(place).first();
         let may_end = first.is_some_and(|run| run.first.low == 0);
         if self.fewer[place as usize] == UNKNOWN {
             let less: Intervals = self.get(set).into_iter().filter_map(Interval::less_one).collect();
@@ -134,9 +112,7 @@ impl RoundSets {
 
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.runs.capacity() * size_of::<IntervalRun>()
-            + (self.ends.capacity() + self.fewer.capacity()) * 4
-            + self.ids.capacity() * 5
+        self.sets.memory_usage() + self.fewer.capacity() * size_of::<RoundSetId>()
     }
 }
 

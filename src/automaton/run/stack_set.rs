@@ -14,10 +14,10 @@ use super::frame_value::FrameValue;
 use super::round_sets::{RoundSets, Span, Spans, overlay};
 use crate::automaton::program::ids::StateId;
 use crate::automaton::program::interval::{Interval, Intervals};
-use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use crate::collections::heap::map_bytes;
+use crate::collections::interner::SliceInterner;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 
 /// Registers in a stack.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,10 +34,7 @@ struct Registers {
 /// The table of sets of stacks.
 #[derive(Debug)]
 pub(crate) struct StackSets {
-    frames: Vec<Frame>,
-    /// Per id: the end of its frames; they begin where those of the id before end.
-    ends: Vec<u32>,
-    ids: HashTable<u32>,
+    sets: SliceInterner<Frame>,
     unions: FxHashMap<(StackSetId, StackSetId), StackSetId>,
     /// The registers of counted loops.
     pub(in crate::automaton) rounds: RoundSets,
@@ -66,21 +63,13 @@ impl Merge {
     }
 }
 
-fn hash(frames: &[Frame]) -> u64 {
-    let mut hasher = FxHasher::default();
-    frames.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl StackSets {
     /// The set that holds the empty stack alone.
     pub(crate) const EMPTY_STACK: StackSetId = StackSetId(0);
 
     pub(crate) fn new() -> StackSets {
         let mut stacks = StackSets {
-            frames: Vec::with_capacity(16),
-            ends: Vec::with_capacity(16),
-            ids: HashTable::with_capacity(14),
+            sets: SliceInterner::with_capacity(16),
             unions: FxHashMap::default(),
             rounds: RoundSets::default(),
             registers: Vec::with_capacity(16),
@@ -92,8 +81,7 @@ impl StackSets {
 
     /// The frames on top, sorted by return state and value.
     pub(crate) fn frames(&self, id: StackSetId) -> &[Frame] {
-        let start = if id.0 == 0 { 0 } else { self.ends[id.0 as usize - 1] as usize };
-        &self.frames[start..self.ends[id.0 as usize] as usize]
+        self.sets.get(id.0)
     }
 
     /// Whether a frame has a register.
@@ -128,16 +116,10 @@ impl StackSets {
 
     /// The set of the given frames, which are sorted and have distinct keys.
     pub(crate) fn intern(&mut self, frames: &[Frame]) -> StackSetId {
-        let hash = hash(frames);
-        let (all, ends) = (&self.frames, &self.ends);
-        let get = |id: u32| {
-            let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
-            &all[start..ends[id as usize] as usize]
-        };
-        if let Some(&id) = self.ids.find(hash, |&id| get(id) == frames) {
+        let id = self.sets.intern(frames);
+        if (id as usize) < self.registers.len() {
             return StackSetId(id);
         }
-        let id = self.ends.len() as u32;
         let mut registers = Registers::default();
         for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
             let below = self.registers[frame.below.0 as usize];
@@ -148,13 +130,6 @@ impl StackSets {
         }
         self.registers.push(registers);
         self.interned += frames.len();
-        self.frames.extend_from_slice(frames);
-        self.ends.push(self.frames.len() as u32);
-        let (all, ends) = (&self.frames, &self.ends);
-        self.ids.insert_unique(hash, id, |&id| {
-            let start = if id == 0 { 0 } else { ends[id as usize - 1] as usize };
-            self::hash(&all[start..ends[id as usize] as usize])
-        });
         StackSetId(id)
     }
 
@@ -320,11 +295,9 @@ impl StackSets {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        self.frames.capacity() * size_of::<Frame>()
-            + self.ends.capacity() * 4
+        self.sets.memory_usage()
             + self.registers.capacity() * size_of::<Registers>()
-            + self.ids.capacity() * 5
-            + self.unions.capacity() * 13
+            + map_bytes(&self.unions)
             + self.rounds.memory_usage()
     }
 }
