@@ -1,6 +1,8 @@
 //! What frames of member lists remember: interned sets of seen members, and counts.
 
 use crate::automaton::run::frame_value::FrameValue;
+use crate::collections::heap::map_bytes;
+use crate::collections::interner::Interner;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -8,26 +10,24 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct SeenSets {
     /// Those other than the empty one, which is 0.
-    sets: Vec<FixedBitSet>,
-    ids: FxHashMap<FixedBitSet, u32>,
+    sets: Interner<FixedBitSet>,
+    /// What the sets own.
     bytes: usize,
 }
 
 impl SeenSets {
     pub(in crate::automaton) fn get(&self, id: u32) -> &FixedBitSet {
         static EMPTY: FixedBitSet = FixedBitSet::new();
-        id.checked_sub(1).map_or(&EMPTY, |place| &self.sets[place as usize])
+        id.checked_sub(1).map_or(&EMPTY, |place| self.sets.get(place))
     }
 
     pub(in crate::automaton) fn intern(&mut self, set: FixedBitSet) -> u32 {
-        if let Some(&id) = self.ids.get(&set) {
-            return id;
+        let (next, bytes) = (self.sets.len() as u32, size_of_val(set.as_slice()));
+        let id = self.sets.intern(set);
+        if id == next {
+            self.bytes += bytes;
         }
-        let id = self.sets.len() as u32 + 1;
-        self.bytes += 2 * (set.len().div_ceil(8) + 40);
-        self.sets.push(set.clone());
-        self.ids.insert(set, id);
-        id
+        id + 1
     }
 
     pub(in crate::automaton) fn with(&mut self, id: u32, member: u32) -> u32 {
@@ -43,7 +43,7 @@ impl SeenSets {
     }
 
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.bytes
+        self.sets.memory_usage() + self.bytes
     }
 }
 
@@ -62,28 +62,24 @@ pub(in crate::automaton) struct Progress {
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Counted {
     /// Those other than that of the beginning.
-    pub(in crate::automaton) list: Vec<Progress>,
-    ids: FxHashMap<Progress, u32>,
+    list: Interner<Progress>,
     /// Of the lists with conditions: whether they can be finished.
     pub(in crate::automaton) finished: FxHashMap<(u32, FrameValue), bool>,
 }
 
 impl Counted {
     pub(in crate::automaton) fn get(&self, id: u32) -> Progress {
-        id.checked_sub(1).map_or(Progress::default(), |place| self.list[place as usize])
+        id.checked_sub(1).map_or(Progress::default(), |place| *self.list.get(place))
     }
 
     pub(in crate::automaton) fn intern(&mut self, progress: Progress) -> u32 {
         if progress == Progress::default() {
             return 0;
         }
-        *self.ids.entry(progress).or_insert_with(|| {
-            self.list.push(progress);
-            self.list.len() as u32
-        })
+        1 + self.list.intern(progress)
     }
 
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.list.len() * 40 + self.finished.capacity() * 10
+        self.list.memory_usage() + map_bytes(&self.finished)
     }
 }

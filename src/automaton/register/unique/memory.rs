@@ -4,11 +4,13 @@ use super::candidates::{Candidates, Strings};
 use super::seen_list::{ListId, SeenLists};
 use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
 use crate::automaton::run::frame_value::{FrameValue, RegisterId};
+use crate::collections::heap::map_bytes;
+use crate::collections::interner::Interner;
 use crate::collections::string_set::{SetId, StringSets};
 use crate::json::comparison::Comparison;
 use crate::json::string::JsonStringDecoder;
 use crate::json::value::{Value, Values};
-use hashbrown::HashMap;
+use hashbrown::DefaultHashBuilder;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -64,11 +66,9 @@ pub(in crate::automaton) struct Memory {
     /// How many searches for another item run, each within the one before.
     pub(in crate::automaton::register::unique) searches: usize,
     pub(in crate::automaton) new_lists: Vec<u32>,
-    pub(in crate::automaton) registers: Vec<Register>,
-    pub(in crate::automaton::register::unique) register_ids: FxHashMap<Register, RegisterId>,
+    registers: Interner<Register>,
     /// Per tape: the one before its last byte, that byte, and its length.
-    pub(in crate::automaton::register::unique) histories: Vec<(HistoryId, u8, u32)>,
-    pub(in crate::automaton::register::unique) history_ids: HashMap<(HistoryId, u8), HistoryId>,
+    histories: Interner<(HistoryId, u8, u32), DefaultHashBuilder>,
     pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
     pub(in crate::automaton) watch_bytes: usize,
     /// Successors of the configurations that have a history.
@@ -111,6 +111,10 @@ impl HistoryTrace {
 
 impl Memory {
     pub(in crate::automaton) fn new() -> Memory {
+        let mut histories = Interner::default();
+        for _ in [HistoryId::NONE, HistoryId::EMPTY] {
+            histories.reserve((HistoryId::NONE, 0, 0));
+        }
         Memory {
             values: Values::default(),
             sets: StringSets::default(),
@@ -120,10 +124,8 @@ impl Memory {
             free_lists: FxHashMap::default(),
             searches: 0,
             new_lists: Vec::new(),
-            registers: Vec::new(),
-            register_ids: FxHashMap::default(),
-            histories: vec![(HistoryId::NONE, 0, 0); 2],
-            history_ids: HashMap::default(),
+            registers: Interner::default(),
+            histories,
             watches: FxHashMap::default(),
             watch_bytes: 0,
             next: FxHashMap::default(),
@@ -135,50 +137,38 @@ impl Memory {
         self.values.memory_usage()
             + self.sets.memory_usage()
             + self.followed.memory_usage()
-            + self.free.capacity() * 6
-            + self.elsewhere.capacity() * (size_of::<(ConfigurationId, Candidates)>() + 2)
-            + self.free_lists.capacity() * 8
-            + self.registers.capacity() * size_of::<Register>()
-            + self.register_ids.capacity() * (size_of::<Register>() + 5)
-            + self.histories.capacity() * 12
-            + self.history_ids.capacity() * 13
-            + self.watches.capacity() * 25
+            + map_bytes(&self.free)
+            + map_bytes(&self.elsewhere)
+            + map_bytes(&self.free_lists)
+            + self.registers.memory_usage()
+            + self.histories.memory_usage()
+            + map_bytes(&self.watches)
             + self.watch_bytes
-            + self.next.capacity() * 13
-            + self.forgetful.capacity() * 9
+            + map_bytes(&self.next)
+            + map_bytes(&self.forgetful)
     }
 
     /// Whether any list was entered.
     pub(in crate::automaton) fn is_used(&self) -> bool {
-        !self.registers.is_empty()
+        self.registers.len() > 0
     }
 
     pub(in crate::automaton) fn register(&mut self, register: Register) -> RegisterId {
-        let next = RegisterId(self.registers.len() as u32);
-        let registers = &mut self.registers;
-        *self.register_ids.entry(register).or_insert_with(|| {
-            registers.push(register);
-            next
-        })
+        RegisterId(self.registers.intern(register))
     }
 
     /// A register by its id.
     pub(in crate::automaton) fn get(&self, register: RegisterId) -> Register {
-        self.registers[register.0 as usize]
+        *self.registers.get(register.0)
     }
 
     pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {
-        let next = HistoryId(self.histories.len() as u32);
-        let histories = &mut self.histories;
-        *self.history_ids.entry((history, byte)).or_insert_with(|| {
-            let length = histories[history.0 as usize].2 + 1;
-            histories.push((history, byte, length));
-            next
-        })
+        let length = self.length(history) + 1;
+        HistoryId(self.histories.intern((history, byte, length)))
     }
 
     pub(in crate::automaton) fn length(&self, history: HistoryId) -> u32 {
-        self.histories[history.0 as usize].2
+        self.histories.get(history.0).2
     }
 
     /// What is on a history from a place on.
@@ -186,7 +176,7 @@ impl Memory {
         let mut text = Vec::new();
         let mut at = history;
         while self.length(at) > start {
-            let (before, byte, _) = self.histories[at.0 as usize];
+            let (before, byte, _) = *self.histories.get(at.0);
             text.push(byte);
             at = before;
         }

@@ -313,7 +313,7 @@ impl register::Register for UniqueItems {
         let is_upper = estimates.measure.is_upper();
         let value = frame.value;
         let Some(register) = value.register() else { return Ok(if is_upper { ENDLESS } else { exit }) };
-        let came = lazy.memory.registers[register.0 as usize].count;
+        let came = lazy.memory.get(register).count;
         let between = value.is_between();
         if is_upper {
             // the first item is unlike none before it

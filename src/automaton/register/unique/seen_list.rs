@@ -4,11 +4,11 @@
 //! byte, so where one more value came, only that one has to be examined: what is left of the others is known from the
 //! list before.
 
+use crate::collections::heap::map_bytes;
+use crate::collections::interner::Interner;
 use crate::json::comparison::Comparison;
 use crate::json::value::Values;
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::hash::BuildHasher;
+use rustc_hash::FxHashMap;
 
 /// The id of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,23 +39,23 @@ struct About {
 /// The table of lists.
 #[derive(Debug)]
 pub(super) struct SeenLists {
-    comparisons: Vec<Comparison>,
-    comparison_ids: HashTable<u32>,
-    /// Cells, and what is true of the list that ends there; the first one stands for the empty list.
-    cells: Vec<(Cons, About)>,
-    ids: FxHashMap<Cons, ListId>,
+    comparisons: Interner<Comparison>,
+    /// The first one stands for the empty list.
+    cells: Interner<Cons>,
+    /// Per cell: what is true of the list that ends there.
+    about: Vec<About>,
     next: FxHashMap<(ListId, u8), ListId>,
     bytes: usize,
 }
 
 impl Default for SeenLists {
     fn default() -> SeenLists {
-        let none = Cons { before: ListId::EMPTY, comparison: 0 };
+        let mut cells = Interner::default();
+        cells.reserve(Cons { before: ListId::EMPTY, comparison: 0 });
         SeenLists {
-            comparisons: Vec::new(),
-            comparison_ids: HashTable::new(),
-            cells: vec![(none, About::default())],
-            ids: FxHashMap::default(),
+            comparisons: Interner::default(),
+            cells,
+            about: vec![About::default()],
             next: FxHashMap::default(),
             bytes: 0,
         }
@@ -64,35 +64,26 @@ impl Default for SeenLists {
 
 impl SeenLists {
     fn intern(&mut self, comparison: Comparison) -> u32 {
-        let hash = FxBuildHasher.hash_one(&comparison);
-        let comparisons = &mut self.comparisons;
-        if let Some(&id) = self.comparison_ids.find(hash, |&id| comparisons[id as usize] == comparison) {
-            return id;
+        let (next, bytes) = (self.comparisons.len() as u32, comparison.heap_bytes());
+        let id = self.comparisons.intern(comparison);
+        if id == next {
+            self.bytes += bytes;
         }
-        let id = comparisons.len() as u32;
-        self.bytes += comparison.heap_bytes();
-        comparisons.push(comparison);
-        self.comparison_ids.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&comparisons[id as usize]));
         id
     }
 
     /// A list with one more value.
     pub(super) fn with(&mut self, values: &Values, before: ListId, comparison: Comparison) -> ListId {
         let comparison = self.intern(comparison);
-        let cell = Cons { before, comparison };
-        if let Some(&known) = self.ids.get(&cell) {
-            return known;
+        let id = ListId(self.cells.intern(Cons { before, comparison }));
+        if id.0 as usize == self.about.len() {
+            let (one, others) = (self.comparisons.get(comparison), self.about[before.0 as usize]);
+            self.about.push(About {
+                is_equal: others.is_equal || one.is_equal(values),
+                in_exponent: others.in_exponent || one.is_in_exponent(),
+                needs_widening: others.needs_widening || one.needs_widening(),
+            });
         }
-        let one = &self.comparisons[comparison as usize];
-        let others = self.cells[before.0 as usize].1;
-        let about = About {
-            is_equal: others.is_equal || one.is_equal(values),
-            in_exponent: others.in_exponent || one.is_in_exponent(),
-            needs_widening: others.needs_widening || one.needs_widening(),
-        };
-        let id = ListId(self.cells.len() as u32);
-        self.cells.push((cell, about));
-        self.ids.insert(cell, id);
         id
     }
 
@@ -108,10 +99,10 @@ impl SeenLists {
                 break known;
             }
             unknown.push(at);
-            at = self.cells[at.0 as usize].0.before;
+            at = self.cells.get(at.0).before;
         };
         while let Some(list) = unknown.pop() {
-            let mut one = self.comparisons[self.cells[list.0 as usize].0.comparison as usize].clone();
+            let mut one = self.comparisons.get(self.cells.get(list.0).comparison).clone();
             if one.add(values, byte) {
                 left = self.with(values, left, one);
             }
@@ -122,25 +113,25 @@ impl SeenLists {
 
     /// Whether the text is a whole spelling of one of the values.
     pub(super) fn is_equal(&self, list: ListId) -> bool {
-        self.cells[list.0 as usize].1.is_equal
+        self.about[list.0 as usize].is_equal
     }
 
     /// Whether the text stands in the exponent of one of the values.
     pub(super) fn is_in_exponent(&self, list: ListId) -> bool {
-        self.cells[list.0 as usize].1.in_exponent
+        self.about[list.0 as usize].in_exponent
     }
 
     /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
     pub(super) fn widened(&mut self, values: &Values, list: ListId) -> ListId {
         let mut fine = Vec::new();
         let mut at = list;
-        while self.cells[at.0 as usize].1.needs_widening {
-            let cell = self.cells[at.0 as usize].0;
+        while self.about[at.0 as usize].needs_widening {
+            let cell = *self.cells.get(at.0);
             fine.push(cell.comparison);
             at = cell.before;
         }
         while let Some(one) = fine.pop() {
-            let widened = self.comparisons[one as usize].widened();
+            let widened = self.comparisons.get(one).widened();
             at = self.with(values, at, widened);
         }
         at
@@ -148,11 +139,10 @@ impl SeenLists {
 
     /// Bytes on the heap.
     pub(super) fn memory_usage(&self) -> usize {
-        self.comparisons.capacity() * size_of::<Comparison>()
+        self.comparisons.memory_usage()
             + self.bytes
-            + self.comparison_ids.capacity() * 5
-            + self.cells.capacity() * size_of::<(Cons, About)>()
-            + self.ids.capacity() * (size_of::<(Cons, ListId)>() + 1)
-            + self.next.capacity() * (size_of::<((ListId, u8), ListId)>() + 1)
+            + self.cells.memory_usage()
+            + self.about.capacity() * size_of::<About>()
+            + map_bytes(&self.next)
     }
 }
