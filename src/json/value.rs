@@ -6,7 +6,8 @@
 //! to: a search that took others would offer a byte after which an item cannot end, or withhold one after which it can.
 
 use super::string::JsonStringDecoder;
-use hashbrown::HashMap;
+use crate::collections::interner::Interner;
+use hashbrown::DefaultHashBuilder;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,9 +34,9 @@ pub(crate) struct Number {
 /// The values read so far, interned: equal values have equal ids, which are places.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    values: Vec<Value>,
     /// Keyed at random: the texts are chosen by others.
-    ids: HashMap<Value, u32>,
+    values: Interner<Value, DefaultHashBuilder>,
+    /// What the values own.
     bytes: usize,
 }
 
@@ -103,29 +104,27 @@ pub(crate) fn is_space(byte: u8) -> bool {
 
 impl Values {
     pub(crate) fn get(&self, id: u32) -> &Value {
-        &self.values[id as usize]
+        self.values.get(id)
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
-        self.values.capacity() * size_of::<Value>()
-            + self.ids.capacity() * (size_of::<Value>() + 5)
-            + self.bytes
+        self.values.memory_usage() + self.bytes
     }
 
     fn add(&mut self, value: Value) -> u32 {
-        if let Some(&id) = self.ids.get(&value) {
-            return id;
-        }
         let size = match &value {
             Value::Text(text) | Value::String(text) => text.len(),
             Value::Number(number) => number.digits.len(),
             Value::Array(items) => items.len() * 4,
-            Value::Object(members) => members.iter().map(|(name, _)| name.len() + 24).sum(),
+            Value::Object(members) => {
+                members.iter().map(|(name, _)| name.len() + size_of::<(Box<[u8]>, u32)>()).sum()
+            }
         };
-        self.bytes += 2 * size;
-        let id = self.values.len() as u32;
-        self.values.push(value.clone());
-        self.ids.insert(value, id);
+        let next = self.values.len() as u32;
+        let id = self.values.intern(value);
+        if id == next {
+            self.bytes += size;
+        }
         id
     }
 
