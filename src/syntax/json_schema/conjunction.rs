@@ -16,12 +16,13 @@ use super::schema_id::SchemaId;
 use super::shape::Shape;
 use super::string_test::StringTest;
 use super::validate::Validator;
+use crate::collections::interner::SliceInterner;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::json::Value;
 use crate::work::Budget;
 use bumpalo::Bump;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
@@ -59,8 +60,7 @@ impl ConjunctionId {
 pub(super) struct Conjunctions<'a> {
     pub(super) schemas: Schemas<'a>,
     pub(super) validator: Validator<'a>,
-    parts: Vec<Parts>,
-    ids: FxHashMap<Parts, ConjunctionId>,
+    parts: SliceInterner<Part>,
     shapes: Vec<Shape<'a>>,
     /// Made schemas that require a member and restrict it, by its name and value.
     pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
@@ -95,8 +95,7 @@ impl<'a> Conjunctions<'a> {
             schemas,
             validator: Validator::new(limits.clone()),
             // mostly there are a few more than schemas
-            parts: Vec::with_capacity(count + 4),
-            ids: FxHashMap::with_capacity_and_hasher(count + 4, FxBuildHasher),
+            parts: SliceInterner::with_capacity(count + 4),
             shapes: Vec::with_capacity(count + 4),
             required_members: FxHashMap::default(),
             undeclared: FxHashMap::default(),
@@ -111,7 +110,8 @@ impl<'a> Conjunctions<'a> {
         };
         let mut size = 0;
         all.intern([Part::whole(root)]);
-        while let Some(parts) = all.parts.get(all.shapes.len()).cloned() {
+        while all.shapes.len() < all.parts.len() {
+            let parts = Parts::from_slice(all.parts.get(all.shapes.len() as u32));
             let shape = all.shape(&parts).map_err(|error| all.placed(error, &parts))?;
             size += 1 + shape.children().count();
             if size > limits.grammar_nodes {
@@ -147,12 +147,12 @@ impl<'a> Conjunctions<'a> {
 
     /// The schemas of a conjunction, in the order of their reading.
     pub(super) fn schemas_of(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
-        self.parts[id.index()].iter().map(|part| &**self.schemas.get(part.schema))
+        self.parts.get(id.0).iter().map(|part| &**self.schemas.get(part.schema))
     }
 
     /// The schemas whose own assertions hold in a conjunction, references followed.
     pub(super) fn unfolded(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
-        let (bases, _) = unfold(&self.schemas, &self.parts[id.index()]);
+        let (bases, _) = unfold(&self.schemas, self.parts.get(id.0));
         bases.into_iter().map(|id| &**self.schemas.get(id))
     }
 
@@ -163,7 +163,7 @@ impl<'a> Conjunctions<'a> {
 
     /// Whether the conjunction is one schema that stands in the document, other than `false`.
     pub(super) fn is_written(&self, id: ConjunctionId) -> bool {
-        match &self.parts[id.index()][..] {
+        match self.parts.get(id.0) {
             [Part { schema, own: false }] => {
                 let schema = self.schemas.get(*schema);
                 schema.is_written && schema.types != TypeSet::NONE
@@ -174,12 +174,12 @@ impl<'a> Conjunctions<'a> {
 
     /// Whether one of the schemas is `false`.
     pub(super) fn is_never(&self, id: ConjunctionId) -> bool {
-        self.parts[id.index()].iter().any(|part| self.schemas.get(part.schema).types == TypeSet::NONE)
+        self.parts.get(id.0).iter().any(|part| self.schemas.get(part.schema).types == TypeSet::NONE)
     }
 
     /// A name that no other conjunction has.
     pub(super) fn name(&self, id: ConjunctionId) -> String {
-        let parts = &self.parts[id.index()];
+        let parts = self.parts.get(id.0);
         let part = |part: &Part| {
             let schema = self.schemas.get(part.schema);
             let made = if schema.is_written { String::new() } else { format!(" ({})", part.schema.0) };
@@ -204,11 +204,7 @@ impl<'a> Conjunctions<'a> {
         let mut parts: Parts = parts.into_iter().filter_map(meant).collect();
         parts.sort_unstable();
         parts.dedup();
-        let next = ConjunctionId(self.parts.len() as u32);
-        *self.ids.entry(parts).or_insert_with_key(|parts| {
-            self.parts.push(parts.clone());
-            next
-        })
+        ConjunctionId(self.parts.intern(&parts))
     }
 
     /// A conjunction with more schemas.
@@ -217,7 +213,7 @@ impl<'a> Conjunctions<'a> {
         id: ConjunctionId,
         schemas: impl IntoIterator<Item = SchemaId>,
     ) -> ConjunctionId {
-        let parts = self.parts[id.index()].clone();
+        let parts = Parts::from_slice(self.parts.get(id.0));
         self.intern(parts.into_iter().chain(schemas.into_iter().map(Part::whole)))
     }
 

@@ -9,6 +9,7 @@
 use super::errors;
 use super::leaf::Hook;
 use super::program::{END, Instruction, LINE_ENDS, Place, Program, WORD_FOLLOWS, YES};
+use crate::collections::interner::Interner;
 use crate::error::{Error, Result};
 use crate::grammar::{CharClass, ExprId, GrammarBuilder};
 use crate::syntax::deterministic::Automaton;
@@ -130,11 +131,11 @@ impl Maker<'_> {
         let mut before = Before { starts: true, after_word: false, after_line: true, behinds };
         self.run_behinds(&mut before, None)?;
         let start = self.close(self.program.start, &before, 0)?;
-        let mut ids: FxHashMap<(State, Before), u32> = FxHashMap::default();
-        let mut states = vec![(start, before)];
-        ids.insert(states[0].clone(), 0);
+        let mut states: Interner<(State, Before)> = Interner::default();
+        states.intern((start, before));
         let mut automaton = Automaton::new(self.alphabet.classes.len());
-        while let Some((state, before)) = states.get(automaton.len()).cloned() {
+        while automaton.len() < states.len() {
+            let (state, before) = states.get(automaton.len() as u32).clone();
             // the classes of its transitions are written out
             self.spend(ranges / CHEAP)?;
             let mut next = Vec::with_capacity(self.alphabet.classes.len());
@@ -144,12 +145,7 @@ impl Maker<'_> {
                     next.push(None);
                     continue;
                 }
-                let known = states.len() as u32;
-                let key = (state, before);
-                next.push(Some(*ids.entry(key).or_insert_with_key(|key| {
-                    states.push(key.clone());
-                    known
-                })));
+                next.push(Some(states.intern((state, before))));
             }
             if states.len() > MAX_STATES {
                 return Err(self.too_complex("states", MAX_STATES));

@@ -9,11 +9,11 @@ use super::super::errors;
 use super::super::options::Numbers;
 use super::magnitude::Side;
 use super::{Asker, Part};
+use crate::collections::interner::Interner;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 use crate::syntax::deterministic::Automaton;
 use num_bigint::BigInt;
-use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
 /// States of the automaton of one range, before it is made minimal.
@@ -91,21 +91,14 @@ impl<'p> Divided<'p> {
             fraction: longest(|side| side.fraction.len()).max(self.scale).max(1),
             sides,
         };
-        let mut ids: FxHashMap<State, u32> = FxHashMap::default();
-        let mut states = vec![State::start(self.zeros)];
-        ids.insert(states[0], 0);
+        let mut states: Interner<State> = Interner::default();
+        states.intern(State::start(self.zeros));
         let mut automaton = Automaton::new(usize::from(POINT) + 1);
-        while let Some(&state) = states.get(automaton.len()) {
+        while automaton.len() < states.len() {
+            let state = *states.get(automaton.len() as u32);
             let spent = self.asker.work.spend(STATE_WORK);
             spent.map_err(|error| errors::placed(error, self.asker.pointer))?;
-            let next = (0..=POINT).map(|symbol| {
-                let next = reader.step(state, symbol)?;
-                let known = states.len() as u32;
-                Some(*ids.entry(next).or_insert_with(|| {
-                    states.push(next);
-                    known
-                }))
-            });
+            let next = (0..=POINT).map(|symbol| Some(states.intern(reader.step(state, symbol)?)));
             let next: Vec<Option<u32>> = next.collect();
             if states.len() > MAX_STATES {
                 return Err(errors::too_many_remainders(self.asker.pointer, &self.shown, MAX_STATES));
