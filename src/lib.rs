@@ -57,6 +57,8 @@
 // docs.rs says of each item which feature it takes
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[doc(hidden)]
+pub mod attribution;
 pub mod automaton;
 mod collections;
 pub mod explore;

@@ -46,6 +46,8 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
                      and DIR/half, and then mapped by a process that has not written them
   --random N         random documents a schema for `--arms` (default 2)
   --write            write the mask files of `--arms` and stop
+  --attribution FILE write what the time of masks is spent on, as Markdown (needs `--features attribution`)
+  --again N          with it, run the schemas of the slowest masks N times more, each alone
   --order ORDER      the order of an object's members: declared (default) or any
   --time-limit S     seconds a schema (default 60)
 
@@ -118,6 +120,10 @@ pub(crate) struct Arguments {
     pub(crate) random: usize,
     /// Whether to do no more than write mask files.
     pub(crate) write: bool,
+    /// The page of causes.
+    pub(crate) attribution: Option<PathBuf>,
+    /// Further runs of the schemas with the slowest masks.
+    pub(crate) again: usize,
     pub(crate) order: PropertyOrder,
     pub(crate) time_limit: Duration,
 }
@@ -160,6 +166,8 @@ impl Arguments {
             arms: Vec::new(),
             random: 2,
             write: false,
+            attribution: None,
+            again: 0,
             order: PropertyOrder::Declared,
             time_limit: Duration::from_secs(60),
         };
@@ -200,6 +208,8 @@ impl Arguments {
                 }
                 "--random" => read.random = number(&name, &value()?)?,
                 "--write" => read.write = true,
+                "--attribution" => read.attribution = Some(value()?.into()),
+                "--again" => read.again = number(&name, &value()?)?,
                 "--order" => read.order = choose(&name, &value()?, ORDERS)?,
                 "--time-limit" => read.time_limit = Duration::from_secs(number(&name, &value()?)?),
                 _ => return Err(format!("unknown argument `{name}`\n\n{USAGE}")),
@@ -207,6 +217,12 @@ impl Arguments {
         }
         read.data = data.ok_or(format!("`--data` is missing: the schemas to run\n\n{USAGE}"))?;
         read.tokenizer = tokenizer.ok_or(format!("`--tokenizer` is missing\n\n{USAGE}"))?;
+        if read.attribution.is_some() && cfg!(not(feature = "attribution")) {
+            return Err(
+                "`--attribution` needs its clocks: cargo bench --bench maskbench --features attribution"
+                    .to_owned(),
+            );
+        }
         Ok(Some(read))
     }
 

@@ -1,6 +1,8 @@
 //! The protocol, for one schema and one engine, on one thread.
 
+use super::attribution::{Measured, Work};
 use super::engine::{Compiled, Engine, Refusal, Session};
+use super::meter::Meter;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) warm: Option<Duration>,
     /// MiB of memory that are read before each mask, not timed.
     pub(crate) sweep: usize,
+    /// Whether the first pass is attributed to causes.
+    pub(crate) attribution: bool,
     /// The longest that a schema may take; looked at between masks.
     pub(crate) time_limit: Duration,
 }
@@ -124,6 +128,8 @@ pub(crate) struct Outcome {
     pub(crate) statistics: Value,
     /// The digest of the masks of the first pass in the order of the tests, if it is asked for.
     pub(crate) digest: Option<Sha256>,
+    /// What compiling, the first mask and each mask of the first pass were spent on, if that is asked for.
+    pub(crate) attributed: Vec<(Work, Measured)>,
 }
 
 impl Outcome {
@@ -144,6 +150,7 @@ impl Outcome {
             first_mask_error: None,
             statistics: Value::Null,
             digest: settings.digest.then(Sha256::new),
+            attributed: Vec::new(),
         }
     }
 
@@ -155,6 +162,10 @@ impl Outcome {
     /// Time to the first mask.
     pub(crate) fn ttfm(&self) -> Duration {
         self.compile + self.first_mask
+    }
+
+    fn attribute(&mut self, work: Work, meter: Option<Meter>) {
+        self.attributed.extend(meter.map(|meter| (work, meter.stop())));
     }
 
     fn fail(&mut self, test: usize, status: Status, at: usize, message: String) {
@@ -189,10 +200,12 @@ fn protocol(
     words: &mut [u32],
     outcome: &mut Outcome,
 ) {
+    let meter = settings.attribution.then(Meter::start);
     let begin = Instant::now();
     let deadline = begin + settings.time_limit;
     let compilation = engine.compile(schema);
     outcome.compile = begin.elapsed();
+    outcome.attribute(Work::Compile, meter);
     let mut compiled = match compilation {
         Ok(compilation) => {
             outcome.first_part = Some(compilation.first_part);
@@ -211,9 +224,11 @@ fn protocol(
         compiled.warm(time);
     }
     let mut session = compiled.session();
+    let meter = settings.attribution.then(Meter::start);
     let begin = Instant::now();
     let filled = session.fill_mask(words);
     outcome.first_mask = begin.elapsed();
+    outcome.attribute(Work::FirstMask, meter);
     drop(session);
     outcome.first_mask_error = filled.err();
     for pass in 0..settings.repeat {
@@ -228,7 +243,7 @@ fn protocol(
                 }
             }
             let before = outcome.times.len();
-            let mut walk = Walk { compiled: &*compiled, deadline, words, sweep: settings.sweep, outcome };
+            let mut walk = Walk { compiled: &*compiled, deadline, words, settings, outcome };
             let in_time = walk.run(pass, test, tokens);
             if pass == 0 {
                 outcome.walked.push(outcome.times.len() - before);
@@ -246,7 +261,7 @@ struct Walk<'a> {
     compiled: &'a dyn Compiled,
     deadline: Instant,
     words: &'a mut [u32],
-    sweep: usize,
+    settings: Settings,
     outcome: &'a mut Outcome,
 }
 
@@ -272,7 +287,7 @@ impl Walk<'_> {
                 self.outcome.fail(test, Status::Timeout, at, "the time is up".to_owned());
                 return false;
             }
-            let stepped = self.step(&mut *session, token, pass);
+            let stepped = self.step(&mut *session, token, (pass, test, at));
             if stepped == Ok(true) {
                 continue;
             }
@@ -292,9 +307,15 @@ impl Walk<'_> {
     }
 
     /// Mask and commit of one token; returns whether the mask allows it.
-    fn step(&mut self, session: &mut dyn Session, token: u32, pass: usize) -> Result<bool, String> {
+    fn step(
+        &mut self,
+        session: &mut dyn Session,
+        token: u32,
+        (pass, test, at): (usize, usize, usize),
+    ) -> Result<bool, String> {
         let explored = session.is_explored();
-        sweep(self.sweep);
+        sweep(self.settings.sweep);
+        let meter = (self.settings.attribution && pass == 0).then(Meter::start);
         let begin = Instant::now();
         let filled = session.fill_mask(self.words);
         let masked = Instant::now();
@@ -302,6 +323,7 @@ impl Walk<'_> {
         let allowed = filled.is_ok() && word >> (token % 32) & 1 == 1;
         let accepted = if allowed { session.accept(token) } else { Ok(()) };
         let commit = masked.elapsed();
+        self.outcome.attribute(Work::Mask { test, at }, meter);
         let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit), explored };
         let all = if pass == 0 { &mut self.outcome.times } else { &mut self.outcome.warm };
         all.push(times);

@@ -40,7 +40,7 @@ pub use program::ids::{StateId, TerminalId};
 pub(crate) use register::unique::{WatchedItem, Watches};
 pub(crate) use residual::canonical_form::CanonicalForm;
 pub(crate) use residual::char_partition::CharPartition;
-pub(crate) use residual::decompose::Residual;
+pub(crate) use residual::decompose::{Decomposition, Residual};
 pub use run::cache::Cache;
 pub use run::configuration::ConfigurationId;
 pub use run::lazy::Lazy;

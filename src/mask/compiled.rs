@@ -8,6 +8,7 @@ use super::part_bounds;
 use super::spelling;
 use super::strategy::{StrategyCounts, StrategySet};
 use super::terminals::Terminals;
+use crate::attribution::{self, Cause};
 use crate::automaton::{Automaton, EndlessNames, KeyExhaustion, Sufficient};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -479,6 +480,7 @@ impl CompiledGrammar {
     pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
         let locked = match self.0.cache.try_lock() {
             Err(TryLockError::WouldBlock) => {
+                let _scope = attribution::enter(Cause::LockWait);
                 self.0.waiting.fetch_add(1, Ordering::Relaxed);
                 let soon = self.soon();
                 let locked = soon.map_or_else(|| self.0.cache.lock(), Ok);
@@ -528,6 +530,7 @@ impl CompiledGrammar {
 
     /// Empties tables, and frees the old ones while others may have the lock. The work that was left stays.
     pub(crate) fn emptied<'a>(&'a self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
+        let _scope = attribution::enter(Cause::Reset);
         let old = cache.reset();
         let work = cache.tables.work.clone();
         self.publish_size(&cache);

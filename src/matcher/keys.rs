@@ -9,6 +9,7 @@
 use super::matcher::{Locked, Matcher};
 use super::path;
 use super::path::{Path, Way};
+use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
@@ -91,6 +92,7 @@ impl Locked<'_> {
 
     /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
     pub(super) fn accept(&mut self, configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
+        let _scope = attribution::enter(Cause::Steps);
         let Some(Cursor { configuration, key_state }) = self.read(configuration, bytes)? else {
             return Ok(false);
         };
@@ -102,6 +104,7 @@ impl Locked<'_> {
     /// Accepts a token as a step: by its bytes, if it has any, and along token edges. No object that is open has names to
     /// remember where a token edge leads, so names are followed along the bytes.
     pub(super) fn accept_token(&mut self, configuration: ConfigurationId, token: TokenId) -> Result<bool> {
+        let _scope = attribution::enter(Cause::Steps);
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let bytes = vocabulary.bytes(token);
         let by_bytes = bytes.map_or(Ok(None), |bytes| self.read(configuration, bytes))?;
@@ -152,6 +155,7 @@ impl Locked<'_> {
 
     /// Makes the sets of names again, without what was only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
+        let _scope = attribution::enter(Cause::Keys);
         let work = Budget::of_steps(self.compiled.automaton().limits(), self.path.step_count());
         let work = std::mem::replace(&mut self.cache.tables.work, work);
         let rebuilt = self.rebuilt_key_tracker();
@@ -195,6 +199,7 @@ impl Locked<'_> {
 
     /// Tokens that end a name which came, or after which none is left that did not. Some may not be allowed anyway.
     fn tokens_repeating_a_key(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
+        let _scope = attribution::enter(Cause::Keys);
         let mut repeated = self.without_another(at)?;
         let quoted = self.compiled.index().quote_tokens();
         let trie = &quoted.trie;
@@ -290,6 +295,7 @@ pub(super) fn place_after(
     bytes: &[u8],
     ends: &NameEnds,
 ) -> Option<KeyState> {
+    let _scope = attribution::enter(Cause::Keys);
     let quoted = compiled.index().quote_tokens();
     let names = path.names();
     let mut names = path::lock(&names);
@@ -308,6 +314,7 @@ impl Matcher {
         if self.path.key_state().is_outside() && !holds_two_names(&self.compiled) {
             return Ok(mask);
         }
+        let _scope = attribution::enter(Cause::Keys);
         let size = path::lock(&self.path.names()).memory_usage();
         if size > ROOM + ROOM_PER_BYTE * self.path.byte_count() {
             self.with_lock(|locked, _| locked.rebuild_key_tracker())?;

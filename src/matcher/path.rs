@@ -3,6 +3,7 @@
 //! The steps lie in chunks, each of which holds the one before it. Full chunks never change and are shared by forks, so
 //! that a fork copies one chunk at most, however long the text is.
 
+use crate::attribution::{self, Cause};
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
 use crate::mask::{BaseState, CompiledGrammar, Located, MaskCache};
@@ -236,6 +237,7 @@ impl Path {
 
     #[cold]
     fn find_again(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
+        let _scope = attribution::enter(Cause::Replay);
         let unknown = self.unknown_steps(cache);
         let work = Budget::of_steps(compiled.automaton().limits(), unknown);
         let work = std::mem::replace(&mut cache.tables.work, work);

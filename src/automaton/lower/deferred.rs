@@ -6,6 +6,7 @@
 //! must know: which expressions have words is known, products have been searched, the number of states has been bounded.
 
 use super::{Lowering, LoweringState, Pending};
+use crate::attribution::{self, Cause};
 use crate::automaton::errors;
 use crate::automaton::program::automaton::{Automaton, LowersParts};
 use crate::automaton::program::block::Block;
@@ -49,6 +50,7 @@ impl Deferred {
 impl LowersParts for Deferred {
     fn lower(&self, automaton: &Automaton, part: u32) -> Result<(StateId, usize)> {
         let Some(blocks) = &automaton.deferred else { return Err(errors::not_lowered()) };
+        let _scope = attribution::enter(Cause::Lowering);
         let mut work = self.lock();
         // another thread may have done it meanwhile
         if let Some(start) = blocks.start(part) {

@@ -23,7 +23,8 @@ use super::token_mask::TokenMask;
 use super::token_set::{Removed, ScratchBits, TokenSet};
 use super::walk::Walk;
 use super::walk::collected::{Collected, EnteredString, NodeBudget, Target, TrieScope};
-use crate::automaton::{ConfigurationId, Lazy, Residual};
+use crate::attribution::{self, Cause};
+use crate::automaton::{ConfigurationId, Decomposition, Lazy, Residual};
 use crate::error::Result;
 use crate::mask::tuning::STRING_BYTES;
 use crate::token_index::TokenIndex;
@@ -49,6 +50,7 @@ pub(super) fn mask(
     configuration: ConfigurationId,
     resources: Resources<'_>,
 ) -> Result<TokenMask> {
+    let _scope = attribution::enter(Cause::Assemble);
     let transitions = Arc::clone(lazy.transitions());
     let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, index);
     let Resources { records, shared, terminals, marks, strategies, counts } = resources;
@@ -81,9 +83,11 @@ impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let nothing = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
         if self.walk.lazy.has_register(configuration) {
+            let _scope = attribution::enter(Cause::Unique);
             return Ok(nothing.with(self.remembering(configuration)?));
         }
         if self.walk.lazy.is_narrow(configuration) {
+            let _scope = attribution::enter(Cause::Narrow);
             let mut allowed = nothing;
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             self.resolve_entered(&mut allowed)?;
@@ -99,14 +103,19 @@ impl Work<'_> {
         }
     }
 
+    fn decomposed(&mut self, configuration: ConfigurationId, horizon: u32) -> Decomposition {
+        let _scope = attribution::enter(Cause::Decompose);
+        self.walk.lazy.decompose(configuration, horizon)
+    }
+
     /// The tokens of a configuration, from those of its parts.
     fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let index = self.walk.index;
-        let residuals = self.walk.lazy.decompose(configuration, index.vocabulary().longest());
+        let residuals = self.decomposed(configuration, index.vocabulary().longest());
         let mut allowed = None;
         // where a bound is near for long tokens only, those are examined by themselves
         for lengths in index.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
-            let of_short = self.walk.lazy.decompose(configuration, lengths.bytes);
+            let of_short = self.decomposed(configuration, lengths.bytes);
             if !of_short.depends_on_count {
                 let long = TrieScope { trie: lengths.long, node: 0 };
                 let short = self.unite(&of_short, TrieScope::ALL, Target::Whole, Some(configuration))?;
@@ -157,7 +166,9 @@ impl Work<'_> {
 
     /// All tokens of a configuration, of which some are known.
     fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<Collected>> {
+        let scope = attribution::enter(Cause::ClassTrie);
         let mut allowed = class_trie::complete(&mut self.walk, configuration, known)?;
+        drop(scope);
         if let Some(allowed) = &mut allowed {
             self.resolve_entered(allowed)?;
         }
@@ -166,6 +177,10 @@ impl Work<'_> {
 
     /// Adds what follows where strings may begin.
     pub(super) fn resolve_entered(&mut self, out: &mut Collected) -> Result<()> {
+        if out.entered.is_empty() {
+            return Ok(());
+        }
+        let _scope = attribution::enter(Cause::EnteredStrings);
         while let Some(EnteredString { scope, configuration }) = out.entered.pop() {
             match self.below(scope, configuration, out.target)? {
                 Some(more) => out.merge(more),
@@ -233,6 +248,7 @@ impl Work<'_> {
             }
         };
         if let Some(below) = residual.returns_to {
+            let _scope = attribution::enter(Cause::Continuations);
             let returned = self.walk.lazy.returned(below)?;
             if returned == ConfigurationId::UNKNOWN {
                 for place in &facts.continuations {
@@ -259,7 +275,10 @@ impl Work<'_> {
         let task = Task::new(&self.walk, configuration, Target::Whole, TrieScope::ALL);
         let (strategy, mut found) = match strategy::compute(&mut self.walk, &task, self.strategies)? {
             (strategy, Outcome::Done(found)) => (strategy, found),
-            _ => (StrategyId::FULL_WALK, full_walk::collect(&mut self.walk, &task)?),
+            _ => {
+                let _scope = attribution::enter(Cause::FullWalk);
+                (StrategyId::FULL_WALK, full_walk::collect(&mut self.walk, &task)?)
+            }
         };
         self.counts.add(strategy);
         self.resolve_entered(&mut found)?;

@@ -4,6 +4,7 @@
 use super::Work;
 use super::record::ResidualTokens;
 use super::unique::{ForgetfulMask, Indifferent};
+use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::strategy::task::{Outcome, Task};
@@ -86,9 +87,11 @@ impl Work<'_> {
             return Ok(known.clone().map_or(Lookup::Unrecorded, Lookup::Found));
         }
         let (configuration, scope) = of;
+        let scope_of_lookup = attribution::enter(Cause::ShapeCache);
         let canonical = self.walk.lazy.canonical_form(configuration);
         let shared =
             canonical.as_ref().and_then(|canonical| self.shared.get(&(canonical.form.clone(), scope)));
+        drop(scope_of_lookup);
         let record = match (shared, canonical) {
             (Some(None), _) => None,
             (Some(Some(facts)), canonical) => {
@@ -108,6 +111,7 @@ impl Work<'_> {
                 }
                 let record = record.map(|(base, facts)| ResidualMask { base, facts: Arc::new(facts) });
                 if let Some(canonical) = canonical {
+                    let _scope = attribution::enter(Cause::ShapeCache);
                     let facts = record.as_ref().map(|record| Arc::clone(&record.facts));
                     self.shared.insert((canonical.form, scope), facts);
                 }
@@ -127,7 +131,10 @@ impl Work<'_> {
     ) -> Result<Option<ConfigurationId>> {
         match &facts.removed {
             None => Ok(None),
-            Some(_) => delta::base(&mut self.walk, configuration),
+            Some(_) => {
+                let _scope = attribution::enter(Cause::Delta);
+                delta::base(&mut self.walk, configuration)
+            }
         }
     }
 
@@ -193,6 +200,7 @@ impl Work<'_> {
 
     /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
     fn warm_completion_radius(&mut self, configuration: ConfigurationId) -> Result<()> {
+        let _scope = attribution::enter(Cause::CompletionRadius);
         let Walk { lazy, .. } = &mut self.walk;
         if lazy.is_history_dependent(configuration) {
             return Ok(());
@@ -217,7 +225,10 @@ impl Work<'_> {
         configuration: ConfigurationId,
         strategies: StrategySet,
     ) -> Result<Lookup<ConfigurationId>> {
-        let Some(base) = delta::base(&mut self.walk, configuration)? else { return Ok(Lookup::Unrecorded) };
+        let scope = attribution::enter(Cause::Delta);
+        let base = delta::base(&mut self.walk, configuration)?;
+        drop(scope);
+        let Some(base) = base else { return Ok(Lookup::Unrecorded) };
         Ok(match self.record((base, TrieScope::ALL), false, strategies)? {
             Lookup::Found(ResidualMask { facts, .. })
                 if facts.removed.is_none() && facts.tokens.has_base() =>

@@ -6,6 +6,7 @@
 //! are walked. The result is the walk's, bit for bit.
 
 use super::task::{Needs, Outcome, Strategy, Task};
+use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
@@ -22,8 +23,13 @@ use crate::vocabulary::{ChildStep, TokenId};
 use smallvec::{SmallVec, smallvec};
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy =
-    Strategy { name: "class-trie", needs: Needs::Nothing, is_budgeted: false, try_compute };
+pub(super) const STRATEGY: Strategy = Strategy {
+    name: "class-trie",
+    cause: Cause::ClassTrie,
+    needs: Needs::Nothing,
+    is_budgeted: false,
+    try_compute,
+};
 
 /// Some configurations.
 type Several = SmallVec<[ConfigurationId; 4]>;

@@ -5,6 +5,7 @@
 //! the same configuration nothing below needs a look: there the mask is the loop's.
 
 use super::task::{Needs, Outcome, Strategy, Task};
+use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -18,7 +19,7 @@ use smallvec::SmallVec;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
 pub(super) const STRATEGY: Strategy =
-    Strategy { name: "delta", needs: Needs::Base, is_budgeted: false, try_compute };
+    Strategy { name: "delta", cause: Cause::Delta, needs: Needs::Base, is_budgeted: false, try_compute };
 
 /// The configuration that most characters lead to, if it comes back to itself.
 pub(in crate::mask) fn base(

@@ -5,6 +5,7 @@
 //! configurations that they lead to need not be examined.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
+use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -17,8 +18,13 @@ use crate::token_index::loops::LoopLanguage;
 use std::sync::Arc;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy =
-    Strategy { name: "invariant-core", needs: Needs::Loop, is_budgeted: true, try_compute };
+pub(super) const STRATEGY: Strategy = Strategy {
+    name: "invariant-core",
+    cause: Cause::InvariantCore,
+    needs: Needs::Loop,
+    is_budgeted: true,
+    try_compute,
+};
 
 /// The tokens of a configuration that a loop does not end; not applicable if that is not seen.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {

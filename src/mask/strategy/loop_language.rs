@@ -8,6 +8,7 @@
 //! walk's, bit for bit.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
+use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
@@ -19,8 +20,13 @@ use crate::token_index::utf8::STATES;
 use std::sync::Arc;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy =
-    Strategy { name: "loop-language", needs: Needs::Loop, is_budgeted: true, try_compute };
+pub(super) const STRATEGY: Strategy = Strategy {
+    name: "loop-language",
+    cause: Cause::LoopLanguage,
+    needs: Needs::Loop,
+    is_budgeted: true,
+    try_compute,
+};
 
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];

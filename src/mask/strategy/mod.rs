@@ -15,6 +15,7 @@ pub(in crate::mask) mod task;
 
 use super::walk::Walk;
 use super::walk::collected::{Limit, NodeBudget, TrieScope};
+use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::tuning::NODES_PER_BUDGET;
@@ -107,6 +108,7 @@ pub(in crate::mask) fn compute(
 ) -> Result<(StrategyId, Outcome)> {
     if task.scope != TrieScope::ALL {
         // below a node there is no shorter way
+        let _scope = attribution::enter(Cause::FullWalk);
         return Ok((StrategyId::FULL_WALK, full_walk::try_compute(walk, task, NodeBudget::UNLIMITED)?));
     }
     // what was begun before had spent its budget
@@ -167,12 +169,15 @@ fn first_of(
     budget: &mut NodeBudget,
 ) -> Result<Option<(StrategyId, Outcome)>> {
     for strategy in group.map(StrategyId).filter(|&strategy| strategies.contains(strategy)) {
-        let Strategy { is_budgeted, try_compute, .. } = STRATEGIES[strategy.0];
+        let Strategy { is_budgeted, try_compute, cause, .. } = STRATEGIES[strategy.0];
         let own = if is_budgeted { *budget } else { NodeBudget::UNLIMITED };
         if own.is_spent() {
             continue;
         }
-        match try_compute(walk, task, own)? {
+        let scope = attribution::enter(cause);
+        let outcome = try_compute(walk, task, own)?;
+        drop(scope);
+        match outcome {
             Outcome::NotApplicable => {}
             // those that share it have nothing left
             Outcome::Limit(Limit::Work) => *budget = NodeBudget::SPENT,

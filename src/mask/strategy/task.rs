@@ -1,5 +1,6 @@
 //! What strategies are asked, and what they answer.
 
+use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -13,6 +14,8 @@ use crate::token_index::loops::LoopLanguage;
 pub(in crate::mask) struct Strategy {
     /// The name in statistics.
     pub(super) name: &'static str,
+    /// What its time is attributed to.
+    pub(super) cause: Cause,
     pub(super) needs: Needs,
     /// Whether its walks take from the budget that strategies share before a walk is given up for a shorter way.
     pub(super) is_budgeted: bool,

@@ -5,6 +5,7 @@
 
 use super::candidates::Candidates;
 use super::memory::{Freedom, Register};
+use crate::attribution::{self, Cause};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
@@ -80,6 +81,7 @@ impl Lazy<'_> {
         if let Some(&known) = self.memory.elsewhere.get(&(item, *candidates)) {
             return Ok(known);
         }
+        let _scope = attribution::enter(Cause::UniqueSearch);
         let found = self.search(item, *candidates, Wanted::Any)?.is_some();
         self.memory.elsewhere.insert((item, *candidates), found);
         Ok(found)
@@ -172,6 +174,7 @@ impl Lazy<'_> {
         }
         // whoever asks again on the way does not know yet
         self.memory.free.insert(item, Freedom::No);
+        let _scope = attribution::enter(Cause::UniqueSearch);
         let freedom = self.find_freedom(item);
         if freedom.is_err() {
             self.memory.free.remove(&item);

@@ -1,0 +1,177 @@
+//! What the time of masks is spent on: records of single masks, summed up over bands of their times.
+
+use super::statistics::percentile;
+use grammata::attribution::Cause;
+use std::collections::{BTreeSet, HashMap};
+
+/// What was measured while something was made. Times are in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Measured {
+    pub(crate) total: u64,
+    /// The causes with some time, each without the causes inside it. The rest of the total is unmarked.
+    pub(crate) causes: Box<[(Cause, u64)]>,
+    pub(crate) allocations: u64,
+    /// Bytes allocated.
+    pub(crate) bytes: u64,
+    /// Time of allocating and freeing large blocks; it is part of the causes' time.
+    pub(crate) large: u64,
+    /// Page faults.
+    pub(crate) faults: u64,
+    /// Involuntary context switches.
+    pub(crate) preemptions: u64,
+}
+
+impl Measured {
+    /// The time of a cause.
+    pub(crate) fn of(&self, cause: Cause) -> u64 {
+        match cause {
+            Cause::Unmarked => self.total - self.causes.iter().map(|&(_, time)| time).sum::<u64>(),
+            cause => self.causes.iter().find(|of| of.0 == cause).map_or(0, |of| of.1),
+        }
+    }
+}
+
+/// What was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Work {
+    /// A compiled grammar.
+    Compile,
+    /// The mask at the start of a grammar just compiled.
+    FirstMask,
+    /// The mask of a token of a test, and the step over the token.
+    Mask { test: usize, at: usize },
+}
+
+/// A measurement, and what was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    /// The number of the schema in the run.
+    pub(crate) schema: usize,
+    pub(crate) work: Work,
+    pub(crate) measured: Measured,
+}
+
+/// The bands of masks by time: a name, and the thousandths from which and to which it goes.
+pub(crate) const BANDS: [(&str, usize, usize); 6] = [
+    ("all", 0, 1000),
+    ("to p50", 0, 500),
+    ("p50–p90", 500, 900),
+    ("p90–p99", 900, 990),
+    ("p99–p99.9", 990, 999),
+    ("p99.9–max", 999, 1000),
+];
+
+/// The part of a sorted list between two thousandths, by nearest rank.
+pub(crate) fn band<T>(sorted: &[T], (from, to): (usize, usize)) -> &[T] {
+    let rank = |thousandths: usize| (sorted.len() * thousandths).div_ceil(1000);
+    &sorted[rank(from)..rank(to)]
+}
+
+/// One quantity over some records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// The part of the records' total.
+    pub(crate) share: f64,
+    /// How many records have some of it.
+    pub(crate) records: usize,
+    /// Over all records, those without it included.
+    pub(crate) mean: f64,
+    pub(crate) p99: u64,
+    pub(crate) p999: u64,
+    pub(crate) max: u64,
+}
+
+impl Row {
+    /// Sums up a quantity; `None` without records.
+    pub(crate) fn of(records: &[&Record], quantity: impl Fn(&Measured) -> u64) -> Option<Row> {
+        let mut values: Vec<u64> = records.iter().map(|record| quantity(&record.measured)).collect();
+        values.sort_unstable();
+        let total: u64 = records.iter().map(|record| record.measured.total).sum();
+        let sum: u64 = values.iter().sum();
+        Some(Row {
+            share: sum as f64 / total.max(1) as f64,
+            records: values.iter().filter(|&&value| value > 0).count(),
+            mean: sum as f64 / values.len() as f64,
+            p99: percentile(&values, 990)?,
+            p999: percentile(&values, 999)?,
+            max: percentile(&values, 1000)?,
+        })
+    }
+}
+
+/// How many of the slowest masks are shown.
+pub(crate) const WORST: usize = 50;
+
+/// All records of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Attribution {
+    records: Vec<Record>,
+    /// The names of the schemas, by number.
+    schemas: Vec<String>,
+    /// The shortest of the repeated measurements.
+    again: HashMap<(usize, Work), u64>,
+    /// Nanoseconds of a page fault.
+    pub(crate) fault: f64,
+}
+
+impl Attribution {
+    /// No records yet, where a page fault takes so many nanoseconds.
+    pub(crate) fn new(fault: f64) -> Attribution {
+        Attribution { fault, ..Attribution::default() }
+    }
+
+    /// Adds the measurements of the next schema.
+    pub(crate) fn add(&mut self, schema: &str, measured: Vec<(Work, Measured)>) {
+        let number = self.schemas.len();
+        self.schemas.push(schema.to_owned());
+        let records = measured.into_iter().map(|(work, measured)| Record { schema: number, work, measured });
+        self.records.extend(records);
+    }
+
+    /// Adds measurements of a schema that is run once more.
+    pub(crate) fn add_again(&mut self, schema: usize, measured: Vec<(Work, Measured)>) {
+        for (work, Measured { total, .. }) in measured {
+            let shortest = self.again.entry((schema, work)).or_insert(total);
+            *shortest = total.min(*shortest);
+        }
+    }
+
+    /// The records of one kind, the fastest first, without those that were preempted.
+    pub(crate) fn sorted(&self, is: impl Fn(Work) -> bool) -> Vec<&Record> {
+        let records = self.records.iter().filter(|record| is(record.work));
+        let mut sorted: Vec<&Record> = records.filter(|record| record.measured.preemptions == 0).collect();
+        sorted.sort_by_key(|record| record.measured.total);
+        sorted
+    }
+
+    /// The masks that were preempted.
+    pub(crate) fn preempted(&self) -> Vec<&Record> {
+        let preempted = self.records.iter().filter(|record| record.measured.preemptions > 0);
+        preempted.filter(|record| is_mask(record.work)).collect()
+    }
+
+    /// The slowest masks, the slowest first.
+    pub(crate) fn worst(&self) -> Vec<&Record> {
+        self.sorted(is_mask).into_iter().rev().take(WORST).collect()
+    }
+
+    /// The numbers of the schemas that have the slowest masks.
+    pub(crate) fn worst_schemas(&self) -> BTreeSet<usize> {
+        self.worst().iter().map(|record| record.schema).collect()
+    }
+
+    /// The name of a schema.
+    pub(crate) fn schema(&self, record: &Record) -> &str {
+        &self.schemas[record.schema]
+    }
+
+    /// The shortest of the repeated measurements of what a record measures.
+    pub(crate) fn again(&self, record: &Record) -> Option<u64> {
+        self.again.get(&(record.schema, record.work)).copied()
+    }
+}
+
+/// Whether something is a mask of a test.
+pub(crate) fn is_mask(work: Work) -> bool {
+    matches!(work, Work::Mask { .. })
+}
