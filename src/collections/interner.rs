@@ -22,6 +22,12 @@ impl<T, S: Default> Default for Interner<T, S> {
 }
 
 impl<T, S> Interner<T, S> {
+    /// Removes all values, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.ids.clear();
+    }
+
     /// Adds a value that [`intern`](Interner::intern) does not find, for ids with a meaning of their own.
     pub(crate) fn reserve(&mut self, value: T) -> u32 {
         self.values.push(value);

@@ -64,7 +64,8 @@ impl Writer<'_> {
     fn write(&mut self, id: ConfigurationId) -> Option<()> {
         self.configuration(id)?;
         let mut written = 0;
-        while let Some(&state) = self.scratch.met.states.get(written) {
+        while written < self.scratch.met.len() {
+            let state = *self.scratch.met.get(written as u32);
             written += 1;
             self.write_state(state)?;
         }
@@ -104,7 +105,8 @@ impl Writer<'_> {
             State::Deferred(part) => self.automaton.lowered(part)?,
             _ => state,
         };
-        if state == StateId::ACCEPT { Some(0) } else { self.scratch.met.number(state) }
+        let number = if state == StateId::ACCEPT { 0 } else { 1 + self.scratch.met.intern(state) };
+        (number as usize <= MOST_WORDS).then_some(number)
     }
 
     /// Writes the items of a configuration.
