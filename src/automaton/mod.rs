@@ -27,7 +27,7 @@ mod tuning;
 
 pub(crate) use distance::bounds::Estimates;
 pub(crate) use distance::measure::{Measure, Sufficient};
-pub(crate) use distance::search::{Completion, Found, Letter, Space, search};
+pub(crate) use distance::search::{Completion, Found, Space, search};
 pub(crate) use keys::exhaustion::{EndlessNames, KeyExhaustion};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -37,6 +37,7 @@ pub use program::automaton::Automaton;
 pub use program::block::Scope;
 pub(crate) use program::ids::PartId;
 pub use program::ids::{StateId, TerminalId};
+pub(crate) use program::letter::Letter;
 pub(crate) use register::unique::{WatchedItem, Watches};
 pub(crate) use residual::canonical_form::CanonicalForm;
 pub(crate) use residual::char_partition::CharPartition;

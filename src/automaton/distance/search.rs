@@ -1,7 +1,7 @@
 //! The search for a least completion.
 
 use super::bounds::Estimates;
-use crate::automaton::program::ids::TerminalId;
+use crate::automaton::program::letter::Letter;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
@@ -10,24 +10,6 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
-
-/// What a completion is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Letter {
-    Byte(u8),
-    /// A token of a terminal, by its id; no byte of the text.
-    Token(TerminalId),
-}
-
-impl Letter {
-    /// The byte, if it is one.
-    pub(crate) fn byte(self) -> Option<u8> {
-        match self {
-            Letter::Byte(byte) => Some(byte),
-            Letter::Token(_) => None,
-        }
-    }
-}
 
 /// Letters after which a text is a word.
 #[derive(Clone, Debug, PartialEq, Eq)]

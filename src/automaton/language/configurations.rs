@@ -4,6 +4,7 @@
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::TerminalId;
+use crate::automaton::program::letter::Letter;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
@@ -14,25 +15,6 @@ use crate::transitions::{Letters, Transition, TransitionSystem, shortest};
 use num_bigint::BigUint;
 use rand::{Rng, RngCore};
 use smallvec::SmallVec;
-
-/// What words are made of where there is no vocabulary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Letter {
-    /// A byte.
-    Byte(u8),
-    /// A token of a token terminal.
-    Token(TerminalId),
-}
-
-impl Letter {
-    /// The byte, if it is one.
-    pub fn byte(self) -> Option<u8> {
-        match self {
-            Letter::Byte(byte) => Some(byte),
-            Letter::Token(_) => None,
-        }
-    }
-}
 
 /// A set of letters.
 #[derive(Clone, Debug, PartialEq, Eq)]

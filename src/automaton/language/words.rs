@@ -14,7 +14,7 @@ use crate::limits::LimitKind;
 use crate::transitions::{Counts, List, TransitionSystem};
 use crate::work::Budget;
 
-pub use super::configurations::Letter;
+pub use crate::automaton::program::letter::Letter;
 pub use crate::transitions::Count;
 
 /// Counts the words of an automaton's language, exactly. A token terminal is one letter, whatever tokens it has. A language is infinite if a configuration can come

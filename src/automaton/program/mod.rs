@@ -7,5 +7,6 @@ pub(in crate::automaton) mod deferred;
 pub(in crate::automaton) mod ids;
 pub(in crate::automaton) mod interval;
 pub(in crate::automaton) mod key_trie;
+pub(in crate::automaton) mod letter;
 pub(in crate::automaton) mod registers;
 pub(in crate::automaton) mod state;
