@@ -4,11 +4,10 @@ use super::bounds::Estimates;
 use crate::automaton::program::letter::Letter;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
+use crate::collections::best_first::Frontier;
 use crate::error::Result;
 use crate::grammar::ByteSet;
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::hash::Hash;
 
 /// Letters after which a text is a word.
@@ -57,14 +56,6 @@ pub(crate) trait Space {
     fn spend(&mut self, steps: usize) -> Result<()>;
 }
 
-struct Reached<P> {
-    place: P,
-    from: usize,
-    letter: Letter,
-    /// On the way to it.
-    bytes: u32,
-}
-
 /// Steps of work for a letter that is tried: a look at the places that are known, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
 
@@ -84,19 +75,17 @@ pub(crate) fn search<S: Space>(
     (patience, limit): (usize, usize),
     searched: &mut usize,
 ) -> Result<Found> {
-    let mut reached = vec![Reached { place: from, from: 0, letter: Letter::Byte(0), bytes: 0 }];
-    let mut best: FxHashMap<S::Place, u32> = FxHashMap::from_iter([(from, 0)]);
     let first = space.estimate(from)?;
-    let mut open = BinaryHeap::from([Reverse((first, Reverse(0u32), 0usize))]);
+    let mut frontier = Frontier::new(from, 0u32, (first, Reverse(0u32)));
     let (mut next, mut examined, mut tried, mut hurries) = (Vec::new(), 0, 0, false);
-    while let Some(Reverse((_, Reverse(bytes), id))) = open.pop() {
-        let place = reached[id].place;
+    while let Some(((_, Reverse(bytes)), id)) = frontier.pop() {
+        let place = frontier.trail().place(id).0;
         // in a hurry, what is nearer is examined first and the way there may be long
-        if !hurries && best[&place] < bytes {
+        if !hurries && frontier.is_outdone(id) {
             continue;
         }
         if space.is_word(place) {
-            let letters = way(&reached, id);
+            let letters: Vec<Letter> = frontier.trail().letters(id);
             let bytes = letters.iter().filter(|letter| letter.byte().is_some()).count();
             return Ok(Found::Completion(Completion { letters, bytes, is_least: !hurries }));
         }
@@ -105,49 +94,29 @@ pub(crate) fn search<S: Space>(
         let work = examined.max(tried / LETTERS_PER_PLACE);
         if work > patience && !hurries {
             hurries = true;
-            let rest = std::mem::take(&mut open);
-            for Reverse((sum, Reverse(bytes), id)) in rest.into_iter().chain([Reverse((
-                bytes.saturating_add(space.estimate(place)?),
-                Reverse(bytes),
-                id,
-            ))]) {
-                open.push(Reverse((sum.saturating_sub(bytes), Reverse(bytes), id)));
-            }
+            frontier.put_back((bytes.saturating_add(space.estimate(place)?), Reverse(bytes)), id);
+            frontier.change_keys(|(sum, Reverse(bytes))| (sum.saturating_sub(bytes), Reverse(bytes)));
             continue;
         }
         if work > limit {
             return Ok(Found::GaveUp);
         }
         next.clear();
-        let since = || way(&reached, id).into_iter().filter_map(Letter::byte).collect();
+        let since = || frontier.trail().letters(id).into_iter().filter_map(Letter::byte).collect();
         space.next(place, &since, &mut next)?;
         space.spend(WORK_PER_LETTER * (1 + next.len()))?;
         tried += next.len();
         *searched += next.len();
         for &(letter, after) in &next {
             let bytes = bytes + u32::from(letter.byte().is_some());
-            let known = best.get(&after).copied().unwrap_or(u32::MAX);
-            if bytes < known {
-                best.insert(after, bytes);
+            if frontier.is_cheaper(&after, bytes) {
                 let left = space.estimate(after)?;
                 let sum = if hurries { left } else { left.saturating_add(bytes) };
-                open.push(Reverse((sum, Reverse(bytes), reached.len())));
-                reached.push(Reached { place: after, from: id, letter, bytes });
+                frontier.push((sum, Reverse(bytes)), (after, bytes), id, letter);
             }
         }
     }
     Ok(if hurries { Found::GaveUp } else { Found::Nothing })
-}
-
-/// The letters that led to a place.
-fn way<P>(reached: &[Reached<P>], mut id: usize) -> Vec<Letter> {
-    let mut letters = Vec::with_capacity(reached[id].bytes as usize);
-    while id != 0 {
-        letters.push(reached[id].letter);
-        id = reached[id].from;
-    }
-    letters.reverse();
-    letters
 }
 
 /// The configurations of an automaton, over some bytes and its token terminals.

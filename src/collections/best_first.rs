@@ -1,0 +1,115 @@
+//! What searches for a shortest way keep: the places that were reached, how, and which are to be examined next.
+
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::Hash;
+
+/// Places that a search has reached, each with the one before it and the letter from there. The first is the start.
+#[derive(Debug)]
+pub(crate) struct Trail<P, L> {
+    reached: Vec<(P, usize, Option<L>)>,
+}
+
+impl<P, L: Clone> Trail<P, L> {
+    pub(crate) fn new(start: P) -> Trail<P, L> {
+        Trail { reached: vec![(start, 0, None)] }
+    }
+
+    /// Adds a place that a letter leads to, and returns its number.
+    pub(crate) fn push(&mut self, place: P, from: usize, letter: L) -> usize {
+        self.reached.push((place, from, Some(letter)));
+        self.reached.len() - 1
+    }
+
+    pub(crate) fn place(&self, number: usize) -> &P {
+        &self.reached[number].0
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.reached.len()
+    }
+
+    /// The numbers of a place and of those on the way to it, in reverse: the start is the last one.
+    pub(crate) fn backwards(&self, number: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(number), |&at| (at > 0).then(|| self.reached[at].1))
+    }
+
+    /// The letters that lead to a place.
+    pub(crate) fn letters(&self, number: usize) -> Vec<L> {
+        let mut letters: Vec<L> =
+            self.backwards(number).filter_map(|number| self.reached[number].2.clone()).collect();
+        letters.reverse();
+        letters
+    }
+}
+
+/// The places of a best-first search: A* (Hart, Nilsson and Raphael 1968) where the keys are estimates of whole ways,
+/// Dijkstra's algorithm (1959) where they are costs, breadth first where each step costs the same. The least key comes
+/// first, and of equals the place that was reached first.
+#[derive(Debug)]
+pub(crate) struct Frontier<P, L, C, K = C> {
+    trail: Trail<(P, C), L>,
+    least: FxHashMap<P, C>,
+    open: BinaryHeap<Reverse<(K, usize)>>,
+}
+
+impl<P: Clone + Eq + Hash, L: Clone, C: Copy + Ord, K: Ord> Frontier<P, L, C, K> {
+    pub(crate) fn new(start: P, cost: C, key: K) -> Frontier<P, L, C, K> {
+        let least = FxHashMap::from_iter([(start.clone(), cost)]);
+        Frontier { trail: Trail::new((start, cost)), least, open: BinaryHeap::from([Reverse((key, 0))]) }
+    }
+
+    /// The next place: its key and number.
+    pub(crate) fn pop(&mut self) -> Option<(K, usize)> {
+        self.open.pop().map(|Reverse(next)| next)
+    }
+
+    /// Whether a cheaper way to the place was found since it was reached by this one.
+    pub(crate) fn is_outdone(&self, number: usize) -> bool {
+        let (place, cost) = self.trail.place(number);
+        self.least[place] < *cost
+    }
+
+    /// Whether a place is reached for the first time or at less cost than before; if so, the cost is kept, and it is to be
+    /// [pushed](Frontier::push).
+    pub(crate) fn is_cheaper(&mut self, place: &P, cost: C) -> bool {
+        match self.least.get_mut(place) {
+            Some(known) if *known <= cost => return false,
+            Some(known) => *known = cost,
+            None => drop(self.least.insert(place.clone(), cost)),
+        }
+        true
+    }
+
+    /// Adds a place that a letter leads to.
+    pub(crate) fn push(&mut self, key: K, (place, cost): (P, C), from: usize, letter: L) {
+        let number = self.trail.push((place, cost), from, letter);
+        self.open.push(Reverse((key, number)));
+    }
+
+    /// Puts a place back, with another key.
+    pub(crate) fn put_back(&mut self, key: K, number: usize) {
+        self.open.push(Reverse((key, number)));
+    }
+
+    /// Gives all places that are to be examined other keys.
+    pub(crate) fn change_keys(&mut self, key: impl Fn(K) -> K) {
+        let open = std::mem::take(&mut self.open).into_iter();
+        self.open = open.map(|Reverse((old, number))| Reverse((key(old), number))).collect();
+    }
+
+    /// How each place was reached, and at what cost.
+    pub(crate) fn trail(&self) -> &Trail<(P, C), L> {
+        &self.trail
+    }
+
+    /// The least costs of the places so far.
+    pub(crate) fn costs(&self) -> &FxHashMap<P, C> {
+        &self.least
+    }
+
+    pub(crate) fn into_costs(self) -> FxHashMap<P, C> {
+        self.least
+    }
+}
