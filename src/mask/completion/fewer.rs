@@ -3,9 +3,9 @@
 
 use super::{Effort, With};
 use crate::automaton::{ConfigurationId, Estimates, Lazy};
+use crate::collections::best_first::Frontier;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
-use rustc_hash::FxHashSet;
 
 /// What came of a search.
 pub(super) enum Fewer {
@@ -15,13 +15,6 @@ pub(super) enum Fewer {
     None,
     /// There are none of fewer than this many; more was not examined.
     GaveUp(usize),
-}
-
-/// A configuration between two tokens, the place of the one before it, and the token from there.
-struct Between {
-    at: ConfigurationId,
-    before: usize,
-    token: TokenId,
 }
 
 /// Searches for a completion of fewer than `most` tokens, if that is given, and of at least one. Short
@@ -41,80 +34,71 @@ pub(super) fn search(
     let (vocabulary, heights) = (index.vocabulary(), index.trie_heights());
     let trie = vocabulary.trie();
     let longest = (vocabulary.longest() as usize).max(1);
-    let mut reached = vec![Between { at: from, before: 0, token: TokenId::new(0) }];
-    let mut seen: FxHashSet<ConfigurationId> = FxHashSet::from_iter([from]);
-    let (mut level, mut used, mut visited) = (0..1, 0, 0);
-    while !level.is_empty() {
+    let mut frontier = Frontier::new(from, 0, 0);
+    let mut visited = 0;
+    while let Some((used, place)) = frontier.pop() {
         // whether tokens are few enough, the one that is being read among them
         let fits = |tokens: usize| most.is_none_or(|most| used + tokens < most);
         if !fits(1) {
             return Ok(Fewer::None);
         }
-        for place in level.clone() {
-            let start = reached[place].at;
-            // what a token leads to both ways is the union of what it leads to each way
-            let before = estimates.of(lazy, start)? as usize;
-            for (terminal, next) in lazy.after_terminals(start)? {
+        let start = frontier.trail().place(place).0;
+        // what a token leads to both ways is the union of what it leads to each way
+        let before = estimates.of(lazy, start)? as usize;
+        for (terminal, next) in lazy.after_terminals(start)? {
+            visited += 1;
+            *searched += 1;
+            let Some(token) = terminals.example(terminal, vocabulary) else { continue };
+            if lazy.is_accepting(next) {
+                return Ok(Fewer::Tokens(way(&frontier, place, token)));
+            }
+            let left = estimates.of(lazy, next)? as usize;
+            let is_short = effort != Effort::Short || left <= before;
+            if is_short && fits(1 + left.div_ceil(longest).max(1)) && frontier.is_cheaper(&next, used + 1) {
+                frontier.push(used + 1, (next, used + 1), place, token);
+            }
+        }
+        let mut open = vec![(trie.root(), start, before)];
+        while let Some((node, at, before)) = open.pop() {
+            for child in trie.steps(node) {
                 visited += 1;
                 *searched += 1;
-                let Some(token) = terminals.example(terminal, vocabulary) else { continue };
-                if lazy.is_accepting(next) {
-                    return Ok(Fewer::Tokens(way(&reached, place, token)));
+                if visited > limit {
+                    return Ok(Fewer::GaveUp(used + 1));
+                }
+                let next = lazy.step(at, child.byte)?;
+                if !next.is_ordinary() {
+                    continue;
                 }
                 let left = estimates.of(lazy, next)? as usize;
-                let is_short = effort != Effort::Short || left <= before;
-                if is_short && fits(1 + left.div_ceil(longest).max(1)) && seen.insert(next) {
-                    reached.push(Between { at: next, before: place, token });
+                if effort == Effort::Short && left >= before {
+                    continue;
                 }
-            }
-            let mut open = vec![(trie.root(), start, before)];
-            while let Some((node, at, before)) = open.pop() {
-                for child in trie.steps(node) {
-                    visited += 1;
-                    *searched += 1;
-                    if visited > limit {
-                        return Ok(Fewer::GaveUp(used + 1));
+                let below = heights[child.node as usize] as usize;
+                if !fits(1 + left.saturating_sub(below).div_ceil(longest)) {
+                    continue;
+                }
+                let token = trie.tokens(child.node).iter().find(|&&token| !vocabulary.is_eos(token));
+                if let Some(&token) = token {
+                    if lazy.is_accepting(next) {
+                        return Ok(Fewer::Tokens(way(&frontier, place, token)));
                     }
-                    let next = lazy.step(at, child.byte)?;
-                    if !next.is_ordinary() {
-                        continue;
+                    if fits(1 + left.div_ceil(longest).max(1)) && frontier.is_cheaper(&next, used + 1) {
+                        frontier.push(used + 1, (next, used + 1), place, token);
                     }
-                    let left = estimates.of(lazy, next)? as usize;
-                    if effort == Effort::Short && left >= before {
-                        continue;
-                    }
-                    let below = heights[child.node as usize] as usize;
-                    if !fits(1 + left.saturating_sub(below).div_ceil(longest)) {
-                        continue;
-                    }
-                    let token = trie.tokens(child.node).iter().find(|&&token| !vocabulary.is_eos(token));
-                    if let Some(&token) = token {
-                        if lazy.is_accepting(next) {
-                            return Ok(Fewer::Tokens(way(&reached, place, token)));
-                        }
-                        if fits(1 + left.div_ceil(longest).max(1)) && seen.insert(next) {
-                            reached.push(Between { at: next, before: place, token });
-                        }
-                    }
-                    if below > 0 {
-                        open.push((child.node, next, left));
-                    }
+                }
+                if below > 0 {
+                    open.push((child.node, next, left));
                 }
             }
         }
-        used += 1;
-        level = level.end..reached.len();
     }
     Ok(Fewer::None)
 }
 
 /// The tokens to a place, and one more.
-fn way(reached: &[Between], mut place: usize, last: TokenId) -> Vec<TokenId> {
-    let mut tokens = vec![last];
-    while place > 0 {
-        tokens.push(reached[place].token);
-        place = reached[place].before;
-    }
-    tokens.reverse();
+fn way(frontier: &Frontier<ConfigurationId, TokenId, usize>, place: usize, last: TokenId) -> Vec<TokenId> {
+    let mut tokens = frontier.trail().letters(place);
+    tokens.push(last);
     tokens
 }
