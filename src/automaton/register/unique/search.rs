@@ -10,6 +10,7 @@ use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::{FREE_THROUGHOUT, FREEDOM_SEARCH, NESTED_SEARCHES, PLACE_COST};
+use crate::collections::best_first::Trail;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
@@ -18,14 +19,6 @@ use std::collections::VecDeque;
 /// White space goes up to this byte. What follows it is examined last: where an item remembers what was read there is no
 /// end of it.
 const SPACE: u8 = b' ';
-
-/// A place of the search: an item, what it may become, and the place and byte that it was reached by.
-struct Place {
-    item: ConfigurationId,
-    candidates: Candidates,
-    from: usize,
-    byte: u8,
-}
 
 /// What is searched for.
 #[derive(Clone, Copy, PartialEq)]
@@ -126,7 +119,7 @@ impl Lazy<'_> {
             return Ok(Some(Vec::new()));
         }
         let mut known = FxHashSet::from_iter([(item, candidates)]);
-        let mut places = vec![Place { item, candidates, from: 0, byte: 0 }];
+        let mut places = Trail::new((item, candidates));
         let (mut open, mut spaced) = (VecDeque::from([0]), VecDeque::new());
         let mut straight_on = false;
         // a whole word had better be short; to leave all values behind it may be quicker to go straight on, or not
@@ -135,25 +128,24 @@ impl Lazy<'_> {
             if straight_on { open.pop_back() } else { open.pop_front() }
         };
         while let Some(at) = next(&mut open).or_else(|| spaced.pop_front()) {
-            let candidates = self.candidate_bytes(places[at].item);
-            for byte in candidates.iter() {
+            let (before, values) = *places.place(at);
+            for byte in self.candidate_bytes(before).iter() {
                 self.work.spend(1)?;
-                let item = self.step(places[at].item, byte)?;
+                let item = self.step(before, byte)?;
                 if item == ConfigurationId::DEAD {
                     continue;
                 }
-                let candidates = self.memory.advanced(&places[at].candidates, byte);
+                let candidates = self.memory.advanced(&values, byte);
                 if candidates.is_empty() && wanted == Wanted::Any {
                     return Ok(Some(Vec::new()));
                 }
                 let found = self.is_new(item, &candidates);
                 if found || known.insert((item, self.memory.widened(candidates))) {
                     let open = if byte <= SPACE { &mut spaced } else { &mut open };
-                    open.push_back(places.len());
-                    places.push(Place { item, candidates, from: at, byte });
+                    open.push_back(places.push((item, candidates), at, byte));
                 }
                 if found {
-                    return Ok(Some(path(&places)));
+                    return Ok(Some(places.letters(places.len() - 1)));
                 }
             }
             let limit = automaton.limits().lockstep_search;
@@ -263,16 +255,4 @@ impl Lazy<'_> {
         }
         Ok(true)
     }
-}
-
-/// The bytes that led to the last place.
-fn path(places: &[Place]) -> Vec<u8> {
-    let mut word = Vec::new();
-    let mut at = places.len() - 1;
-    while at > 0 {
-        word.push(places[at].byte);
-        at = places[at].from;
-    }
-    word.reverse();
-    word
 }
