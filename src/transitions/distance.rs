@@ -10,6 +10,7 @@
 //! action with an outcome out of the set is not taken, and distances are those of the most favourable outcomes.
 
 use super::{Transition, TransitionOf, TransitionSystem};
+use crate::collections::best_first::Frontier;
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -34,7 +35,7 @@ pub enum Measure {
     Cost,
 }
 
-/// A distance to acceptance.
+/// The length of a shortest path from a state to acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distance {
     /// The least distance, in a unit by which distances of one measure can be added and compared: letters, or
@@ -327,59 +328,48 @@ impl Distances {
             self.set(state, Distance::Unknown);
             return Ok(());
         }
-        // per state, the length of the shortest way to it that is known, and the state before it there
-        let mut best: FxHashMap<T::State, (u128, T::State)> = FxHashMap::from_iter([(state, (0, state))]);
-        let mut open = BinaryHeap::from([(Reverse(0u128), false, state)]);
+        // of equals an end comes first, then the state with the highest number
+        let key = |distance, is_end: bool, at| (distance, !is_end, Reverse(at));
+        let mut frontier = Frontier::new(state, 0u128, key(0, false, state));
         let mut successors: Vec<TransitionOf<T>> = Vec::new();
-        while let Some((Reverse(distance), is_end, at)) = open.pop() {
-            if is_end {
-                self.set_path(&best, state, at, distance);
+        while let Some(((distance, is_inner, Reverse(at)), number)) = frontier.pop() {
+            if !is_inner {
+                for number in frontier.trail().backwards(number) {
+                    let &(on_path, so_far) = frontier.trail().place(number);
+                    self.set(on_path, Distance::Exactly(distance - so_far));
+                }
                 return Ok(());
             }
-            if best.get(&at).is_some_and(|&(known, _)| distance > known) {
+            if frontier.is_outdone(number) {
                 continue;
             }
             match self.get(at) {
                 Some(Distance::Exactly(rest)) => {
-                    open.push((Reverse(distance.saturating_add(rest)), true, at));
+                    frontier.put_back(key(distance.saturating_add(rest), true, at), number);
                     continue;
                 }
                 Some(Distance::Never) => continue,
                 Some(Distance::Unknown) | None => {}
             }
             if system.is_accepting(&at) {
-                open.push((Reverse(distance), true, at));
+                frontier.put_back(key(distance, true, at), number);
             }
-            if best.len() > self.bounds.search || system.load() >= 90 {
-                self.fruitless += best.len();
+            if frontier.costs().len() > self.bounds.search || system.load() >= 90 {
+                self.fruitless += frontier.costs().len();
                 self.set(state, Distance::Unknown);
                 return Ok(());
             }
             system.successors(&at, &mut successors)?;
             for Transition { label, to } in successors.drain(..) {
                 let through = distance.saturating_add(self.measure.length(system, &label));
-                if best.get(&to).is_none_or(|&(known, _)| through < known) {
-                    best.insert(to, (through, at));
-                    open.push((Reverse(through), false, to));
+                if frontier.is_cheaper(&to, through) {
+                    frontier.push(key(through, false, to), (to, through), number, ());
                 }
             }
         }
         // all that can be reached was visited, and none of it accepts
-        best.into_keys().for_each(|dead| self.set(dead, Distance::Never));
+        frontier.into_costs().into_keys().for_each(|dead| self.set(dead, Distance::Never));
         Ok(())
-    }
-
-    /// The distances along a shortest path of length `total` from `start` by way of `last`.
-    fn set_path<S: Indexed>(&mut self, best: &FxHashMap<S, (u128, S)>, start: S, last: S, total: u128) {
-        let mut at = last;
-        loop {
-            let (so_far, before) = best.get(&at).copied().unwrap_or((0, start));
-            self.set(at, Distance::Exactly(total - so_far));
-            if at == start {
-                return;
-            }
-            at = before;
-        }
     }
 }
 
@@ -433,24 +423,22 @@ where
     T: TransitionSystem<State: Indexed>,
 {
     let start = system.start();
-    let mut costs = FxHashMap::from_iter([(start, 0)]);
-    let mut open = BinaryHeap::from([(Reverse(0u64), start)]);
+    let mut frontier = Frontier::new(start, 0, (0u64, Reverse(start)));
     let mut successors: Vec<TransitionOf<T>> = Vec::new();
-    while let Some((Reverse(cost), at)) = open.pop() {
-        if costs.get(&at).is_some_and(|&known| cost > known) {
+    while let Some(((cost, Reverse(at)), number)) = frontier.pop() {
+        if frontier.is_outdone(number) {
             continue;
         }
         system.successors(&at, &mut successors)?;
         for Transition { label, to } in successors.drain(..) {
             let through = cost.saturating_add(system.cost(&label));
-            if through <= max_cost && costs.get(&to).is_none_or(|&known| through < known) {
-                costs.insert(to, through);
-                open.push((Reverse(through), to));
+            if through <= max_cost && frontier.is_cheaper(&to, through) {
+                frontier.push((through, Reverse(to)), (to, through), number, ());
             }
         }
-        if costs.len() > most {
+        if frontier.costs().len() > most {
             break;
         }
     }
-    Ok(costs)
+    Ok(frontier.into_costs())
 }

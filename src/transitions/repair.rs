@@ -2,10 +2,9 @@
 //! a search by the number of edits (Dijkstra 1959) over pairs of a state and a place in the word.
 
 use super::{Completable, Letters, Word, open_choices};
+use crate::collections::best_first::Frontier;
 use crate::error::Result;
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// A column of the alignment of a given word with an accepted one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,14 +40,6 @@ pub enum Repaired<L> {
     Exhausted,
 }
 
-/// A partial alignment: the one that it extends, and its last column.
-struct Node<T: Letters> {
-    before: usize,
-    state: T::State,
-    used: T::Used,
-    column: Option<Alignment<T::Letter>>,
-}
-
 /// The accepted word with the fewest edits from a given one; of several, the first found. At most about `most` partial
 /// alignments are made.
 ///
@@ -56,28 +47,25 @@ struct Node<T: Letters> {
 /// Limits of the system.
 pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> Result<Repaired<T::Letter>> {
     let used = T::Used::default();
-    let mut nodes: Vec<Node<T>> = vec![Node { before: 0, state: system.start(), used, column: None }];
-    let mut seen: FxHashMap<(T::State, usize, T::Used), usize> = FxHashMap::default();
     // fewest edits first; of equals, the alignment of most letters
-    let mut open = BinaryHeap::from([(Reverse(0usize), 0usize, Reverse(0usize))]);
-    while let Some((Reverse(edits), place, Reverse(number))) = open.pop() {
-        let Some(node) = nodes.get(number) else { break };
-        let (state, used) = (node.state.clone(), node.used.clone());
-        let key = (state.clone(), place, used.clone());
-        if seen.get(&key).is_some_and(|&known| known <= edits) {
+    let key = |edits, place| (edits, Reverse(place));
+    let mut frontier = Frontier::new((system.start(), 0, used), 0, key(0, 0));
+    while let Some(((edits, Reverse(place)), number)) = frontier.pop() {
+        if frontier.is_outdone(number) {
             continue;
         }
-        seen.insert(key, edits);
+        let (state, _, used) = frontier.trail().place(number).0.clone();
         if place == word.len() && system.is_accepting(&state) {
-            return Ok(Repaired::Word { edits, alignment: columns(nodes, number) });
+            return Ok(Repaired::Word { edits, alignment: frontier.trail().letters(number) });
         }
-        if nodes.len() > most {
+        if frontier.trail().len() > most {
             return Ok(Repaired::Exhausted);
         }
         let mut push = |edits: usize, state: &T::State, place: usize, used: &T::Used, column| {
-            open.push((Reverse(edits), place, Reverse(nodes.len())));
-            let (state, used) = (state.clone(), used.clone());
-            nodes.push(Node { before: number, state, used, column: Some(column) });
+            let reached = (state.clone(), place, used.clone());
+            if frontier.is_cheaper(&reached, edits) {
+                frontier.push(key(edits, place), (reached, edits), number, column);
+            }
         };
         if place < word.len() {
             push(edits + 1, &state, place + 1, &used, Alignment::Delete(place));
@@ -99,16 +87,4 @@ pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> R
         }
     }
     Ok(Repaired::Empty)
-}
-
-fn columns<T: Letters>(mut nodes: Vec<Node<T>>, last: usize) -> Vec<Alignment<T::Letter>> {
-    let mut alignment = Vec::new();
-    let mut at = last;
-    while let Some(node) = nodes.get_mut(at) {
-        let Some(column) = node.column.take() else { break };
-        alignment.push(column);
-        at = node.before;
-    }
-    alignment.reverse();
-    alignment
 }

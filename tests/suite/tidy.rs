@@ -17,7 +17,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("token_index", &["vocabulary"]),
     ("template", &[]),
     ("syntax", &["collections", "grammar", "template"]),
-    ("transitions", &[]),
+    ("transitions", &["collections"]),
     ("automaton", &["collections", "grammar", "json", "transitions"]),
     ("mask_file", &["grammar", "vocabulary"]),
     ("mask", &["automaton", "collections", "grammar", "mask_file", "token_index", "vocabulary"]),
