@@ -37,7 +37,7 @@ pub enum Measure {
 
 /// The length of a shortest path from a state to acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Distance {
+pub enum PathLength {
     /// The least distance, in a unit by which distances of one measure can be added and compared: letters, or
     /// cost · 2^64 + letters. A cycle so never has the length 0.
     Exactly(u128),
@@ -47,12 +47,12 @@ pub enum Distance {
     Unknown,
 }
 
-impl Distance {
+impl PathLength {
     /// The exact distance.
     pub fn exactly(self) -> Option<u128> {
         match self {
-            Distance::Exactly(distance) => Some(distance),
-            Distance::Never | Distance::Unknown => None,
+            PathLength::Exactly(distance) => Some(distance),
+            PathLength::Never | PathLength::Unknown => None,
         }
     }
 }
@@ -99,7 +99,7 @@ pub struct Bounds {
 pub struct Distances {
     measure: Measure,
     bounds: Bounds,
-    known: Vec<Option<Distance>>,
+    known: Vec<Option<PathLength>>,
     /// The states that can be reached are too many to be found at once.
     is_large: bool,
     /// States that searches visited without an answer.
@@ -112,11 +112,11 @@ impl Distances {
         Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0 }
     }
 
-    fn get<S: Indexed>(&self, state: S) -> Option<Distance> {
+    fn get<S: Indexed>(&self, state: S) -> Option<PathLength> {
         self.known.get(state.index()).copied().flatten()
     }
 
-    fn set<S: Indexed>(&mut self, state: S, distance: Distance) {
+    fn set<S: Indexed>(&mut self, state: S, distance: PathLength) {
         if self.known.len() <= state.index() {
             self.known.resize(state.index() + 1, None);
         }
@@ -127,7 +127,7 @@ impl Distances {
     ///
     /// # Errors
     /// Limits of the system.
-    pub fn distance<T>(&mut self, system: &mut T, state: T::State) -> Result<Distance>
+    pub fn distance<T>(&mut self, system: &mut T, state: T::State) -> Result<PathLength>
     where
         T: TransitionSystem<State: Indexed>,
     {
@@ -144,10 +144,10 @@ impl Distances {
         match self.get(state) {
             Some(known) => Ok(known),
             // one way to acceptance says nothing about the other outcomes
-            None if system.has_outcomes() => Ok(Distance::Unknown),
+            None if system.has_outcomes() => Ok(PathLength::Unknown),
             None => {
                 self.search(system, state)?;
-                Ok(self.get(state).unwrap_or(Distance::Unknown))
+                Ok(self.get(state).unwrap_or(PathLength::Unknown))
             }
         }
     }
@@ -200,7 +200,7 @@ impl Distances {
             }
         }
         for (&state, _) in states.iter().zip(&is_dead).filter(|(_, is_dead)| **is_dead) {
-            self.set(state, Distance::Never);
+            self.set(state, PathLength::Never);
         }
         let mut is_dead = is_dead.into_iter();
         states.retain(|_| !is_dead.next().unwrap_or_default());
@@ -228,12 +228,12 @@ impl Distances {
             *visited += successors.len() + 1;
             keep_safe(system, &mut successors, |to| match places.get(&to) {
                 Some(&to) => is_dead[to],
-                None => self.get(to) == Some(Distance::Never),
+                None => self.get(to) == Some(PathLength::Never),
             });
             for Transition { to, .. } in successors.drain(..) {
                 match places.get(&to) {
                     Some(&to) => before[to].push(place),
-                    None => ends |= self.get(to) != Some(Distance::Never),
+                    None => ends |= self.get(to) != Some(PathLength::Never),
                 }
             }
             if ends {
@@ -264,7 +264,7 @@ impl Distances {
                     self.distance(system, *to)?;
                 }
             }
-            keep_safe(system, transitions, |to| self.get(to) == Some(Distance::Never));
+            keep_safe(system, transitions, |to| self.get(to) == Some(PathLength::Never));
         }
         Ok(())
     }
@@ -283,13 +283,13 @@ impl Distances {
             let mut least = if system.is_accepting(state) { 0 } else { u128::MAX };
             system.successors(state, &mut successors)?;
             if system.has_outcomes() {
-                keep_safe(system, &mut successors, |to| self.get(to) == Some(Distance::Never));
+                keep_safe(system, &mut successors, |to| self.get(to) == Some(PathLength::Never));
             }
             for Transition { label, to } in successors.drain(..) {
                 let length = self.measure.length(system, &label);
                 match (places.get(&to), self.get(to)) {
                     (Some(&to), _) => before[to].push((place, length)),
-                    (None, Some(Distance::Exactly(rest))) => least = least.min(rest.saturating_add(length)),
+                    (None, Some(PathLength::Exactly(rest))) => least = least.min(rest.saturating_add(length)),
                     (None, _) => {}
                 }
             }
@@ -313,7 +313,7 @@ impl Distances {
         for (&state, &distance) in states.iter().zip(&best) {
             self.set(
                 state,
-                if distance == u128::MAX { Distance::Never } else { Distance::Exactly(distance) },
+                if distance == u128::MAX { PathLength::Never } else { PathLength::Exactly(distance) },
             );
         }
         Ok(())
@@ -325,7 +325,7 @@ impl Distances {
         T: TransitionSystem<State: Indexed>,
     {
         if self.fruitless > self.bounds.searches {
-            self.set(state, Distance::Unknown);
+            self.set(state, PathLength::Unknown);
             return Ok(());
         }
         // of equals an end comes first, then the state with the highest number
@@ -336,7 +336,7 @@ impl Distances {
             if !is_inner {
                 for number in frontier.trail().backwards(number) {
                     let &(on_path, so_far) = frontier.trail().place(number);
-                    self.set(on_path, Distance::Exactly(distance - so_far));
+                    self.set(on_path, PathLength::Exactly(distance - so_far));
                 }
                 return Ok(());
             }
@@ -344,19 +344,19 @@ impl Distances {
                 continue;
             }
             match self.get(at) {
-                Some(Distance::Exactly(rest)) => {
+                Some(PathLength::Exactly(rest)) => {
                     frontier.put_back(key(distance.saturating_add(rest), true, at), number);
                     continue;
                 }
-                Some(Distance::Never) => continue,
-                Some(Distance::Unknown) | None => {}
+                Some(PathLength::Never) => continue,
+                Some(PathLength::Unknown) | None => {}
             }
             if system.is_accepting(&at) {
                 frontier.put_back(key(distance, true, at), number);
             }
             if frontier.costs().len() > self.bounds.search || system.load() >= 90 {
                 self.fruitless += frontier.costs().len();
-                self.set(state, Distance::Unknown);
+                self.set(state, PathLength::Unknown);
                 return Ok(());
             }
             system.successors(&at, &mut successors)?;
@@ -368,7 +368,7 @@ impl Distances {
             }
         }
         // all that can be reached was visited, and none of it accepts
-        frontier.into_costs().into_keys().for_each(|dead| self.set(dead, Distance::Never));
+        frontier.into_costs().into_keys().for_each(|dead| self.set(dead, PathLength::Never));
         Ok(())
     }
 }

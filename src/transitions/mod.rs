@@ -25,7 +25,7 @@ mod sample;
 mod verify;
 
 pub use count::{Count, Counts};
-pub use distance::{Bounds, Distance, Distances, Indexed, Measure, costs_from_start, shortest};
+pub use distance::{Bounds, Distances, Indexed, Measure, PathLength, costs_from_start, shortest};
 pub use graph::{Graph, GraphEdge, GraphNode};
 pub use list::List;
 pub use minimize::minimize;

@@ -7,8 +7,8 @@ mod properties;
 
 use grammata::Result;
 use grammata::transitions::{
-    Alignment, Bounds, Completable, Count, Counts, Distance, Distances, Graph, Indexed, Letters, List,
-    Measure, Repaired, Sample, Transition, TransitionSystem, Word, WordVerdict, costs_from_start, repair,
+    Alignment, Bounds, Completable, Count, Counts, Distances, Graph, Indexed, Letters, List, Measure,
+    PathLength, Repaired, Sample, Transition, TransitionSystem, Word, WordVerdict, costs_from_start, repair,
     sample, shortest, verify, verify_reversed,
 };
 use num_bigint::BigUint;
@@ -159,9 +159,9 @@ impl TransitionSystem for System {
 
     fn completable(&mut self, state: &State) -> Result<Completable> {
         Ok(match self.distances.distance(&mut self.table, *state)? {
-            Distance::Exactly(_) => Completable::Yes,
-            Distance::Never => Completable::No,
-            Distance::Unknown => Completable::Unknown,
+            PathLength::Exactly(_) => Completable::Yes,
+            PathLength::Never => Completable::No,
+            PathLength::Unknown => Completable::Unknown,
         })
     }
 }

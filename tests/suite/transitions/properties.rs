@@ -137,9 +137,9 @@ fn distances_are_least_whatever_the_outcomes() {
                 let mut distances = Distances::new(measure, bounds(reachable));
                 for &state in &states {
                     let expected = match (best.get(&state), measure) {
-                        (None, _) => Distance::Never,
-                        (Some(&(letters, _)), Measure::Letters) => Distance::Exactly(letters),
-                        (Some(&(_, cost)), Measure::Cost) => Distance::Exactly(cost),
+                        (None, _) => PathLength::Never,
+                        (Some(&(letters, _)), Measure::Letters) => PathLength::Exactly(letters),
+                        (Some(&(_, cost)), Measure::Cost) => PathLength::Exactly(cost),
                     };
                     let found = distances.distance(&mut table, state).unwrap();
                     assert_eq!(found, expected, "{measure:?} {state:?} {reachable} {table:?}");

@@ -4,7 +4,7 @@ use super::automaton::{PlanAutomaton, Position};
 use super::completion::Objective;
 use super::states::PlanState;
 use grammata::error::Result;
-use grammata::transitions::{Completable, Distance, Measure};
+use grammata::transitions::{Completable, Measure, PathLength};
 
 impl PlanAutomaton {
     /// Whether a finished plan can still be reached.
@@ -22,15 +22,15 @@ impl PlanAutomaton {
             None => self.steps_ahead.distance(&mut self.states, at.state)?,
         };
         Ok(match distance {
-            Distance::Exactly(rest) => {
+            PathLength::Exactly(rest) => {
                 let cost = u128::from(at.cost) + u128::from(Measure::Cost.amount(rest));
                 match max.is_none_or(|max| cost <= max.into()) {
                     true => Completable::Yes,
                     false => Completable::No,
                 }
             }
-            Distance::Never => Completable::No,
-            Distance::Unknown => Completable::Unknown,
+            PathLength::Never => Completable::No,
+            PathLength::Unknown => Completable::Unknown,
         })
     }
 
