@@ -214,15 +214,15 @@ struct Cursors<'a, 'b> {
 }
 
 impl Space for Cursors<'_, '_> {
-    type Place = Cursor;
+    type Vertex = Cursor;
 
-    fn estimate(&mut self, place: Cursor) -> Result<u32> {
-        let least = self.locked.cache.least_bytes(self.locked.compiled.automaton(), place.configuration)?;
+    fn estimate(&mut self, vertex: Cursor) -> Result<u32> {
+        let least = self.locked.cache.least_bytes(self.locked.compiled.automaton(), vertex.configuration)?;
         Ok(u32::try_from(least).unwrap_or(u32::MAX))
     }
 
-    fn is_word(&self, place: Cursor) -> bool {
-        self.locked.cache.tables.is_accepting(place.configuration)
+    fn is_word(&self, vertex: Cursor) -> bool {
+        self.locked.cache.tables.is_accepting(vertex.configuration)
     }
 
     fn spend(&mut self, steps: usize) -> Result<()> {
@@ -231,29 +231,29 @@ impl Space for Cursors<'_, '_> {
 
     fn next(
         &mut self,
-        place: Cursor,
+        vertex: Cursor,
         since: &dyn Fn() -> Vec<u8>,
         next: &mut Vec<(Letter, Cursor)>,
     ) -> Result<()> {
         let automaton = self.locked.compiled.automaton();
         let mut text = Vec::new();
-        for byte in self.locked.cache.lazy(automaton).candidate_bytes(place.configuration).iter() {
+        for byte in self.locked.cache.lazy(automaton).candidate_bytes(vertex.configuration).iter() {
             if self.missing[usize::from(byte)] {
                 continue;
             }
             // what was read matters only where the first name of an object ends
-            if place.key_state.is_outside() && text.is_empty() {
-                let after = self.locked.cache.lazy(automaton).step(place.configuration, byte)?;
+            if vertex.key_state.is_outside() && text.is_empty() {
+                let after = self.locked.cache.lazy(automaton).step(vertex.configuration, byte)?;
                 if self.locked.cache.tables.transitions().is_named(after) {
                     text = [self.since, &since()].concat();
                     self.spend(text.len())?;
                 }
             }
-            if let Some(after) = self.locked.step(place, &text, byte)? {
+            if let Some(after) = self.locked.step(vertex, &text, byte)? {
                 next.push((Letter::Byte(byte), after));
             }
         }
-        let by_id = self.locked.after_terminals(place)?;
+        let by_id = self.locked.after_terminals(vertex)?;
         next.extend(by_id.into_iter().map(|(terminal, after)| (Letter::Token(terminal), after)));
         Ok(())
     }

@@ -109,7 +109,7 @@ impl Matcher {
     pub fn remembers(&mut self) -> Result<(bool, bool)> {
         let names = !self.path.key_state().is_outside();
         let items = self.with_lock(|Locked { cache, .. }, at| {
-            Ok(cache.tables.is_history_dependent(at) || cache.tables.has_register(at))
+            Ok(cache.tables.is_history_dependent(at) || cache.tables.remembers_items(at))
         })?;
         Ok((names, items))
     }

@@ -32,21 +32,21 @@ pub(crate) enum Found {
 
 /// What a search goes through.
 pub(crate) trait Space {
-    type Place: Copy + Eq + Hash;
+    type Vertex: Copy + Eq + Hash;
 
     /// A lower bound on the bytes to a word; 0 where the text is one.
-    fn estimate(&mut self, place: Self::Place) -> Result<u32>;
+    fn estimate(&mut self, vertex: Self::Vertex) -> Result<u32>;
 
     /// Whether the text is a word.
-    fn is_word(&self, place: Self::Place) -> bool;
+    fn is_word(&self, vertex: Self::Vertex) -> bool;
 
     /// The places after one more letter, each with such a letter, in the order of bytes. `since` are the bytes that led to
     /// the place from where the search began.
     fn next(
         &mut self,
-        place: Self::Place,
+        vertex: Self::Vertex,
         since: &dyn Fn() -> Vec<u8>,
-        next: &mut Vec<(Letter, Self::Place)>,
+        next: &mut Vec<(Letter, Self::Vertex)>,
     ) -> Result<()>;
 
     /// Takes steps from the work of the search.
@@ -71,7 +71,7 @@ const LETTERS_PER_PLACE: usize = 8;
 /// Those of the space.
 pub(crate) fn search<S: Space>(
     space: &mut S,
-    from: S::Place,
+    from: S::Vertex,
     (patience, limit): (usize, usize),
     searched: &mut usize,
 ) -> Result<Found> {
@@ -79,12 +79,12 @@ pub(crate) fn search<S: Space>(
     let mut frontier = Frontier::new(from, 0u32, (first, Reverse(0u32)));
     let (mut next, mut examined, mut tried, mut hurries) = (Vec::new(), 0, 0, false);
     while let Some(((_, Reverse(bytes)), id)) = frontier.pop() {
-        let place = frontier.trail().place(id).0;
+        let vertex = frontier.trail().place(id).0;
         // in a hurry, what is nearer is examined first and the way there may be long
         if !hurries && frontier.is_outdone(id) {
             continue;
         }
-        if space.is_word(place) {
+        if space.is_word(vertex) {
             let letters: Vec<Letter> = frontier.trail().letters(id);
             let bytes = letters.iter().filter(|letter| letter.byte().is_some()).count();
             return Ok(Found::Completion(Completion { letters, bytes, is_least: !hurries }));
@@ -94,7 +94,7 @@ pub(crate) fn search<S: Space>(
         let work = examined.max(tried / LETTERS_PER_PLACE);
         if work > patience && !hurries {
             hurries = true;
-            frontier.put_back((bytes.saturating_add(space.estimate(place)?), Reverse(bytes)), id);
+            frontier.put_back((bytes.saturating_add(space.estimate(vertex)?), Reverse(bytes)), id);
             frontier.change_keys(|(sum, Reverse(bytes))| (sum.saturating_sub(bytes), Reverse(bytes)));
             continue;
         }
@@ -103,7 +103,7 @@ pub(crate) fn search<S: Space>(
         }
         next.clear();
         let since = || frontier.trail().letters(id).into_iter().filter_map(Letter::byte).collect();
-        space.next(place, &since, &mut next)?;
+        space.next(vertex, &since, &mut next)?;
         space.spend(WORK_PER_LETTER * (1 + next.len()))?;
         tried += next.len();
         *searched += next.len();
@@ -127,14 +127,14 @@ struct Configurations<'a, 'b> {
 }
 
 impl Space for Configurations<'_, '_> {
-    type Place = ConfigurationId;
+    type Vertex = ConfigurationId;
 
-    fn estimate(&mut self, place: ConfigurationId) -> Result<u32> {
-        self.estimates.of(self.lazy, place)
+    fn estimate(&mut self, vertex: ConfigurationId) -> Result<u32> {
+        self.estimates.of(self.lazy, vertex)
     }
 
-    fn is_word(&self, place: ConfigurationId) -> bool {
-        self.lazy.is_accepting(place)
+    fn is_word(&self, vertex: ConfigurationId) -> bool {
+        self.lazy.is_accepting(vertex)
     }
 
     fn spend(&mut self, steps: usize) -> Result<()> {
@@ -143,23 +143,23 @@ impl Space for Configurations<'_, '_> {
 
     fn next(
         &mut self,
-        place: ConfigurationId,
+        vertex: ConfigurationId,
         _: &dyn Fn() -> Vec<u8>,
         next: &mut Vec<(Letter, ConfigurationId)>,
     ) -> Result<()> {
-        let bytes = self.lazy.candidate_bytes(place).intersection(self.usable);
+        let bytes = self.lazy.candidate_bytes(vertex).intersection(self.usable);
         let mut known = None;
         for byte in bytes.iter() {
             if known.is_some_and(|last| byte <= last) {
                 continue;
             }
-            let (after, last) = self.lazy.step_run(place, byte)?;
+            let (after, last) = self.lazy.step_run(vertex, byte)?;
             known = Some(last);
             if after.is_ordinary() {
                 next.push((Letter::Byte(byte), after));
             }
         }
-        for (terminal, after) in self.lazy.after_terminals(place)? {
+        for (terminal, after) in self.lazy.after_terminals(vertex)? {
             next.push((Letter::Token(terminal), after));
         }
         Ok(())

@@ -20,20 +20,20 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyState {
     /// The innermost container.
-    level: u32,
+    container: u32,
     at: Position,
 }
 
 impl KeyState {
     /// No object is open that has remembered names.
-    pub(crate) const OUTSIDE: KeyState = KeyState { level: Level::OUTSIDE, at: Position::Value };
+    pub(crate) const OUTSIDE: KeyState = KeyState { container: Container::OUTSIDE, at: Position::Value };
     /// Before a text that is followed from its beginning.
-    pub(crate) const START: KeyState = KeyState { level: Level::ROOT, at: Position::Value };
+    pub(crate) const START: KeyState = KeyState { container: Container::ROOT, at: Position::Value };
 
     /// Whether nothing is followed.
     #[inline]
     pub(crate) fn is_outside(self) -> bool {
-        self.level == Level::OUTSIDE
+        self.container == Container::OUTSIDE
     }
 
     /// In a name that begins as none that came, the place without its characters: whatever they are, it may end.
@@ -73,7 +73,7 @@ struct TextId(u32);
 
 /// A container that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Level {
+struct Container {
     below: u32,
     is_object: bool,
     /// The names that came.
@@ -85,14 +85,14 @@ struct Level {
     common: bool,
 }
 
-impl Level {
+impl Container {
     const OUTSIDE: u32 = 0;
     const ROOT: u32 = 1;
 
     /// An object or array in another, in which no name came.
-    fn inner(below: u32, is_object: bool, around: (u32, bool)) -> Level {
+    fn inner(below: u32, is_object: bool, around: (u32, bool)) -> Container {
         let (most, common) = around;
-        Level { below, is_object, names: SetId::EMPTY, count: 0, most, common }
+        Container { below, is_object, names: SetId::EMPTY, count: 0, most, common }
     }
 }
 
@@ -100,19 +100,19 @@ impl Level {
 #[derive(Clone, Debug)]
 pub(crate) struct KeyTracker {
     sets: StringSets,
-    levels: Interner<Level, DefaultHashBuilder>,
+    containers: Interner<Container, DefaultHashBuilder>,
     /// Per text: the one without its last byte, and that byte.
     texts: Interner<(TextId, u8), DefaultHashBuilder>,
 }
 
 impl Default for KeyTracker {
     fn default() -> KeyTracker {
-        let (mut levels, mut texts) = (Interner::default(), Interner::default());
-        for _ in [Level::OUTSIDE, Level::ROOT] {
-            levels.reserve(Level::inner(0, false, (0, false)));
+        let (mut containers, mut texts) = (Interner::default(), Interner::default());
+        for _ in [Container::OUTSIDE, Container::ROOT] {
+            containers.reserve(Container::inner(0, false, (0, false)));
         }
         texts.reserve((TextId(0), 0));
-        KeyTracker { sets: StringSets::default(), levels, texts }
+        KeyTracker { sets: StringSets::default(), containers, texts }
     }
 }
 
@@ -192,12 +192,12 @@ impl KeyTracker {
 
     /// How many names came at most in one of the open objects.
     pub(crate) fn most_names(&self, place: KeyState) -> u32 {
-        self.levels.get(place.level).most
+        self.containers.get(place.container).most
     }
 
     /// Whether a name that a single token may spell came in one of the open objects.
     pub(crate) fn has_common(&self, place: KeyState) -> bool {
-        self.levels.get(place.level).common
+        self.containers.get(place.container).common
     }
 
     fn append(&mut self, text: TextId, bytes: &[u8]) -> TextId {
@@ -243,15 +243,20 @@ impl KeyTracker {
         }
         text.reverse();
         let Some(name) = decoded(&text) else { return KeyState::OUTSIDE };
-        self.with_name(Level::inner(Level::OUTSIDE, true, (0, false)), &name, is_common)
+        self.with_name(Container::inner(Container::OUTSIDE, true, (0, false)), &name, is_common)
     }
 
-    fn with_name(&mut self, level: Level, name: &[u8], is_common: impl Fn(&[u8]) -> bool) -> KeyState {
-        let names = self.sets.with(level.names, name);
-        let count = level.count.saturating_add(1);
-        let (most, common) = (level.most.max(count), level.common || is_common(name));
-        let level = self.levels.intern(Level { names, count, most, common, ..level });
-        KeyState { level, at: Position::Value }
+    fn with_name(
+        &mut self,
+        container: Container,
+        name: &[u8],
+        is_common: impl Fn(&[u8]) -> bool,
+    ) -> KeyState {
+        let names = self.sets.with(container.names, name);
+        let count = container.count.saturating_add(1);
+        let (most, common) = (container.most.max(count), container.common || is_common(name));
+        let container = self.containers.intern(Container { names, count, most, common, ..container });
+        KeyState { container, at: Position::Value }
     }
 
     /// The place after one more byte; nothing if it ends a name that came before. `remember` says that a name that ends is
@@ -266,7 +271,7 @@ impl KeyTracker {
         if place.is_outside() {
             return Some(place);
         }
-        let level = *self.levels.get(place.level);
+        let container = *self.containers.get(place.container);
         let at = match (place.at, byte) {
             (Position::Text { escaped: true }, _) => Position::Text { escaped: false },
             (Position::Text { .. }, b'\\') => Position::Text { escaped: true },
@@ -278,7 +283,7 @@ impl KeyTracker {
                 }
                 if remember {
                     let name = self.text(text);
-                    return Some(self.with_name(level, &name, is_common));
+                    return Some(self.with_name(container, &name, is_common));
                 }
                 Position::Value
             }
@@ -290,23 +295,24 @@ impl KeyTracker {
                 // no JSON: such a text has no objects
                 None => return Some(KeyState::OUTSIDE),
             },
-            (Position::Key, b'"') if level.is_object => Position::Name {
+            (Position::Key, b'"') if container.is_object => Position::Name {
                 decoder: JsonStringDecoder::Plain,
                 text: TextId::default(),
-                left: level.names,
+                left: container.names,
             },
             (Position::Value | Position::Key, b'"') => Position::Text { escaped: false },
             (Position::Value | Position::Key, b'{' | b'[') => {
-                let (below, is_object) = (place.level, byte == b'{');
-                let inner = Level::inner(below, is_object, (level.most, level.common));
+                let (below, is_object) = (place.container, byte == b'{');
+                let inner = Container::inner(below, is_object, (container.most, container.common));
                 let at = if is_object { Position::Key } else { Position::Value };
-                return Some(KeyState { level: self.levels.intern(inner), at });
+                return Some(KeyState { container: self.containers.intern(inner), at });
             }
             (Position::Value | Position::Key, b'}' | b']') => {
-                let level = if place.level == Level::ROOT { Level::ROOT } else { level.below };
-                return Some(KeyState { level, at: Position::Value });
+                let container =
+                    if place.container == Container::ROOT { Container::ROOT } else { container.below };
+                return Some(KeyState { container, at: Position::Value });
             }
-            (Position::Value | Position::Key, b',') if level.is_object => Position::Key,
+            (Position::Value | Position::Key, b',') if container.is_object => Position::Key,
             (Position::Value | Position::Key, _) => place.at,
         };
         Some(KeyState { at, ..place })
@@ -314,6 +320,6 @@ impl KeyTracker {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        self.sets.memory_usage() + self.levels.memory_usage() + self.texts.memory_usage()
+        self.sets.memory_usage() + self.containers.memory_usage() + self.texts.memory_usage()
     }
 }

@@ -15,7 +15,7 @@ pub(in crate::automaton) struct ClosureMemo {
 }
 
 /// A set, looked for.
-pub(in crate::automaton) enum Place {
+pub(in crate::automaton) enum Slot {
     Known(ConfigurationId),
     /// Kept for when it is closed: its hash, and where its items begin and end.
     Free((u64, u32, u32)),
@@ -25,9 +25,9 @@ pub(in crate::automaton) enum Place {
 
 impl ClosureMemo {
     /// Looks for a set, and keeps its items if it is not known.
-    pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Place {
+    pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Slot {
         if items.len() > REMEMBERED_KERNEL {
-            return Place::None;
+            return Slot::None;
         }
         let mut hasher = FxHasher::default();
         items.hash(&mut hasher);
@@ -37,11 +37,11 @@ impl ClosureMemo {
             other == hash && all[start as usize..end as usize] == *items
         };
         match self.of.find(hash, same) {
-            Some(&(.., id)) => Place::Known(id),
+            Some(&(.., id)) => Slot::Known(id),
             None => {
                 let start = self.items.len() as u32;
                 self.items.extend_from_slice(items);
-                Place::Free((hash, start, self.items.len() as u32))
+                Slot::Free((hash, start, self.items.len() as u32))
             }
         }
     }
@@ -52,8 +52,8 @@ impl ClosureMemo {
     }
 
     /// Lets the items of a set go that is not closed to one configuration always, if no others were kept since.
-    pub(in crate::automaton) fn forget(&mut self, place: Place) {
-        if let Place::Free((_, start, end)) = place
+    pub(in crate::automaton) fn forget(&mut self, place: Slot) {
+        if let Slot::Free((_, start, end)) = place
             && end as usize == self.items.len()
         {
             self.items.truncate(start as usize);

@@ -8,8 +8,8 @@
 //! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states, lists whose items are not remembered
 //! 2^29 .. 2^30     sets of numbers of rounds
 //! 2^30, 2^30 + 1   items of which it takes the history to know
-//! 2^31 .. 3*2^30   registers of lists inside an item
-//! 3*2^30 ..        registers of lists between two items
+//! 2^31 .. 3*2^30   items seen, of a list inside an item
+//! 3*2^30 ..        items seen, of a list between two items
 //! ```
 //!
 //! Ids stay below 2^29: an entry of a table takes 16 bytes and more, and all tables together less than 8 GiB, whatever
@@ -28,9 +28,9 @@ impl RoundSetId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ProductStateId(pub(in crate::automaton) u32);
 
-/// The id of a register of a list of unique items.
+/// The id of the items that a list of unique items has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::automaton) struct RegisterId(pub(in crate::automaton) u32);
+pub(in crate::automaton) struct SeenItemsId(pub(in crate::automaton) u32);
 
 /// The value of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ pub(crate) struct FrameValue(u32);
 
 const ROUNDS: u32 = 1 << 29;
 const DOUBTFUL: u32 = 1 << 30;
-const REGISTER: u32 = 1 << 31;
+const SEEN_ITEMS: u32 = 1 << 31;
 const BETWEEN: u32 = 3 << 30;
 
 /// Of an item that does not remember: the list may end after it, another item may follow, and may whatever came.
@@ -93,16 +93,16 @@ impl FrameValue {
         small(number)
     }
 
-    /// A register inside an item.
-    pub(in crate::automaton) fn inside(register: RegisterId) -> FrameValue {
-        debug_assert!(register.0 < BETWEEN - REGISTER, "more registers than frames can name");
-        FrameValue(REGISTER | register.0)
+    /// The items seen, inside another item.
+    pub(in crate::automaton) fn inside(seen: SeenItemsId) -> FrameValue {
+        debug_assert!(seen.0 < BETWEEN - SEEN_ITEMS, "more lists of seen items than frames can name");
+        FrameValue(SEEN_ITEMS | seen.0)
     }
 
-    /// A register between items.
-    pub(in crate::automaton) fn between(register: RegisterId) -> FrameValue {
-        debug_assert!(register.0 < BETWEEN - REGISTER, "more registers than frames can name");
-        FrameValue(BETWEEN | register.0)
+    /// The items seen, between two items.
+    pub(in crate::automaton) fn between(seen: SeenItemsId) -> FrameValue {
+        debug_assert!(seen.0 < BETWEEN - SEEN_ITEMS, "more lists of seen items than frames can name");
+        FrameValue(BETWEEN | seen.0)
     }
 
     /// Inside an item that does not remember.
@@ -136,17 +136,17 @@ impl FrameValue {
         self.0
     }
 
-    /// The register of a list that remembers.
-    pub(in crate::automaton) fn register(self) -> Option<RegisterId> {
-        (self.0 >= REGISTER).then_some(RegisterId(self.0 & !BETWEEN))
+    /// The items seen, of a list of unique items that remembers them.
+    pub(in crate::automaton) fn seen_items(self) -> Option<SeenItemsId> {
+        (self.0 >= SEEN_ITEMS).then_some(SeenItemsId(self.0 & !BETWEEN))
     }
 
-    /// Whether it is a register inside an item.
+    /// Whether it is the items seen, inside another item.
     pub(in crate::automaton) fn is_inside(self) -> bool {
-        (REGISTER..BETWEEN).contains(&self.0)
+        (SEEN_ITEMS..BETWEEN).contains(&self.0)
     }
 
-    /// Whether it is a register between items.
+    /// Whether it is the items seen, between two items.
     pub(in crate::automaton) fn is_between(self) -> bool {
         self.0 >= BETWEEN
     }

@@ -19,9 +19,9 @@ use crate::collections::interner::SliceInterner;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Registers in a stack.
+/// What a stack remembers of unique items.
 #[derive(Clone, Copy, Debug, Default)]
-struct Registers {
+struct Remembered {
     any: bool,
     /// Of lists inside an item.
     inside: bool,
@@ -38,8 +38,8 @@ pub(crate) struct StackSets {
     unions: FxHashMap<(StackSetId, StackSetId), StackSetId>,
     /// The registers of counted loops.
     pub(in crate::automaton) rounds: RoundSets,
-    /// Per id: the registers of its frames and those below.
-    registers: Vec<Registers>,
+    /// Per id: what its frames and those below remember of unique items.
+    remembered: Vec<Remembered>,
     /// Frames interned since that was last asked for: the measure of the work of unions.
     interned: usize,
 }
@@ -72,7 +72,7 @@ impl StackSets {
             sets: SliceInterner::with_capacity(16),
             unions: FxHashMap::default(),
             rounds: RoundSets::default(),
-            registers: Vec::with_capacity(16),
+            remembered: Vec::with_capacity(16),
             interned: 0,
         };
         stacks.intern(&[Frame { to_return: Frame::BOTTOM, value: FrameValue::NONE, below: StackSetId(0) }]);
@@ -84,24 +84,24 @@ impl StackSets {
         self.sets.get(id.0)
     }
 
-    /// Whether a frame has a register.
-    pub(in crate::automaton) fn has_register(&self, id: StackSetId) -> bool {
-        self.registers[id.0 as usize].any
+    /// Whether a frame remembers the items of a list.
+    pub(in crate::automaton) fn remembers_items(&self, id: StackSetId) -> bool {
+        self.remembered[id.0 as usize].any
     }
 
-    /// Whether a frame has the register of a list inside an item.
+    /// Whether a frame remembers the items of a list, inside another item.
     pub(in crate::automaton) fn is_inside(&self, id: StackSetId) -> bool {
-        self.registers[id.0 as usize].inside
+        self.remembered[id.0 as usize].inside
     }
 
     /// Whether a frame is [`FrameValue::DOUBTFUL`].
     pub(in crate::automaton) fn is_doubtful(&self, id: StackSetId) -> bool {
-        self.registers[id.0 as usize].doubtful
+        self.remembered[id.0 as usize].doubtful
     }
 
     /// Whether a frame is [`FrameValue::UNKNOWN`].
     pub(in crate::automaton) fn is_unknown(&self, id: StackSetId) -> bool {
-        self.registers[id.0 as usize].unknown
+        self.remembered[id.0 as usize].unknown
     }
 
     /// How many frames are on top.
@@ -117,18 +117,18 @@ impl StackSets {
     /// The set of the given frames, which are sorted and have distinct keys.
     pub(crate) fn intern(&mut self, frames: &[Frame]) -> StackSetId {
         let id = self.sets.intern(frames);
-        if (id as usize) < self.registers.len() {
+        if (id as usize) < self.remembered.len() {
             return StackSetId(id);
         }
-        let mut registers = Registers::default();
+        let mut remembered = Remembered::default();
         for frame in frames.iter().filter(|frame| frame.to_return != Frame::BOTTOM) {
-            let below = self.registers[frame.below.0 as usize];
-            registers.any |= frame.value.register().is_some() || below.any;
-            registers.inside |= frame.value.is_inside() || below.inside;
-            registers.doubtful |= frame.value == FrameValue::DOUBTFUL || below.doubtful;
-            registers.unknown |= frame.value == FrameValue::UNKNOWN || below.unknown;
+            let below = self.remembered[frame.below.0 as usize];
+            remembered.any |= frame.value.seen_items().is_some() || below.any;
+            remembered.inside |= frame.value.is_inside() || below.inside;
+            remembered.doubtful |= frame.value == FrameValue::DOUBTFUL || below.doubtful;
+            remembered.unknown |= frame.value == FrameValue::UNKNOWN || below.unknown;
         }
-        self.registers.push(registers);
+        self.remembered.push(remembered);
         self.interned += frames.len();
         StackSetId(id)
     }
@@ -296,7 +296,7 @@ impl StackSets {
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.sets.memory_usage()
-            + self.registers.capacity() * size_of::<Registers>()
+            + self.remembered.capacity() * size_of::<Remembered>()
             + map_bytes(&self.unions)
             + self.rounds.memory_usage()
     }

@@ -1,7 +1,7 @@
 //! The step function between configurations, computed when it is first asked for, and what is asked of one configuration.
 
 use super::byte_runs::ByteRun;
-use super::closure_memo::Place;
+use super::closure_memo::Slot;
 use super::configuration::{ConfigurationId, Item, StackSetId};
 use super::lazy::Lazy;
 use super::stack_set::StackSets;
@@ -223,9 +223,9 @@ impl Lazy<'_> {
             None if !closure.accepting && !closure.trace.is_begun() => {
                 self.closure_memo.find(closure.states())
             }
-            _ => Place::None,
+            _ => Slot::None,
         };
-        if let Place::Known(id) = several {
+        if let Slot::Known(id) = several {
             return Ok(id);
         }
         let closed = self.close(closure).and_then(|()| self.intern_closure(closure));
@@ -238,7 +238,7 @@ impl Lazy<'_> {
         };
         match (single, several) {
             (Some(item), _) => drop(self.closed.insert(item, id)),
-            (None, Place::Free(set)) => self.closure_memo.insert(set, id),
+            (None, Slot::Free(set)) => self.closure_memo.insert(set, id),
             _ => {}
         }
         Ok(id)

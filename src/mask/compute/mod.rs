@@ -82,7 +82,7 @@ impl Work<'_> {
     /// The tokens of a configuration.
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let nothing = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
-        if self.walk.lazy.has_register(configuration) {
+        if self.walk.lazy.remembers_items(configuration) {
             let _scope = attribution::enter(Cause::Unique);
             return Ok(nothing.with(self.remembering(configuration)?));
         }

@@ -11,7 +11,7 @@ use super::memory::{HistoryId, Watch};
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::{ConfigurationId, Frame, Item, StackSetId};
-use crate::automaton::run::frame_value::{FrameValue, RegisterId};
+use crate::automaton::run::frame_value::{FrameValue, SeenItemsId};
 use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,8 +29,8 @@ impl Cache {
     }
 
     /// Whether what may come depends on which items came.
-    pub(crate) fn has_register(&self, id: ConfigurationId) -> bool {
-        self.items(id).iter().any(|item| self.stacks.has_register(item.stack))
+    pub(crate) fn remembers_items(&self, id: ConfigurationId) -> bool {
+        self.items(id).iter().any(|item| self.stacks.remembers_items(item.stack))
     }
 
     /// Whether an item begins, whose bytes lead to what it takes the history to know.
@@ -43,40 +43,40 @@ impl Cache {
         self.items(id).iter().any(|item| self.stacks.is_unknown(item.stack))
     }
 
-    /// What stands for the register of a frame where nothing is remembered.
+    /// The value that stands for the items seen where nothing is remembered.
     fn forgetful_value(&self, automaton: &Automaton, value: FrameValue) -> FrameValue {
-        let Some(register) = value.register() else { return value };
-        let register = self.memory.get(register);
-        let list = automaton.unique(register.list);
-        let is_free = list.endless && self.memory.free_lists.get(&register.list) == Some(&Some(true));
+        let Some(seen) = value.seen_items() else { return value };
+        let seen = self.memory.get(seen);
+        let list = automaton.unique(seen.list);
+        let is_free = list.endless && self.memory.free_lists.get(&seen.list) == Some(&Some(true));
         let is_free = |count| is_free && list.is_further(count);
         if value.is_between() {
-            return FrameValue::between_forgetful(is_free(register.count));
+            return FrameValue::between_forgetful(is_free(seen.count));
         }
         if !list.endless {
             return FrameValue::UNKNOWN;
         }
-        let count = register.count.saturating_add(1);
+        let count = seen.count.saturating_add(1);
         FrameValue::forgetful_item(count >= list.min, list.may_go_on(count), is_free(count))
     }
 
-    /// The registers of items that are open.
-    pub(super) fn registers_inside(&self, items: &[Item]) -> FxHashSet<RegisterId> {
+    /// The items seen by each list whose item is open.
+    pub(super) fn open_items(&self, items: &[Item]) -> FxHashSet<SeenItemsId> {
         let mut open: Vec<StackSetId> = items.iter().map(|item| item.stack).collect();
-        let (mut seen, mut registers) = (FxHashSet::default(), FxHashSet::default());
+        let (mut seen, mut found) = (FxHashSet::default(), FxHashSet::default());
         while let Some(stack) = open.pop() {
             if self.stacks.is_inside(stack) && seen.insert(stack) {
                 for frame in self.stacks.frames(stack) {
-                    registers.extend(frame.value.register().filter(|_| frame.value.is_inside()));
+                    found.extend(frame.value.seen_items().filter(|_| frame.value.is_inside()));
                     open.push(frame.below);
                 }
             }
         }
-        registers
+        found
     }
 
-    /// Takes a register out of the stacks of a configuration, with all that stands on it.
-    pub(super) fn remove_register(&mut self, items: &mut Vec<Item>, value: FrameValue) {
+    /// Takes an open item out of the stacks of a configuration, with all that stands on it.
+    pub(super) fn remove_item(&mut self, items: &mut Vec<Item>, value: FrameValue) {
         let mut known = FxHashMap::default();
         items.retain_mut(|item| {
             let others = |_: &mut Cache, other| (other != value).then_some(other);
@@ -86,7 +86,7 @@ impl Cache {
         });
     }
 
-    /// The stacks with other values in place of their registers; those with a register that gets none are left out.
+    /// The stacks with other values in place of the items seen; stacks for which `value` gives none are left out.
     pub(super) fn rewrite(
         &mut self,
         root: StackSetId,
@@ -99,7 +99,7 @@ impl Cache {
                 open.pop();
                 continue;
             }
-            if !self.stacks.has_register(stack) {
+            if !self.stacks.remembers_items(stack) {
                 known.insert(stack, Some(stack));
                 continue;
             }
@@ -111,7 +111,7 @@ impl Cache {
             let mut all: Option<StackSetId> = None;
             for place in 0..self.stacks.frame_count(stack) {
                 let Frame { to_return, value: old, below } = self.stacks.frame(stack, place);
-                let new = if old.register().is_some() { value(self, old) } else { Some(old) };
+                let new = if old.seen_items().is_some() { value(self, old) } else { Some(old) };
                 let (Some(new), Some(Some(below))) = (new, known.get(&below).copied()) else { continue };
                 let one = self.stacks.push(to_return, new, below);
                 all = Some(all.map_or(one, |all| self.stacks.union(all, one)));
@@ -132,7 +132,7 @@ impl Lazy<'_> {
     /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unknown.
     pub(crate) fn forgetful(&mut self, id: ConfigurationId) -> Result<ConfigurationId> {
         let automaton = self.automaton;
-        if !self.has_register(id) {
+        if !self.remembers_items(id) {
             return Ok(id);
         }
         while let Some(list) = self.memory.new_lists.pop() {

@@ -3,7 +3,7 @@
 use super::candidates::{Candidates, Strings};
 use super::seen_list::{ListId, SeenLists};
 use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
-use crate::automaton::run::frame_value::{FrameValue, RegisterId};
+use crate::automaton::run::frame_value::{FrameValue, SeenItemsId};
 use crate::collections::heap::map_bytes;
 use crate::collections::interner::Interner;
 use crate::collections::string_set::{SetId, StringSets};
@@ -27,7 +27,7 @@ impl HistoryId {
 
 /// How far a list has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(in crate::automaton) struct Register {
+pub(in crate::automaton) struct SeenItems {
     pub(in crate::automaton) list: u32,
     /// The strings that came, by their characters.
     pub(in crate::automaton) strings: SetId,
@@ -66,7 +66,7 @@ pub(in crate::automaton) struct Memory {
     /// How many searches for another item run, each within the one before.
     pub(in crate::automaton::register::unique) searches: usize,
     pub(in crate::automaton) new_lists: Vec<u32>,
-    registers: Interner<Register>,
+    seen_items: Interner<SeenItems>,
     /// Per tape: the one before its last byte, that byte, and its length.
     histories: Interner<(HistoryId, u8, u32), DefaultHashBuilder>,
     pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
@@ -85,7 +85,7 @@ pub(in crate::automaton) struct HistoryTrace {
     pub(in crate::automaton) watches: Vec<Watch>,
     /// Whether an item begins.
     pub(in crate::automaton) begins: bool,
-    /// The registers of the items that begin where others came.
+    /// The values of frames of the items that begin where others came.
     pub(in crate::automaton) begun: Vec<FrameValue>,
     /// Whether the outcome depends on the history.
     pub(in crate::automaton) depends: bool,
@@ -124,7 +124,7 @@ impl Memory {
             free_lists: FxHashMap::default(),
             searches: 0,
             new_lists: Vec::new(),
-            registers: Interner::default(),
+            seen_items: Interner::default(),
             histories,
             watches: FxHashMap::default(),
             watch_bytes: 0,
@@ -140,7 +140,7 @@ impl Memory {
             + map_bytes(&self.free)
             + map_bytes(&self.elsewhere)
             + map_bytes(&self.free_lists)
-            + self.registers.memory_usage()
+            + self.seen_items.memory_usage()
             + self.histories.memory_usage()
             + map_bytes(&self.watches)
             + self.watch_bytes
@@ -150,16 +150,16 @@ impl Memory {
 
     /// Whether any list was entered.
     pub(in crate::automaton) fn is_used(&self) -> bool {
-        self.registers.len() > 0
+        self.seen_items.len() > 0
     }
 
-    pub(in crate::automaton) fn register(&mut self, register: Register) -> RegisterId {
-        RegisterId(self.registers.intern(register))
+    pub(in crate::automaton) fn seen_items(&mut self, seen: SeenItems) -> SeenItemsId {
+        SeenItemsId(self.seen_items.intern(seen))
     }
 
-    /// A register by its id.
-    pub(in crate::automaton) fn get(&self, register: RegisterId) -> Register {
-        *self.registers.get(register.0)
+    /// The items seen, by their id.
+    pub(in crate::automaton) fn get(&self, seen: SeenItemsId) -> SeenItems {
+        *self.seen_items.get(seen.0)
     }
 
     pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {
@@ -185,12 +185,12 @@ impl Memory {
     }
 
     /// The values of items that came, before the first byte of another.
-    pub(in crate::automaton::register::unique) fn values_seen(&self, register: &Register) -> Candidates {
-        Candidates::new(register.strings, register.followed)
+    pub(in crate::automaton::register::unique) fn values_seen(&self, seen: &SeenItems) -> Candidates {
+        Candidates::new(seen.strings, seen.followed)
     }
 
     /// What came, with one more item; nothing if it came before.
-    pub(in crate::automaton) fn with_value(&mut self, before: Register, text: &[u8]) -> Option<Register> {
+    pub(in crate::automaton) fn with_value(&mut self, before: SeenItems, text: &[u8]) -> Option<SeenItems> {
         let id = self.values.read(text);
         let own = id.to_be_bytes();
         let (set, text): (_, &[u8]) = match self.values.get(id) {
@@ -202,10 +202,10 @@ impl Memory {
         }
         let with = self.sets.with(set, text);
         Some(match self.values.get(id) {
-            Value::String(_) => Register { strings: with, ..before },
+            Value::String(_) => SeenItems { strings: with, ..before },
             _ => {
                 let followed = self.followed.with(&self.values, before.followed, Comparison::new(id));
-                Register { others: with, followed, ..before }
+                SeenItems { others: with, followed, ..before }
             }
         })
     }

@@ -2,11 +2,11 @@
 //!
 //! An item may end unless its value was seen before in its list. So a configuration inside an item remembers what was
 //! read since the outermost such item began, its **history**; all of its stacks have read the same, so one is enough. The
-//! frame of a list holds a **register**: the values seen, how many, and where on the history the item began. Between items
-//! nothing is on the history, if no outer item is open.
+//! value of the list's frame is the **items seen**: their values, how many, and where on the history the open item
+//! began. Between items nothing is on the history, if no outer item is open.
 //!
 //! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
-//! the configuration ([`Watch`], `likes.rs`, `followed.rs`), and once none is left, any way on will do. Before that, a byte
+//! the configuration ([`Watch`], `candidates.rs`, `seen_list.rs`). If none is left, every continuation is allowed. Before that, a byte
 //! is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
 //!
 //! Masks are made of configurations that do not remember (`forgetful.rs`).
@@ -24,7 +24,7 @@ use crate::automaton::program::ids::StateId;
 use crate::automaton::program::registers::{RegisterState, Role, UniqueItems};
 use crate::automaton::program::state::State;
 use crate::automaton::register::register::{self, without_leaf_states};
-use crate::automaton::register::unique::memory::{HistoryId, HistoryTrace, Register, Watch};
+use crate::automaton::register::unique::memory::{HistoryId, HistoryTrace, SeenItems, Watch};
 use crate::automaton::residual::canonical::Writer;
 use crate::automaton::residual::kept::Keep;
 use crate::automaton::run::cache::Cache;
@@ -52,15 +52,15 @@ impl Cache {
     /// Where all open items begin at the end of a history, what is on it does not matter: an empty one takes its place.
     fn begin_anew(&mut self, history: HistoryId, items: &mut [Item], watches: &mut Vec<Watch>) -> HistoryId {
         let length = self.memory.length(history);
-        let open = self.registers_inside(items);
-        if open.iter().any(|&register| self.memory.get(register).start != length) {
+        let open = self.open_items(items);
+        if open.iter().any(|&seen| self.memory.get(seen).start != length) {
             return history;
         }
-        watches.retain(|watch| watch.value.register().is_some_and(|register| open.contains(&register)));
-        let anew = |tables: &mut Cache, value: FrameValue| match value.register() {
-            Some(register) if value.is_inside() => {
-                let register = tables.memory.get(register);
-                FrameValue::inside(tables.memory.register(Register { start: 0, ..register }))
+        watches.retain(|watch| watch.value.seen_items().is_some_and(|seen| open.contains(&seen)));
+        let anew = |tables: &mut Cache, value: FrameValue| match value.seen_items() {
+            Some(seen) if value.is_inside() => {
+                let seen = tables.memory.get(seen);
+                FrameValue::inside(tables.memory.seen_items(SeenItems { start: 0, ..seen }))
             }
             _ => value,
         };
@@ -100,24 +100,23 @@ impl Lazy<'_> {
     }
 
     /// Begins an item.
-    fn begin_item(&mut self, closure: &mut Closure, register: Register, below: StackSetId) {
+    fn begin_item(&mut self, closure: &mut Closure, seen: SeenItems, below: StackSetId) {
         let automaton = self.automaton;
-        let list = automaton.unique(register.list);
+        let list = automaton.unique(seen.list);
         let start = self.memory.length(closure.trace.history);
-        let value = FrameValue::inside(self.memory.register(Register { start, ..register }));
+        let value = FrameValue::inside(self.memory.seen_items(SeenItems { start, ..seen }));
         let memory = &mut self.memory;
-        memory.free_lists.entry(register.list).or_insert_with(|| {
-            memory.new_lists.push(register.list);
+        memory.free_lists.entry(seen.list).or_insert_with(|| {
+            memory.new_lists.push(seen.list);
             None
         });
-        if (register.strings, register.others) != Default::default() && !closure.trace.begun.contains(&value)
-        {
+        if (seen.strings, seen.others) != Default::default() && !closure.trace.begun.contains(&value) {
             closure.trace.begun.push(value);
         }
         closure.trace.begins = true;
         closure.trace.depends = true;
         let stack = self.stacks.push(list.to_return, value, below);
-        self.call(closure, list.item(register.count), stack);
+        self.call(closure, list.item(seen.count), stack);
     }
 
     /// After a separator.
@@ -137,8 +136,8 @@ impl Lazy<'_> {
                     self.call(closure, list.further_item(), stack);
                 }
                 value => {
-                    if let Some(register) = value.register() {
-                        self.begin_item(closure, self.memory.get(register), frame.below);
+                    if let Some(seen) = value.seen_items() {
+                        self.begin_item(closure, self.memory.get(seen), frame.below);
                     }
                 }
             }
@@ -151,15 +150,15 @@ impl Lazy<'_> {
             closure.trace.unknown = true;
             return Ok(());
         }
-        let (may_end, go_on) = if let Some(register) = frame.value.register() {
+        let (may_end, go_on) = if let Some(seen) = frame.value.seen_items() {
             closure.trace.depends = true;
-            let before = self.memory.get(register);
+            let before = self.memory.get(seen);
             let text = self.memory.text(closure.trace.history, before.start);
             let Some(with) = self.memory.with_value(before, &text) else { return Ok(()) };
-            let after = Register { count: before.count.saturating_add(1), start: 0, ..with };
+            let after = SeenItems { count: before.count.saturating_add(1), start: 0, ..with };
             let may_end = after.count >= list.min;
             let may_go_on = list.may_go_on(after.count) && (list.endless || self.is_another(after)?);
-            (may_end, may_go_on.then(|| FrameValue::between(self.memory.register(after))))
+            (may_end, may_go_on.then(|| FrameValue::between(self.memory.seen_items(after))))
         } else {
             let after = FrameValue::between_forgetful(frame.value.is_free());
             (frame.value.may_end(), frame.value.may_go_on().then_some(after))
@@ -184,15 +183,15 @@ impl Lazy<'_> {
         let mut watches = std::mem::take(&mut trace.watches);
         for watch in &watches {
             if !self.may_differ(watch.item, &watch.candidates)? {
-                self.remove_register(items, watch.value);
+                self.remove_item(items, watch.value);
             }
         }
         watches.retain(|watch| !watch.candidates.is_empty());
         // where these begin, it is known that there is another
         for &value in &trace.begun {
-            let Some(register) = value.register().map(|register| self.memory.get(register)) else { continue };
-            let item = self.item_alone(register.list, register.count)?;
-            watches.push(Watch { value, item, candidates: self.memory.values_seen(&register) });
+            let Some(seen) = value.seen_items().map(|seen| self.memory.get(seen)) else { continue };
+            let item = self.item_alone(seen.list, seen.count)?;
+            watches.push(Watch { value, item, candidates: self.memory.values_seen(&seen) });
         }
         if trace.begins && self.memory.length(trace.history) > 0 {
             trace.history = self.begin_anew(trace.history, items, &mut watches);
@@ -243,7 +242,7 @@ impl register::Register for UniqueItems {
     ) -> Result<()> {
         match at.role {
             Role::Enter => {
-                lazy.begin_item(closure, Register { list: at.record, ..Register::default() }, stack);
+                lazy.begin_item(closure, SeenItems { list: at.record, ..SeenItems::default() }, stack);
             }
             Role::Next => lazy.next_item(closure, self, stack),
             // return addresses are never entered without their frame
@@ -312,8 +311,8 @@ impl register::Register for UniqueItems {
         let exit = estimates.state(lazy, self.exit);
         let is_upper = estimates.measure.is_upper();
         let value = frame.value;
-        let Some(register) = value.register() else { return Ok(if is_upper { ENDLESS } else { exit }) };
-        let came = lazy.memory.get(register).count;
+        let Some(seen) = value.seen_items() else { return Ok(if is_upper { ENDLESS } else { exit }) };
+        let came = lazy.memory.get(seen).count;
         let between = value.is_between();
         if is_upper {
             // the first item is unlike none before it

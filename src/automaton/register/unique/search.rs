@@ -4,7 +4,7 @@
 //! every word from there on is another value; so the search is short, unless few values are left.
 
 use super::candidates::Candidates;
-use super::memory::{Freedom, Register};
+use super::memory::{Freedom, SeenItems};
 use crate::attribution::{self, Cause};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
@@ -81,7 +81,7 @@ impl Lazy<'_> {
     }
 
     /// Whether there is an item that is none of those that came.
-    pub(super) fn is_another(&mut self, after: Register) -> Result<bool> {
+    pub(super) fn is_another(&mut self, after: SeenItems) -> Result<bool> {
         let item = self.item_alone(after.list, after.count)?;
         let candidates = self.memory.values_seen(&after);
         Ok(item != ConfigurationId::DEAD && self.may_differ(item, &candidates)?)
@@ -93,7 +93,7 @@ impl Lazy<'_> {
         if self.freedom(item)? != Freedom::No {
             return Ok(most);
         }
-        let mut came = Register::default();
+        let mut came = SeenItems::default();
         for count in 0..most {
             let candidates = self.memory.values_seen(&came);
             let Some(word) = self.search(item, candidates, Wanted::Whole)? else {
