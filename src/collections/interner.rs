@@ -1,5 +1,6 @@
 //! Tables that give equal values equal ids (hash consing). Ids count from 0, in the order in which the values came.
 
+use super::heap::table_bytes;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
@@ -44,7 +45,7 @@ impl<T, S> Interner<T, S> {
 
     /// Bytes on the heap, without those that the values own.
     pub(crate) fn memory_usage(&self) -> usize {
-        self.values.capacity() * size_of::<T>() + self.ids.allocation_size()
+        self.values.capacity() * size_of::<T>() + table_bytes::<u32>(self.ids.capacity())
     }
 }
 
@@ -134,7 +135,7 @@ impl<T: Copy + Eq + Hash, H: Copy + Eq + Hash, S: BuildHasher + Default> SliceIn
     pub(crate) fn memory_usage(&self) -> usize {
         self.items.capacity() * size_of::<T>()
             + self.slices.capacity() * size_of::<(u32, H)>()
-            + self.ids.allocation_size()
+            + table_bytes::<u32>(self.ids.capacity())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::way_out::WayOut;
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Reading, WithoutParts};
+use crate::collections::heap::map_bytes;
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -22,8 +23,10 @@ impl Parts {
     pub(in crate::mask) fn memory_usage(&self) -> usize {
         self.bytes
             + self.without.memory_usage()
-            + (self.readings.capacity() + self.ahead.capacity() + self.ceilings.capacity()) * 25
-            + self.ways_beyond.capacity() * 80
+            + map_bytes(&self.readings)
+            + map_bytes(&self.ahead)
+            + map_bytes(&self.ceilings)
+            + map_bytes(&self.ways_beyond)
     }
 
     /// The readings of a configuration.

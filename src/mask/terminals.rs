@@ -3,6 +3,7 @@
 use super::errors;
 use super::token_set::TokenSet;
 use crate::automaton::TerminalId;
+use crate::collections::heap::map_bytes;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar, TokenScope, TokenSelector, TokenTerminal};
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -154,7 +155,7 @@ impl Terminals {
             Tokens::Few(ids) => ids.len() * 4,
             Tokens::Many(words) => words.len() * 4,
         };
-        self.sets.values().map(of).sum::<usize>() + self.sets.capacity() * (size_of::<(ExprId, Tokens)>() + 1)
+        self.sets.values().map(of).sum::<usize>() + map_bytes(&self.sets)
     }
 }
 

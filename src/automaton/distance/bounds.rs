@@ -3,6 +3,7 @@
 use super::lists::ListCosts;
 use super::measure::Measure;
 use crate::automaton::run::configuration::{ConfigurationId, StackSetId};
+use crate::collections::heap::map_bytes;
 use crate::grammar::Unit;
 use rustc_hash::FxHashMap;
 
@@ -50,7 +51,7 @@ impl Estimates {
 
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
-        self.bytes + self.stacks.capacity() * 13 + self.configurations.capacity() * 9
+        self.bytes + map_bytes(&self.stacks) + map_bytes(&self.configurations)
     }
 }
 

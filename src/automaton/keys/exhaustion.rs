@@ -9,6 +9,7 @@ use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEY_WORK, KEYS_AT_ONCE};
+use crate::collections::heap::map_bytes;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::Limits;
@@ -101,7 +102,7 @@ impl KeyExhaustion {
         let each = size_of::<SmallVec<[(u32, bool); 2]>>();
         let words = ways.capacity() + loops.capacity();
         let lists = order.capacity() * size_of::<ConfigurationId>() + words * 8;
-        self.tables.memory_usage() + places.capacity() * 17 + lists + before.capacity() * each
+        self.tables.memory_usage() + map_bytes(places) + lists + before.capacity() * each
     }
 
     /// Looks at one more configuration; if there is none left, says whether the names from a start on are endless.

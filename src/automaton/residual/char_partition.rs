@@ -2,6 +2,7 @@
 
 use crate::automaton::program::ids::StateId;
 use crate::automaton::run::configuration::ConfigurationId;
+use crate::collections::heap::map_bytes;
 use regex_syntax::utf8::Utf8Sequence;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -149,8 +150,6 @@ pub(in crate::automaton) struct CharStepMemo {
 impl CharStepMemo {
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        let operand = size_of::<(ConfigurationId, usize, Images<ConfigurationId>)>();
-        self.ways.capacity() * (size_of::<(States, usize, StateMaps)>() + 1)
-            + self.of_operands.capacity() * (operand + 1)
+        map_bytes(&self.ways) + map_bytes(&self.of_operands)
     }
 }

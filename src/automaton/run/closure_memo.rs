@@ -2,6 +2,7 @@
 
 use super::configuration::{ConfigurationId, Item};
 use crate::automaton::tuning::REMEMBERED_KERNEL;
+use crate::collections::heap::table_bytes;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -62,6 +63,7 @@ impl ClosureMemo {
 
     /// Bytes on the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
-        self.items.capacity() * size_of::<Item>() + self.of.allocation_size()
+        self.items.capacity() * size_of::<Item>()
+            + table_bytes::<(u64, u32, u32, ConfigurationId)>(self.of.capacity())
     }
 }

@@ -14,6 +14,7 @@ use super::terminals::Terminals;
 use crate::automaton::{
     Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy, Measure, Sufficient,
 };
+use crate::collections::heap::map_bytes;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::{LimitKind, Limits};
@@ -130,7 +131,7 @@ impl Completions {
         self.bytes
             + self.estimates.memory_usage()
             + self.sufficient.as_ref().map_or(0, Estimates::memory_usage)
-            + self.known.capacity() * (size_of::<(ConfigurationId, Known)>() + 1)
+            + map_bytes(&self.known)
             + self.kept.memory_usage()
     }
 

@@ -6,6 +6,7 @@ use super::record::ResidualTokens;
 use super::unique::{ForgetfulMask, Indifferent};
 use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
+use crate::collections::heap::{map_bytes, table_bytes};
 use crate::error::Result;
 use crate::mask::strategy::task::{Outcome, Task};
 use crate::mask::strategy::{self, StrategySet, delta};
@@ -52,9 +53,9 @@ impl ResidualMasks {
     /// Bytes on the heap.
     pub(in crate::mask) fn memory_usage(&self) -> usize {
         self.bytes
-            + self.of.capacity() * (size_of::<(ResidualKey, Option<ResidualMask>)>() + 1)
-            + self.forgetful.capacity() * (size_of::<(ConfigurationId, Arc<ForgetfulMask>)>() + 1)
-            + self.indifferent.capacity() * (size_of::<Indifferent>() + 1)
+            + map_bytes(&self.of)
+            + map_bytes(&self.forgetful)
+            + table_bytes::<Indifferent>(self.indifferent.capacity())
     }
 
     pub(super) fn is_indifferent(&self, subtree: &Indifferent) -> bool {
