@@ -134,6 +134,12 @@ mod clock {
     #[must_use = "a scope ends where it is dropped"]
     pub(crate) struct Scope;
 
+    impl Scope {
+        /// Ends the scope of work that was of no use.
+        #[inline(always)]
+        pub(crate) fn end_in_vain(self) {}
+    }
+
     /// Enters a scope, which ends when it is dropped.
     #[inline(always)]
     pub(crate) fn enter(_: Cause) -> Scope {
@@ -152,6 +158,7 @@ mod clock {
     pub struct Breakdown {
         nanoseconds: [u64; Cause::ALL.len()],
         entered: [u32; Cause::ALL.len()],
+        in_vain: [u64; Cause::ALL.len()],
     }
 
     impl Breakdown {
@@ -165,6 +172,11 @@ mod clock {
             self.entered[cause as usize]
         }
 
+        /// The part of a cause's nanoseconds that was of no use: a strategy did not apply, or was given up.
+        pub fn in_vain(&self, cause: Cause) -> u64 {
+            self.in_vain[cause as usize]
+        }
+
         /// The nanoseconds of all causes.
         pub fn total(&self) -> u64 {
             self.nanoseconds.iter().sum()
@@ -174,6 +186,7 @@ mod clock {
     struct Clock {
         nanoseconds: [Cell<u64>; Cause::ALL.len()],
         entered: [Cell<u32>; Cause::ALL.len()],
+        in_vain: [Cell<u64>; Cause::ALL.len()],
         /// The innermost cause, and since when its time has not been added up.
         cause: Cell<Cause>,
         since: Cell<Option<Instant>>,
@@ -184,6 +197,7 @@ mod clock {
             Clock {
                 nanoseconds: [const { Cell::new(0) }; Cause::ALL.len()],
                 entered: [const { Cell::new(0) }; Cause::ALL.len()],
+                in_vain: [const { Cell::new(0) }; Cause::ALL.len()],
                 cause: Cell::new(Cause::Unmarked),
                 since: Cell::new(None),
             }
@@ -208,6 +222,21 @@ mod clock {
     #[must_use = "a scope ends where it is dropped"]
     pub(crate) struct Scope {
         around: Cause,
+        cause: Cause,
+        /// The nanoseconds of the cause before.
+        before: u64,
+    }
+
+    impl Scope {
+        /// Ends the scope of work that was of no use.
+        pub(crate) fn end_in_vain(self) {
+            CLOCK.with(|clock| {
+                clock.change(self.cause);
+                let spent = clock.nanoseconds[self.cause as usize].get() - self.before;
+                let in_vain = &clock.in_vain[self.cause as usize];
+                in_vain.set(in_vain.get() + spent);
+            });
+        }
     }
 
     /// Enters a scope, which ends when it is dropped.
@@ -215,7 +244,8 @@ mod clock {
         CLOCK.with(|clock| {
             let entered = &clock.entered[cause as usize];
             entered.set(entered.get() + 1);
-            Scope { around: clock.change(cause) }
+            let before = clock.nanoseconds[cause as usize].get();
+            Scope { around: clock.change(cause), cause, before }
         })
     }
 
@@ -230,6 +260,7 @@ mod clock {
         CLOCK.with(|clock| {
             clock.nanoseconds.iter().for_each(|spent| spent.set(0));
             clock.entered.iter().for_each(|entered| entered.set(0));
+            clock.in_vain.iter().for_each(|in_vain| in_vain.set(0));
             clock.cause.set(Cause::Unmarked);
             clock.since.set(Some(Instant::now()));
         });
@@ -243,6 +274,7 @@ mod clock {
             Breakdown {
                 nanoseconds: std::array::from_fn(|at| clock.nanoseconds[at].get()),
                 entered: std::array::from_fn(|at| clock.entered[at].get()),
+                in_vain: std::array::from_fn(|at| clock.in_vain[at].get()),
             }
         })
     }
@@ -267,8 +299,9 @@ mod clock {
                 {
                     let _inner = enter(Cause::Lowering);
                     work(16);
-                    let _innermost = enter(Cause::ProductSearch);
+                    let innermost = enter(Cause::ProductSearch);
                     work(1);
+                    innermost.end_in_vain();
                 }
                 let _again = enter(Cause::Steps);
                 work(4);
@@ -286,6 +319,8 @@ mod clock {
             for (cause, milliseconds, entered) in causes {
                 assert!(found.nanoseconds(cause) >= milliseconds * 1_000_000, "{cause:?}: {found:?}");
                 assert_eq!(found.entered(cause), entered, "{cause:?}");
+                let in_vain = if cause == Cause::ProductSearch { found.nanoseconds(cause) } else { 0 };
+                assert!(found.in_vain(cause).abs_diff(in_vain) < 1_000_000, "{cause:?}: {found:?}");
             }
             // what is inside another cause does not count twice: the sum is no more than what went by
             assert!(found.total() <= whole && found.total() >= 28_000_000, "{} of {whole}", found.total());

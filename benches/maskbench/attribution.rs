@@ -10,6 +10,8 @@ pub(crate) struct Measured {
     pub(crate) total: u64,
     /// The causes with some time, each without the causes inside it. The rest of the total is unmarked.
     pub(crate) causes: Box<[(Cause, u64)]>,
+    /// The parts of them that were of no use.
+    pub(crate) in_vain: Box<[(Cause, u64)]>,
     pub(crate) allocations: u64,
     /// Bytes allocated.
     pub(crate) bytes: u64,
@@ -28,6 +30,11 @@ impl Measured {
             Cause::Unmarked => self.total - self.causes.iter().map(|&(_, time)| time).sum::<u64>(),
             cause => self.causes.iter().find(|of| of.0 == cause).map_or(0, |of| of.1),
         }
+    }
+
+    /// The part of a cause's time that was of no use.
+    pub(crate) fn in_vain(&self, cause: Cause) -> u64 {
+        self.in_vain.iter().find(|of| of.0 == cause).map_or(0, |of| of.1)
     }
 }
 

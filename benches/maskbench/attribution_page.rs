@@ -8,7 +8,8 @@ use std::fmt::Write;
 pub(crate) fn page(all: &Attribution) -> String {
     let mut page =
         "# What masks' time is spent on\n\nTimes in µs. Causes exclude each other and add up to the whole; \
-                    `of it` rows are parts of them.\n\n"
+                    `of it` rows are parts \
+                    of them, and so is what strategies did in vain.\n\n"
             .to_owned();
     let masks = all.sorted(is_mask);
     let preempted = all.preempted();
@@ -56,13 +57,16 @@ fn shares(page: &mut String, masks: &[&Record]) {
 fn section(page: &mut String, title: &str, records: &[&Record], fault: f64) {
     let Some(whole) = Row::of(records, |measured| measured.total) else { return };
     let _ = writeln!(page, "## {title}\n\n{} measured\n", records.len());
-    let _ =
-        writeln!(page, "| cause | share | in | mean | p99 | p99.9 | max |\n|---|--:|--:|--:|--:|--:|--:|");
-    let mut line = |name: &str, row: Row, unit: f64| {
+    let _ = writeln!(
+        page,
+        "| cause | share | in vain | in | mean | p99 | p99.9 | max |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+    );
+    let mut line = |name: &str, row: Row, in_vain: Option<Row>, unit: f64| {
         let _ = writeln!(
             page,
-            "| {name} | {} | {} | {} | {} | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} |",
             percent(row.share * unit),
+            in_vain.filter(|in_vain| in_vain.records > 0).map_or(String::new(), |row| percent(row.share)),
             row.records,
             microseconds(row.mean * unit),
             microseconds(row.p99 as f64 * unit),
@@ -70,13 +74,15 @@ fn section(page: &mut String, title: &str, records: &[&Record], fault: f64) {
             microseconds(row.max as f64 * unit),
         );
     };
-    line("whole", whole, 1.0);
+    line("whole", whole, None, 1.0);
     let rows = Cause::ALL.map(|cause| (cause, Row::of(records, |measured| measured.of(cause))));
     let mut rows: Vec<(Cause, Row)> =
         rows.into_iter().filter_map(|(cause, row)| Some((cause, row?))).collect();
     rows.retain(|(_, row)| row.records > 0);
     rows.sort_by(|a, b| b.1.share.total_cmp(&a.1.share));
-    rows.into_iter().for_each(|(cause, row)| line(cause.name(), row, 1.0));
+    rows.into_iter().for_each(|(cause, row)| {
+        line(cause.name(), row, Row::of(records, |measured| measured.in_vain(cause)), 1.0);
+    });
     type Quantity = fn(&Measured) -> u64;
     let parts: [(&str, Quantity, f64); 2] = [
         ("of it large blocks", |measured| measured.large, 1.0),
@@ -84,7 +90,7 @@ fn section(page: &mut String, title: &str, records: &[&Record], fault: f64) {
     ];
     for (name, quantity, unit) in parts {
         if let Some(row) = Row::of(records, quantity) {
-            line(name, row, unit);
+            line(name, row, None, unit);
         }
     }
     let counts: [(&str, Quantity); 3] = [

@@ -47,11 +47,14 @@ mod engine {
         pub(crate) fn stop(self) -> Measured {
             let breakdown = end();
             let (heap, thread) = (counting::Heap::now(), system::Thread::now());
-            let causes = Cause::ALL.into_iter().filter(|&cause| cause != Cause::Unmarked);
-            let causes = causes.map(|cause| (cause, breakdown.nanoseconds(cause)));
+            let some = |of: &dyn Fn(Cause) -> u64| {
+                let causes = Cause::ALL.into_iter().filter(|&cause| cause != Cause::Unmarked);
+                causes.map(|cause| (cause, of(cause))).filter(|&(_, nanoseconds)| nanoseconds > 0).collect()
+            };
             Measured {
                 total: breakdown.total(),
-                causes: causes.filter(|&(_, nanoseconds)| nanoseconds > 0).collect(),
+                causes: some(&|cause| breakdown.nanoseconds(cause)),
+                in_vain: some(&|cause| breakdown.in_vain(cause)),
                 allocations: heap.calls - self.heap.calls,
                 bytes: heap.bytes - self.heap.bytes,
                 large: heap.large - self.heap.large,

@@ -175,12 +175,17 @@ fn first_of(
             continue;
         }
         let scope = attribution::enter(cause);
-        let outcome = try_compute(walk, task, own)?;
-        drop(scope);
-        match outcome {
-            Outcome::NotApplicable => {}
+        match try_compute(walk, task, own)? {
+            Outcome::NotApplicable => scope.end_in_vain(),
             // those that share it have nothing left
-            Outcome::Limit(Limit::Work) => *budget = NodeBudget::SPENT,
+            Outcome::Limit(Limit::Work) => {
+                scope.end_in_vain();
+                *budget = NodeBudget::SPENT;
+            }
+            outcome @ Outcome::Limit(_) => {
+                scope.end_in_vain();
+                return Ok(Some((strategy, outcome)));
+            }
             outcome => return Ok(Some((strategy, outcome))),
         }
     }
