@@ -68,6 +68,15 @@ fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata", "--features", "serde"]))?;
+    command::run(&mut cargo(&[
+        "check",
+        "--package",
+        "grammata",
+        "--bench",
+        "maskbench",
+        "--features",
+        "attribution",
+    ]))?;
     // the engine's tests need no agents
     command::run(&mut cargo(&["check", "--package", "grammata", "--tests"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;

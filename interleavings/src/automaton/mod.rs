@@ -2,17 +2,23 @@
 
 pub(crate) mod run;
 
-/// An automaton of two classes of bytes.
-#[derive(Debug)]
-pub(crate) struct Automaton;
+/// Where the automaton is found.
+pub(crate) mod program {
+    /// Where the automaton is found.
+    pub(crate) mod automaton {
+        /// An automaton of two classes of bytes.
+        #[derive(Debug)]
+        pub(crate) struct Automaton;
 
-impl Automaton {
-    pub(crate) fn class_of(&self, byte: u8) -> usize {
-        usize::from(byte & 1)
-    }
+        impl Automaton {
+            pub(crate) fn class_of(&self, byte: u8) -> usize {
+                usize::from(byte & 1)
+            }
 
-    pub(crate) fn class_count(&self) -> usize {
-        2
+            pub(crate) fn class_count(&self) -> usize {
+                2
+            }
+        }
     }
 }
 
