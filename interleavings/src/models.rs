@@ -2,7 +2,8 @@
 
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::transitions::Transitions;
-use crate::automaton::{Automaton, writer};
+use crate::automaton::program::automaton::Automaton;
+use crate::automaton::writer;
 use crate::collections::append_vec::AppendVec;
 use crate::sync::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
