@@ -3,7 +3,7 @@
 use crate::engine_properties::{few_letters, hold_on_part, with_locks, with_tokens};
 use grammata::grammar::{GrammarBuilder, WordEdge, WordGraph, WordTarget};
 use grammata::mask::Distance;
-use grammata::syntax::regex;
+use grammata::syntax::{json_schema, regex};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Limits, TokenMask};
 use grammata_testing::distances::{budgets_agree, distances_agree};
@@ -210,4 +210,26 @@ fn the_bound_of_a_node_is_not_that_of_an_edge_it_hides() {
     assert_eq!(matcher.distance(), Ok(Distance::Exact(2)));
     assert_eq!(matcher.mask_within(1).unwrap_err().code(), "matcher/budget");
     assert_eq!(ids(&matcher.mask_within(2).unwrap()), [0, 1]);
+}
+
+/// In a key that several members share, only those that may come in declared order bound the way to the end from above: here
+/// `nb` would be as short as `x`, and may not come before it.
+#[test]
+fn a_member_behind_a_required_one_is_no_way_to_the_end() {
+    let schema = r#"{"type": "object", "additionalProperties": false, "required": ["x", "nb"],
+        "properties": {"na": {"const": 1}, "x": {"const": 1}, "nb": {"const": 1}}}"#;
+    let options = json_schema::Options::default().whitespace(json_schema::Whitespace::Compact);
+    let grammar = json_schema::compile(schema, &options).unwrap().grammar;
+    let texts: Vec<String> = (b' '..=b'~').map(|byte| char::from(byte).to_string()).collect();
+    let end = TokenId::new(texts.len() as u32);
+    let vocabulary = VocabularyBuilder::from_tokens(&texts).special(end, "<end>").eos([end]).build().unwrap();
+    let mut matcher = Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap().matcher();
+    matcher.accept_bytes(br#"{""#).unwrap();
+    let least = r#"x":1,"nb":1}"#.len();
+    assert_eq!(matcher.distance().unwrap(), Distance::Exact(least));
+    for (budget, expected) in [(least, vec!['x']), (least + 6, vec!['x']), (least + 7, vec!['n', 'x'])] {
+        let mask = matcher.mask_within(budget).unwrap();
+        let found: Vec<char> = mask.iter().map(|token| char::from(token.get() as u8 + b' ')).collect();
+        assert_eq!(found, expected, "within {budget}");
+    }
 }

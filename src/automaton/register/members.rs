@@ -296,7 +296,12 @@ impl Members {
         }
         let at = cache.progress(self, value);
         let to_come = costs.to_come(&cache.seen, self, at);
-        let open = self.keys.members(node).iter().filter(|&&m| !ListCosts::is_past(&cache.seen, self, at, m));
+        // a way that is not open bounds from below all the same, but not from above: one past a required member, for example
+        let is_open = |member: u32| match is_upper {
+            true => cache.any_is_open(self, at, &[member]),
+            false => !ListCosts::is_past(&cache.seen, self, at, member),
+        };
+        let open = self.keys.members(node).iter().filter(|&&member| is_open(member));
         let ways = open.map(|&member| {
             let member = member as usize;
             let rest = match costs.members[member] {
