@@ -1,6 +1,6 @@
 //! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They
-//! know nothing of tokens, and nothing of each other, with one exception: `json_schema` lowers `pattern`
-//! with `regex`. [`parse`] reads a [`Source`] in any [`Notation`].
+//! know nothing of tokens, and nothing of each other, with two exceptions: `json_schema` lowers `pattern`
+//! with `regex`, and a structural tag holds schemas, patterns and grammars. [`parse`] reads a [`Source`] in any [`Notation`].
 
 #[cfg(feature = "spec")]
 pub mod automaton_spec;
@@ -9,5 +9,6 @@ pub mod gbnf;
 pub mod json_schema;
 pub mod regex;
 mod source;
+pub mod structural_tag;
 
 pub use source::{Notation, Parsed, Source, parse};

@@ -4,7 +4,7 @@
 
 #[cfg(feature = "spec")]
 use super::automaton_spec;
-use super::{gbnf, json_schema, regex};
+use super::{gbnf, json_schema, regex, structural_tag};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
@@ -22,6 +22,8 @@ pub enum Notation {
     Gbnf,
     /// A regular expression.
     Regex,
+    /// A structural tag: the JSON in which servers ask for tool calls.
+    StructuralTag,
     /// An automaton spec, with the feature `spec`.
     #[cfg(feature = "spec")]
     Spec,
@@ -61,6 +63,14 @@ const ROWS: &[Row] = &[
         about: "A regular expression that describes whole texts",
         extensions: &["regex"],
         folder_files: &["pattern.regex"],
+    },
+    Row {
+        notation: Notation::StructuralTag,
+        id: "structural-tag",
+        name: "structural tag",
+        about: "A structural tag: the JSON in which servers ask for tool calls",
+        extensions: &["json"],
+        folder_files: &["tag.json"],
     },
     #[cfg(feature = "spec")]
     Row {
@@ -124,13 +134,15 @@ impl Notation {
     }
 
     /// The notation of a file, by the extension of its name; where several notations have it, by its text.
-    pub fn of_file(path: &Path, #[allow(unused_variables)] text: &str) -> Option<Notation> {
+    pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));
-        match (all.next(), all.next()) {
+        let first = all.next();
+        match first {
+            Some(Notation::JsonSchema) if is_structural_tag(text) => Some(Notation::StructuralTag),
             #[cfg(feature = "spec")]
-            (Some(Notation::JsonSchema), Some(Notation::Spec)) if is_spec(text) => Some(Notation::Spec),
-            (first, _) => first,
+            Some(Notation::JsonSchema) if is_spec(text) => Some(Notation::Spec),
+            first => first,
         }
     }
 
@@ -147,6 +159,20 @@ impl fmt::Display for Notation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// Whether JSON text is a structural tag: it says so, or has the two lists of the older form, and no schema has either.
+fn is_structural_tag(text: &str) -> bool {
+    // most schemas are told apart without reading them
+    if !text.contains("structural_tag") && !(text.contains("\"structures\"") && text.contains("\"triggers\""))
+    {
+        return false;
+    }
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(text) else { return false };
+    let is_named = fields.get("type").is_some_and(|kind| kind == "structural_tag");
+    is_named
+        || (fields.get("structures").is_some_and(serde_json::Value::is_array)
+            && !fields.contains_key("$schema"))
 }
 
 #[cfg(feature = "spec")]
@@ -176,6 +202,8 @@ pub enum Source {
     Gbnf(String, gbnf::Options),
     /// A regular expression.
     Regex(String, regex::Options),
+    /// A structural tag.
+    StructuralTag(String, structural_tag::Options),
     /// An automaton spec, with the feature `spec`.
     #[cfg(feature = "spec")]
     Spec(String, automaton_spec::Options),
@@ -189,6 +217,7 @@ impl Source {
             Notation::JsonSchema => Source::JsonSchema(text, json_schema::Options::default()),
             Notation::Gbnf => Source::Gbnf(text, gbnf::Options::default()),
             Notation::Regex => Source::Regex(text, regex::Options::default()),
+            Notation::StructuralTag => Source::StructuralTag(text, structural_tag::Options::default()),
             #[cfg(feature = "spec")]
             Notation::Spec => Source::Spec(text, automaton_spec::Options::default()),
         }
@@ -209,6 +238,11 @@ impl Source {
         Source::new(Notation::Regex, pattern)
     }
 
+    /// A structural tag, with the default options.
+    pub fn structural_tag(tag: impl Into<String>) -> Source {
+        Source::new(Notation::StructuralTag, tag)
+    }
+
     /// An automaton spec, with the default options.
     #[cfg(feature = "spec")]
     pub fn spec(spec: impl Into<String>) -> Source {
@@ -218,7 +252,10 @@ impl Source {
     /// The source's text.
     pub fn text(&self) -> &str {
         match self {
-            Source::JsonSchema(text, _) | Source::Gbnf(text, _) | Source::Regex(text, _) => text,
+            Source::JsonSchema(text, _)
+            | Source::Gbnf(text, _)
+            | Source::Regex(text, _)
+            | Source::StructuralTag(text, _) => text,
             #[cfg(feature = "spec")]
             Source::Spec(text, _) => text,
         }
@@ -230,6 +267,7 @@ impl Source {
             Source::JsonSchema(..) => Notation::JsonSchema,
             Source::Gbnf(..) => Notation::Gbnf,
             Source::Regex(..) => Notation::Regex,
+            Source::StructuralTag(..) => Notation::StructuralTag,
             #[cfg(feature = "spec")]
             Source::Spec(..) => Notation::Spec,
         }
@@ -261,6 +299,10 @@ pub fn parse(source: &Source) -> Result<Parsed> {
             (compiled.grammar, compiled.warnings)
         }
         Source::Regex(text, options) => (regex::compile(text, options)?, Vec::new()),
+        Source::StructuralTag(text, options) => {
+            let compiled = structural_tag::compile(text, options)?;
+            (compiled.grammar, compiled.warnings)
+        }
         #[cfg(feature = "spec")]
         Source::Spec(text, options) => {
             let compiled = automaton_spec::compile(text, options)?;

@@ -44,6 +44,7 @@ mod regex_look;
 mod serve;
 mod shipped;
 mod strategies;
+mod structural_tags;
 mod tables;
 mod texts;
 mod tidy;

@@ -1,0 +1,214 @@
+//! The errors and warnings of structural tags.
+
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use crate::error::{Error, ErrorKind};
+use serde_json::Value;
+
+fn error(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+fn at(pointer: &str) -> Place {
+    Place::Pointer(pointer.to_owned())
+}
+
+/// A JSON value as it is shown, cut where it is long.
+fn shown(value: &Value) -> String {
+    excerpt(&value.to_string())
+}
+
+pub(super) fn not_json(cause: &serde_json::Error) -> Error {
+    let place = match cause.line() {
+        0 => Place::Whole,
+        line => Place::LineColumn { line, column: cause.column().max(1) },
+    };
+    let text = cause.to_string();
+    error(
+        Diagnostic::new("structural-tag/not-json", "the structural tag is not JSON")
+            .at(place)
+            .cause(text.split(" at line ").next().unwrap_or(&text))
+            .help("correct the JSON text (RFC 8259); formats may be nested 128 levels deep"),
+    )
+}
+
+pub(super) fn not_a_tag(found: &Value) -> Error {
+    error(
+        Diagnostic::new("structural-tag/no-tag", "this is no structural tag")
+            .at(at(""))
+            .found(shown(found))
+            .allowed("`{\"type\": \"structural_tag\", \"format\": …}`, or `{\"structures\": […], \"triggers\": […]}`")
+            .help("wrap the format: `{\"type\": \"structural_tag\", \"format\": {…}}`"),
+    )
+}
+
+pub(super) fn wrong_type(pointer: &str, found: &Value, allowed: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/wrong-type", "a field has a value of the wrong kind")
+            .at(at(pointer))
+            .found(shown(found))
+            .allowed(allowed)
+            .help("correct the value; docs/structural-tags.md lists the fields of each format"),
+    )
+}
+
+pub(super) fn missing_field(pointer: &str, format: &str, field: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/missing-field", format!("`{format}` has no field `{field}`"))
+            .at(at(pointer))
+            .help(format!("add `\"{field}\"`")),
+    )
+}
+
+pub(super) fn unknown_field(pointer: &str, format: &str, field: &str, fields: &[&str]) -> Error {
+    let allowed = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+    error(
+        Diagnostic::new(
+            "structural-tag/unknown-field",
+            format!("`{format}` has no field of that name, so it would have no effect"),
+        )
+        .at(at(pointer))
+        .found(excerpt(field))
+        .help(did_you_mean(field, fields.iter().copied(), "take the field out"))
+        .allowed(allowed),
+    )
+}
+
+pub(super) fn unknown_format(pointer: &str, found: &str, formats: &[&str]) -> Error {
+    error(
+        Diagnostic::new("structural-tag/unknown-format", "there is no format of that type")
+            .at(at(pointer))
+            .found(excerpt(found))
+            .allowed(formats.join(", "))
+            .help(did_you_mean(found, formats.iter().copied(), "take one of these")),
+    )
+}
+
+pub(super) fn empty_string(pointer: &str, what: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/empty-string", format!("{what} is empty"))
+            .at(at(pointer))
+            .allowed("a string of at least one character")
+            .help("an empty string is everywhere in a text; take it out"),
+    )
+}
+
+pub(super) fn empty_list(pointer: &str, what: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/empty-list", format!("there are no {what}"))
+            .at(at(pointer))
+            .allowed("at least one")
+            .help("add one, or take the format out"),
+    )
+}
+
+pub(super) fn crossed_bounds(pointer: &str, min: u32, max: u32) -> Error {
+    error(
+        Diagnostic::new("structural-tag/crossed-bounds", "`min` is above `max`")
+            .at(at(pointer))
+            .found(format!("min {min}, max {max}"))
+            .allowed("`max` -1 for no bound, or at least `min`")
+            .help("exchange the two"),
+    )
+}
+
+pub(super) fn unsupported_style(pointer: &str, found: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "structural-tag/unsupported-style",
+            "values of a schema are not written in that style yet",
+        )
+        .at(at(pointer))
+        .found(excerpt(found))
+        .allowed("`json`")
+        .help("use the style `json`, or describe the parameters with `tag` and `sequence`"),
+    )
+}
+
+pub(super) fn unsupported_excludes(pointer: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "structural-tag/unsupported-excludes",
+            "strings of a schema cannot be kept from holding a text yet",
+        )
+        .at(at(pointer))
+        .allowed("an empty list")
+        .help("give the strings a `pattern` that does not allow the text"),
+    )
+}
+
+pub(super) fn no_trigger(pointer: &str, begin: &str, triggers: &[&str]) -> Error {
+    let triggers = triggers.iter().map(|trigger| format!("`{}`", excerpt(trigger)));
+    error(
+        Diagnostic::new("structural-tag/no-trigger", "no trigger is a beginning of the tag's")
+            .at(at(pointer))
+            .found(excerpt(begin))
+            .allowed(format!("one that starts with {}", triggers.collect::<Vec<_>>().join(", ")))
+            .help("add the tag's beginning, or the first part of it, to `triggers`"),
+    )
+}
+
+pub(super) fn many_triggers(pointer: &str, begin: &str, first: &str, second: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/many-triggers", "several triggers are beginnings of the tag's")
+            .at(at(pointer))
+            .found(format!("`{}`: {} and {}", excerpt(begin), excerpt(first), excerpt(second)))
+            .allowed("one trigger for each tag")
+            .help("take the longer of the two out of `triggers`"),
+    )
+}
+
+pub(super) fn no_trigger_token(pointer: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/no-trigger", "the tag does not begin with one of the trigger tokens")
+            .at(at(pointer))
+            .allowed("`begin` as a format `token` that `trigger_tokens` lists")
+            .help("add the token to `trigger_tokens`; for tags that begin with text use `triggered_tags`"),
+    )
+}
+
+pub(super) fn token_in_text(pointer: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "structural-tag/token-trigger",
+            "a tag that begins with a token is no part of text with triggers",
+        )
+        .at(at(pointer))
+        .allowed("`begin` as a string")
+        .help("use `token_triggered_tags` for tags that begin with a token"),
+    )
+}
+
+/// What is wrong with a text in another notation, a pattern or a grammar.
+pub(super) fn inside(pointer: &str, cause: Error) -> Error {
+    cause.map(|diagnostic| {
+        let within = match diagnostic.place() {
+            Place::Whole => None,
+            place => Some(format!("at {place} of this text")),
+        };
+        let diagnostic = diagnostic.at(at(pointer));
+        match within {
+            Some(within) => diagnostic.cause(within),
+            None => diagnostic,
+        }
+    })
+}
+
+/// What is wrong with a schema, with the pointer of where that stands.
+pub(super) fn in_schema(pointer: &str, diagnostic: Diagnostic) -> Diagnostic {
+    let place = match diagnostic.place() {
+        Place::Pointer(inner) if inner.is_empty() || inner.starts_with('/') => format!("{pointer}{inner}"),
+        Place::Pointer(_) => return diagnostic,
+        _ => pointer.to_owned(),
+    };
+    diagnostic.at(Place::Pointer(place))
+}
+
+pub(super) fn trigger_without_tag(pointer: &str, trigger: &str) -> Diagnostic {
+    Diagnostic::new(
+        "structural-tag/trigger-without-tag",
+        "no tag begins with the trigger, so that text cannot have it",
+    )
+    .at(at(pointer))
+    .found(excerpt(trigger))
+    .help("take the trigger out, or add a tag for it")
+}

@@ -1,0 +1,140 @@
+//! The formats of structural tags, as they were read.
+
+use serde_json::Value;
+
+/// A format, and where it stands.
+#[derive(Debug)]
+pub(super) struct Format<'v> {
+    /// The JSON Pointer of its object.
+    pub(super) at: String,
+    pub(super) kind: Kind<'v>,
+}
+
+/// The kinds of formats. Lists of strings hold no empty one.
+#[derive(Debug)]
+pub(super) enum Kind<'v> {
+    ConstString(&'v str),
+    JsonSchema(Schema<'v>),
+    Regex(&'v str),
+    Grammar(&'v str),
+    AnyText {
+        excludes: Vec<&'v str>,
+        max_tokens: Option<u32>,
+        max_chars: Option<u32>,
+    },
+    /// One token of a set.
+    Token(Token<'v>),
+    /// One token that is not in a set.
+    ExcludeToken(Vec<Token<'v>>),
+    AnyTokens {
+        excludes: Vec<Token<'v>>,
+        most: Option<u32>,
+    },
+    Sequence(Vec<Format<'v>>),
+    Or(Vec<Format<'v>>),
+    /// `optional`, `plus`, `star` and `repeat`.
+    Repeat {
+        content: Box<Format<'v>>,
+        min: u32,
+        max: Option<u32>,
+    },
+    Tag(Box<Tag<'v>>),
+    TriggeredTags {
+        triggers: Vec<&'v str>,
+        tags: Vec<Tag<'v>>,
+        excludes: Vec<&'v str>,
+        times: Times,
+    },
+    TokenTriggeredTags {
+        triggers: Vec<Token<'v>>,
+        tags: Vec<Tag<'v>>,
+        excludes: Vec<Token<'v>>,
+        times: Times,
+    },
+    TagsWithSeparator {
+        tags: Vec<Tag<'v>>,
+        separator: &'v str,
+        times: Times,
+    },
+    Dispatch {
+        rules: Vec<(&'v str, Format<'v>)>,
+        excludes: Vec<&'v str>,
+        is_loop: bool,
+    },
+    TokenDispatch {
+        rules: Vec<(Token<'v>, Format<'v>)>,
+        excludes: Vec<Token<'v>>,
+        is_loop: bool,
+    },
+}
+
+/// A JSON Schema and how its values are written.
+#[derive(Debug)]
+pub(super) struct Schema<'v> {
+    pub(super) schema: &'v Value,
+    /// The pointer of the schema.
+    pub(super) at: String,
+    pub(super) any_order: bool,
+    pub(super) max_whitespace: Option<u32>,
+}
+
+/// A tag: a beginning, content, and one of some ends.
+#[derive(Debug)]
+pub(super) struct Tag<'v> {
+    pub(super) at: String,
+    pub(super) begin: Mark<'v>,
+    pub(super) content: Format<'v>,
+    pub(super) end: End<'v>,
+}
+
+/// What a tag begins with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark<'v> {
+    Text(&'v str),
+    Token(Token<'v>),
+}
+
+/// What a tag ends with.
+#[derive(Debug)]
+pub(super) enum End<'v> {
+    /// Any one of these.
+    Texts(Vec<&'v str>),
+    Token(Token<'v>),
+}
+
+/// A token by its id, or by its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'v> {
+    Id(u32),
+    Name(&'v str),
+}
+
+/// How many tags come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) at_least_one: bool,
+    pub(super) stop_after_first: bool,
+}
+
+impl Format<'_> {
+    /// Whether the format may be left out, as far as that shows without a look at schemas, patterns and grammars.
+    pub(super) fn is_optional(&self) -> bool {
+        match &self.kind {
+            Kind::ConstString(text) => text.is_empty(),
+            Kind::AnyText { .. } | Kind::AnyTokens { .. } => true,
+            Kind::Sequence(parts) => parts.iter().all(Format::is_optional),
+            Kind::Or(parts) => parts.iter().any(Format::is_optional),
+            Kind::Repeat { content, min, .. } => *min == 0 || content.is_optional(),
+            Kind::TriggeredTags { times, .. }
+            | Kind::TokenTriggeredTags { times, .. }
+            | Kind::TagsWithSeparator { times, .. } => !times.at_least_one,
+            Kind::Dispatch { .. } | Kind::TokenDispatch { .. } => true,
+            Kind::JsonSchema(_)
+            | Kind::Regex(_)
+            | Kind::Grammar(_)
+            | Kind::Token(_)
+            | Kind::ExcludeToken(_)
+            | Kind::Tag(_) => false,
+        }
+    }
+}

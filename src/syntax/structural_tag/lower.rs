@@ -1,0 +1,322 @@
+//! Lowering of formats to expressions.
+//!
+//! Recurses along formats, which are nested 128 levels deep at most.
+
+use super::Compiled;
+use super::errors;
+use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
+use super::text::Text;
+use crate::diagnostic::Diagnostic;
+use crate::error::Result;
+use crate::grammar::{ExprId, FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
+use crate::syntax::{gbnf, json_schema, regex};
+
+/// What the tag around a format ends with, if the format stands at the end of its content: text there does not hold it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around<'a, 'v> {
+    texts: &'a [&'v str],
+    token: Option<Token<'v>>,
+}
+
+/// Makes the expressions of formats.
+pub(super) struct Lowering<'o> {
+    pub(super) builder: GrammarBuilder,
+    options: &'o super::Options,
+    warnings: Vec<Diagnostic>,
+}
+
+/// The grammar of a format.
+///
+/// # Errors
+/// `structural-tag/…`, and those of schemas, patterns and grammars, with their places; limits.
+pub(super) fn lower(format: &Format<'_>, options: &super::Options) -> Result<Compiled> {
+    let builder = GrammarBuilder::with_limits(options.limits.clone());
+    let mut lowering = Lowering { builder, options, warnings: Vec::new() };
+    let body = lowering.format(format, Around::default())?;
+    let Lowering { mut builder, warnings, .. } = lowering;
+    let root = builder.declare("root");
+    builder.define(root, body);
+    Ok(Compiled { grammar: builder.build(root)?, warnings })
+}
+
+impl Lowering<'_> {
+    fn format(&mut self, format: &Format<'_>, around: Around<'_, '_>) -> Result<ExprId> {
+        let at = format.at.as_str();
+        let made = match &format.kind {
+            Kind::ConstString(text) => self.builder.text(text),
+            Kind::JsonSchema(schema) => self.schema(schema)?,
+            Kind::Regex(pattern) => self.regex(pattern, at)?,
+            Kind::Grammar(grammar) => self.grammar(grammar, at)?,
+            Kind::AnyText { excludes, max_tokens, max_chars } => {
+                self.any_text(excludes, (*max_tokens, *max_chars), around)
+            }
+            Kind::Token(token) => self.token(*token),
+            Kind::ExcludeToken(excludes) => self.other_token(excludes.iter().copied().chain(around.token)),
+            Kind::AnyTokens { excludes, most } => {
+                let one = self.other_token(excludes.iter().copied().chain(around.token));
+                self.builder.repeat(one, 0, *most)
+            }
+            Kind::Sequence(parts) => self.sequence(parts, around)?,
+            Kind::Or(parts) => {
+                let parts = parts.iter().map(|part| self.format(part, around));
+                let parts = parts.collect::<Result<Vec<_>>>()?;
+                self.builder.choice(parts)
+            }
+            Kind::Repeat { content, min, max } => {
+                let content = self.format(content, around)?;
+                self.builder.repeat(content, *min, *max)
+            }
+            Kind::Tag(tag) => self.tag(tag)?,
+            Kind::TriggeredTags { triggers, tags, excludes, times } => {
+                self.triggered_tags((triggers, tags), excludes, *times, (at, around))?
+            }
+            Kind::TokenTriggeredTags { triggers, tags, excludes, times } => {
+                self.token_triggered_tags((triggers, tags), excludes, *times, around)?
+            }
+            Kind::TagsWithSeparator { tags, separator, times } => {
+                let tags = self.tags(tags)?;
+                let separator = self.builder.text(separator);
+                let max = times.stop_after_first.then_some(1);
+                self.builder.separated(tags, separator, u32::from(times.at_least_one), max)
+            }
+            Kind::Dispatch { rules, excludes, is_loop } => {
+                let mut text = Text::new(self, *is_loop);
+                for (pattern, content) in rules {
+                    let content = self.format(content, Around::default())?;
+                    text.add(pattern, content);
+                }
+                text.finish(self, &forbidden(excludes, around))
+            }
+            Kind::TokenDispatch { rules, excludes, is_loop } => {
+                let mut tags = Vec::with_capacity(rules.len());
+                for (token, content) in rules {
+                    let (token, content) = (self.token(*token), self.format(content, Around::default())?);
+                    tags.push(self.builder.sequence([token, content]));
+                }
+                let tag = self.builder.choice(tags);
+                let times = Times { at_least_one: false, stop_after_first: !is_loop };
+                let triggers = rules.iter().map(|(token, _)| *token);
+                self.tags_among_tokens(
+                    tag,
+                    triggers.chain(excludes.iter().copied()).chain(around.token),
+                    times,
+                )
+            }
+        };
+        match self.builder.error() {
+            Some(error) => Err(error.clone().or_at(&crate::diagnostic::Place::Pointer(at.to_owned()))),
+            None => Ok(made),
+        }
+    }
+
+    fn sequence(&mut self, parts: &[Format<'_>], around: Around<'_, '_>) -> Result<ExprId> {
+        let mut made = Vec::with_capacity(parts.len());
+        let mut is_last = true;
+        for part in parts.iter().rev() {
+            made.push(self.format(part, if is_last { around } else { Around::default() })?);
+            // what follows may be left out, so that this part may be the last one
+            is_last &= part.is_optional();
+        }
+        made.reverse();
+        Ok(self.builder.sequence(made))
+    }
+
+    fn schema(&mut self, schema: &Schema<'_>) -> Result<ExprId> {
+        let Schema { schema, at, any_order, max_whitespace } = schema;
+        let mut options = self.options.json_schema.clone().limits(self.options.limits.clone());
+        if *any_order {
+            options = options.property_order(json_schema::PropertyOrder::Any);
+        }
+        match max_whitespace {
+            Some(0) => options = options.whitespace(json_schema::Whitespace::Compact),
+            Some(most) => options = options.whitespace(json_schema::Whitespace::AtMost(*most)),
+            None => {}
+        }
+        let compiled = json_schema::compile_value(schema, &options)
+            .map_err(|error| error.map(|diagnostic| errors::in_schema(at, diagnostic)))?;
+        self.warnings.extend(compiled.warnings.into_iter().map(|warning| errors::in_schema(at, warning)));
+        Ok(self.builder.import(&compiled.grammar))
+    }
+
+    fn regex(&mut self, pattern: &str, at: &str) -> Result<ExprId> {
+        let options = regex::Options::default().limits(self.options.limits.clone());
+        let grammar = regex::compile(pattern, &options)
+            .map_err(|error| errors::inside(&format!("{at}/pattern"), error))?;
+        Ok(self.builder.import(&grammar))
+    }
+
+    fn grammar(&mut self, grammar: &str, at: &str) -> Result<ExprId> {
+        let options = gbnf::Options::default().limits(self.options.limits.clone());
+        let place = format!("{at}/grammar");
+        let compiled = gbnf::compile(grammar, &options).map_err(|error| errors::inside(&place, error))?;
+        self.warnings.extend(compiled.warnings.into_iter().map(|warning| {
+            let cause = warning.place().to_string();
+            warning
+                .cause(format!("at {cause} of this grammar"))
+                .at(crate::diagnostic::Place::Pointer(place.clone()))
+        }));
+        Ok(self.builder.import(&compiled.grammar))
+    }
+
+    fn any_text(
+        &mut self,
+        excludes: &[&str],
+        (max_tokens, max_chars): (Option<u32>, Option<u32>),
+        around: Around<'_, '_>,
+    ) -> ExprId {
+        let empty = self.builder.empty();
+        if max_tokens == Some(0) {
+            return empty;
+        }
+        let forbidden = forbidden(excludes, around);
+        let text = FreeText { triggers: Vec::new(), forbidden, end: Some(empty) };
+        let text = self.builder.free_text(&text);
+        let text = max_chars.map_or(text, |most| self.builder.max_chars(text, most));
+        max_tokens.map_or(text, |most| self.builder.max_tokens(text, most))
+    }
+
+    fn token(&mut self, token: Token<'_>) -> ExprId {
+        self.builder.token(TokenTerminal::new(TokenScope::Listed, [selector(token)]))
+    }
+
+    /// One token that is none of these.
+    fn other_token<'v>(&mut self, excludes: impl IntoIterator<Item = Token<'v>>) -> ExprId {
+        let excludes: Vec<TokenSelector> = excludes.into_iter().map(selector).collect();
+        self.builder.token(TokenTerminal::new(TokenScope::AllBut, excludes))
+    }
+
+    /// A tag whose beginning was read up to `read` bytes.
+    fn tag_after(&mut self, tag: &Tag<'_>, read: usize) -> Result<ExprId> {
+        let begin = match tag.begin {
+            Mark::Text(text) => self.builder.text(text.get(read..).unwrap_or("")),
+            Mark::Token(token) => self.token(token),
+        };
+        let (content, end) = match &tag.end {
+            End::Texts(ends) => {
+                let texts: Vec<&str> = ends.iter().copied().filter(|end| !end.is_empty()).collect();
+                let content = self.format(&tag.content, Around { texts: &texts, token: None })?;
+                let ends: Vec<ExprId> = ends.iter().map(|end| self.builder.text(end)).collect();
+                (content, self.builder.choice(ends))
+            }
+            End::Token(token) => {
+                let content = self.format(&tag.content, Around { texts: &[], token: Some(*token) })?;
+                (content, self.token(*token))
+            }
+        };
+        Ok(self.builder.sequence([begin, content, end]))
+    }
+
+    fn tag(&mut self, tag: &Tag<'_>) -> Result<ExprId> {
+        self.tag_after(tag, 0)
+    }
+
+    fn tags(&mut self, tags: &[Tag<'_>]) -> Result<ExprId> {
+        let tags = tags.iter().map(|tag| self.tag(tag)).collect::<Result<Vec<_>>>()?;
+        Ok(self.builder.choice(tags))
+    }
+
+    fn triggered_tags(
+        &mut self,
+        (triggers, tags): (&[&str], &[Tag<'_>]),
+        excludes: &[&str],
+        times: Times,
+        (at, around): (&str, Around<'_, '_>),
+    ) -> Result<ExprId> {
+        let mut text = Text::new(self, !times.stop_after_first);
+        let mut has_tag = vec![false; triggers.len()];
+        let mut whole = Vec::new();
+        for tag in tags {
+            let place = trigger_of(tag, triggers)?;
+            has_tag[place] = true;
+            let trigger = triggers[place];
+            let rest = self.tag_after(tag, trigger.len())?;
+            if times.at_least_one {
+                let begin = self.builder.text(trigger);
+                whole.push(self.builder.sequence([begin, rest]));
+            }
+            text.add(trigger, rest);
+        }
+        for (place, (trigger, _)) in triggers.iter().zip(has_tag).enumerate().filter(|(_, pair)| !pair.1) {
+            self.warnings.push(errors::trigger_without_tag(&format!("{at}/triggers/{place}"), trigger));
+            text.forbid(trigger);
+        }
+        let after = text.finish(self, &forbidden(excludes, around));
+        Ok(match (times.at_least_one, times.stop_after_first) {
+            (false, _) => after,
+            (true, true) => self.builder.choice(whole),
+            (true, false) => {
+                let first = self.builder.choice(whole);
+                self.builder.sequence([first, after])
+            }
+        })
+    }
+
+    fn token_triggered_tags(
+        &mut self,
+        (triggers, tags): (&[Token<'_>], &[Tag<'_>]),
+        excludes: &[Token<'_>],
+        times: Times,
+        around: Around<'_, '_>,
+    ) -> Result<ExprId> {
+        for tag in tags {
+            match tag.begin {
+                Mark::Token(token) if triggers.contains(&token) => {}
+                _ => return Err(errors::no_trigger_token(&format!("{}/begin", tag.at))),
+            }
+        }
+        let tag = self.tags(tags)?;
+        let excluded = triggers.iter().chain(excludes).copied().chain(around.token);
+        Ok(self.tags_among_tokens(tag, excluded, times))
+    }
+
+    /// Tags between tokens of which these are none.
+    fn tags_among_tokens<'v>(
+        &mut self,
+        tag: ExprId,
+        excluded: impl IntoIterator<Item = Token<'v>>,
+        times: Times,
+    ) -> ExprId {
+        let one = self.other_token(excluded);
+        let tokens = self.builder.star(one);
+        match (times.at_least_one, times.stop_after_first) {
+            (true, true) => tag,
+            (false, true) => {
+                let tag = self.builder.optional(tag);
+                self.builder.sequence([tokens, tag])
+            }
+            (at_least_one, false) => {
+                let next = self.builder.sequence([tokens, tag]);
+                let more = self.builder.star(next);
+                let rest = self.builder.sequence([more, tokens]);
+                if at_least_one { self.builder.sequence([tag, rest]) } else { rest }
+            }
+        }
+    }
+}
+
+fn selector(token: Token<'_>) -> TokenSelector {
+    match token {
+        Token::Id(id) => TokenSelector::Ids { first: id, last: id },
+        Token::Name(name) => TokenSelector::Name(name.into()),
+    }
+}
+
+/// What text does not hold: what its format excludes, and the ends of the tag around it.
+fn forbidden(excludes: &[&str], around: Around<'_, '_>) -> Vec<Box<str>> {
+    let mut all: Vec<Box<str>> = excludes.iter().chain(around.texts).map(|text| Box::from(*text)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The place of the one trigger that a tag begins with.
+fn trigger_of(tag: &Tag<'_>, triggers: &[&str]) -> Result<usize> {
+    let at = || format!("{}/begin", tag.at);
+    let Mark::Text(begin) = tag.begin else { return Err(errors::token_in_text(&at())) };
+    let mut found = (0..triggers.len()).filter(|&place| begin.starts_with(triggers[place]));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(one), Some(other)) => Err(errors::many_triggers(&at(), begin, triggers[one], triggers[other])),
+        _ => Err(errors::no_trigger(&at(), begin, triggers)),
+    }
+}

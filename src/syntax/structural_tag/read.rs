@@ -1,0 +1,355 @@
+//! Reading of JSON into formats.
+//!
+//! Values are nested as deep as the reader of JSON allows, which is 128 levels, so that this may recurse.
+
+use super::errors;
+use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
+use crate::error::Result;
+use serde_json::{Map, Value};
+
+/// The types of formats, with the fields that each has beside `type`.
+const FORMATS: &[(&str, &[&str])] = &[
+    ("const_string", &["value"]),
+    ("json_schema", &["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"]),
+    ("qwen_xml_parameter", &["json_schema"]),
+    ("regex", &["pattern", "excludes"]),
+    ("grammar", &["grammar"]),
+    ("any_text", &["excludes", "max_tokens", "max_chars"]),
+    ("token", &["token"]),
+    ("exclude_token", &["exclude_tokens"]),
+    ("any_tokens", &["exclude_tokens", "max_tokens"]),
+    ("sequence", &["elements"]),
+    ("or", &["elements"]),
+    ("optional", &["content"]),
+    ("plus", &["content"]),
+    ("star", &["content"]),
+    ("repeat", &["min", "max", "content"]),
+    ("tag", TAG),
+    ("triggered_tags", &["triggers", "tags", "at_least_one", "stop_after_first", "excludes"]),
+    (
+        "token_triggered_tags",
+        &["trigger_tokens", "tags", "exclude_tokens", "at_least_one", "stop_after_first"],
+    ),
+    ("tags_with_separator", &["tags", "separator", "at_least_one", "stop_after_first"]),
+    ("dispatch", &["rules", "loop", "excludes"]),
+    ("token_dispatch", &["rules", "loop", "exclude_tokens"]),
+];
+
+const TAG: &[&str] = &["begin", "content", "end"];
+
+/// An object of the source: its fields are asked for by name.
+#[derive(Clone, Copy)]
+struct Object<'v, 'p> {
+    at: &'p str,
+    /// What it is, for messages.
+    name: &'p str,
+    fields: &'v Map<String, Value>,
+}
+
+impl<'v, 'p> Object<'v, 'p> {
+    /// An object with no fields but these and `type`.
+    fn new(value: &'v Value, at: &'p str, name: &'p str, fields: &[&str]) -> Result<Object<'v, 'p>> {
+        let Value::Object(map) = value else { return Err(errors::wrong_type(at, value, "an object")) };
+        let unknown = map.keys().find(|key| *key != "type" && !fields.contains(&key.as_str()));
+        match unknown {
+            Some(key) => Err(errors::unknown_field(&join(at, key), name, key, fields)),
+            None => Ok(Object { at, name, fields: map }),
+        }
+    }
+
+    fn pointer(&self, field: &str) -> String {
+        join(self.at, field)
+    }
+
+    /// A field that may be missing. Clients write `null` for what they leave out.
+    fn optional(&self, field: &str) -> Option<&'v Value> {
+        self.fields.get(field).filter(|value| !value.is_null())
+    }
+
+    fn required(&self, field: &str) -> Result<&'v Value> {
+        self.fields.get(field).ok_or_else(|| errors::missing_field(self.at, self.name, field))
+    }
+
+    fn text(&self, field: &str) -> Result<&'v str> {
+        text(self.required(field)?, &self.pointer(field))
+    }
+
+    fn flag(&self, field: &str, default: bool) -> Result<bool> {
+        match self.optional(field) {
+            None => Ok(default),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(errors::wrong_type(&self.pointer(field), other, "`true` or `false`")),
+        }
+    }
+
+    fn count(&self, field: &str) -> Result<Option<u32>> {
+        let Some(value) = self.optional(field) else { return Ok(None) };
+        match value.as_u64().and_then(|count| u32::try_from(count).ok()) {
+            Some(count) => Ok(Some(count)),
+            None => {
+                Err(errors::wrong_type(&self.pointer(field), value, "a whole number from 0 to 4294967295"))
+            }
+        }
+    }
+
+    /// A list, read element by element.
+    fn list<T>(&self, field: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
+        list(self.required(field)?, &self.pointer(field), read)
+    }
+
+    /// The same, empty if it is missing.
+    fn optional_list<T>(&self, field: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
+        self.optional(field).map_or_else(|| Ok(Vec::new()), |value| list(value, &self.pointer(field), read))
+    }
+
+    /// A list of at least one element.
+    fn some<T>(
+        &self,
+        field: &str,
+        what: &str,
+        read: impl Fn(&'v Value, &str) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let all = self.list(field, read)?;
+        match all.is_empty() {
+            true => Err(errors::empty_list(&self.pointer(field), what)),
+            false => Ok(all),
+        }
+    }
+
+    fn times(&self) -> Result<Times> {
+        Ok(Times {
+            at_least_one: self.flag("at_least_one", false)?,
+            stop_after_first: self.flag("stop_after_first", false)?,
+        })
+    }
+
+    fn content(&self) -> Result<Box<Format<'v>>> {
+        Ok(Box::new(format(self.required("content")?, &self.pointer("content"))?))
+    }
+}
+
+/// The pointer of a field or an element (RFC 6901).
+fn join(pointer: &str, token: &str) -> String {
+    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
+}
+
+fn list<'v, T>(value: &'v Value, at: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
+    let Value::Array(all) = value else { return Err(errors::wrong_type(at, value, "a list")) };
+    all.iter().enumerate().map(|(place, value)| read(value, &format!("{at}/{place}"))).collect()
+}
+
+fn text<'v>(value: &'v Value, at: &str) -> Result<&'v str> {
+    value.as_str().ok_or_else(|| errors::wrong_type(at, value, "a string"))
+}
+
+fn excluded<'v>(value: &'v Value, at: &str) -> Result<&'v str> {
+    match text(value, at)? {
+        "" => Err(errors::empty_string(at, "a string that a text must not have")),
+        text => Ok(text),
+    }
+}
+
+fn trigger<'v>(value: &'v Value, at: &str) -> Result<&'v str> {
+    match text(value, at)? {
+        "" => Err(errors::empty_string(at, "a trigger")),
+        text => Ok(text),
+    }
+}
+
+fn token<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
+    let id = || value.as_u64().and_then(|id| u32::try_from(id).ok());
+    match value {
+        Value::String(name) if name.is_empty() => Err(errors::empty_string(at, "the name of a token")),
+        Value::String(name) => Ok(Token::Name(name)),
+        _ => {
+            id().map(Token::Id).ok_or_else(|| errors::wrong_type(at, value, "the id of a token, or its text"))
+        }
+    }
+}
+
+/// A `token` format, where a tag has one in place of a string.
+fn token_format<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
+    let object = Object::new(value, at, "token", &["token"])?;
+    match object.optional("type") {
+        None => {}
+        Some(Value::String(name)) if name == "token" => {}
+        Some(other) => return Err(errors::wrong_type(&object.pointer("type"), other, "`token`")),
+    }
+    token(object.required("token")?, &object.pointer("token"))
+}
+
+/// A structural tag of either form.
+///
+/// # Errors
+/// `structural-tag/…` with the place.
+pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
+    let Value::Object(map) = value else { return Err(errors::not_a_tag(value)) };
+    if map.contains_key("structures") {
+        return older_form(value);
+    }
+    match map.get("type").and_then(Value::as_str) {
+        Some("structural_tag") if map.contains_key("structures") => older_form(value),
+        Some("structural_tag") => {
+            let object = Object::new(value, "", "structural_tag", &["format"])?;
+            format(object.required("format")?, "/format")
+        }
+        _ => Err(errors::not_a_tag(value)),
+    }
+}
+
+/// `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`.
+fn older_form(value: &Value) -> Result<Format<'_>> {
+    let object = Object::new(value, "", "structural_tag", &["structures", "triggers"])?;
+    let structure = |value, at: &str| {
+        let object = Object::new(value, at, "structures", &["begin", "schema", "end"])?;
+        let (schema, schema_at) = (object.required("schema")?, object.pointer("schema"));
+        let schema = Schema { schema, at: schema_at.clone(), any_order: false, max_whitespace: None };
+        Ok(Tag {
+            at: at.to_owned(),
+            begin: Mark::Text(object.text("begin")?),
+            content: Format { at: schema_at, kind: Kind::JsonSchema(schema) },
+            end: End::Texts(vec![object.text("end")?]),
+        })
+    };
+    let kind = Kind::TriggeredTags {
+        tags: object.some("structures", "structures", structure)?,
+        triggers: object.some("triggers", "triggers", trigger)?,
+        excludes: Vec::new(),
+        times: Times { at_least_one: false, stop_after_first: false },
+    };
+    Ok(Format { at: String::new(), kind })
+}
+
+fn tag<'v>(value: &'v Value, at: &str) -> Result<Tag<'v>> {
+    let object = Object::new(value, at, "tag", TAG)?;
+    if let Some(kind) = object.optional("type").filter(|kind| kind.as_str() != Some("tag")) {
+        return Err(errors::wrong_type(&object.pointer("type"), kind, "`tag`"));
+    }
+    let (begin, end) = (object.required("begin")?, object.required("end")?);
+    let begin = match begin {
+        Value::String(text) => Mark::Text(text),
+        other => Mark::Token(token_format(other, &object.pointer("begin"))?),
+    };
+    let end = match end {
+        Value::String(text) => End::Texts(vec![text]),
+        Value::Array(_) => End::Texts(object.some("end", "ends", text)?),
+        other => End::Token(token_format(other, &object.pointer("end"))?),
+    };
+    let content = format(object.required("content")?, &object.pointer("content"))?;
+    Ok(Tag { at: at.to_owned(), begin, content, end })
+}
+
+fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
+    let schema = object.required("json_schema")?;
+    if let Some(style) = object.optional("style") {
+        let at = object.pointer("style");
+        match text(style, &at)? {
+            "json" => {}
+            other => return Err(errors::unsupported_style(&at, other)),
+        }
+    }
+    if !object.optional_list("excludes", excluded)?.is_empty() {
+        return Err(errors::unsupported_excludes(&object.pointer("excludes")));
+    }
+    Ok(Schema {
+        schema,
+        at: object.pointer("json_schema"),
+        any_order: object.flag("any_order", false)?,
+        max_whitespace: object.count("max_whitespace_cnt")?,
+    })
+}
+
+/// A rule of a dispatch: a pair of what begins it and its content.
+fn rule<'v, T>(
+    value: &'v Value,
+    at: &str,
+    begin: impl Fn(&'v Value, &str) -> Result<T>,
+) -> Result<(T, Format<'v>)> {
+    match value.as_array().map(Vec::as_slice) {
+        Some([first, content]) => {
+            Ok((begin(first, &format!("{at}/0"))?, format(content, &format!("{at}/1"))?))
+        }
+        _ => Err(errors::wrong_type(at, value, "a pair of what begins the content, and its format")),
+    }
+}
+
+fn repeat<'v>(object: &Object<'v, '_>) -> Result<Kind<'v>> {
+    let min = object.count("min")?.ok_or_else(|| errors::missing_field(object.at, object.name, "min"))?;
+    let max = match object.required("max")?.as_i64() {
+        Some(-1) => None,
+        _ => object.count("max")?,
+    };
+    match max {
+        Some(max) if max < min => Err(errors::crossed_bounds(object.at, min, max)),
+        _ => Ok(Kind::Repeat { content: object.content()?, min, max }),
+    }
+}
+
+fn format<'v>(value: &'v Value, at: &str) -> Result<Format<'v>> {
+    let Value::Object(map) = value else { return Err(errors::wrong_type(at, value, "a format: an object")) };
+    let names = || FORMATS.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let kind = map.get("type").ok_or_else(|| errors::missing_field(at, "a format", "type"))?;
+    let type_at = join(at, "type");
+    let kind = text(kind, &type_at)?;
+    let Some(&(name, fields)) = FORMATS.iter().find(|(name, _)| *name == kind) else {
+        return Err(errors::unknown_format(&type_at, kind, &names()));
+    };
+    let object = Object::new(value, at, name, fields)?;
+    let repeated = |min, max| Ok(Kind::Repeat { content: object.content()?, min, max });
+    let kind = match name {
+        "const_string" => Ok(Kind::ConstString(object.text("value")?)),
+        "json_schema" => Ok(Kind::JsonSchema(schema(&object)?)),
+        "qwen_xml_parameter" => Err(errors::unsupported_style(&type_at, "qwen_xml_parameter")),
+        "regex" => match object.optional_list("excludes", excluded)?.is_empty() {
+            true => Ok(Kind::Regex(object.text("pattern")?)),
+            false => Err(errors::unsupported_excludes(&object.pointer("excludes"))),
+        },
+        "grammar" => Ok(Kind::Grammar(object.text("grammar")?)),
+        "any_text" => Ok(Kind::AnyText {
+            excludes: object.optional_list("excludes", excluded)?,
+            max_tokens: object.count("max_tokens")?,
+            max_chars: object.count("max_chars")?,
+        }),
+        "token" => Ok(Kind::Token(token(object.required("token")?, &object.pointer("token"))?)),
+        "exclude_token" => Ok(Kind::ExcludeToken(object.optional_list("exclude_tokens", token)?)),
+        "any_tokens" => Ok(Kind::AnyTokens {
+            excludes: object.optional_list("exclude_tokens", token)?,
+            most: object.count("max_tokens")?,
+        }),
+        "sequence" => Ok(Kind::Sequence(object.some("elements", "elements", format)?)),
+        "or" => Ok(Kind::Or(object.some("elements", "elements", format)?)),
+        "optional" => repeated(0, Some(1)),
+        "plus" => repeated(1, None),
+        "star" => repeated(0, None),
+        "repeat" => repeat(&object),
+        "tag" => Ok(Kind::Tag(Box::new(tag(value, at)?))),
+        "triggered_tags" => Ok(Kind::TriggeredTags {
+            triggers: object.some("triggers", "triggers", trigger)?,
+            tags: object.some("tags", "tags", tag)?,
+            excludes: object.optional_list("excludes", excluded)?,
+            times: object.times()?,
+        }),
+        "token_triggered_tags" => Ok(Kind::TokenTriggeredTags {
+            triggers: object.some("trigger_tokens", "trigger tokens", token)?,
+            tags: object.some("tags", "tags", tag)?,
+            excludes: object.optional_list("exclude_tokens", token)?,
+            times: object.times()?,
+        }),
+        "tags_with_separator" => Ok(Kind::TagsWithSeparator {
+            tags: object.some("tags", "tags", tag)?,
+            separator: object.text("separator")?,
+            times: object.times()?,
+        }),
+        "dispatch" => Ok(Kind::Dispatch {
+            rules: object.some("rules", "rules", |value, at| rule(value, at, trigger))?,
+            excludes: object.optional_list("excludes", excluded)?,
+            is_loop: object.flag("loop", true)?,
+        }),
+        _ => Ok(Kind::TokenDispatch {
+            rules: object.some("rules", "rules", |value, at| rule(value, at, token))?,
+            excludes: object.optional_list("exclude_tokens", token)?,
+            is_loop: object.flag("loop", true)?,
+        }),
+    };
+    Ok(Format { at: at.to_owned(), kind: kind? })
+}
