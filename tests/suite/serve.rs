@@ -152,12 +152,18 @@ fn notations_are_told_by_files() {
         for file in notation.folder_files() {
             let extension = file.rsplit('.').next().unwrap();
             assert!(notation.extensions().contains(&extension), "{file}");
-            let text = if notation == Notation::Spec { r#"{"kind": "cfg"}"# } else { "{}" };
+            let text = match notation {
+                Notation::Spec => r#"{"kind": "cfg"}"#,
+                Notation::StructuralTag => r#"{"type": "structural_tag"}"#,
+                _ => "{}",
+            };
             assert_eq!(told(file, text), Some(notation), "{file}");
         }
         assert_eq!(Source::new(notation, "x").notation(), notation);
     }
     assert_eq!(told("a.json", r#"{"kind": "x", "$schema": "y"}"#), Some(Notation::JsonSchema));
+    assert_eq!(told("a.json", r#"{"structures": [], "triggers": []}"#), Some(Notation::StructuralTag));
+    assert_eq!(told("a.json", r#"{"title": "structural_tag"}"#), Some(Notation::JsonSchema));
     assert_eq!(told("a.txt", ""), None);
     assert_eq!(told("json", ""), None);
     assert_eq!(Notation::Regex.in_file("a\r\n\r\n"), "a\r\n");

@@ -102,7 +102,13 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Front ends that may use a sibling.
-const SIBLINGS: &[(&str, &str)] = &[("json_schema", "regex"), ("automaton_spec", "json_schema")];
+const SIBLINGS: &[(&str, &str)] = &[
+    ("json_schema", "regex"),
+    ("automaton_spec", "json_schema"),
+    ("structural_tag", "gbnf"),
+    ("structural_tag", "json_schema"),
+    ("structural_tag", "regex"),
+];
 
 pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();

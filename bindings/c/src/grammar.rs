@@ -138,6 +138,29 @@ pub unsafe extern "C" fn grammata_compile_gbnf(
     })
 }
 
+/// Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
+///
+/// Options: those of `grammata_compile_json_schema`, for the schemas in it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_structural_tag(
+    compiler: *const GrammataCompiler,
+    tag: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let text = call.text(tag, length, "tag")?;
+        let (source, notation) = options::source(&call, "structural-tag", text, options, &compiler.limits)?;
+        call.give(out, compiler.compile(&source, notation)?)
+    })
+}
+
 /// Compiles an automaton spec.
 ///
 /// Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files

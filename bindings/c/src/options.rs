@@ -6,7 +6,7 @@ use engine::Limits;
 use engine::diagnostic::Notation;
 use engine::explore::ExploreBudget;
 use engine::syntax::automaton_spec;
-use engine::syntax::{self, Source, gbnf, json_schema, regex};
+use engine::syntax::{self, Source, gbnf, json_schema, regex, structural_tag};
 use engine::vocabulary::{LoadOptions, TokenId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -42,6 +42,11 @@ pub(crate) fn source(
         }
         Some(syntax::Notation::Gbnf) => {
             (Source::Gbnf(text, read::<GbnfOptions>(call, options)?.with(limits)), Notation::Gbnf)
+        }
+        Some(syntax::Notation::StructuralTag) => {
+            let schemas = read::<SchemaOptions>(call, options)?.with(limits);
+            let options = structural_tag::Options::default().json_schema(schemas).limits(limits.clone());
+            (Source::StructuralTag(text, options), Notation::Json)
         }
         Some(syntax::Notation::Spec) => {
             let options = read::<SpecOptions>(call, options)?;

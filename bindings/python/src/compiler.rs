@@ -170,6 +170,13 @@ impl Compiler {
         self.parse_and_compile(py, &source::of_gbnf(grammar, root, self.limits.clone()))
     }
 
+    /// Compiles a structural tag; see `Source.structural_tag`. Raises GrammarError, LimitError.
+    #[pyo3(signature = (tag))]
+    fn compile_structural_tag(&self, tag: &Bound<'_, PyAny>) -> PyResult<CompiledGrammar> {
+        let source = source::of_structural_tag(tag, self.limits.clone())?;
+        self.parse_and_compile(tag.py(), &source)
+    }
+
     /// Compiles an automaton spec; see `Source.spec`. Raises GrammarError, LimitError.
     #[pyo3(signature = (spec, *, parameters=None, folder=None))]
     fn compile_spec(

@@ -6,7 +6,7 @@ use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::Limits;
 use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Whitespace};
-use grammata::syntax::{automaton_spec, gbnf, json_schema, regex};
+use grammata::syntax::{automaton_spec, gbnf, json_schema, regex, structural_tag};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::collections::BTreeMap;
@@ -151,6 +151,15 @@ pub(crate) fn of_gbnf(grammar: String, root: &str, limits: Limits) -> Source {
     Source::new(grammata::syntax::Source::Gbnf(grammar, options))
 }
 
+pub(crate) fn of_structural_tag(tag: &Bound<'_, PyAny>, limits: Limits) -> PyResult<Source> {
+    let text = match tag.extract::<String>() {
+        Ok(text) => text,
+        Err(_) => json("the structural tag", tag)?.to_string(),
+    };
+    let options = structural_tag::Options::default().limits(limits);
+    Ok(Source::new(grammata::syntax::Source::StructuralTag(text, options)))
+}
+
 /// The text of a spec, which may be a dict, and its options.
 pub(crate) fn spec_options(
     spec: &Bound<'_, PyAny>,
@@ -258,6 +267,14 @@ impl Source {
         Ok(of_gbnf(grammar, root, self::limits(limits)?))
     }
 
+    /// A structural tag, the JSON in which vLLM and SGLang ask for tool calls: a text or a dict, in the form with `format` or the
+    /// older one with `structures` and `triggers`.
+    #[staticmethod]
+    #[pyo3(signature = (tag, *, limits=None))]
+    fn structural_tag(tag: &Bound<'_, PyAny>, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
+        of_structural_tag(tag, self::limits(limits)?)
+    }
+
     /// An automaton spec: TOML, JSON or a dict. `parameters` are values for those that it declares; `folder` has the files that
     /// it names.
     #[staticmethod]
@@ -277,7 +294,7 @@ impl Source {
         self.source.text()
     }
 
-    /// "json-schema", "regex", "gbnf" or "spec".
+    /// "json-schema", "regex", "gbnf", "structural-tag" or "spec".
     #[getter]
     fn notation(&self) -> &str {
         self.source.notation().id()

@@ -12,7 +12,9 @@ use grammata::error::{Error, Result};
 use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 use grammata::mask_file::{self, MaskFile};
-use grammata::syntax::{Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex};
+use grammata::syntax::{
+    Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex, structural_tag,
+};
 use grammata_base::files;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -207,7 +209,7 @@ pub(super) struct Text {
 impl Text {
     fn new(file: &Path, text: String, kind: Notation) -> Text {
         let notation = match kind {
-            Notation::JsonSchema => diagnostic::Notation::Json,
+            Notation::JsonSchema | Notation::StructuralTag => diagnostic::Notation::Json,
             Notation::Gbnf => diagnostic::Notation::Gbnf,
             Notation::Regex => diagnostic::Notation::Text,
             // what stands after a header is a template, in which pointers into the spec lead nowhere
@@ -359,11 +361,16 @@ pub(super) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
 fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
     let options = [
         (!args.parameters.is_empty(), "--param", Notation::Spec, "automaton specs"),
-        (args.whitespace.is_some(), "--whitespace", Notation::JsonSchema, "JSON Schemas"),
-        (args.property_order.is_some(), "--property-order", Notation::JsonSchema, "JSON Schemas"),
-        (args.numbers.is_some(), "--numbers", Notation::JsonSchema, "JSON Schemas"),
-        (args.max_digits.is_some(), "--max-digits", Notation::JsonSchema, "JSON Schemas"),
-        (args.formats.is_some(), "--formats", Notation::JsonSchema, "JSON Schemas"),
+        (args.whitespace.is_some(), "--whitespace", Notation::JsonSchema, "JSON Schemas and structural tags"),
+        (
+            args.property_order.is_some(),
+            "--property-order",
+            Notation::JsonSchema,
+            "JSON Schemas and structural tags",
+        ),
+        (args.numbers.is_some(), "--numbers", Notation::JsonSchema, "JSON Schemas and structural tags"),
+        (args.max_digits.is_some(), "--max-digits", Notation::JsonSchema, "JSON Schemas and structural tags"),
+        (args.formats.is_some(), "--formats", Notation::JsonSchema, "JSON Schemas and structural tags"),
         (args.max_schema_bytes.is_some(), "--max-schema-bytes", Notation::JsonSchema, "JSON Schemas"),
         (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
         (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
@@ -371,7 +378,11 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
         (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
         (args.search, "--search", Notation::Regex, "regular expressions"),
     ];
-    match options.into_iter().find(|&(given, _, owner, _)| given && Some(owner) != kind) {
+    // the schemas in a structural tag are read with the options of schemas
+    let is_of = |owner: Notation, applies_to: &str| {
+        Some(owner) == kind || kind == Some(Notation::StructuralTag) && applies_to.contains("structural tags")
+    };
+    match options.into_iter().find(|&(given, _, owner, applies_to)| given && !is_of(owner, applies_to)) {
         Some((_, option, _, applies_to)) => {
             let kind = kind.map_or_else(|| "mask file".to_owned(), |kind| kind.to_string());
             Err(errors::not_for_kind(option, &kind, applies_to))
@@ -404,6 +415,11 @@ fn source(
             Source::Regex(own, regex::Options::default().dialect(dialect).search(args.search).limits(limits))
         }
         Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
+        Notation::StructuralTag => {
+            let schemas = schema_options(args, text, limits.clone(), defaults)?;
+            let options = structural_tag::Options::default().json_schema(schemas).limits(limits);
+            Source::StructuralTag(own, options)
+        }
         Notation::Spec => {
             let parameters = by_name(&args.parameters)?;
             let (format, folder) = (format_of(file, text), folder_of(file));

@@ -132,6 +132,8 @@ class Source:
     @staticmethod
     def gbnf(grammar: str, *, root: str = "root", limits: _Limits | None = None) -> Source: ...
     @staticmethod
+    def structural_tag(tag: str | Mapping[str, Any], *, limits: _Limits | None = None) -> Source: ...
+    @staticmethod
     def spec(
         spec: str | Mapping[str, Any],
         *,
@@ -182,6 +184,7 @@ class Compiler:
         search: bool = False,
     ) -> CompiledGrammar: ...
     def compile_gbnf(self, grammar: str, *, root: str = "root") -> CompiledGrammar: ...
+    def compile_structural_tag(self, tag: str | Mapping[str, Any]) -> CompiledGrammar: ...
     def compile_spec(
         self,
         spec: str | Mapping[str, Any],
