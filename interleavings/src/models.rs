@@ -1,8 +1,8 @@
 //! What must hold of readers, whatever the writer is doing.
 
+use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::transitions::Transitions;
-use crate::automaton::program::automaton::Automaton;
 use crate::automaton::writer;
 use crate::collections::append_vec::AppendVec;
 use crate::sync::{AtomicU64, Ordering};

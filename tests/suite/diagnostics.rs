@@ -5,7 +5,7 @@
 //! the text.
 
 use grammata::automaton::Automaton;
-use grammata::syntax::{gbnf, json_schema, regex};
+use grammata::syntax::{gbnf, json_schema, regex, structural_tag};
 use grammata::{Limits, Result};
 use std::path::Path;
 
@@ -50,6 +50,16 @@ fn show<T>(result: Result<T>, warnings: impl Fn(&T) -> Vec<String>) -> String {
 fn gbnf_texts() {
     check("gbnf", |bytes| {
         show(gbnf::compile_bytes(bytes, &gbnf::Options::default()), |compiled| {
+            compiled.warnings.iter().map(|w| format!("warning{w}")).collect()
+        })
+    });
+}
+
+#[test]
+fn structural_tag_texts() {
+    check("structural-tag", |bytes| {
+        let tag = str::from_utf8(bytes).expect("tags are text");
+        show(structural_tag::compile(tag, &structural_tag::Options::default()), |compiled| {
             compiled.warnings.iter().map(|w| format!("warning{w}")).collect()
         })
     });

@@ -181,8 +181,10 @@ pub(super) fn token_in_text(pointer: &str) -> Error {
 /// What is wrong with a text in another notation, a pattern or a grammar.
 pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     cause.map(|diagnostic| {
+        // a piece of the text that is shown says it better
         let within = match diagnostic.place() {
             Place::Whole => None,
+            _ if diagnostic.snippet().is_some() => None,
             place => Some(format!("at {place} of this text")),
         };
         let diagnostic = diagnostic.at(at(pointer));

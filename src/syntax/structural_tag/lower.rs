@@ -19,8 +19,8 @@ struct Around<'a, 'v> {
 }
 
 /// Makes the expressions of formats.
-pub(super) struct Lowering<'o> {
-    pub(super) builder: GrammarBuilder,
+struct Lowering<'o> {
+    builder: GrammarBuilder,
     options: &'o super::Options,
     warnings: Vec<Diagnostic>,
 }
@@ -80,12 +80,12 @@ impl Lowering<'_> {
                 self.builder.separated(tags, separator, u32::from(times.at_least_one), max)
             }
             Kind::Dispatch { rules, excludes, is_loop } => {
-                let mut text = Text::new(self, *is_loop);
+                let mut text = Text::new(&mut self.builder, *is_loop);
                 for (pattern, content) in rules {
                     let content = self.format(content, Around::default())?;
                     text.add(pattern, content);
                 }
-                text.finish(self, &forbidden(excludes, around))
+                text.finish(&mut self.builder, &forbidden(excludes, around))
             }
             Kind::TokenDispatch { rules, excludes, is_loop } => {
                 let mut tags = Vec::with_capacity(rules.len());
@@ -222,7 +222,7 @@ impl Lowering<'_> {
         times: Times,
         (at, around): (&str, Around<'_, '_>),
     ) -> Result<ExprId> {
-        let mut text = Text::new(self, !times.stop_after_first);
+        let mut text = Text::new(&mut self.builder, !times.stop_after_first);
         let mut has_tag = vec![false; triggers.len()];
         let mut whole = Vec::new();
         for tag in tags {
@@ -240,7 +240,7 @@ impl Lowering<'_> {
             self.warnings.push(errors::trigger_without_tag(&format!("{at}/triggers/{place}"), trigger));
             text.forbid(trigger);
         }
-        let after = text.finish(self, &forbidden(excludes, around));
+        let after = text.finish(&mut self.builder, &forbidden(excludes, around));
         Ok(match (times.at_least_one, times.stop_after_first) {
             (false, _) => after,
             (true, true) => self.builder.choice(whole),

@@ -1,7 +1,6 @@
 //! Text in which triggers begin something else.
 
-use super::lower::Lowering;
-use crate::grammar::{ExprId, FreeText, RuleId};
+use crate::grammar::{ExprId, FreeText, GrammarBuilder, RuleId};
 
 /// Free text in the making: what each trigger leads to.
 pub(super) struct Text<'v> {
@@ -12,8 +11,8 @@ pub(super) struct Text<'v> {
 }
 
 impl<'v> Text<'v> {
-    pub(super) fn new(lowering: &mut Lowering<'_>, is_loop: bool) -> Text<'v> {
-        Text { again: is_loop.then(|| lowering.builder.declare("text")), tails: Vec::new() }
+    pub(super) fn new(builder: &mut GrammarBuilder, is_loop: bool) -> Text<'v> {
+        Text { again: is_loop.then(|| builder.declare("text")), tails: Vec::new() }
     }
 
     /// Adds what a trigger may lead to.
@@ -30,8 +29,7 @@ impl<'v> Text<'v> {
     }
 
     /// The text, which does not hold some strings.
-    pub(super) fn finish(self, lowering: &mut Lowering<'_>, forbidden: &[Box<str>]) -> ExprId {
-        let builder = &mut lowering.builder;
+    pub(super) fn finish(self, builder: &mut GrammarBuilder, forbidden: &[Box<str>]) -> ExprId {
         let mut forbidden = forbidden.to_vec();
         let mut triggers = Vec::with_capacity(self.tails.len());
         let again = self.again.map(|rule| builder.rule(rule));

@@ -1,0 +1,7 @@
+//! Fuzzes `grammata_testing::fuzz::structural_tag`.
+
+#![no_main]
+
+use grammata_testing::fuzz;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::structural_tag(bytes));
