@@ -377,6 +377,18 @@ GrammataStatus grammata_compile_gbnf(const GrammataCompiler *compiler,
                                      GrammataError **error);
 
 /**
+ * Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
+ *
+ * Options: those of `grammata_compile_json_schema`, for the schemas in it.
+ */
+GrammataStatus grammata_compile_structural_tag(const GrammataCompiler *compiler,
+                                               const char *tag,
+                                               size_t length,
+                                               const char *options,
+                                               GrammataGrammar **out,
+                                               GrammataError **error);
+
+/**
  * Compiles an automaton spec.
  *
  * Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files

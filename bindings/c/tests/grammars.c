@@ -62,6 +62,9 @@ static void grammars(void) {
     const char *spec = "kind = 'cfg'\nsymbols = ['a']\nstart = 's'\nrules = { s = ['a'] }";
     OK(grammata_compile_spec(compiler, spec, strlen(spec), "{\"format\": \"toml\"}", &grammar, &error));
     grammata_grammar_free(grammar);
+    const char *tag = "{\"type\": \"structural_tag\", \"format\": {\"type\": \"const_string\", \"value\": \"a\"}}";
+    OK(grammata_compile_structural_tag(compiler, tag, strlen(tag), "{\"whitespace\": \"compact\"}", &grammar, &error));
+    grammata_grammar_free(grammar);
     const char *schema = "{\"enum\": [\"a\", \"ab\"], \"colour\": 1}";
     OK(grammata_compile_json_schema(compiler, schema, strlen(schema),
                                     "{\"generation\": true, \"whitespace\": {\"at_most\": 1}, \"property_order\": \"any\","

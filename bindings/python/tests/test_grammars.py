@@ -220,6 +220,34 @@ def test_gbnf_with_special_tokens_and_triggers(compiler, vocabulary):
     assert compiler.compile_gbnf('start ::= "x"', root="start").matcher().forced_bytes() == b"x"
 
 
+def test_structural_tags(compiler, vocabulary):
+    end = vocabulary.special_id("<|im_end|>")
+    call = {"begin": "<call>", "content": {"type": "json_schema", "json_schema": {"const": 1}}, "end": "</call>"}
+    tag = {
+        "type": "structural_tag",
+        "format": {
+            "type": "sequence",
+            "elements": [
+                {"type": "triggered_tags", "triggers": ["<call>"], "tags": [call]},
+                {"type": "token", "token": "<|im_end|>"},
+            ],
+        },
+    }
+    for form in (tag, json.dumps(tag)):
+        matcher = compiler.compile_structural_tag(form).matcher()
+        matcher.accept_bytes("see <call>1</call>")
+        assert end in matcher.mask().ids()
+        matcher.accept_token(end)
+        assert matcher.is_accepting()
+    source = grammata.Source.structural_tag({"structures": [{**call, "schema": {}}], "triggers": ["<"]})
+    assert source.notation == "structural-tag"
+    older = {"structures": [{"begin": "<f>", "schema": {"const": 1}, "end": ";"}], "triggers": ["<f"]}
+    assert accepts(compiler.compile_structural_tag(older), "a <f>1; b")
+    with pytest.raises(grammata.GrammarError) as caught:
+        compiler.compile_structural_tag({"type": "structural_tag", "format": {"type": "any"}})
+    assert caught.value.code == "structural-tag/unknown-format" and caught.value.place == "#/format/type"
+
+
 def test_specs(bytewise):
     spec = {"kind": "cfg", "start": "s", "symbols": {"a": "ab", "b": "c"}, "rules": {"s": ["a s b", ""]}}
     for form in (spec, json.dumps(spec)):

@@ -18,6 +18,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/plans.md", 25),
     ("docs/procedures.md", 4),
     ("docs/retrieval.md", 2),
+    ("docs/structural-tags.md", 3),
     ("docs/syntax.md", 25),
     ("docs/tools.md", 5),
     ("grammars/README.md", 2),
