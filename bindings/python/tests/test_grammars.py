@@ -239,8 +239,7 @@ def test_structural_tags(compiler, vocabulary):
         assert end in matcher.mask().ids()
         matcher.accept_token(end)
         assert matcher.is_accepting()
-    source = grammata.Source.structural_tag({"structures": [{**call, "schema": {}}], "triggers": ["<"]})
-    assert source.notation == "structural-tag"
+    assert grammata.Source.structural_tag(tag).notation == "structural-tag"
     older = {"structures": [{"begin": "<f>", "schema": {"const": 1}, "end": ";"}], "triggers": ["<f"]}
     assert accepts(compiler.compile_structural_tag(older), "a <f>1; b")
     with pytest.raises(grammata.GrammarError) as caught:
