@@ -164,8 +164,8 @@ impl fmt::Display for Notation {
 /// Whether JSON text is a structural tag: it says so, or has the two lists of the older form, and no schema has either.
 fn is_structural_tag(text: &str) -> bool {
     // most schemas are told apart without reading them
-    if !text.contains("structural_tag") && !(text.contains("\"structures\"") && text.contains("\"triggers\""))
-    {
+    let has = |field: &str| text.contains(field);
+    if !(has("structural_tag") || has("\"structures\"") && has("\"triggers\"")) {
         return false;
     }
     let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(text) else { return false };

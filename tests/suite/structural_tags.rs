@@ -238,6 +238,9 @@ fn random_format(draw: &mut Choices<'_>, depth: usize) -> Value {
 /// Places in a word.
 type Places = BTreeSet<usize>;
 
+/// What follows a trigger from a place on.
+type Tail<'t> = dyn Fn(&str, usize) -> Places + 't;
+
 /// What the tag around a format ends with, if the format stands at the end of its content.
 #[derive(Clone, Default)]
 struct Around {
@@ -322,7 +325,7 @@ impl Reader<'_> {
         from: usize,
         forbidden: &[String],
         triggers: &[String],
-        (is_loop, tail): (bool, &dyn Fn(&str, usize) -> Places),
+        (is_loop, tail): (bool, &Tail<'_>),
     ) -> Places {
         let mut all = Places::new();
         for to in from..=self.word.len() {

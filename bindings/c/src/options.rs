@@ -45,7 +45,7 @@ pub(crate) fn source(
         }
         Some(syntax::Notation::StructuralTag) => {
             let schemas = read::<SchemaOptions>(call, options)?.with(limits);
-            let options = structural_tag::Options::default().json_schema(schemas).limits(limits.clone());
+            let options = structural_tag::Options::default().json_schema(schemas);
             (Source::StructuralTag(text, options), Notation::Json)
         }
         Some(syntax::Notation::Spec) => {

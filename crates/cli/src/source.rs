@@ -416,8 +416,8 @@ fn source(
         }
         Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
         Notation::StructuralTag => {
-            let schemas = schema_options(args, text, limits.clone(), defaults)?;
-            let options = structural_tag::Options::default().json_schema(schemas).limits(limits);
+            let schemas = schema_options(args, text, limits, defaults)?;
+            let options = structural_tag::Options::default().json_schema(schemas);
             Source::StructuralTag(own, options)
         }
         Notation::Spec => {

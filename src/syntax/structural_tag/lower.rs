@@ -30,7 +30,7 @@ struct Lowering<'o> {
 /// # Errors
 /// `structural-tag/…`, and those of schemas, patterns and grammars, with their places; limits.
 pub(super) fn lower(format: &Format<'_>, options: &super::Options) -> Result<Compiled> {
-    let builder = GrammarBuilder::with_limits(options.limits.clone());
+    let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut lowering = Lowering { builder, options, warnings: Vec::new() };
     let body = lowering.format(format, Around::default())?;
     let Lowering { mut builder, warnings, .. } = lowering;
@@ -123,7 +123,7 @@ impl Lowering<'_> {
 
     fn schema(&mut self, schema: &Schema<'_>) -> Result<ExprId> {
         let Schema { schema, at, any_order, max_whitespace } = schema;
-        let mut options = self.options.json_schema.clone().limits(self.options.limits.clone());
+        let mut options = self.options.json_schema.clone();
         if *any_order {
             options = options.property_order(json_schema::PropertyOrder::Any);
         }
@@ -139,14 +139,14 @@ impl Lowering<'_> {
     }
 
     fn regex(&mut self, pattern: &str, at: &str) -> Result<ExprId> {
-        let options = regex::Options::default().limits(self.options.limits.clone());
+        let options = regex::Options::default().limits(self.options.json_schema.limits.clone());
         let grammar = regex::compile(pattern, &options)
             .map_err(|error| errors::inside(&format!("{at}/pattern"), error))?;
         Ok(self.builder.import(&grammar))
     }
 
     fn grammar(&mut self, grammar: &str, at: &str) -> Result<ExprId> {
-        let options = gbnf::Options::default().limits(self.options.limits.clone());
+        let options = gbnf::Options::default().limits(self.options.json_schema.limits.clone());
         let place = format!("{at}/grammar");
         let compiled = gbnf::compile(grammar, &options).map_err(|error| errors::inside(&place, error))?;
         self.warnings.extend(compiled.warnings.into_iter().map(|warning| {

@@ -32,7 +32,7 @@ use crate::limits::Limits;
 use crate::syntax::json_schema;
 
 /// How to read a structural tag.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -41,19 +41,20 @@ use crate::syntax::json_schema;
 #[non_exhaustive]
 pub struct Options {
     /// How schemas are read: white space, numbers, formats. The order of members and a bound of white space that a format
-    /// has itself count first.
+    /// has itself count first. Its limits are those of the whole tag.
     pub json_schema: json_schema::Options,
-    /// Limits on the source and the grammar.
-    pub limits: Limits,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { json_schema: json_schema::Options::default(), limits: Limits::default() }
+grammata_base::setters!(Options { json_schema: json_schema::Options });
+
+impl Options {
+    /// Sets the limits on the source and the grammar.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Options {
+        self.json_schema.limits = limits;
+        self
     }
 }
-
-grammata_base::setters!(Options { json_schema: json_schema::Options, limits: Limits });
 
 /// A grammar, and what its author may want to know of it.
 #[derive(Clone, Debug)]
@@ -79,7 +80,7 @@ pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
 }
 
 fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
-    options.limits.check_source(tag)?;
+    options.json_schema.limits.check_source(tag)?;
     // a value that is nested too deep for the reader is not JSON to it: 128 levels
     let value = serde_json::from_str(tag).map_err(|cause| errors::not_json(&cause))?;
     compile_value(&value, options)
