@@ -1,6 +1,6 @@
 //! Attribution of a mask's time to causes: which part of the engine was at work for how long.
 //!
-//! A [`Scope`] marks a coarse part of the engine. Times are exclusive: the time of an inner scope is taken from the scope
+//! A scope marks a coarse part of the engine. Times are exclusive: the time of an inner scope is taken from the scope
 //! around it, so the times of all causes add up to the whole. Without the feature `attribution` a scope is a zero-sized
 //! type that does nothing; with it, entering and leaving read the clock once each.
 
