@@ -36,19 +36,19 @@ impl Cache {
     /// How far a list has come, by the value of its frame.
     pub(in crate::automaton) fn progress(&self, list: &Members, value: FrameValue) -> Progress {
         if list.is_counted() {
-            self.counted.get(value.members())
+            self.counted.get(value.number())
         } else {
-            Progress { base: value.members(), ..Progress::default() }
+            Progress { base: value.number(), ..Progress::default() }
         }
     }
 
     /// The value of the list's frame after one more member.
     pub(in crate::automaton) fn value_of(&mut self, list: &Members, after: Progress) -> FrameValue {
         if !list.is_counted() {
-            return FrameValue::of_members(after.base);
+            return FrameValue::of_number(after.base);
         }
         let count = if list.max.is_none() { after.count.min(list.min) } else { after.count };
-        FrameValue::of_members(self.counted.intern(Progress { count, ..after }))
+        FrameValue::of_number(self.counted.intern(Progress { count, ..after }))
     }
 
     /// A value of the list's frame that does the same as `value` in a key of one of the sorted `members`, one of which may
@@ -57,8 +57,8 @@ impl Cache {
         if list.any_order || list.is_counted() {
             return value;
         }
-        let next = members.get(members.partition_point(|&m| m < value.members()));
-        next.map_or(value, |&next| FrameValue::of_members(next))
+        let next = members.get(members.partition_point(|&m| m < value.number()));
+        next.map_or(value, |&next| FrameValue::of_number(next))
     }
 
     /// How many required members are still to come.

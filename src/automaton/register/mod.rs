@@ -6,6 +6,7 @@ mod loops;
 pub(in crate::automaton) mod members;
 mod names;
 mod parts;
+mod passed_through;
 pub(in crate::automaton) mod product;
 pub(in crate::automaton) mod product_search;
 pub(in crate::automaton) mod product_states;

@@ -46,7 +46,7 @@ impl Register for Toy {
     ) -> Result<(u8, u8)> {
         for place in 0..lazy.stacks.frame_count(stack) {
             let frame = lazy.stacks.frame(stack, place);
-            let came = frame.value.bits();
+            let came = frame.value.number();
             if byte == b'x' && came < self.most {
                 let stack = lazy.stacks.push(self.inside, FrameValue::of_number(came + 1), frame.below);
                 lazy.add(closure, self.inside, stack);
@@ -112,7 +112,7 @@ impl Register for Toy {
         let frames = lazy.stacks.frames(stack).iter();
         let left = |frame: &Frame| {
             let below = estimates.state(lazy, self.exit).saturating_add(estimates.stack(frame.below).0);
-            below.saturating_add(1 + frame.value.bits() % 2)
+            below.saturating_add(1 + frame.value.number() % 2)
         };
         frames.map(left).min()
     }

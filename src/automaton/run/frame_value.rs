@@ -82,13 +82,8 @@ impl FrameValue {
         small(state.0)
     }
 
-    /// Members that came: a place, or an id of a set or of a [`Progress`](crate::automaton::register::seen_sets::Progress).
-    pub(in crate::automaton) fn of_members(came: u32) -> FrameValue {
-        small(came)
-    }
-
-    /// A number below 2^29 that only the register of the frame understands.
-    #[cfg(test)]
+    /// A number below 2^29 that only the register of the frame understands: of a list of members a place, or the id of a set or
+    /// of a [`Progress`](crate::automaton::register::seen_sets::Progress).
     pub(in crate::automaton) fn of_number(number: u32) -> FrameValue {
         small(number)
     }
@@ -131,8 +126,8 @@ impl FrameValue {
         ProductStateId(self.0)
     }
 
-    /// The members that came, of the frame of a list of members.
-    pub(in crate::automaton) fn members(self) -> u32 {
+    /// The number of a frame that has one.
+    pub(in crate::automaton) fn number(self) -> u32 {
         self.0
     }
 

@@ -188,7 +188,6 @@ pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
         return older_form(value);
     }
     match map.get("type").and_then(Value::as_str) {
-        Some("structural_tag") if map.contains_key("structures") => older_form(value),
         Some("structural_tag") => {
             let object = Object::new(value, "", "structural_tag", &["format"])?;
             format(object.required("format")?, "/format")
