@@ -65,6 +65,22 @@ pub unsafe extern "C" fn grammata_compiler_free(compiler: *mut GrammataCompiler)
     unsafe { Call::new() }.free(compiler);
 }
 
+/// Compiles the text of a grammar in a notation: its pointer and length, and what the function calls it.
+fn compile(
+    call: &Call,
+    notation: &str,
+    compiler: *const GrammataCompiler,
+    (text, length, name): (*const c_char, usize, &'static str),
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+) -> Result<()> {
+    call.clear(out)?;
+    let compiler = call.handle(compiler, "compiler")?;
+    let text = call.text(text, length, name)?;
+    let (source, notation) = options::source(call, notation, text, options, &compiler.limits)?;
+    call.give(out, compiler.compile(&source, notation)?)
+}
+
 /// Compiles a JSON Schema.
 ///
 /// Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
@@ -82,13 +98,7 @@ pub unsafe extern "C" fn grammata_compile_json_schema(
 ) -> GrammataStatus {
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
-        let compiler = call.handle(compiler, "compiler")?;
-        let text = call.text(schema, length, "schema")?;
-        let (source, notation) = options::source(&call, "json-schema", text, options, &compiler.limits)?;
-        call.give(out, compiler.compile(&source, notation)?)
-    })
+    call.run(error, || compile(&call, "json-schema", compiler, (schema, length, "schema"), options, out))
 }
 
 /// Compiles a regular expression that describes whole texts.
@@ -106,13 +116,7 @@ pub unsafe extern "C" fn grammata_compile_regex(
 ) -> GrammataStatus {
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
-        let compiler = call.handle(compiler, "compiler")?;
-        let text = call.text(pattern, length, "pattern")?;
-        let (source, notation) = options::source(&call, "regex", text, options, &compiler.limits)?;
-        call.give(out, compiler.compile(&source, notation)?)
-    })
+    call.run(error, || compile(&call, "regex", compiler, (pattern, length, "pattern"), options, out))
 }
 
 /// Compiles a grammar in GBNF, the notation of llama.cpp.
@@ -129,13 +133,7 @@ pub unsafe extern "C" fn grammata_compile_gbnf(
 ) -> GrammataStatus {
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
-        let compiler = call.handle(compiler, "compiler")?;
-        let text = call.text(grammar, length, "grammar")?;
-        let (source, notation) = options::source(&call, "gbnf", text, options, &compiler.limits)?;
-        call.give(out, compiler.compile(&source, notation)?)
-    })
+    call.run(error, || compile(&call, "gbnf", compiler, (grammar, length, "grammar"), options, out))
 }
 
 /// Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
@@ -152,13 +150,7 @@ pub unsafe extern "C" fn grammata_compile_structural_tag(
 ) -> GrammataStatus {
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
-        let compiler = call.handle(compiler, "compiler")?;
-        let text = call.text(tag, length, "tag")?;
-        let (source, notation) = options::source(&call, "structural-tag", text, options, &compiler.limits)?;
-        call.give(out, compiler.compile(&source, notation)?)
-    })
+    call.run(error, || compile(&call, "structural-tag", compiler, (tag, length, "tag"), options, out))
 }
 
 /// Compiles an automaton spec.
@@ -176,13 +168,7 @@ pub unsafe extern "C" fn grammata_compile_spec(
 ) -> GrammataStatus {
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
-        let compiler = call.handle(compiler, "compiler")?;
-        let text = call.text(spec, length, "spec")?;
-        let (source, notation) = options::source(&call, "spec", text, options, &compiler.limits)?;
-        call.give(out, compiler.compile(&source, notation)?)
-    })
+    call.run(error, || compile(&call, "spec", compiler, (spec, length, "spec"), options, out))
 }
 
 /// How many warnings there are: unknown keywords and the like, and bytes that the vocabulary cannot spell.
