@@ -1,5 +1,6 @@
 //! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
 
+mod argument_styles;
 mod automaton_spec;
 mod bounded_parts;
 mod bounds;

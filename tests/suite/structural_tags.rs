@@ -39,7 +39,11 @@ fn wrapped(format: &Value) -> Value {
 
 #[test]
 fn formats_have_these_words() {
-    for case in table::<Words>(include_str!("../data/structural-tags/words.json")) {
+    let tables = [
+        include_str!("../data/structural-tags/words.json"),
+        include_str!("../data/structural-tags/styles.json"),
+    ];
+    for case in tables.into_iter().flat_map(table::<Words>) {
         let compiled = compile(&wrapped(&case.format).to_string(), &Options::default());
         let grammar = compiled.unwrap_or_else(|error| panic!("{}: {error}", case.name)).grammar;
         let language = Language::new(&grammar);
@@ -521,23 +525,16 @@ fn compare(format: &Value, matcher: &Matcher) -> usize {
 #[test]
 fn random_tags_have_the_words_of_their_definition() {
     let compiler = Compiler::new(vocabulary());
-    let cases = crate::properties::cases(300);
-    let (mut compiled, mut words) = (0, 0);
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    for _ in 0..cases {
-        let bytes = proptest::strategy::Strategy::new_tree(
-            &proptest::collection::vec(proptest::arbitrary::any::<u8>(), 160),
-            &mut runner,
-        )
-        .unwrap();
-        let bytes = proptest::strategy::ValueTree::current(&bytes);
-        let format = random_format(&mut Choices::new(&bytes), 2);
+    let (mut cases, mut compiled, mut words) = (0, 0, 0);
+    crate::properties::each(300, 160, |draw| {
+        cases += 1;
+        let format = random_format(draw, 2);
         // some have no words, or triggers that cannot come
-        let Ok(tag) = compile_value(&wrapped(&format), &Options::default()) else { continue };
-        let Ok(grammar) = compiler.compile(&tag.grammar) else { continue };
+        let Ok(tag) = compile_value(&wrapped(&format), &Options::default()) else { return };
+        let Ok(grammar) = compiler.compile(&tag.grammar) else { return };
         compiled += 1;
         words += compare(&format, &grammar.matcher());
-    }
+    });
     assert!(compiled * 2 > cases, "{compiled} of {cases}");
     assert!(words > compiled as usize, "{words} words of {compiled} tags");
 }

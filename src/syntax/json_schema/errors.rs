@@ -1,7 +1,7 @@
 //! The errors and warnings of the JSON Schema front end.
 
 use super::pointer::shown;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::conditions;
 use crate::limits::LimitKind;
@@ -328,6 +328,40 @@ pub(super) fn unsatisfiable(pointer: &str, reason: &str) -> Error {
             .at(at(pointer))
             .found(reason)
             .help("change the keywords that contradict each other"),
+    )
+}
+
+pub(super) fn no_object(pointer: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/no-object",
+            "no value of the schema is an object, and a style of elements writes objects",
+        )
+        .at(at(pointer))
+        .allowed("a schema that some object satisfies")
+        .help("describe the arguments with `\"type\": \"object\"`, or use the style `json`"),
+    )
+}
+
+pub(super) fn element_name(pointer: &str, name: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/element-name", "the style of elements cannot write this name")
+            .at(at(pointer))
+            .found(excerpt(name))
+            .allowed("a name that is not blank, without what ends a name in that style")
+            .help("rename the property, or use the style `json`"),
+    )
+}
+
+pub(super) fn undeclared_elements(pointer: &str) -> Error {
+    error(
+        Diagnostic::new(
+            "json-schema/undeclared-elements",
+            "this style of elements writes declared names alone",
+        )
+        .at(at(pointer))
+        .allowed("objects whose members are all in `properties`")
+        .help("write `\"additionalProperties\": false`, or use another style"),
     )
 }
 

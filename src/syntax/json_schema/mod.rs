@@ -37,6 +37,7 @@
 //! ```
 
 mod assertion;
+mod closing;
 mod combine;
 mod conditional;
 mod conjunction;
@@ -45,6 +46,7 @@ mod cubes;
 mod decimal;
 mod documents;
 mod draft;
+mod elements;
 mod emit;
 mod empty;
 mod errors;
@@ -79,7 +81,8 @@ mod uri;
 mod validate;
 
 pub use documents::Documents;
-pub use options::{Formats, Numbers, Options, PropertyOrder, Spelling, Whitespace};
+pub use elements::Elements;
+pub use options::{Formats, Numbers, Options, PropertyOrder, Spelling, Undeclared, Whitespace};
 pub use summary::Summary;
 
 use crate::diagnostic::{self, Diagnostic};
@@ -149,6 +152,9 @@ fn compile_checked<'a>(
 ) -> Result<Compiled> {
     other::refuse(root.value)?;
     let (mut schemas, mut summary) = reader::read(root, arena, options, &mut warnings)?;
+    if options.undeclared == Undeclared::Refused {
+        closing::close(&mut schemas);
+    }
     unevaluated::rewrite(&mut schemas, arena)?;
     rewrite::rewrite(&mut schemas, &work)?;
     refs::check_cycles(&schemas)?;

@@ -1,6 +1,7 @@
 //! What a caller can choose.
 
 use super::documents::Documents;
+use super::elements::Elements;
 use crate::grammar::Order;
 use crate::limits::Limits;
 
@@ -92,6 +93,21 @@ pub enum Spelling {
     /// Scalars but null as [`Text`](Spelling::Text), percent-encoded (RFC 3986, section 2.1): every byte but
     /// [`Options::unencoded`] as `%XX` in capitals. Arrays and objects are not in the language.
     Percent,
+    /// Objects alone, each member as an element of a style.
+    Elements(Elements),
+}
+
+/// Which members an object may have of which its schema says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Undeclared {
+    /// Any, as the standard has it. The default.
+    #[default]
+    Allowed,
+    /// None, if a schema declares members and neither it nor one that holds beside it has `additionalProperties` or
+    /// `unevaluatedProperties`. The same goes for items after those that are declared one by one.
+    Refused,
 }
 
 /// Options of [`compile`](super::compile).
@@ -115,6 +131,11 @@ pub struct Options {
     pub spelling: Spelling,
     /// The ASCII characters that [`Spelling::Percent`] writes as they are. Default none named: `A-Za-z0-9-._~`.
     pub unencoded: Option<String>,
+    /// What objects may have that is not declared. Default [`Undeclared::Allowed`].
+    pub undeclared: Undeclared,
+    /// Texts that no string and no name of a member holds as it is written, between its quotes; listed values that
+    /// hold one are out. Default none. Empty texts are in every string.
+    pub excludes: Vec<String>,
     /// The most digits in each run of digits of a number whose length nothing else bounds; after the point and in the
     /// exponent, one fewer. Default none: as many as one likes.
     pub max_digits: Option<u32>,
@@ -132,6 +153,8 @@ grammata_base::setters!(Options {
     numbers: Numbers,
     spelling: Spelling,
     unencoded: Option<String>,
+    undeclared: Undeclared,
+    excludes: Vec<String>,
     max_digits: Option<u32>,
     documents: Documents,
     limits: Limits,

@@ -47,6 +47,8 @@ pub(super) struct Unevaluated {
     pub(super) items: Option<SchemaId>,
     /// Whether `contains` evaluates the items that it finds.
     pub(super) after_contains: bool,
+    /// Whether members are declared, be it none.
+    pub(super) declares_members: bool,
 }
 
 /// A keyword that applies schemas to the same value in another way than all of them or any of them.

@@ -64,7 +64,7 @@ enum Kind {
 impl Kind {
     /// The schema of what is unevaluated.
     fn keyword_of(self, schema: &Schema<'_>) -> Option<SchemaId> {
-        let Unevaluated { properties, items, after_contains } = schema.unevaluated;
+        let Unevaluated { properties, items, after_contains, declares_members: _ } = schema.unevaluated;
         match self {
             Kind::Properties => properties,
             Kind::Items => items.filter(|_| after_contains),

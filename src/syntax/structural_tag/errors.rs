@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
+use crate::syntax::json_schema::Elements;
 use serde_json::Value;
 
 fn error(diagnostic: Diagnostic) -> Error {
@@ -111,28 +112,14 @@ pub(super) fn crossed_bounds(pointer: &str, min: u32, max: u32) -> Error {
     )
 }
 
-pub(super) fn unsupported_style(pointer: &str, found: &str) -> Error {
+pub(super) fn unknown_style(pointer: &str, found: &str) -> Error {
+    let styles = ["json"].into_iter().chain(Elements::ALL.map(|(name, _)| name));
     error(
-        Diagnostic::new(
-            "structural-tag/unsupported-style",
-            "values of a schema are not written in that style yet",
-        )
-        .at(at(pointer))
-        .found(excerpt(found))
-        .allowed("`json`")
-        .help("use the style `json`, or describe the parameters with `tag` and `sequence`"),
-    )
-}
-
-pub(super) fn unsupported_excludes(pointer: &str) -> Error {
-    error(
-        Diagnostic::new(
-            "structural-tag/unsupported-excludes",
-            "strings of a schema cannot be kept from holding a text yet",
-        )
-        .at(at(pointer))
-        .allowed("an empty list")
-        .help("give the strings a `pattern` that does not allow the text"),
+        Diagnostic::new("structural-tag/unknown-style", "there is no style of that name")
+            .at(at(pointer))
+            .found(excerpt(found))
+            .help(did_you_mean(found, styles.clone(), "take one of these"))
+            .allowed(styles.collect::<Vec<_>>().join(", ")),
     )
 }
 

@@ -1,5 +1,6 @@
 //! The formats of structural tags, as they were read.
 
+use crate::syntax::json_schema::Elements;
 use serde_json::Value;
 
 /// A format, and where it stands.
@@ -15,7 +16,10 @@ pub(super) struct Format<'v> {
 pub(super) enum Kind<'v> {
     ConstString(&'v str),
     JsonSchema(Schema<'v>),
-    Regex(&'v str),
+    Regex {
+        pattern: &'v str,
+        excludes: Vec<&'v str>,
+    },
     Grammar(&'v str),
     AnyText {
         excludes: Vec<&'v str>,
@@ -74,7 +78,10 @@ pub(super) struct Schema<'v> {
     pub(super) schema: &'v Value,
     /// The pointer of the schema.
     pub(super) at: String,
+    /// `None` is JSON.
+    pub(super) style: Option<Elements>,
     pub(super) any_order: bool,
+    pub(super) excludes: Vec<&'v str>,
     pub(super) max_whitespace: Option<u32>,
 }
 
@@ -130,7 +137,7 @@ impl Format<'_> {
             | Kind::TagsWithSeparator { times, .. } => !times.at_least_one,
             Kind::Dispatch { .. } | Kind::TokenDispatch { .. } => true,
             Kind::JsonSchema(_)
-            | Kind::Regex(_)
+            | Kind::Regex { .. }
             | Kind::Grammar(_)
             | Kind::Token(_)
             | Kind::ExcludeToken(_)

@@ -45,7 +45,7 @@ impl Lowering<'_> {
         let made = match &format.kind {
             Kind::ConstString(text) => self.builder.text(text),
             Kind::JsonSchema(schema) => self.schema(schema)?,
-            Kind::Regex(pattern) => self.regex(pattern, at)?,
+            Kind::Regex { pattern, excludes } => self.regex(pattern, excludes, at)?,
             Kind::Grammar(grammar) => self.grammar(grammar, at)?,
             Kind::AnyText { excludes, max_tokens, max_chars } => {
                 self.any_text(excludes, (*max_tokens, *max_chars), around)
@@ -122,8 +122,12 @@ impl Lowering<'_> {
     }
 
     fn schema(&mut self, schema: &Schema<'_>) -> Result<ExprId> {
-        let Schema { schema, at, any_order, max_whitespace } = schema;
+        let Schema { schema, at, style, any_order, excludes, max_whitespace } = schema;
         let mut options = self.options.json_schema.clone();
+        options.excludes.extend(excludes.iter().map(|&text| text.to_owned()));
+        if let Some(style) = style {
+            options = options.spelling(json_schema::Spelling::Elements(*style));
+        }
         if *any_order {
             options = options.property_order(json_schema::PropertyOrder::Any);
         }
@@ -138,11 +142,19 @@ impl Lowering<'_> {
         Ok(self.builder.import(&compiled.grammar))
     }
 
-    fn regex(&mut self, pattern: &str, at: &str) -> Result<ExprId> {
-        let options = regex::Options::default().limits(self.options.json_schema.limits.clone());
+    fn regex(&mut self, pattern: &str, excludes: &[&str], at: &str) -> Result<ExprId> {
+        let limits = self.options.json_schema.limits.clone();
+        let options = regex::Options::default().dialect(regex::Dialect::Ecma262).limits(limits);
         let grammar = regex::compile(pattern, &options)
             .map_err(|error| errors::inside(&format!("{at}/pattern"), error))?;
-        Ok(self.builder.import(&grammar))
+        let matches = self.builder.import(&grammar);
+        if excludes.is_empty() {
+            return Ok(matches);
+        }
+        let forbidden = excludes.iter().map(|&text| text.into()).collect();
+        let text = FreeText { triggers: Vec::new(), forbidden, end: Some(self.builder.empty()) };
+        let text = self.builder.free_text(&text);
+        Ok(self.builder.intersection([matches, text]))
     }
 
     fn grammar(&mut self, grammar: &str, at: &str) -> Result<ExprId> {

@@ -32,7 +32,7 @@ use crate::limits::Limits;
 use crate::syntax::json_schema;
 
 /// How to read a structural tag.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -40,12 +40,19 @@ use crate::syntax::json_schema;
 )]
 #[non_exhaustive]
 pub struct Options {
-    /// How schemas are read: white space, numbers, formats. The order of members and a bound of white space that a format
-    /// has itself count first. Its limits are those of the whole tag.
+    /// How schemas are read: white space, numbers, formats. What a format says itself (order of members, white space, style,
+    /// excluded texts) counts first. Its limits are those of the whole tag. Default: as always, but what a schema does not
+    /// declare is refused ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation has it.
     pub json_schema: json_schema::Options,
 }
 
 grammata_base::setters!(Options { json_schema: json_schema::Options });
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { json_schema: json_schema::Options::default().undeclared(json_schema::Undeclared::Refused) }
+    }
+}
 
 impl Options {
     /// Sets the limits on the source and the grammar.

@@ -5,6 +5,7 @@
 use super::errors;
 use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
 use crate::error::Result;
+use crate::syntax::json_schema::Elements;
 use serde_json::{Map, Value};
 
 /// The types of formats, with the fields that each has beside `type`.
@@ -202,7 +203,14 @@ fn older_form(value: &Value) -> Result<Format<'_>> {
     let structure = |value, at: &str| {
         let object = Object::new(value, at, "structures", &["begin", "schema", "end"])?;
         let (schema, schema_at) = (object.required("schema")?, object.pointer("schema"));
-        let schema = Schema { schema, at: schema_at.clone(), any_order: false, max_whitespace: None };
+        let schema = Schema {
+            schema,
+            at: schema_at.clone(),
+            style: None,
+            any_order: false,
+            excludes: Vec::new(),
+            max_whitespace: None,
+        };
         Ok(Tag {
             at: at.to_owned(),
             begin: Mark::Text(object.text("begin")?),
@@ -239,23 +247,26 @@ fn tag<'v>(value: &'v Value, at: &str) -> Result<Tag<'v>> {
 }
 
 fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
-    let schema = object.required("json_schema")?;
-    if let Some(style) = object.optional("style") {
-        let at = object.pointer("style");
-        match text(style, &at)? {
-            "json" => {}
-            other => return Err(errors::unsupported_style(&at, other)),
-        }
-    }
-    if !object.optional_list("excludes", excluded)?.is_empty() {
-        return Err(errors::unsupported_excludes(&object.pointer("excludes")));
-    }
+    let style = match object.optional("style") {
+        None => None,
+        Some(style) => named_style(text(style, &object.pointer("style"))?, &object.pointer("style"))?,
+    };
     Ok(Schema {
-        schema,
+        schema: object.required("json_schema")?,
         at: object.pointer("json_schema"),
+        style,
         any_order: object.flag("any_order", false)?,
+        excludes: object.optional_list("excludes", excluded)?,
         max_whitespace: object.count("max_whitespace_cnt")?,
     })
+}
+
+/// A style of arguments; `None` is JSON.
+fn named_style(name: &str, at: &str) -> Result<Option<Elements>> {
+    match name {
+        "json" => Ok(None),
+        name => Elements::named(name).map(Some).ok_or_else(|| errors::unknown_style(at, name)),
+    }
 }
 
 /// A rule of a dispatch: a pair of what begins it and its content.
@@ -298,11 +309,14 @@ fn format<'v>(value: &'v Value, at: &str) -> Result<Format<'v>> {
     let kind = match name {
         "const_string" => Ok(Kind::ConstString(object.text("value")?)),
         "json_schema" => Ok(Kind::JsonSchema(schema(&object)?)),
-        "qwen_xml_parameter" => Err(errors::unsupported_style(&type_at, "qwen_xml_parameter")),
-        "regex" => match object.optional_list("excludes", excluded)?.is_empty() {
-            true => Ok(Kind::Regex(object.text("pattern")?)),
-            false => Err(errors::unsupported_excludes(&object.pointer("excludes"))),
-        },
+        // an older spelling of the style
+        "qwen_xml_parameter" => {
+            Ok(Kind::JsonSchema(Schema { style: Some(Elements::Qwen), ..schema(&object)? }))
+        }
+        "regex" => Ok(Kind::Regex {
+            pattern: object.text("pattern")?,
+            excludes: object.optional_list("excludes", excluded)?,
+        }),
         "grammar" => Ok(Kind::Grammar(object.text("grammar")?)),
         "any_text" => Ok(Kind::AnyText {
             excludes: object.optional_list("excludes", excluded)?,

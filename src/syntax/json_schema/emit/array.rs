@@ -1,6 +1,6 @@
 //! Arrays.
 
-use super::{Emitter, Layout, value};
+use super::{Emitter, Layout, elements, value};
 use crate::error::Result;
 use crate::grammar::{Distinct, ExprId, Member, Members, Order};
 use crate::syntax::json_schema::assertion::TypeSet;
@@ -32,40 +32,42 @@ impl<'a> Emitter<'_, 'a> {
             Some(schema) if count.max.is_none_or(|max| max > 1) => {
                 self.different_items(array, count, schema)?
             }
-            _ if contains.is_empty() => self.items(array, count),
+            _ if contains.is_empty() => self.items(array, count)?,
             _ => self.counted_items(array, count, pointer)?,
         };
         Ok(self.g.sequence([self.layout.open_array, items, self.layout.close_array]))
     }
 
     /// An item, with the space after it.
-    fn item(&mut self, class: &ItemClass) -> ExprId {
+    fn item(&mut self, class: &ItemClass) -> Result<ExprId> {
         let &ItemClass { value, hits: _ } = class;
+        if let Some(element) = self.element_of(value)? {
+            return Ok(element);
+        }
         let item = self.inner(value);
-        self.g.sequence([item, self.layout.space])
+        Ok(self.g.sequence([item, self.layout.space]))
     }
 
-    fn items(&mut self, array: &ArrayShape, count: Counts) -> ExprId {
+    fn items(&mut self, array: &ArrayShape, count: Counts) -> Result<ExprId> {
         let comma = self.layout.comma;
         let (rest, prefix) = match array.items.split_last() {
             Some((rest, prefix)) => (rest, prefix),
-            None => return self.g.empty(),
+            None => return Ok(self.g.empty()),
         };
-        let rest: Vec<ExprId> = rest.iter().map(|class| self.item(class)).collect();
+        let rest = rest.iter().map(|class| self.item(class)).collect::<Result<Vec<_>>>()?;
         let rest = self.g.choice(rest);
         let within = prefix.len().min(count.max.map_or(usize::MAX, |max| max as usize));
         if within == 0 {
-            return if count.max == Some(0) {
-                self.g.empty()
-            } else {
-                self.g.separated(rest, comma, count.min, count.max)
-            };
+            return Ok(match count.max {
+                Some(0) => self.g.empty(),
+                max => self.g.separated(rest, comma, count.min, max),
+            });
         }
         let after = within as u32;
         let next = self.g.sequence([comma, rest]);
         let mut tail = self.g.repeat(next, count.min.saturating_sub(after), count.max.map(|max| max - after));
         for (index, classes) in prefix.iter().enumerate().take(within).rev() {
-            let items: Vec<ExprId> = classes.iter().map(|class| self.item(class)).collect();
+            let items = classes.iter().map(|class| self.item(class)).collect::<Result<Vec<_>>>()?;
             let item = self.g.choice(items);
             let separator = if index > 0 { comma } else { self.g.empty() };
             tail = self.g.sequence([separator, item, tail]);
@@ -73,7 +75,7 @@ impl<'a> Emitter<'_, 'a> {
                 tail = self.g.optional(tail);
             }
         }
-        tail
+        Ok(tail)
     }
 
     /// Items of which those that satisfy each `contains` are counted: a small automaton over (items so far, hits
@@ -102,7 +104,7 @@ impl<'a> Emitter<'_, 'a> {
         for index in (0..=last).rev() {
             let mut made: FxHashMap<Vec<u32>, ExprId> = FxHashMap::default();
             for hits in &hit_states {
-                let tail = self.counted_tail(array, count, (index, index == last), hits, &next, &made);
+                let tail = self.counted_tail(array, count, (index, index == last), hits, &next, &made)?;
                 made.insert(hits.clone(), tail);
             }
             next = made;
@@ -119,7 +121,7 @@ impl<'a> Emitter<'_, 'a> {
         hits: &[u32],
         next: &FxHashMap<Vec<u32>, ExprId>,
         made: &FxHashMap<Vec<u32>, ExprId>,
-    ) -> ExprId {
+    ) -> Result<ExprId> {
         let mut ways = Vec::new();
         let complete = array.contains.iter().zip(hits).all(|(count, &hits)| count.contains(hits as usize));
         if complete && index >= count.min {
@@ -130,7 +132,7 @@ impl<'a> Emitter<'_, 'a> {
         let full = count.max.is_some_and(|max| index >= max);
         for class in classes.iter().filter(|class| !full && self.satisfiable.contains(class.value)) {
             let Some(after) = counted(&array.contains, hits, class.hits) else { continue };
-            let item = self.item(class);
+            let item = self.item(class)?;
             let separator = if index > 0 { self.layout.comma } else { self.g.empty() };
             let item = self.g.sequence([separator, item]);
             if is_last && after == hits {
@@ -141,7 +143,7 @@ impl<'a> Emitter<'_, 'a> {
         }
         let (loops, ways) = (self.g.choice(loops), self.g.choice(ways));
         let loops = self.g.star(loops);
-        self.g.sequence([loops, ways])
+        Ok(self.g.sequence([loops, ways]))
     }
 
     /// Items that are pairwise different; where they are listed, members that come at most once.
@@ -159,9 +161,20 @@ impl<'a> Emitter<'_, 'a> {
             }
             _ => None,
         };
-        let Some(listed) = listed else { return self.distinct(array, count, schema) };
+        let style = self.options.spelling.style().filter(|style| style.item.is_some());
+        let Some(listed) = listed else {
+            if style.is_some() {
+                let reason = "of items that are not listed, in this style";
+                return Err(errors::unique_items(self.all.schemas.get(schema).pointer, reason));
+            }
+            return self.distinct(array, count, schema);
+        };
+        let listed = listed.into_iter().filter(|value| !self.is_excluded(value)).collect::<Vec<_>>();
         let mut seen = rustc_hash::FxHashSet::default();
-        let members = listed.into_iter().map(|value| value::canonical(&value));
+        let members = listed.into_iter().map(|value| match style {
+            Some(style) => elements::listed_item(style, &value),
+            None => value::canonical(&value),
+        });
         let members: Vec<Member> = members
             .filter(|text| seen.insert(text.clone()))
             .map(|text| Member { key: text.into_bytes().into(), value: self.layout.space, required: false })

@@ -5,7 +5,9 @@
 
 mod array;
 mod completing;
+mod elements;
 mod endless;
+mod excluded;
 mod object;
 mod text;
 mod value;
@@ -45,21 +47,28 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         made: vec![None; all.len()],
         tests: FxHashMap::default(),
         varieties: FxHashMap::default(),
+        elements: elements::Made::default(),
+        without_excluded: [None; 2],
         g,
     };
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
         let reference = emitter.g.rule(rule);
         emitter.made[id.index()] = Some(reference);
     }
+    // where elements hold elements, nothing is JSON
+    let is_json = options.spelling.style().is_none_or(|style| style.item.is_none());
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
-        let body = emitter.with_inner(id)?;
+        let body = if is_json { emitter.with_inner(id)? } else { emitter.g.never() };
         emitter.g.define(rule, body);
     }
     match options.spelling {
         Spelling::Json | Spelling::Python => emitter.g.build(root),
-        _ => {
+        spelling => {
             let text = emitter.g.declare(all.name(all.root()));
-            let body = emitter.text()?;
+            let body = match spelling.style() {
+                Some(style) => emitter.elements(style)?,
+                None => emitter.text()?,
+            };
             emitter.g.define(text, body);
             emitter.g.build(text)
         }
@@ -128,18 +137,23 @@ impl Layout {
             &Whitespace::AtMost(max) => g.repeat(one, 0, Some(max)),
             Whitespace::Pattern(pattern) => string_test::whitespace(g, pattern, &options.limits)?,
         };
-        let mut spaced = |token: &str| {
-            let token = g.text(token);
-            g.sequence([token, space])
+        // arrays of elements have neither brackets nor commas
+        let has_marks = options.spelling.style().is_none_or(|style| style.item.is_none());
+        let mut spaced = |token: &str| match token {
+            "" => g.empty(),
+            token => {
+                let token = g.text(token);
+                g.sequence([token, space])
+            }
         };
         Ok(Layout {
             space,
-            comma: spaced(","),
+            comma: spaced(if has_marks { "," } else { "" }),
             colon: spaced(":"),
             open_object: spaced("{"),
-            open_array: spaced("["),
+            open_array: spaced(if has_marks { "[" } else { "" }),
             close_object: g.text("}"),
-            close_array: g.text("]"),
+            close_array: g.text(if has_marks { "]" } else { "" }),
         })
     }
 }
@@ -160,6 +174,9 @@ struct Emitter<'e, 'a> {
     tests: FxHashMap<(StringTest<'a>, bool), ExprId>,
     /// How many strings there are at least of a conjunction that tests them.
     varieties: FxHashMap<ConjunctionId, u64>,
+    elements: elements::Made,
+    /// Texts without what is excluded, without quotes and with them.
+    without_excluded: [Option<ExprId>; 2],
 }
 
 impl<'a> Emitter<'_, 'a> {
@@ -201,7 +218,10 @@ impl<'a> Emitter<'_, 'a> {
         let body = match all.shape_of(id) {
             Shape::Values(list) => {
                 self.spend(list.len(), all.pointer(id))?;
-                let values: SmallVec<[ExprId; 16]> = list.iter().map(|value| self.value(value)).collect();
+                let stay = list.iter().filter(|value| !self.is_excluded(value));
+                let stay: SmallVec<[_; 16]> = stay.collect();
+                let values: SmallVec<[ExprId; 16]> =
+                    stay.into_iter().map(|value| self.value(value)).collect();
                 self.g.choice(values)
             }
             Shape::Union(list) => {
@@ -298,7 +318,10 @@ impl<'a> Emitter<'_, 'a> {
                 return Ok(plain);
             }
             let character = self.character();
-            let string = strings::of_length(&mut self.g, length, character);
+            let mut string = strings::of_length(&mut self.g, length, character);
+            if let Some(without) = self.without_excluded_string() {
+                string = self.g.intersection([string, without]);
+            }
             self.plain_string = self.plain_string.or(length.is_free().then_some(string));
             return Ok(string);
         }
@@ -306,6 +329,7 @@ impl<'a> Emitter<'_, 'a> {
             let character = self.character();
             all.push(strings::other_than(&mut self.g, excluded, character));
         }
+        all.extend(self.without_excluded_string());
         Ok(self.g.intersection(all))
     }
 

@@ -4,32 +4,57 @@ use super::Emitter;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Member, Members, Names};
 use crate::syntax::json_schema::counts::Counts;
+use crate::syntax::json_schema::elements::Style;
 use crate::syntax::json_schema::shape::{MemberShape, ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
 use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
+    /// An object in JSON.
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
+        Ok(match self.members(object, None, "")? {
+            Some(list) => self.braces(list),
+            None => self.g.never(),
+        })
+    }
+
+    /// The members of an object: in JSON, or as elements of a style. `None` if there is no such object.
+    ///
+    /// # Errors
+    /// A name or a value that has no grammar, with the pointer of the object's schema.
+    pub(super) fn members(
+        &mut self,
+        object: &ObjectShape<'a>,
+        style: Option<&'static Style>,
+        pointer: &str,
+    ) -> Result<Option<Members>> {
         let ObjectShape { members: shapes, rest, ones: classes_of_ones, conditions, count } = object;
         if count.is_crossed() {
-            return Ok(self.g.never());
+            return Ok(None);
         }
         let is_conditional = object.is_conditional();
         let mut members = Vec::with_capacity(shapes.len());
         // of the entries that conditions speak of
         let mut places = Vec::with_capacity(if is_conditional { shapes.len() } else { 0 });
         for &MemberShape { name, value, required } in shapes {
-            let is_possible = self.satisfiable.contains(value);
+            let is_possible = self.satisfiable.contains(value) && !self.is_excluded_text(name);
             if is_conditional {
                 places.push(is_possible.then_some(members.len() as u32));
             }
             if is_possible {
-                let value = self.inner(value);
-                let value = self.member_value(value);
-                let key = strings::quoted_bytes(name);
+                let (key, value) = match style {
+                    Some(style) => {
+                        let key = self.element_key(name, style, pointer)?;
+                        (key.into_bytes().into(), self.element_value((name, value), style)?)
+                    }
+                    None => {
+                        let value = self.inner(value);
+                        (strings::quoted_bytes(name), self.member_value(value))
+                    }
+                };
                 members.push(Member { key, value, required });
             } else if required && !is_conditional {
-                return Ok(self.g.never());
+                return Ok(None);
             }
         }
         // a name that must be there, of which no value is possible
@@ -38,31 +63,42 @@ impl<'a> Emitter<'_, 'a> {
             with_name.all(|(_, place)| place.is_none())
         };
         if is_conditional && shapes.iter().any(|member| member.required && is_lacking(member.name)) {
-            return Ok(self.g.never());
+            return Ok(None);
         }
-        let rest = self.further(rest)?;
+        let rest = self.further(rest, style, pointer)?;
         let mut ones = Vec::new();
         for classes in classes_of_ones {
-            let one = self.further(classes)?;
+            let one = self.further(classes, style, pointer)?;
             places.push(one.map(|_| (members.len() + ones.len()) as u32));
             ones.extend(one);
         }
         let mapped = conditions.iter().map(|one| one.mapped(|entry| places[entry as usize]));
         let conditions = mapped.collect();
-        let (order, separator) = (self.options.property_order.into(), self.layout.comma);
+        let order = self.options.property_order.into();
+        let separator = if style.is_some() { self.g.empty() } else { self.layout.comma };
         let &Counts { min, max } = count;
         let (members, ones) = (members.into(), ones.into());
-        Ok(self.braces(Members { order, members, rest, ones, conditions, separator, min, max }))
+        Ok(Some(Members { order, members, rest, ones, conditions, separator, min, max }))
     }
 
     /// A member of one of several classes of names, if one is possible.
-    fn further(&mut self, classes: &[RestShape<'a>]) -> Result<Option<ExprId>> {
+    fn further(
+        &mut self,
+        classes: &[RestShape<'a>],
+        style: Option<&'static Style>,
+        pointer: &str,
+    ) -> Result<Option<ExprId>> {
         let mut members: SmallVec<[ExprId; 4]> = SmallVec::new();
         for class in classes.iter().filter(|class| self.satisfiable.is_possible(class)) {
-            let name = self.rest_name(class)?;
-            let value = self.inner(class.value);
-            let value = self.member_value(value);
-            members.push(self.g.sequence([name, value]));
+            members.push(match style {
+                Some(style) => self.further_element(class, style, pointer)?,
+                None => {
+                    let name = self.rest_name(class)?;
+                    let value = self.inner(class.value);
+                    let value = self.member_value(value);
+                    self.g.sequence([name, value])
+                }
+            });
         }
         Ok((!members.is_empty()).then(|| self.g.choice(members)))
     }
@@ -93,6 +129,9 @@ impl<'a> Emitter<'_, 'a> {
             let character = self.character();
             all.push(strings::other_than(&mut self.g, others.iter().copied(), character));
         }
+        let excluded = self.without_excluded_string();
+        let names = if excluded.is_some() && !tests.is_empty() { Names::Few } else { names };
+        all.extend(excluded);
         let name = self.g.intersection(all);
         Ok(self.g.name(name, names))
     }
@@ -116,13 +155,18 @@ impl<'a> Emitter<'_, 'a> {
         self.g.sequence([self.layout.space, self.layout.colon, value, self.layout.space])
     }
 
-    pub(super) fn braces(&mut self, list: Members) -> ExprId {
-        let content = match list.rest {
+    /// Members with a separator between them.
+    pub(super) fn member_list(&mut self, list: Members) -> ExprId {
+        match list.rest {
             Some(rest) if list.members.is_empty() && list.ones.is_empty() && !self.are_few(rest) => {
                 self.g.separated(rest, list.separator, list.min, list.max)
             }
             _ => self.g.member_list(list),
-        };
+        }
+    }
+
+    pub(super) fn braces(&mut self, list: Members) -> ExprId {
+        let content = self.member_list(list);
         self.g.sequence([self.layout.open_object, content, self.layout.close_object])
     }
 }

@@ -11,7 +11,6 @@ use crate::syntax::json_schema::options::Spelling;
 use crate::syntax::json_schema::shape::{Shape, Test, Typed};
 use crate::syntax::json_schema::string_test;
 use regex_syntax::utf8::Utf8Sequences;
-use rustc_hash::FxHashSet;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -19,23 +18,19 @@ impl<'a> Emitter<'_, 'a> {
     /// The texts of the root's values.
     pub(super) fn text(&mut self) -> Result<ExprId> {
         let all = self.all;
-        let mut open = vec![all.root()];
-        let mut seen = FxHashSet::default();
         let mut ways = Vec::new();
-        while let Some(id) = open.pop() {
-            if !self.satisfiable.contains(id) || !seen.insert(id) {
-                continue;
-            }
+        for id in self.alternatives(all.root())? {
             let pointer = all.pointer(id);
-            self.spend(1, pointer)?;
             match all.shape_of(id) {
                 Shape::Values(list) => {
                     self.spend(list.len(), pointer)?;
                     for value in list {
-                        ways.extend(self.text_of(value));
+                        if !self.is_excluded(value) {
+                            ways.extend(self.text_of(value));
+                        }
                     }
                 }
-                Shape::Union(list) => open.extend(list),
+                Shape::Union(_) => {}
                 Shape::Typed(typed) => {
                     let way = self.typed_text(typed, pointer)?;
                     ways.push(way);
@@ -69,13 +64,18 @@ impl<'a> Emitter<'_, 'a> {
         match value {
             Value::String(text) => {
                 let characters = self.characters();
-                let spell = |c| spelled(&mut self.g, &CharClass::new([(c, c)]), &characters);
-                let parts: Vec<ExprId> = text.chars().map(spell).collect();
-                Some(self.g.sequence(parts))
+                Some(self.spelled_text(text, &characters))
             }
             Value::Null | Value::Array(_) | Value::Object(_) if self.has_only_scalars() => None,
             value => Some(self.value(value)),
         }
+    }
+
+    /// The characters of a text.
+    pub(super) fn spelled_text(&mut self, text: &str, characters: &Characters) -> ExprId {
+        let spell = |c| spelled(&mut self.g, &CharClass::new([(c, c)]), characters);
+        let parts: Vec<ExprId> = text.chars().map(spell).collect();
+        self.g.sequence(parts)
     }
 
     fn typed_text(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
@@ -96,7 +96,8 @@ impl<'a> Emitter<'_, 'a> {
             ways.push(self.array(array, pointer)?);
         }
         if has(TypeSet::STRING) && !length.is_crossed() {
-            ways.push(self.string_text(typed)?);
+            let characters = self.characters();
+            ways.push(self.string_text(typed, &characters)?);
         }
         if has(TypeSet::NUMBER) {
             ways.push(self.number(typed, pointer)?);
@@ -109,42 +110,45 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.choice(ways))
     }
 
-    fn string_text(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
+    /// The strings of a shape, their characters written in one way.
+    pub(super) fn string_text(&mut self, typed: &Typed<'a>, characters: &Characters) -> Result<ExprId> {
         let Typed { types: _, number: _, length, tests, excluded, array: _, object: _ } = typed;
-        let characters = self.characters();
-        let character = spelled(&mut self.g, &CharClass::any(), &characters);
+        let character = spelled(&mut self.g, &CharClass::any(), characters);
         // complements hold what is no text
         let mut all = vec![self.g.repeat(character, length.min, length.max)];
         for &Test { schema, test, holds } in tests {
             let pointer = self.all.schemas.get(schema).pointer;
             self.spend(1, pointer)?;
             let side = if holds { Side::Within } else { Side::Around };
-            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| spelled(g, class, &characters);
+            let spell = &mut |g: &mut GrammarBuilder, class: &CharClass| spelled(g, class, characters);
             let content = string_test::lower(&mut self.g, test, side, pointer, spell)?
                 .ok_or_else(|| errors::complement_of_format(pointer, test.value()))?;
             all.push(if holds { content } else { self.g.complement(content) });
         }
-        let excluded = excluded.iter().filter(|value| value.as_str().is_some());
-        let excluded: Vec<ExprId> = excluded.filter_map(|value| self.text_of(value)).collect();
+        let excluded = excluded.iter().filter_map(|value| value.as_str());
+        let excluded: Vec<ExprId> = excluded.map(|text| self.spelled_text(text, characters)).collect();
         if !excluded.is_empty() {
             let excluded = self.g.choice(excluded);
             all.push(self.g.complement(excluded));
         }
+        all.extend(self.without_excluded());
         Ok(self.g.intersection(all))
     }
 }
 
 /// How the characters of a string are written.
-enum Characters {
+pub(super) enum Characters {
     All,
     /// Those that are printable ASCII, and tabs.
     Printable,
     /// Every byte but these as `%XX`.
     Encoded(ByteSet),
+    /// Those of a class as they are, and some others in another way.
+    Escaped(CharClass, &'static [(char, &'static str)]),
 }
 
 /// One character of a class.
-fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Characters) -> ExprId {
+pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Characters) -> ExprId {
     match characters {
         Characters::All => g.char_class(class.clone()),
         Characters::Printable => {
@@ -152,6 +156,12 @@ fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Characters) -
             g.char_class(class.intersection(&printable))
         }
         Characters::Encoded(stays) => percent(g, class, stays),
+        Characters::Escaped(plain, escapes) => {
+            let escaped = escapes.iter().filter(|(c, _)| class.contains(*c));
+            let mut ways: Vec<ExprId> = escaped.map(|(_, escape)| g.text(*escape)).collect();
+            ways.push(g.char_class(class.intersection(plain)));
+            g.choice(ways)
+        }
     }
 }
 

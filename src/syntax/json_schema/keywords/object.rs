@@ -49,6 +49,7 @@ pub(super) fn read<'a>(
         max: keywords.count(reader, "maxProperties")?,
     };
     let some = Vec::new();
+    schema.unevaluated.declares_members = declared.is_some() || !patterns.is_empty();
     *schema.object = ObjectPart { properties, required, patterns, additional, count, names, some };
     Ok(())
 }

@@ -12,5 +12,6 @@ pub(super) fn read<'a>(reader: &mut Reader<'a, '_>, keywords: &Keywords<'a, '_>,
         properties: child("unevaluatedProperties"),
         items: child("unevaluatedItems"),
         after_contains: keywords.draft.is_within(Versions::only(Version::Draft2020)),
+        ..schema.unevaluated
     };
 }

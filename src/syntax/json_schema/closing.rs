@@ -1,0 +1,131 @@
+//! [`Undeclared::Refused`](super::options::Undeclared): closes what declares members, or items one by one, and does not say what
+//! else may come.
+//!
+//! A value is closed where it stands: what the schemas that hold of it declare together is what it may have. So `allOf` of
+//! two objects has the members of both. Where all that is said of a value is one of several, each of these is closed by
+//! itself. Conditions and negations are tests, and stay as they are.
+
+use super::assertion::{ArrayPart, ObjectPart};
+use super::schema::{Applied, Schema, Schemas};
+use super::schema_id::SchemaId;
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+/// Closes all values that the root reaches.
+pub(super) fn close(schemas: &mut Schemas<'_>) {
+    let referred_to = shared(schemas);
+    let mut open = vec![schemas.root()];
+    let mut seen: FxHashSet<SchemaId> = open.iter().copied().collect();
+    while let Some(id) = open.pop() {
+        let schema = Rc::clone(schemas.get(id));
+        let mut next = alone(&schema, &referred_to);
+        if next.is_empty() {
+            let holding = holding(schemas, id);
+            close_one(schemas, id, &holding);
+            for schema in &holding {
+                values(schemas.get(*schema), &mut next);
+            }
+        }
+        open.extend(next.into_iter().filter(|&id| seen.insert(id)));
+    }
+}
+
+/// Schemas that hold beside others.
+fn shared(schemas: &Schemas<'_>) -> FxHashSet<SchemaId> {
+    let mut all = FxHashSet::default();
+    for id in schemas.ids() {
+        let schema = schemas.get(id);
+        if !is_reference(schema) {
+            all.extend(schema.conjuncts.iter().copied());
+        }
+    }
+    all
+}
+
+fn is_reference(schema: &Schema<'_>) -> bool {
+    schema.is_bare && schema.conjuncts.len() == 1 && schema.any_of.is_empty() && schema.applied.is_empty()
+}
+
+/// What a schema consists of, if it is nothing but a reference, or one of several.
+fn alone(schema: &Schema<'_>, shared: &FxHashSet<SchemaId>) -> Vec<SchemaId> {
+    if !schema.is_bare {
+        return Vec::new();
+    }
+    match (&schema.conjuncts[..], &schema.any_of[..], &schema.applied[..]) {
+        ([one], [], []) if !shared.contains(one) => vec![*one],
+        ([], [list], []) | ([], [], [Applied::OneOf(list)])
+            if !list.iter().any(|one| shared.contains(one)) =>
+        {
+            list.clone()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The schemas that may hold of the same value, itself among them.
+fn holding(schemas: &Schemas<'_>, id: SchemaId) -> Vec<SchemaId> {
+    let (mut open, mut all) = (vec![id], Vec::new());
+    let mut seen = FxHashSet::default();
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        all.push(id);
+        let schema = schemas.get(id);
+        open.extend(schema.in_place());
+        for applied in &schema.applied {
+            match applied {
+                Applied::OneOf(list) => open.extend(list),
+                Applied::If { condition: _, then, otherwise } => {
+                    open.extend(then.iter().chain(otherwise));
+                }
+                Applied::DependentSchema(_, dependent) => open.push(*dependent),
+                Applied::Not(_)
+                | Applied::DependentRequired(_, _)
+                | Applied::Types { types: _, integers: _, schemas: _, holds: _ } => {}
+            }
+        }
+    }
+    all
+}
+
+fn close_one(schemas: &mut Schemas<'_>, id: SchemaId, holding: &[SchemaId]) {
+    let any = |test: fn(&Schema<'_>) -> bool| holding.iter().any(|&id| test(schemas.get(id)));
+    let opens = any(|schema| {
+        schema.object.additional.is_some()
+            || schema.unevaluated.properties.is_some()
+            || schema.object.names.is_some()
+    });
+    let members = any(|schema| schema.unevaluated.declares_members) && !opens;
+    let opens = any(|schema| schema.array.items.is_some() || schema.unevaluated.items.is_some());
+    let items = any(|schema| !schema.array.prefix.is_empty()) && !opens;
+    if !members && !items {
+        return;
+    }
+    let never = schemas.never();
+    let schema = schemas.change(id);
+    match holding {
+        [_] => {
+            schema.is_bare = false;
+            schema.object.additional = members.then_some(never).or(schema.object.additional);
+            schema.array.items = items.then_some(never).or(schema.array.items);
+        }
+        _ => {
+            schema.unevaluated.properties = members.then_some(never).or(schema.unevaluated.properties);
+            schema.unevaluated.items = items.then_some(never).or(schema.unevaluated.items);
+        }
+    }
+}
+
+/// The schemas of members and items.
+fn values(schema: &Schema<'_>, all: &mut Vec<SchemaId>) {
+    // names and counted items are tests
+    let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+        &*schema.object;
+    all.extend(properties.list().iter().map(|(_, value)| *value));
+    all.extend(patterns.iter().map(|(_, value)| *value));
+    all.extend(additional);
+    let ArrayPart { prefix, items, count: _, contains: _, unique: _, repeated: _ } = &*schema.array;
+    all.extend(prefix.iter().chain(items));
+    all.extend(schema.unevaluated.properties.iter().chain(&schema.unevaluated.items));
+}

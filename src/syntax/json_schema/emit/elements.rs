@@ -1,0 +1,432 @@
+//! Objects whose members are elements, one style of which [`Style`] describes.
+
+use super::Emitter;
+use super::text::{Characters, spelled};
+use super::value::canonical;
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, FreeText, Member, Members, RuleId};
+use crate::syntax::json_schema::assertion::TypeSet;
+use crate::syntax::json_schema::conjunction::ConjunctionId;
+use crate::syntax::json_schema::elements::{FurtherNames, Kind, Style};
+use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::shape::{RestShape, Shape, Typed};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The name of items, where elements close by name.
+const ITEM: &str = "item";
+
+/// What was made of elements.
+#[derive(Default)]
+pub(super) struct Made {
+    /// What follows the name of an element, by its value.
+    tails: FxHashMap<ConjunctionId, ExprId>,
+    /// Rules of these that are still to be defined. Where elements hold elements there is one for each value.
+    open: Vec<(ConjunctionId, RuleId)>,
+    /// Text up to what ends a value, and that.
+    closed_text: Option<ExprId>,
+}
+
+impl<'a> Emitter<'_, 'a> {
+    /// The texts of the root's objects.
+    pub(super) fn elements(&mut self, style: &'static Style) -> Result<ExprId> {
+        let all = self.all;
+        let root = all.root();
+        let mut ways = Vec::new();
+        for id in self.alternatives(root)? {
+            let pointer = all.pointer(id);
+            match all.shape_of(id) {
+                Shape::Values(list) => {
+                    for value in list {
+                        if let Value::Object(_) = value {
+                            let way = self.listed_members(value, style, pointer)?;
+                            ways.push(way);
+                        }
+                    }
+                }
+                Shape::Typed(Typed { types, object: Some(object), .. })
+                    if types.contains(TypeSet::OBJECT) =>
+                {
+                    let members = self.members(object, Some(style), pointer)?;
+                    ways.extend(members.map(|list| self.member_list(list)));
+                }
+                _ => {}
+            }
+        }
+        if ways.is_empty() {
+            return Err(errors::no_object(all.pointer(root)));
+        }
+        while let Some((id, rule)) = self.elements.open.pop() {
+            let tail = self.tail_of(id, style)?;
+            self.g.define(rule, tail);
+        }
+        let list = self.g.choice(ways);
+        Ok(self.g.sequence([self.layout.space, list]))
+    }
+
+    /// The conjunctions that a value of this one satisfies one of, none of which is a union.
+    pub(super) fn alternatives(&mut self, id: ConjunctionId) -> Result<Vec<ConjunctionId>> {
+        let all = self.all;
+        let (mut open, mut seen, mut found) = (vec![id], FxHashSet::default(), Vec::new());
+        while let Some(id) = open.pop() {
+            if !self.satisfiable.contains(id) || !seen.insert(id) {
+                continue;
+            }
+            self.spend(1, all.pointer(id))?;
+            match all.shape_of(id) {
+                Shape::Union(list) => open.extend(list.iter().rev()),
+                _ => found.push(id),
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a declared member begins with.
+    ///
+    /// # Errors
+    /// The style cannot write its name.
+    pub(super) fn element_key(&self, name: &str, style: &Style, pointer: &str) -> Result<String> {
+        let written = style.written_name(name).ok_or_else(|| errors::element_name(pointer, name))?;
+        Ok([style.before_name, &written, style.after_name].concat())
+    }
+
+    /// What follows the beginning of a declared member, with the space after it.
+    pub(super) fn element_value(
+        &mut self,
+        (name, value): (&str, ConjunctionId),
+        style: &'static Style,
+    ) -> Result<ExprId> {
+        let tail = self.tail(value, style)?;
+        Ok(self.closed(tail, name, style))
+    }
+
+    /// A tail, the name at the end of the element if it stands there again, and space.
+    fn closed(&mut self, tail: ExprId, name: &str, style: &Style) -> ExprId {
+        let end = self.g.text(style.closing_name.map_or(String::new(), |[a, b]| [a, name, b].concat()));
+        self.g.sequence([tail, end, self.layout.space])
+    }
+
+    /// A member of a class of names that are not declared.
+    ///
+    /// # Errors
+    /// The style cannot write them.
+    pub(super) fn further_element(
+        &mut self,
+        class: &RestShape<'a>,
+        style: &'static Style,
+        pointer: &str,
+    ) -> Result<ExprId> {
+        let RestShape { tests, others, strings, value } = class;
+        if style.further == FurtherNames::None {
+            return Err(errors::undeclared_elements(pointer));
+        }
+        let characters = Characters::Escaped(style.name_characters(), style.escapes);
+        let mut all = Vec::new();
+        if tests.is_empty() && strings.is_none() && style.further == FurtherNames::Identifiers {
+            let first = self.g.class([('A', 'Z'), ('_', '_'), ('a', 'z')]);
+            let next = self.g.class([('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]);
+            let next = self.g.star(next);
+            all.push(self.g.sequence([first, next]));
+        } else {
+            let character = spelled(&mut self.g, &CharClass::any(), &characters);
+            all.push(self.g.plus(character));
+        }
+        let names = Typed { tests: tests.clone(), ..Typed::default() };
+        if !tests.is_empty() {
+            all.push(self.string_text(&names, &characters)?);
+        }
+        if let &Some(strings) = strings {
+            all.push(self.strings_of(strings, &characters)?);
+        }
+        if !others.is_empty() {
+            let others: Vec<ExprId> =
+                others.iter().map(|name| self.spelled_text(name, &characters)).collect();
+            let others = self.g.choice(others);
+            all.push(self.g.complement(others));
+        }
+        all.extend(self.without_excluded());
+        let name = self.g.intersection(all);
+        let tail = self.tail(*value, style)?;
+        let (before, after) = (self.g.text(style.before_name), self.g.text(style.after_name));
+        Ok(self.g.sequence([before, name, after, tail, self.layout.space]))
+    }
+
+    /// The strings of a conjunction, without quotes.
+    fn strings_of(&mut self, id: ConjunctionId, characters: &Characters) -> Result<ExprId> {
+        let all = self.all;
+        let mut ways = Vec::new();
+        for id in self.alternatives(id)? {
+            match all.shape_of(id) {
+                Shape::Values(list) => {
+                    let texts = list.iter().filter_map(|value| value.as_str());
+                    ways.extend(texts.map(|text| self.spelled_text(text, characters)));
+                }
+                Shape::Typed(typed) if typed.types.contains(TypeSet::STRING) => {
+                    ways.push(self.string_text(typed, characters)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(self.g.choice(ways))
+    }
+
+    /// What follows the name of an element of a value.
+    fn tail(&mut self, id: ConjunctionId, style: &'static Style) -> Result<ExprId> {
+        if let Some(&known) = self.elements.tails.get(&id) {
+            return Ok(known);
+        }
+        let tail = if style.item.is_some() {
+            let rule = self.g.declare(format!("{} (element)", self.all.name(id)));
+            self.elements.open.push((id, rule));
+            self.g.rule(rule)
+        } else {
+            self.tail_of(id, style)?
+        };
+        self.elements.tails.insert(id, tail);
+        Ok(tail)
+    }
+
+    fn tail_of(&mut self, id: ConjunctionId, style: &'static Style) -> Result<ExprId> {
+        let all = self.all;
+        let mut values: Vec<(Kind, ExprId)> = Vec::new();
+        for id in self.alternatives(id)? {
+            let pointer = all.pointer(id);
+            match all.shape_of(id) {
+                Shape::Values(list) => {
+                    self.spend(list.len(), pointer)?;
+                    for value in list {
+                        values.extend(self.listed_element(value, style, pointer)?);
+                    }
+                }
+                Shape::Typed(typed) => self.typed_elements(typed, style, pointer, &mut values)?,
+                Shape::Union(_) => {}
+            }
+        }
+        let is_free =
+            |(kind, value): &(Kind, ExprId)| *kind == Kind::Text && Some(*value) == self.elements.closed_text;
+        if !style.tells_kinds() && values.iter().any(is_free) {
+            // any text is one, so that no other value has a text of its own
+            values.retain(is_free);
+        }
+        Ok(self.by_kind(values, style))
+    }
+
+    /// Values with what tells their kinds.
+    fn by_kind(&mut self, values: Vec<(Kind, ExprId)>, style: &Style) -> ExprId {
+        let before = self.before_value(style);
+        let mut words: Vec<&str> = style.kinds.to_vec();
+        words.sort_unstable();
+        words.dedup();
+        let mut ways = Vec::new();
+        for word in words {
+            let kinds = Kind::ALL.into_iter().zip(style.kinds).filter(|(_, kind)| *kind == word);
+            let kinds: Vec<Kind> = kinds.map(|(kind, _)| kind).collect();
+            let same = values.iter().filter(|(kind, _)| kinds.contains(kind)).map(|(_, value)| *value);
+            let same: Vec<ExprId> = same.collect();
+            if !same.is_empty() {
+                let (word, same) = (self.g.text(word), self.g.choice(same));
+                ways.push(self.g.sequence([word, same]));
+            }
+        }
+        let ways = self.g.choice(ways);
+        self.g.sequence([before, ways])
+    }
+
+    fn before_value(&mut self, style: &Style) -> ExprId {
+        match style.before_value {
+            "" => self.g.empty(),
+            text => {
+                let text = self.g.text(text);
+                self.g.sequence([self.layout.space, text])
+            }
+        }
+    }
+
+    /// The values of each type, with what ends them.
+    fn typed_elements(
+        &mut self,
+        typed: &Typed<'a>,
+        style: &'static Style,
+        pointer: &str,
+        values: &mut Vec<(Kind, ExprId)>,
+    ) -> Result<()> {
+        let Typed { types, number: _, length, tests, excluded, array, object } = typed;
+        let has = |one| types.contains(one);
+        if has(TypeSet::STRING) && !length.is_crossed() {
+            let is_free =
+                tests.is_empty() && length.is_free() && !excluded.iter().any(|v| v.as_str().is_some());
+            let text = if is_free {
+                self.closed_text(style)
+            } else {
+                let text = self.string_text(typed, &Characters::All)?;
+                self.text_element(text, style)
+            };
+            values.push((Kind::Text, text));
+        }
+        if has(TypeSet::NUMBER) {
+            let number = self.number(typed, pointer)?;
+            values.push((Kind::Number, self.spaced_element(number, style)));
+        }
+        let words = [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")];
+        for (_, word) in words.into_iter().filter(|(one, _)| has(*one)) {
+            let kind = if word == "null" { Kind::Null } else { Kind::Boolean };
+            let word = self.g.text(word);
+            values.push((kind, self.spaced_element(word, style)));
+        }
+        if has(TypeSet::ARRAY)
+            && let Some(array) = array
+        {
+            let array = self.array(array, pointer)?;
+            let array = self.compound_element(array, style);
+            values.push((Kind::Array, array));
+        }
+        if has(TypeSet::OBJECT)
+            && let Some(object) = object
+        {
+            let object = match style.item {
+                Some(_) => self.members(object, Some(style), pointer)?.map(|list| self.member_list(list)),
+                None => Some(self.object(object)?),
+            };
+            if let Some(object) = object {
+                let object = self.compound_element(object, style);
+                values.push((Kind::Object, object));
+            }
+        }
+        Ok(())
+    }
+
+    /// An array or an object with what ends it: JSON, or the elements in it.
+    fn compound_element(&mut self, value: ExprId, style: &Style) -> ExprId {
+        match style.item {
+            Some(_) => {
+                let stop = self.g.text(style.stop);
+                self.g.sequence([value, stop])
+            }
+            None => self.spaced_element(value, style),
+        }
+    }
+
+    /// JSON with white space around it, and what ends it.
+    fn spaced_element(&mut self, value: ExprId, style: &Style) -> ExprId {
+        let stop = self.g.text(style.stop);
+        self.g.sequence([self.layout.space, value, self.layout.space, stop])
+    }
+
+    /// A text with what ends it, which does not end it before.
+    fn text_element(&mut self, text: ExprId, style: &Style) -> ExprId {
+        let stop = self.g.text(style.stop);
+        let space = if style.tells_kinds() { self.g.empty() } else { self.layout.space };
+        let text = self.g.sequence([space, text, space, stop]);
+        let first = self.closed_text(style);
+        self.g.intersection([text, first])
+    }
+
+    /// Any text, with what ends it.
+    fn closed_text(&mut self, style: &Style) -> ExprId {
+        if let Some(known) = self.elements.closed_text {
+            return known;
+        }
+        let excludes = &self.options.excludes;
+        let text = if excludes.is_empty() {
+            let empty = self.g.empty();
+            FreeText { triggers: vec![(style.stop.into(), empty)], ..FreeText::default() }
+        } else {
+            // what ends the value may hold what the text must not
+            let forbidden = excludes.iter().map(String::as_str).chain([style.stop]);
+            let end = Some(self.g.text(style.stop));
+            FreeText { triggers: Vec::new(), forbidden: forbidden.map(Box::from).collect(), end }
+        };
+        let text = self.g.free_text(&text);
+        *self.elements.closed_text.insert(text)
+    }
+
+    /// One listed value with its kind and what ends it.
+    fn listed_element(
+        &mut self,
+        value: &Value<'_>,
+        style: &'static Style,
+        pointer: &str,
+    ) -> Result<Option<(Kind, ExprId)>> {
+        if self.is_excluded(value) {
+            return Ok(None);
+        }
+        Ok(Some(match value {
+            Value::String(text) => {
+                let text = self.g.text(&**text);
+                (Kind::Text, self.text_element(text, style))
+            }
+            Value::Array(list) if style.item.is_some() => {
+                let mut items = Vec::new();
+                for value in list.iter() {
+                    let tail: Vec<_> = self.listed_element(value, style, pointer)?.into_iter().collect();
+                    let tail = self.by_kind(tail, style);
+                    items.push(self.item_element(tail, style));
+                }
+                let items = self.g.sequence(items);
+                (Kind::Array, self.compound_element(items, style))
+            }
+            Value::Object(_) if style.item.is_some() => {
+                let members = self.listed_members(value, style, pointer)?;
+                (Kind::Object, self.compound_element(members, style))
+            }
+            value => {
+                let kind = Kind::of(value);
+                let value = self.value(value);
+                (kind, self.spaced_element(value, style))
+            }
+        }))
+    }
+
+    /// The elements of a listed object.
+    fn listed_members(&mut self, value: &Value<'_>, style: &'static Style, pointer: &str) -> Result<ExprId> {
+        let Value::Object(map) = value else { return Ok(self.g.never()) };
+        let mut members = Vec::with_capacity(map.len());
+        for (name, value) in map.iter() {
+            let key = self.element_key(name, style, pointer)?.into_bytes().into();
+            let tail: Vec<_> = self.listed_element(value, style, pointer)?.into_iter().collect();
+            let tail = self.by_kind(tail, style);
+            members.push(Member { key, value: self.closed(tail, name, style), required: true });
+        }
+        let separator = self.g.empty();
+        Ok(self.member_list(Members {
+            order: self.options.property_order.into(),
+            members: members.into(),
+            rest: None,
+            ones: Box::default(),
+            conditions: Box::default(),
+            separator,
+            min: 0,
+            max: None,
+        }))
+    }
+
+    /// An item of an array: what it begins with, its value, what ends it, and space.
+    fn item_element(&mut self, tail: ExprId, style: &Style) -> ExprId {
+        let begin = self.g.text(style.item.unwrap_or_default());
+        let whole = self.closed(tail, ITEM, style);
+        self.g.sequence([begin, whole])
+    }
+
+    /// An item of an array whose items are elements; `None` where they are JSON.
+    pub(super) fn element_of(&mut self, value: ConjunctionId) -> Result<Option<ExprId>> {
+        match self.options.spelling.style() {
+            Some(style) if style.item.is_some() => {
+                let tail = self.tail(value, style)?;
+                Ok(Some(self.item_element(tail, style)))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A listed scalar as an item of an array whose items are elements.
+pub(super) fn listed_item(style: &Style, value: &Value<'_>) -> String {
+    let text = match value {
+        Value::String(text) => text.to_string(),
+        value => canonical(value),
+    };
+    let [before, after] = style.closing_name.unwrap_or_default();
+    let name = if style.closing_name.is_some() { ITEM } else { "" };
+    let kind = style.kinds[Kind::of(value) as usize];
+    [style.item.unwrap_or_default(), kind, &text, style.stop, before, name, after].concat()
+}

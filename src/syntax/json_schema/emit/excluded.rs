@@ -1,0 +1,61 @@
+//! Texts that strings must not hold as they are written.
+
+use super::Emitter;
+use crate::grammar::{ExprId, FreeText};
+use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::strings;
+
+impl Emitter<'_, '_> {
+    /// The texts that hold nothing that is excluded; `None` if nothing is.
+    pub(super) fn without_excluded(&mut self) -> Option<ExprId> {
+        self.without(false)
+    }
+
+    /// The same between the quotes of a JSON string. Where members are elements, what ends one is excluded as well.
+    pub(super) fn without_excluded_string(&mut self) -> Option<ExprId> {
+        self.without(true)
+    }
+
+    fn without(&mut self, quoted: bool) -> Option<ExprId> {
+        if let Some(known) = self.without_excluded[usize::from(quoted)] {
+            return Some(known);
+        }
+        let stop = self.options.spelling.style().filter(|_| quoted).map(|style| style.stop);
+        let excludes = self.options.excludes.iter().map(String::as_str).chain(stop);
+        let forbidden: Vec<Box<str>> = excludes.map(Box::from).collect();
+        if forbidden.is_empty() {
+            return None;
+        }
+        let quote = self.g.text(if quoted { "\"" } else { "" });
+        let text = self.g.free_text(&FreeText { triggers: Vec::new(), forbidden, end: Some(quote) });
+        let whole = self.g.sequence([quote, text]);
+        self.without_excluded[usize::from(quoted)] = Some(whole);
+        Some(whole)
+    }
+
+    /// Whether a text is excluded as the content of a string.
+    pub(super) fn is_excluded_text(&self, text: &str) -> bool {
+        let excludes = &self.options.excludes;
+        if excludes.is_empty() {
+            return false;
+        }
+        let quoted = strings::quoted(text);
+        let written = match self.options.spelling.style() {
+            Some(_) => text,
+            None => quoted.get(1..quoted.len() - 1).unwrap_or_default(),
+        };
+        excludes.iter().any(|excluded| written.contains(excluded.as_str()))
+    }
+
+    /// Whether a listed value has a string that is excluded. Schema documents are of bounded depth, so that this may recurse.
+    pub(super) fn is_excluded(&self, value: &Value<'_>) -> bool {
+        match value {
+            Value::String(text) => self.is_excluded_text(text),
+            Value::Array(list) => list.iter().any(|value| self.is_excluded(value)),
+            Value::Object(map) => {
+                map.iter().any(|(name, value)| self.is_excluded_text(name) || self.is_excluded(value))
+            }
+            _ => false,
+        }
+    }
+}
