@@ -297,7 +297,7 @@ fn changed(draw: &mut Choices<'_>, text: &str) -> String {
 #[test]
 fn elements_are_read_as_values_of_the_schema() {
     let (mut accepted, mut refused) = (0, 0);
-    crate::properties::each(400, 200, |draw| {
+    crate::random::each(400, 200, |draw| {
         let style = Elements::ALL[draw.below(8)].1;
         let schema = random_object_schema(draw, 2);
         let any_order = draw.chance(50);

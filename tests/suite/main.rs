@@ -39,6 +39,7 @@ mod memory_bound;
 mod names;
 mod places;
 mod properties;
+mod random;
 mod real_tokenizers;
 mod regex;
 mod regex_look;

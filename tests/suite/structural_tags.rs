@@ -526,7 +526,7 @@ fn compare(format: &Value, matcher: &Matcher) -> usize {
 fn random_tags_have_the_words_of_their_definition() {
     let compiler = Compiler::new(vocabulary());
     let (mut cases, mut compiled, mut words) = (0, 0, 0);
-    crate::properties::each(300, 160, |draw| {
+    crate::random::each(300, 160, |draw| {
         cases += 1;
         let format = random_format(draw, 2);
         // some have no words, or triggers that cannot come

@@ -84,8 +84,8 @@ fn compile(
 /// Compiles a JSON Schema.
 ///
 /// Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
-/// digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
-/// (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
+/// digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
+/// (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `undeclared` (`"allowed"`, `"refused"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
 /// `documents` (object from URIs to documents that references may name).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compile_json_schema(

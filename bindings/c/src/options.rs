@@ -44,7 +44,9 @@ pub(crate) fn source(
             (Source::Gbnf(text, read::<GbnfOptions>(call, options)?.with(limits)), Notation::Gbnf)
         }
         Some(syntax::Notation::StructuralTag) => {
-            let schemas = read::<SchemaOptions>(call, options)?.with(limits);
+            let mut schemas = read::<SchemaOptions>(call, options)?;
+            schemas.undeclared.get_or_insert(Undeclared::Refused);
+            let schemas = schemas.with(limits);
             let options = structural_tag::Options::default().json_schema(schemas);
             (Source::StructuralTag(text, options), Notation::Json)
         }
@@ -148,6 +150,7 @@ struct SchemaOptions {
     whitespace: Option<Whitespace>,
     property_order: Option<PropertyOrder>,
     formats: Option<Formats>,
+    undeclared: Option<Undeclared>,
     numbers: Option<Numbers>,
     max_digits: Option<u32>,
     documents: BTreeMap<String, Value>,
@@ -159,6 +162,7 @@ enum Whitespace {
     Free,
     Compact,
     Short,
+    Spaced,
     AtMost(u32),
     Pattern(String),
 }
@@ -175,6 +179,13 @@ enum PropertyOrder {
 enum Formats {
     Assert,
     Annotate,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Undeclared {
+    Allowed,
+    Refused,
 }
 
 #[derive(Deserialize)]
@@ -196,6 +207,7 @@ impl SchemaOptions {
                 Whitespace::Free => json_schema::Whitespace::Free,
                 Whitespace::Compact => json_schema::Whitespace::Compact,
                 Whitespace::Short => json_schema::Whitespace::Short,
+                Whitespace::Spaced => json_schema::Whitespace::Spaced,
                 Whitespace::AtMost(most) => json_schema::Whitespace::AtMost(most),
                 Whitespace::Pattern(pattern) => json_schema::Whitespace::Pattern(pattern),
             };
@@ -210,6 +222,12 @@ impl SchemaOptions {
             options.formats = match formats {
                 Formats::Assert => json_schema::Formats::Assert,
                 Formats::Annotate => json_schema::Formats::Annotate,
+            };
+        }
+        if let Some(undeclared) = self.undeclared {
+            options.undeclared = match undeclared {
+                Undeclared::Allowed => json_schema::Undeclared::Allowed,
+                Undeclared::Refused => json_schema::Undeclared::Refused,
             };
         }
         if let Some(numbers) = self.numbers {

@@ -125,7 +125,7 @@ impl Compiler {
     /// b'1'
     /// >>> compiler.compile_json_schema(Literal["yes", "no"]).matcher().forced_bytes()
     /// b'"'
-    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", numbers="any",
+    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
         max_digits=None, documents=None))]
     #[allow(clippy::too_many_arguments)] // each a keyword of its own
     fn compile_json_schema(
@@ -134,11 +134,13 @@ impl Compiler {
         whitespace: &str,
         property_order: &str,
         formats: &str,
+        undeclared: &str,
         numbers: &str,
         max_digits: Option<u32>,
         documents: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<CompiledGrammar> {
-        let options = SchemaOptions { whitespace, property_order, formats, numbers, max_digits, documents };
+        let options =
+            SchemaOptions { whitespace, property_order, formats, undeclared, numbers, max_digits, documents };
         let source = source::of_json_schema(schema, options, self.limits.clone())?;
         self.parse_and_compile(schema.py(), &source)
     }

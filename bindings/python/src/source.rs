@@ -5,7 +5,7 @@ use crate::documents::{Raised, documents};
 use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::Limits;
-use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Whitespace};
+use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Undeclared, Whitespace};
 use grammata::syntax::{automaton_spec, gbnf, json_schema, regex, structural_tag};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -52,6 +52,7 @@ pub(crate) struct SchemaOptions<'a, 'py> {
     pub(crate) whitespace: &'a str,
     pub(crate) property_order: &'a str,
     pub(crate) formats: &'a str,
+    pub(crate) undeclared: &'a str,
     pub(crate) numbers: &'a str,
     pub(crate) max_digits: Option<u32>,
     pub(crate) documents: Option<&'a Bound<'py, PyAny>>,
@@ -91,8 +92,12 @@ fn whitespace(py: Python<'_>, given: &str) -> PyResult<Whitespace> {
             Ok(Whitespace::AtMost(most.parse().unwrap_or_default()))
         }
         _ => {
-            let named =
-                [("free", Whitespace::Free), ("compact", Whitespace::Compact), ("short", Whitespace::Short)];
+            let named = [
+                ("free", Whitespace::Free),
+                ("compact", Whitespace::Compact),
+                ("short", Whitespace::Short),
+                ("spaced", Whitespace::Spaced),
+            ];
             // for the error alone
             let forms = [("max=N", Whitespace::Free), ("pattern=REGEX", Whitespace::Free)];
             choose(
@@ -116,11 +121,13 @@ pub(crate) fn of_json_schema(
     let (documents, raised) = documents(options.documents)?;
     let order = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
     let formats = [("assert", Formats::Assert), ("annotate", Formats::Annotate)];
+    let undeclared = [("allowed", Undeclared::Allowed), ("refused", Undeclared::Refused)];
     let numbers = [("any", Numbers::Any), ("plain", Numbers::Plain)];
     let options = json_schema::Options::default()
         .whitespace(whitespace(py, options.whitespace)?)
         .property_order(choose(py, "property_order", options.property_order, order)?)
         .formats(choose(py, "formats", options.formats, formats)?)
+        .undeclared(choose(py, "undeclared", options.undeclared, undeclared)?)
         .numbers(choose(py, "numbers", options.numbers, numbers)?)
         .max_digits(options.max_digits)
         .documents(documents)
@@ -215,12 +222,13 @@ pub(crate) fn of_spec(
 impl Source {
     /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type (`json_schema_of`).
     ///
-    /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32 blanks), "max=N" or
-    /// "pattern=REGEX". `property_order`: "declared" or "any". `formats`: "assert" or "annotate". `numbers`: "any", or "plain" (no
-    /// exponents). `max_digits`: in each run of digits that nothing else bounds. `documents`: a dict from URIs to what
+    /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32 blanks), "spaced" (one
+    /// space after each comma and colon), "max=N" or "pattern=REGEX". `property_order`: "declared" or "any". `formats`: "assert" or
+    /// "annotate". `undeclared`: "allowed", or "refused" (an object with declared members has no others, unless the schema says
+    /// so). `numbers`: "any", or "plain" (no exponents). `max_digits`: in each run of digits that nothing else bounds. `documents`: a dict from URIs to what
     /// references may name, or a callable that is asked once for each URI; nothing is fetched.
     #[staticmethod]
-    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", numbers="any",
+    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
         max_digits=None, documents=None, limits=None))]
     #[allow(clippy::too_many_arguments)] // each a keyword of its own
     fn json_schema(
@@ -228,12 +236,14 @@ impl Source {
         whitespace: &str,
         property_order: &str,
         formats: &str,
+        undeclared: &str,
         numbers: &str,
         max_digits: Option<u32>,
         documents: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Source> {
-        let options = SchemaOptions { whitespace, property_order, formats, numbers, max_digits, documents };
+        let options =
+            SchemaOptions { whitespace, property_order, formats, undeclared, numbers, max_digits, documents };
         of_json_schema(schema, options, self::limits(limits)?)
     }
 

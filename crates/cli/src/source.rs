@@ -35,7 +35,7 @@ pub(super) struct SourceArgs {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
     /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most N
-    /// characters), `short` (a space, or a line feed and at most 32 blanks) or `pattern=REGEX` [default: free; of
+    /// characters), `short` (a space, or a line feed and at most 32 blanks), `spaced` (one space after each comma and colon) or `pattern=REGEX` [default: free; of
     /// generate: short]
     #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, help_heading = "Grammar")]
     whitespace: Option<json_schema::Whitespace>,
@@ -52,6 +52,10 @@ pub(super) struct SourceArgs {
     /// What `format` means in a schema [default: assert]
     #[arg(long, value_enum, help_heading = "Grammar")]
     formats: Option<Formats>,
+    /// What objects may have under a schema that declares members and says nothing of others [default: allowed; in
+    /// structural tags: refused]
+    #[arg(long, value_enum, help_heading = "Grammar")]
+    undeclared: Option<Undeclared>,
     /// The most bytes that a schema may have [default: 16 MiB]
     #[arg(long, value_name = "BYTES", help_heading = "Grammar")]
     max_schema_bytes: Option<usize>,
@@ -122,6 +126,14 @@ enum Formats {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Undeclared {
+    /// Further members
+    Allowed,
+    /// None
+    Refused,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Dialect {
     /// Rust's regex crate
     Rust,
@@ -154,9 +166,10 @@ fn whitespace(argument: &str) -> std::result::Result<json_schema::Whitespace, St
         ("free", "") => Ok(json_schema::Whitespace::Free),
         ("compact", "") => Ok(json_schema::Whitespace::Compact),
         ("short", "") => Ok(json_schema::Whitespace::Short),
+        ("spaced", "") => Ok(json_schema::Whitespace::Spaced),
         ("max", max) => Ok(json_schema::Whitespace::AtMost(number(max)?)),
         ("pattern", pattern) => Ok(json_schema::Whitespace::Pattern(pattern.to_owned())),
-        _ => Err("it must be `free`, `compact`, `short`, `max=N` or `pattern=REGEX`".to_owned()),
+        _ => Err("it must be `free`, `compact`, `short`, `spaced`, `max=N` or `pattern=REGEX`".to_owned()),
     }
 }
 
@@ -371,6 +384,7 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
         (args.numbers.is_some(), "--numbers", Notation::JsonSchema, "JSON Schemas and structural tags"),
         (args.max_digits.is_some(), "--max-digits", Notation::JsonSchema, "JSON Schemas and structural tags"),
         (args.formats.is_some(), "--formats", Notation::JsonSchema, "JSON Schemas and structural tags"),
+        (args.undeclared.is_some(), "--undeclared", Notation::JsonSchema, "JSON Schemas and structural tags"),
         (args.max_schema_bytes.is_some(), "--max-schema-bytes", Notation::JsonSchema, "JSON Schemas"),
         (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
         (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
@@ -416,6 +430,7 @@ fn source(
         }
         Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
         Notation::StructuralTag => {
+            let defaults = defaults.undeclared(json_schema::Undeclared::Refused);
             let schemas = schema_options(args, text, limits, defaults)?;
             let options = structural_tag::Options::default().json_schema(schemas);
             Source::StructuralTag(own, options)
@@ -463,6 +478,11 @@ fn schema_options(
             Formats::Annotate => json_schema::Formats::Annotate,
             Formats::Assert => json_schema::Formats::Assert,
         }))
+        .undeclared(args.undeclared.map_or(own.undeclared, |undeclared| match undeclared {
+            Undeclared::Allowed => json_schema::Undeclared::Allowed,
+            Undeclared::Refused => json_schema::Undeclared::Refused,
+        }))
+        .excludes(own.excludes)
         .documents(documents)
         .limits(own.limits))
 }

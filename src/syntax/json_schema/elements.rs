@@ -1,7 +1,6 @@
 //! The styles in which models write the members of an object as elements: what begins and ends each.
 
 use super::json::Value;
-use super::options::Spelling;
 use crate::grammar::CharClass;
 
 /// A style in which members are written as elements, as model families write the arguments of a tool call.
@@ -66,16 +65,6 @@ impl Elements {
             Elements::Glm => &GLM,
             Elements::Cohere => &COHERE,
             Elements::KimiK3 => &KIMI_K3,
-        }
-    }
-}
-
-impl Spelling {
-    /// How elements are written, if members are.
-    pub(super) fn style(self) -> Option<&'static Style> {
-        match self {
-            Spelling::Elements(style) => Some(style.style()),
-            _ => None,
         }
     }
 }

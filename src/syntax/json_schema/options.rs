@@ -1,7 +1,7 @@
 //! What a caller can choose.
 
 use super::documents::Documents;
-use super::elements::Elements;
+use super::elements::{Elements, Style};
 use crate::grammar::Order;
 use crate::limits::Limits;
 
@@ -20,6 +20,8 @@ pub enum Whitespace {
     /// Nothing, one space, or a line feed and at most 32 spaces and tabs: what JSON writers put between two tokens. A
     /// model cannot run away in it.
     Short,
+    /// One space after each comma and each colon, as `json.dumps` of Python writes, and no other.
+    Spaced,
     /// At most this number of characters of it between two tokens.
     AtMost(u32),
     /// What an ECMA-262 pattern matches as a whole, between any two tokens. Characters that are no white space of
@@ -95,6 +97,16 @@ pub enum Spelling {
     Percent,
     /// Objects alone, each member as an element of a style.
     Elements(Elements),
+}
+
+impl Spelling {
+    /// How elements are written, if members are.
+    pub(super) fn style(self) -> Option<&'static Style> {
+        match self {
+            Spelling::Elements(style) => Some(style.style()),
+            _ => None,
+        }
+    }
 }
 
 /// Which members an object may have of which its schema says nothing.

@@ -1,7 +1,7 @@
 //! `x-grammata`: options that a schema sets itself, at its root.
 
 use super::errors;
-use super::options::{Formats, Numbers, Options, PropertyOrder, Whitespace};
+use super::options::{Formats, Numbers, Options, PropertyOrder, Undeclared, Whitespace};
 use super::pointer::join;
 use super::source;
 use crate::error::Result;
@@ -26,9 +26,9 @@ impl Options {
     /// # Ok::<(), grammata::Error>(())
     /// ```
     ///
-    /// Its members are `propertyOrder` (`"declared"` or `"any"`), `whitespace` (`"free"`, `"compact"`, `"short"`,
+    /// Its members are `propertyOrder` (`"declared"` or `"any"`), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`,
     /// `{"max": 1}` or `{"pattern": " ?"}`), `numbers` (`"any"` or `"plain"`), `maxDigits` (an integer, or `null` for no
-    /// bound), `formats` (`"assert"` or `"annotate"`), `maxBytes` and `maxDepth`. The last two can only lower
+    /// bound), `formats` (`"assert"` or `"annotate"`), `undeclared` (`"allowed"` or `"refused"`), `maxBytes` and `maxDepth`. The last two can only lower
     /// [`source_bytes`](crate::Limits::source_bytes) and [`source_depth`](crate::Limits::source_depth).
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Options {
     }
 
     /// The options that change what a schema means, by their names in `x-grammata` and with the values that they have there.
-    pub fn policies(&self) -> [(&'static str, serde_json::Value); 7] {
+    pub fn policies(&self) -> [(&'static str, serde_json::Value); 8] {
         let order = match self.property_order {
             PropertyOrder::Declared => "declared",
             PropertyOrder::Any => "any",
@@ -54,6 +54,7 @@ impl Options {
             Whitespace::Free => json!("free"),
             Whitespace::Compact => json!("compact"),
             Whitespace::Short => json!("short"),
+            Whitespace::Spaced => json!("spaced"),
             Whitespace::AtMost(max) => json!({ "max": max }),
             Whitespace::Pattern(pattern) => json!({ "pattern": pattern }),
         };
@@ -65,12 +66,17 @@ impl Options {
             Formats::Assert => "assert",
             Formats::Annotate => "annotate",
         };
+        let undeclared = match self.undeclared {
+            Undeclared::Allowed => "allowed",
+            Undeclared::Refused => "refused",
+        };
         [
             ("propertyOrder", json!(order)),
             ("whitespace", whitespace),
             ("numbers", json!(numbers)),
             ("maxDigits", json!(self.max_digits)),
             ("formats", json!(formats)),
+            ("undeclared", json!(undeclared)),
             ("maxBytes", json!(self.limits.source_bytes)),
             ("maxDepth", json!(self.limits.source_depth.min(127))),
         ]
@@ -95,7 +101,7 @@ impl Options {
                 }
                 "whitespace" => {
                     self.whitespace = whitespace(value).ok_or_else(|| {
-                        invalid("\"free\", \"compact\", \"short\", {\"max\": N} or {\"pattern\": \"…\"}")
+                        invalid("\"free\", \"compact\", \"short\", \"spaced\", {\"max\": N} or {\"pattern\": \"…\"}")
                     })?;
                 }
                 "numbers" => {
@@ -124,6 +130,13 @@ impl Options {
                         _ => return Err(invalid("\"assert\" or \"annotate\"")),
                     };
                 }
+                "undeclared" => {
+                    self.undeclared = match value.as_str() {
+                        Some("allowed") => Undeclared::Allowed,
+                        Some("refused") => Undeclared::Refused,
+                        _ => return Err(invalid("\"allowed\" or \"refused\"")),
+                    };
+                }
                 "maxBytes" | "maxDepth" => {
                     let limit = value.as_u64().ok_or_else(|| invalid("an integer from 0"))?;
                     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -133,8 +146,7 @@ impl Options {
                     *own = limit.min(*own);
                 }
                 _ => {
-                    let allowed =
-                        "propertyOrder, whitespace, numbers, maxDigits, formats, maxBytes or maxDepth";
+                    let allowed = "propertyOrder, whitespace, numbers, maxDigits, formats, undeclared, maxBytes or maxDepth";
                     return Err(errors::invalid_policy(&place, value, allowed));
                 }
             }
@@ -148,6 +160,7 @@ fn whitespace(value: &Value<'_>) -> Option<Whitespace> {
         Value::String("free") => Some(Whitespace::Free),
         Value::String("compact") => Some(Whitespace::Compact),
         Value::String("short") => Some(Whitespace::Short),
+        Value::String("spaced") => Some(Whitespace::Spaced),
         Value::Object(map) if map.len() == 1 => match (map.get("max"), map.get("pattern")) {
             (Some(max), None) => max.as_u64().and_then(|max| u32::try_from(max).ok()).map(Whitespace::AtMost),
             (None, Some(Value::String(pattern))) => Some(Whitespace::Pattern((*pattern).to_owned())),

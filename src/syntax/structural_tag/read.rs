@@ -188,13 +188,16 @@ pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
     if map.contains_key("structures") {
         return older_form(value);
     }
-    match map.get("type").and_then(Value::as_str) {
-        Some("structural_tag") => {
-            let object = Object::new(value, "", "structural_tag", &["format"])?;
-            format(object.required("format")?, "/format")
-        }
-        _ => Err(errors::not_a_tag(value)),
+    let is_tag = match map.get("type") {
+        Some(kind) => kind == "structural_tag",
+        // clients that wrap it in an object with a type of its own leave it out
+        None => map.get("format").is_some_and(Value::is_object),
+    };
+    if !is_tag {
+        return Err(errors::not_a_tag(value));
     }
+    let object = Object::new(value, "", "structural_tag", &["format"])?;
+    format(object.required("format")?, "/format")
 }
 
 /// `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`.

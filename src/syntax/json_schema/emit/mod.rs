@@ -125,7 +125,7 @@ impl Layout {
         let one = g.byte_set(ByteSet::from_iter(*b" \t\n\r"));
         let space = match &options.whitespace {
             Whitespace::Free => g.star(one),
-            Whitespace::Compact => g.empty(),
+            Whitespace::Compact | Whitespace::Spaced => g.empty(),
             Whitespace::Short => {
                 let (space, line_feed) = (g.text(" "), g.text("\n"));
                 let blank = g.byte_set(ByteSet::from_iter(*b" \t"));
@@ -139,11 +139,14 @@ impl Layout {
         };
         // arrays of elements have neither brackets nor commas
         let has_marks = options.spelling.style().is_none_or(|style| style.item.is_none());
+        let empty = g.empty();
+        let after_mark = g.text(if options.whitespace == Whitespace::Spaced { " " } else { "" });
         let mut spaced = |token: &str| match token {
-            "" => g.empty(),
+            "" => empty,
             token => {
+                let gap = if matches!(token, "," | ":") { after_mark } else { empty };
                 let token = g.text(token);
-                g.sequence([token, space])
+                g.sequence([token, gap, space])
             }
         };
         Ok(Layout {
