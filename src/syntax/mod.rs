@@ -7,6 +7,7 @@ pub mod automaton_spec;
 mod deterministic;
 pub mod gbnf;
 pub mod json_schema;
+pub mod lark;
 pub mod regex;
 mod source;
 pub mod structural_tag;

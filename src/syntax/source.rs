@@ -4,7 +4,7 @@
 
 #[cfg(feature = "spec")]
 use super::automaton_spec;
-use super::{gbnf, json_schema, regex, structural_tag};
+use super::{gbnf, json_schema, lark, regex, structural_tag};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::Grammar;
@@ -24,6 +24,8 @@ pub enum Notation {
     Regex,
     /// A structural tag: the JSON in which servers ask for tool calls.
     StructuralTag,
+    /// The notation of the Python package Lark.
+    Lark,
     /// An automaton spec, with the feature `spec`.
     #[cfg(feature = "spec")]
     Spec,
@@ -71,6 +73,14 @@ const ROWS: &[Row] = &[
         about: "A structural tag: the JSON in which servers ask for tool calls",
         extensions: &["json"],
         folder_files: &["tag.json"],
+    },
+    Row {
+        notation: Notation::Lark,
+        id: "lark",
+        name: "Lark grammar",
+        about: "A grammar in the notation of the Python package Lark",
+        extensions: &["lark"],
+        folder_files: &["grammar.lark"],
     },
     #[cfg(feature = "spec")]
     Row {
@@ -204,6 +214,8 @@ pub enum Source {
     Regex(String, regex::Options),
     /// A structural tag.
     StructuralTag(String, structural_tag::Options),
+    /// A grammar in the notation of the Python package Lark.
+    Lark(String, lark::Options),
     /// An automaton spec, with the feature `spec`.
     #[cfg(feature = "spec")]
     Spec(String, automaton_spec::Options),
@@ -218,6 +230,7 @@ impl Source {
             Notation::Gbnf => Source::Gbnf(text, gbnf::Options::default()),
             Notation::Regex => Source::Regex(text, regex::Options::default()),
             Notation::StructuralTag => Source::StructuralTag(text, structural_tag::Options::default()),
+            Notation::Lark => Source::Lark(text, lark::Options::default()),
             #[cfg(feature = "spec")]
             Notation::Spec => Source::Spec(text, automaton_spec::Options::default()),
         }
@@ -243,6 +256,11 @@ impl Source {
         Source::new(Notation::StructuralTag, tag)
     }
 
+    /// A Lark grammar, with the default options.
+    pub fn lark(grammar: impl Into<String>) -> Source {
+        Source::new(Notation::Lark, grammar)
+    }
+
     /// An automaton spec, with the default options.
     #[cfg(feature = "spec")]
     pub fn spec(spec: impl Into<String>) -> Source {
@@ -255,7 +273,8 @@ impl Source {
             Source::JsonSchema(text, _)
             | Source::Gbnf(text, _)
             | Source::Regex(text, _)
-            | Source::StructuralTag(text, _) => text,
+            | Source::StructuralTag(text, _)
+            | Source::Lark(text, _) => text,
             #[cfg(feature = "spec")]
             Source::Spec(text, _) => text,
         }
@@ -268,6 +287,7 @@ impl Source {
             Source::Gbnf(..) => Notation::Gbnf,
             Source::Regex(..) => Notation::Regex,
             Source::StructuralTag(..) => Notation::StructuralTag,
+            Source::Lark(..) => Notation::Lark,
             #[cfg(feature = "spec")]
             Source::Spec(..) => Notation::Spec,
         }
@@ -301,6 +321,10 @@ pub fn parse(source: &Source) -> Result<Parsed> {
         Source::Regex(text, options) => (regex::compile(text, options)?, Vec::new()),
         Source::StructuralTag(text, options) => {
             let compiled = structural_tag::compile(text, options)?;
+            (compiled.grammar, compiled.warnings)
+        }
+        Source::Lark(text, options) => {
+            let compiled = lark::compile(text, options)?;
             (compiled.grammar, compiled.warnings)
         }
         #[cfg(feature = "spec")]

@@ -5,7 +5,7 @@
 //! the text.
 
 use grammata::automaton::Automaton;
-use grammata::syntax::{gbnf, json_schema, regex, structural_tag};
+use grammata::syntax::{gbnf, json_schema, lark, regex, structural_tag};
 use grammata::{Limits, Result};
 use std::path::Path;
 
@@ -60,6 +60,16 @@ fn structural_tag_texts() {
     check("structural-tag", |bytes| {
         let tag = str::from_utf8(bytes).expect("tags are text");
         show(structural_tag::compile(tag, &structural_tag::Options::default()), |compiled| {
+            compiled.warnings.iter().map(|w| format!("warning{w}")).collect()
+        })
+    });
+}
+
+#[test]
+fn lark_texts() {
+    check("lark", |bytes| {
+        let grammar = str::from_utf8(bytes).expect("grammars are text");
+        show(lark::compile(grammar, &lark::Options::default()), |compiled| {
             compiled.warnings.iter().map(|w| format!("warning{w}")).collect()
         })
     });

@@ -30,6 +30,7 @@ mod json_schema_properties;
 mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;
+mod lark;
 mod mask_archives;
 mod mask_files;
 mod maskbench;

@@ -5,7 +5,7 @@ use crate::imports::product;
 use grammata::automaton::Automaton;
 use grammata::diagnostic::{Notation, Source};
 use grammata::grammar::Grammar;
-use grammata::syntax::{automaton_spec, gbnf, json_schema, regex, structural_tag};
+use grammata::syntax::{automaton_spec, gbnf, json_schema, lark, regex, structural_tag};
 use grammata::{Error, ErrorKind, Limits, Place, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn read_spec(source: &str, limits: &Limits) -> Result<Grammar> {
     automaton_spec::compile(source, &options).map(|compiled| compiled.grammar)
 }
 
-const FRONT_ENDS: [FrontEnd; 6] = [
+const FRONT_ENDS: [FrontEnd; 7] = [
     FrontEnd {
         topic: "gbnf",
         notation: Notation::Gbnf,
@@ -69,6 +69,14 @@ const FRONT_ENDS: [FrontEnd; 6] = [
         read: |source, limits| {
             let options = structural_tag::Options::default().limits(limits.clone());
             structural_tag::compile(source, &options).map(|compiled| compiled.grammar)
+        },
+    },
+    FrontEnd {
+        topic: "lark",
+        notation: Notation::Text,
+        read: |source, limits| {
+            let options = lark::Options::default().limits(limits.clone());
+            lark::compile(source, &options).map(|compiled| compiled.grammar)
         },
     },
 ];
@@ -134,6 +142,7 @@ fn every_limit_of_a_grammar_is_exceeded_at_a_place() {
         r#"{"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": [{"begin": "<f>", "end": "</f>",
             "content": {"type": "sequence", "elements": [{"type": "json_schema", "json_schema": {"pattern": "^a+b$"}},
                 {"type": "regex", "pattern": "[a-z]{3,90}"}, {"type": "grammar", "grammar": "root ::= (\"x\")"}]}}]}}"#,
+        "start: a | ((\"x\" start)) | %json {\"pattern\": \"^a+b$\"}\na: /[a-zé]{3,90}/ \"some more text\" a?",
     ];
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(Limits::default()) else { panic!() };
     let mut exceeded = 0;

@@ -105,8 +105,11 @@ const ROOMS: &[(&str, &[&str])] = &[
 const SIBLINGS: &[(&str, &str)] = &[
     ("json_schema", "regex"),
     ("automaton_spec", "json_schema"),
+    ("lark", "json_schema"),
+    ("lark", "regex"),
     ("structural_tag", "gbnf"),
     ("structural_tag", "json_schema"),
+    ("structural_tag", "lark"),
     ("structural_tag", "regex"),
 ];
 
@@ -386,7 +389,7 @@ fn the_engine_is_described_in_the_words_of_its_field() {
 
 #[test]
 fn front_ends_do_not_know_each_other() {
-    let front_ends = ["automaton_spec", "gbnf", "json_schema", "regex", "structural_tag"];
+    let front_ends = ["automaton_spec", "gbnf", "json_schema", "lark", "regex", "structural_tag"];
     let mut wrong = Vec::new();
     for (path, text) in sources("src/syntax") {
         let Some(own) = front_ends.iter().find(|name| path.iter().any(|part| part == **name)) else {

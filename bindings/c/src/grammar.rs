@@ -153,6 +153,23 @@ pub unsafe extern "C" fn grammata_compile_structural_tag(
     call.run(error, || compile(&call, "structural-tag", compiler, (tag, length, "tag"), options, out))
 }
 
+/// Compiles a grammar in the notation of the Python package Lark.
+///
+/// Options: `start` (the rule to start from; default `"start"`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_lark(
+    compiler: *const GrammataCompiler,
+    grammar: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || compile(&call, "lark", compiler, (grammar, length, "grammar"), options, out))
+}
+
 /// Compiles an automaton spec.
 ///
 /// Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files

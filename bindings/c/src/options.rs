@@ -6,7 +6,7 @@ use engine::Limits;
 use engine::diagnostic::Notation;
 use engine::explore::ExploreBudget;
 use engine::syntax::automaton_spec;
-use engine::syntax::{self, Source, gbnf, json_schema, regex, structural_tag};
+use engine::syntax::{self, Source, gbnf, json_schema, lark, regex, structural_tag};
 use engine::vocabulary::{LoadOptions, TokenId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -49,6 +49,9 @@ pub(crate) fn source(
             let schemas = schemas.with(limits);
             let options = structural_tag::Options::default().json_schema(schemas);
             (Source::StructuralTag(text, options), Notation::Json)
+        }
+        Some(syntax::Notation::Lark) => {
+            (Source::Lark(text, read::<LarkOptions>(call, options)?.with(limits)), Notation::Text)
         }
         Some(syntax::Notation::Spec) => {
             let options = read::<SpecOptions>(call, options)?;
@@ -293,6 +296,21 @@ impl GbnfOptions {
         let mut options = gbnf::Options::default();
         options.root = self.root.unwrap_or(options.root);
         options.limits = limits.clone();
+        options
+    }
+}
+
+/// Of a Lark grammar.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LarkOptions {
+    start: Option<String>,
+}
+
+impl LarkOptions {
+    pub(crate) fn with(self, limits: &Limits) -> lark::Options {
+        let mut options = lark::Options::default().limits(limits.clone());
+        options.start = self.start.unwrap_or(options.start);
         options
     }
 }

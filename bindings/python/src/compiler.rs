@@ -179,6 +179,12 @@ impl Compiler {
         self.parse_and_compile(tag.py(), &source)
     }
 
+    /// Compiles a Lark grammar; see `Source.lark`. Raises GrammarError, LimitError.
+    #[pyo3(signature = (grammar, *, start="start"))]
+    fn compile_lark(&self, py: Python<'_>, grammar: String, start: &str) -> PyResult<CompiledGrammar> {
+        self.parse_and_compile(py, &source::of_lark(grammar, start, self.limits.clone()))
+    }
+
     /// Compiles an automaton spec; see `Source.spec`. Raises GrammarError, LimitError.
     #[pyo3(signature = (spec, *, parameters=None, folder=None))]
     fn compile_spec(

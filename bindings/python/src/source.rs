@@ -6,7 +6,7 @@ use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::Limits;
 use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Undeclared, Whitespace};
-use grammata::syntax::{automaton_spec, gbnf, json_schema, regex, structural_tag};
+use grammata::syntax::{automaton_spec, gbnf, json_schema, lark, regex, structural_tag};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::collections::BTreeMap;
@@ -158,6 +158,11 @@ pub(crate) fn of_gbnf(grammar: String, root: &str, limits: Limits) -> Source {
     Source::new(grammata::syntax::Source::Gbnf(grammar, options))
 }
 
+pub(crate) fn of_lark(grammar: String, start: &str, limits: Limits) -> Source {
+    let options = lark::Options::default().start(start.to_owned()).limits(limits);
+    Source::new(grammata::syntax::Source::Lark(grammar, options))
+}
+
 pub(crate) fn of_structural_tag(tag: &Bound<'_, PyAny>, limits: Limits) -> PyResult<Source> {
     let text = match tag.extract::<String>() {
         Ok(text) => text,
@@ -283,6 +288,13 @@ impl Source {
     #[pyo3(signature = (tag, *, limits=None))]
     fn structural_tag(tag: &Bound<'_, PyAny>, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
         of_structural_tag(tag, self::limits(limits)?)
+    }
+
+    /// A grammar in the notation of the package Lark: rules, terminals, `%json {…}`, `%ignore`, `%import common.NAME`.
+    #[staticmethod]
+    #[pyo3(signature = (grammar, *, start="start", limits=None))]
+    fn lark(grammar: String, start: &str, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
+        Ok(of_lark(grammar, start, self::limits(limits)?))
     }
 
     /// An automaton spec: TOML, JSON or a dict. `parameters` are values for those that it declares; `folder` has the files that

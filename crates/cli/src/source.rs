@@ -13,7 +13,7 @@ use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 use grammata::mask_file::{self, MaskFile};
 use grammata::syntax::{
-    Notation, Parsed, Source, automaton_spec, gbnf, json_schema, parse, regex, structural_tag,
+    Notation, Parsed, Source, automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag,
 };
 use grammata_base::files;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ pub(super) struct SourceArgs {
     /// A document that references in a schema may name; may be repeated
     #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
     documents: Vec<(String, String)>,
-    /// The rule of a GBNF grammar to start from [default: root]
+    /// The rule of a GBNF or Lark grammar to start from [default: root; of Lark: start]
     #[arg(long, value_name = "RULE", help_heading = "Grammar")]
     root: Option<String>,
     /// The dialect of a regular expression [default: rust]
@@ -224,7 +224,7 @@ impl Text {
         let notation = match kind {
             Notation::JsonSchema | Notation::StructuralTag => diagnostic::Notation::Json,
             Notation::Gbnf => diagnostic::Notation::Gbnf,
-            Notation::Regex => diagnostic::Notation::Text,
+            Notation::Regex | Notation::Lark => diagnostic::Notation::Text,
             // what stands after a header is a template, in which pointers into the spec lead nowhere
             Notation::Spec if text.lines().any(|line| line.trim_end() == "# ---") => {
                 diagnostic::Notation::Text
@@ -388,13 +388,15 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
         (args.max_schema_bytes.is_some(), "--max-schema-bytes", Notation::JsonSchema, "JSON Schemas"),
         (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
         (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
-        (args.root.is_some(), "--root", Notation::Gbnf, "GBNF grammars"),
+        (args.root.is_some(), "--root", Notation::Gbnf, "GBNF and Lark grammars"),
         (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
         (args.search, "--search", Notation::Regex, "regular expressions"),
     ];
     // the schemas in a structural tag are read with the options of schemas
     let is_of = |owner: Notation, applies_to: &str| {
-        Some(owner) == kind || kind == Some(Notation::StructuralTag) && applies_to.contains("structural tags")
+        Some(owner) == kind
+            || kind == Some(Notation::StructuralTag) && applies_to.contains("structural tags")
+            || kind == Some(Notation::Lark) && applies_to.contains("Lark")
     };
     match options.into_iter().find(|&(given, _, owner, applies_to)| given && !is_of(owner, applies_to)) {
         Some((_, option, _, applies_to)) => {
@@ -434,6 +436,10 @@ fn source(
             let schemas = schema_options(args, text, limits, defaults)?;
             let options = structural_tag::Options::default().json_schema(schemas);
             Source::StructuralTag(own, options)
+        }
+        Notation::Lark => {
+            let start = args.root.clone().unwrap_or_else(|| lark::Options::default().start);
+            Source::Lark(own, lark::Options::default().start(start).json_schema(defaults).limits(limits))
         }
         Notation::Spec => {
             let parameters = by_name(&args.parameters)?;

@@ -6,7 +6,7 @@ use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agr
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use grammata::grammar::Grammar;
-use grammata::syntax::{Source, automaton_spec, gbnf, json_schema, parse, regex, structural_tag};
+use grammata::syntax::{Source, automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag};
 use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind, Result, TokenId};
 use std::sync::{Arc, LazyLock};
@@ -85,6 +85,12 @@ pub fn automaton_spec(bytes: &[u8]) {
     };
     let options = automaton_spec::Options::default().format(format).limits(limits());
     walk_source(&Source::Spec(text.to_owned(), options), &mut choices);
+}
+
+/// A Lark grammar.
+pub fn lark(bytes: &[u8]) {
+    let (text, mut choices) = text(bytes);
+    walk_source(&Source::Lark(text.to_owned(), lark::Options::default().limits(limits())), &mut choices);
 }
 
 /// A structural tag.

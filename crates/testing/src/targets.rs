@@ -9,11 +9,12 @@ use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, round_trips
 pub type Target = fn(&[u8]);
 
 /// The targets of the engine, by name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("regex", fuzz::regex),
     ("gbnf", fuzz::gbnf),
     ("automaton_spec", fuzz::automaton_spec),
     ("structural_tag", fuzz::structural_tag),
+    ("lark", fuzz::lark),
     ("json_schema", fuzz::json_schema),
     ("json_schema_differential", json_schema_differential),
     ("vocabulary", fuzz::vocabulary),

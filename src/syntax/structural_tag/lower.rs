@@ -9,7 +9,7 @@ use super::text::Text;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{ExprId, FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
-use crate::syntax::{gbnf, json_schema, regex};
+use crate::syntax::{gbnf, json_schema, lark, regex};
 
 /// What the tag around a format ends with, if the format stands at the end of its content: text there does not hold it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,16 +158,23 @@ impl Lowering<'_> {
     }
 
     fn grammar(&mut self, grammar: &str, at: &str) -> Result<ExprId> {
-        let options = gbnf::Options::default().limits(self.options.json_schema.limits.clone());
+        let limits = self.options.json_schema.limits.clone();
         let place = format!("{at}/grammar");
-        let compiled = gbnf::compile(grammar, &options).map_err(|error| errors::inside(&place, error))?;
-        self.warnings.extend(compiled.warnings.into_iter().map(|warning| {
+        let (grammar, warnings) = if lark::is_lark(grammar) {
+            let options = lark::Options::default().limits(limits);
+            lark::compile(grammar, &options).map(|compiled| (compiled.grammar, compiled.warnings))
+        } else {
+            let options = gbnf::Options::default().limits(limits);
+            gbnf::compile(grammar, &options).map(|compiled| (compiled.grammar, compiled.warnings))
+        }
+        .map_err(|error| errors::inside(&place, error))?;
+        self.warnings.extend(warnings.into_iter().map(|warning| {
             let cause = warning.place().to_string();
             warning
                 .cause(format!("at {cause} of this grammar"))
                 .at(crate::diagnostic::Place::Pointer(place.clone()))
         }));
-        Ok(self.builder.import(&compiled.grammar))
+        Ok(self.builder.import(&grammar))
     }
 
     fn any_text(

@@ -59,7 +59,7 @@ impl SpecArgs {
 /// Whether a text is of another kind than a spec. JSON that cannot be read may be a spec: reading it says what is wrong.
 fn is_other(kind: Notation, text: &str) -> bool {
     match kind {
-        Notation::Gbnf | Notation::Regex | Notation::StructuralTag => true,
+        Notation::Gbnf | Notation::Regex | Notation::StructuralTag | Notation::Lark => true,
         Notation::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
         Notation::Spec => false,
     }

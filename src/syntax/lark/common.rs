@@ -1,0 +1,39 @@
+//! The terminals of `%import common.NAME`, as patterns. Their names and what they match are those of the package's library
+//! `common.lark`; `ESCAPED_STRING` is on one line.
+
+/// Names and patterns in Rust's dialect.
+const COMMON: [(&str, &str); 21] = [
+    ("CNAME", "[_A-Za-z][_A-Za-z0-9]*"),
+    ("CR", "\\r"),
+    ("DECIMAL", "[0-9]+\\.[0-9]*|\\.[0-9]+"),
+    ("DIGIT", "[0-9]"),
+    ("ESCAPED_STRING", "\"(?:[^\"\\\\\\n]|\\\\[^\\n])*\""),
+    ("FLOAT", "[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\\.[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?"),
+    ("HEXDIGIT", "[a-fA-F0-9]"),
+    ("INT", "[0-9]+"),
+    ("LCASE_LETTER", "[a-z]"),
+    ("LETTER", "[A-Za-z]"),
+    ("LF", "\\n"),
+    ("NEWLINE", "(?:\\r?\\n)+"),
+    ("NUMBER", "[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\\.[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+"),
+    ("SIGNED_FLOAT", "[+-]?(?:[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\\.[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"),
+    ("SIGNED_INT", "[+-]?[0-9]+"),
+    (
+        "SIGNED_NUMBER",
+        "[+-]?(?:[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\\.[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+)",
+    ),
+    ("UCASE_LETTER", "[A-Z]"),
+    ("WORD", "[A-Za-z]+"),
+    ("WS", "[ \\t\\f\\r\\n]+"),
+    ("WS_INLINE", "[ \\t]+"),
+    ("_STRING_INNER", "[^\\n]*?"),
+];
+
+/// The pattern of a terminal.
+pub(super) fn pattern(name: &str) -> Option<&'static str> {
+    COMMON.iter().find(|(known, _)| *known == name).map(|(_, pattern)| *pattern)
+}
+
+pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
+    COMMON.iter().map(|(name, _)| *name)
+}

@@ -1,0 +1,196 @@
+//! The errors of the Lark front end.
+
+use super::common;
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use crate::error::{Error, ErrorKind};
+
+fn error(
+    source: &str,
+    offset: usize,
+    code: &'static str,
+    message: impl Into<String>,
+    with: impl FnOnce(Diagnostic) -> Diagnostic,
+) -> Error {
+    Error::new(ErrorKind::Grammar, with(Diagnostic::new(code, message).at(Place::in_text(source, offset))))
+}
+
+/// The rest of the line, or a name for the end.
+fn next(source: &str, offset: usize) -> String {
+    match source.get(offset..).unwrap_or("").lines().next() {
+        None => "the end of the grammar".to_owned(),
+        Some("") => "the end of the line".to_owned(),
+        Some(line) => excerpt(line),
+    }
+}
+
+pub(super) fn unexpected(source: &str, offset: usize, allowed: &str) -> Error {
+    error(source, offset, "lark/unexpected", "something else is expected here", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed(allowed)
+            .help("a rule is `name: body` on a line, and further alternatives on lines that begin with `|`")
+    })
+}
+
+pub(super) fn unclosed(source: &str, offset: usize, open: &str, close: &str) -> Error {
+    error(source, offset, "lark/unclosed", format!("nothing ends what `{open}` begins"), |diagnostic| {
+        diagnostic.found(next(source, offset)).help(format!("add `{close}`"))
+    })
+}
+
+pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -> Error {
+    error(source, offset, "lark/not-json", "what follows `%json` is not JSON", |diagnostic| {
+        diagnostic.cause(cause.to_string()).help("write a JSON Schema in braces after `%json`")
+    })
+}
+
+pub(super) fn number(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/number", "the number is too large", |diagnostic| {
+        diagnostic.found(next(source, offset)).allowed("0 to 4294967295").help("write a smaller one")
+    })
+}
+
+pub(super) fn escape(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/escape", "there is no such escape", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed("\\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
+            .help("write a backslash as `\\\\`")
+    })
+}
+
+pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Error {
+    let known = ["%ignore", "%import", "%json"];
+    error(source, offset, "lark/unknown-directive", "this directive is not read", |diagnostic| {
+        diagnostic.found(excerpt(name)).allowed(known.join(", ")).help(did_you_mean(
+            name,
+            known,
+            "describe it with rules and terminals",
+        ))
+    })
+}
+
+pub(super) fn unknown_import(source: &str, offset: usize, module: &str) -> Error {
+    error(source, offset, "lark/unknown-import", "only terminals of `common` can be imported", |diagnostic| {
+        diagnostic
+            .found(excerpt(module))
+            .allowed("%import common.NAME")
+            .help("copy what you need into the grammar")
+    })
+}
+
+pub(super) fn unknown_terminal(source: &str, offset: usize, name: &str) -> Error {
+    let allowed = common::names().collect::<Vec<_>>().join(", ");
+    error(source, offset, "lark/unknown-import", "`common` has no terminal of that name", |diagnostic| {
+        diagnostic
+            .found(excerpt(name))
+            .help(did_you_mean(name, common::names(), "take one of these, or define it here"))
+            .allowed(allowed)
+    })
+}
+
+pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Error {
+    error(source, offset, "lark/unknown-attribute", "this attribute is not read", |diagnostic| {
+        diagnostic
+            .found(excerpt(name))
+            .allowed("max_tokens=N, max_chars=N")
+            .help("take it out, if its effect is not needed")
+    })
+}
+
+pub(super) fn unsupported(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/unsupported", "priorities and templates are not read", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed("`name: body`")
+            .help("no terminal comes before another here, so leave priorities out; write a rule for each use of a template")
+    })
+}
+
+pub(super) fn too_deep(source: &str, offset: usize, most: usize) -> Error {
+    error(source, offset, "lark/too-deep", "groups stand too deep in each other", |diagnostic| {
+        diagnostic.allowed(format!("{most} levels")).help("give an inner group a rule of its own")
+    })
+}
+
+pub(super) fn range(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/range", "this is no range of characters", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed("`\"a\"..\"z\"`: one character each, the smaller one first")
+            .help("exchange the two, or write a pattern")
+    })
+}
+
+pub(super) fn crossed(source: &str, offset: usize, min: u32, max: u32) -> Error {
+    error(source, offset, "lark/crossed-bounds", "a repeat comes at least more often than at most", |d| {
+        d.found(format!("{min}..{max}")).allowed("the smaller number first").help("exchange the two")
+    })
+}
+
+pub(super) fn flag(source: &str, offset: usize, flag: char) -> Error {
+    error(source, offset, "lark/flag", "this flag of a pattern is not read", |diagnostic| {
+        diagnostic.found(flag.to_string()).allowed("i, s, u, x").help("write the pattern without it")
+    })
+}
+
+pub(super) fn ids(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/token-ids", "these are no ids of tokens", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed("numbers and ranges: `<[5,7-9]>`")
+            .help("separate ids with commas, the smaller one of a range first")
+    })
+}
+
+pub(super) fn defined_twice(source: &str, offset: usize, name: &str) -> Error {
+    error(source, offset, "lark/defined-twice", "the name is defined already", |diagnostic| {
+        diagnostic.found(excerpt(name)).help("write the alternatives in one rule, with `|`")
+    })
+}
+
+pub(super) fn undefined<'s>(
+    source: &str,
+    offset: usize,
+    name: &str,
+    known: impl Iterator<Item = &'s str>,
+) -> Error {
+    let is_common = common::pattern(name).is_some();
+    let help = match is_common {
+        true => format!("add the line `%import common.{name}`"),
+        false => did_you_mean(name, known, format!("add a rule `{}: …`", excerpt(name))),
+    };
+    error(source, offset, "lark/undefined", "the name is not defined", |diagnostic| {
+        diagnostic.found(excerpt(name)).help(help)
+    })
+}
+
+pub(super) fn rule_in_terminal(source: &str, offset: usize, name: &str) -> Error {
+    error(source, offset, "lark/rule-in-terminal", "a terminal cannot refer to a rule", |diagnostic| {
+        diagnostic
+            .found(excerpt(name))
+            .allowed("names of terminals, which are in capitals")
+            .help("write one of the two names in the other case")
+    })
+}
+
+pub(super) fn no_start<'s>(source: &str, name: &str, known: impl Iterator<Item = &'s str>) -> Error {
+    let help =
+        did_you_mean(name, known, format!("add a rule `{}: …`, or set `Options::start`", excerpt(name)));
+    error(source, source.len(), "lark/no-start", "there is no rule from which texts start", |diagnostic| {
+        diagnostic.found(excerpt(name)).help(help)
+    })
+}
+
+/// What is wrong with a schema or a pattern, at the place of the grammar where that begins.
+pub(super) fn inside(cause: Error, source: &str, offset: usize, what: &str) -> Error {
+    cause.map(|diagnostic| {
+        let within = format!("at {} of {what}", diagnostic.place());
+        Diagnostic::cause(diagnostic.at(Place::in_text(source, offset)), within)
+    })
+}
+
+/// A limit, at the place of a definition.
+pub(super) fn at_place(cause: Error, source: &str, offset: usize) -> Error {
+    cause.or_at(&Place::in_text(source, offset))
+}

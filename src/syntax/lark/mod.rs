@@ -1,0 +1,96 @@
+//! Lark, the grammar notation of the Python package of that name -> grammar.
+//!
+//! What hosts send of it: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`,
+//! groups, `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, of no meaning here), `%ignore`, `%import common.NAME`,
+//! JSON Schemas (`%json {…}`), special tokens (`<|end|>`, `<[5,7-9]>`), and the attributes `max_tokens` and `max_chars` of rules
+//! and terminals.
+//!
+//! The language is that of the rules as written: a terminal is an expression like any other, and nothing is longest first
+//! as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are words. Between two terminals of
+//! rules what `%ignore` names may stand any number of times, and also after the last one.
+//!
+//! ```
+//! use grammata::syntax::lark::{Options, compile};
+//!
+//! let source = "start: NAME (\",\" NAME)*\nNAME: /[a-z]+/\n";
+//! let grammar = compile(source, &Options::default())?.grammar;
+//! assert!(grammar.to_string().starts_with("start ::= NAME"));
+//! # Ok::<(), grammata::Error>(())
+//! ```
+
+mod common;
+mod errors;
+mod lower;
+mod parser;
+mod scanner;
+
+use crate::diagnostic::{Diagnostic, Notation, Source};
+use crate::error::Result;
+use crate::grammar::Grammar;
+use crate::limits::Limits;
+use crate::syntax::json_schema;
+
+/// How to read a grammar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct Options {
+    /// The rule to start from. Default: `start`.
+    pub start: String,
+    /// How the schemas of `%json` are read. Its limits are those of the whole grammar.
+    pub json_schema: json_schema::Options,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { start: "start".to_owned(), json_schema: json_schema::Options::default() }
+    }
+}
+
+grammata_base::setters!(Options { start: String, json_schema: json_schema::Options });
+
+impl Options {
+    /// Sets the limits on the source and the grammar.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Options {
+        self.json_schema.limits = limits;
+        self
+    }
+}
+
+/// A grammar, and what its author may want to know of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// The grammar.
+    pub grammar: Grammar,
+    /// What schemas warn of.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The grammar that `source` describes.
+///
+/// # Errors
+/// `lark/…` with the line and column; what a schema or a pattern in it has wrong, at the place where that begins;
+/// `limit/exceeded`.
+pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
+    options.json_schema.limits.check_source(source)?;
+    let read = || lower::lower(source, &parser::parse(source)?, options);
+    read().map_err(|error| error.in_source(&Source::new(source, Notation::Text)))
+}
+
+/// Whether a text is rather a grammar in this notation than in GBNF: its rules have a colon after their name.
+pub(crate) fn is_lark(source: &str) -> bool {
+    let mut lines = source.lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#']) && !line.starts_with("//"));
+    first.is_some_and(|line| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let rest = line.trim_start_matches(['?', '!']).trim_start_matches(is_name);
+        let rest = rest.trim_start_matches(|c: char| c != ':' && c != '\n');
+        line.starts_with('%') || rest.starts_with(':') && !rest.starts_with("::=")
+    })
+}

@@ -1,0 +1,347 @@
+//! Words -> definitions.
+
+use super::errors;
+use super::scanner::{Placed, Word, scan};
+use crate::error::Result;
+
+/// How deep groups may stand in each other.
+const MAX_DEPTH: usize = 128;
+
+/// Alternatives, each a sequence.
+pub(super) type Body<'s> = Vec<Vec<Part<'s>>>;
+
+/// A part of a sequence, and how often it comes.
+#[derive(Debug)]
+pub(super) struct Part<'s> {
+    pub(super) at: usize,
+    pub(super) item: Item<'s>,
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) enum Item<'s> {
+    Name(&'s str),
+    Text {
+        text: String,
+        ignores_case: bool,
+    },
+    Pattern {
+        pattern: String,
+        flags: &'s str,
+    },
+    Range(char, char),
+    Json(&'s str),
+    /// A special token by its text.
+    Special(&'s str),
+    /// Tokens by their ids: `5,7-9`.
+    Ids(&'s str),
+    Group(Body<'s>),
+}
+
+/// A rule or a terminal.
+#[derive(Debug)]
+pub(super) struct Definition<'s> {
+    pub(super) at: usize,
+    pub(super) name: &'s str,
+    /// Names, numbers and where they stand.
+    pub(super) attributes: Vec<(&'s str, u32, usize)>,
+    pub(super) body: Body<'s>,
+}
+
+/// All that a text says.
+#[derive(Debug, Default)]
+pub(super) struct Parsed<'s> {
+    pub(super) definitions: Vec<Definition<'s>>,
+    /// What `%ignore` names.
+    pub(super) ignored: Vec<Body<'s>>,
+    /// What `%import` names, by the names that it has here.
+    pub(super) imports: Vec<Import<'s>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Import<'s> {
+    pub(super) at: usize,
+    pub(super) name: &'s str,
+    pub(super) alias: &'s str,
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    words: Vec<Placed<'s>>,
+    at: usize,
+    depth: usize,
+}
+
+/// Reads a text.
+///
+/// # Errors
+/// `lark/…` with the place.
+pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
+    let mut parser = Parser { source, words: scan(source)?, at: 0, depth: 0 };
+    let mut parsed = Parsed::default();
+    while let Some(word) = parser.peek().cloned() {
+        match word {
+            Word::LineEnd => parser.at += 1,
+            Word::Directive("%ignore") => {
+                parser.at += 1;
+                parsed.ignored.push(parser.body()?);
+                parser.line_end()?;
+            }
+            Word::Directive("%import") => {
+                parser.at += 1;
+                parser.import(&mut parsed.imports)?;
+                parser.line_end()?;
+            }
+            Word::Directive(name) => return Err(errors::unknown_directive(source, parser.offset(), name)),
+            _ => parsed.definitions.push(parser.definition()?),
+        }
+    }
+    Ok(parsed)
+}
+
+impl<'s> Parser<'s> {
+    fn peek(&self) -> Option<&Word<'s>> {
+        self.words.get(self.at).map(|(_, word)| word)
+    }
+
+    fn offset(&self) -> usize {
+        self.words.get(self.at).map_or(self.source.len(), |(at, _)| *at)
+    }
+
+    fn takes(&mut self, mark: &str) -> bool {
+        let is = matches!(self.peek(), Some(Word::Mark(found)) if *found == mark);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn expect(&mut self, mark: &'static str) -> Result<()> {
+        match self.takes(mark) {
+            true => Ok(()),
+            false => Err(errors::unexpected(self.source, self.offset(), &format!("`{mark}`"))),
+        }
+    }
+
+    fn name(&mut self) -> Result<&'s str> {
+        match self.peek() {
+            Some(&Word::Name(name)) => {
+                self.at += 1;
+                Ok(name)
+            }
+            _ => Err(errors::unexpected(self.source, self.offset(), "a name")),
+        }
+    }
+
+    fn number(&mut self) -> Result<u32> {
+        match self.peek() {
+            Some(&Word::Number(number)) => {
+                self.at += 1;
+                Ok(number)
+            }
+            _ => Err(errors::unexpected(self.source, self.offset(), "a number")),
+        }
+    }
+
+    fn line_end(&mut self) -> Result<()> {
+        match self.peek() {
+            None => Ok(()),
+            Some(Word::LineEnd) => {
+                self.at += 1;
+                Ok(())
+            }
+            _ => Err(errors::unexpected(self.source, self.offset(), "the end of the line")),
+        }
+    }
+
+    /// `common.NAME -> ALIAS`, `common (A, B)`.
+    fn import(&mut self, imports: &mut Vec<Import<'s>>) -> Result<()> {
+        let at = self.offset();
+        self.takes(".");
+        let module = self.name()?;
+        if module != "common" {
+            return Err(errors::unknown_import(self.source, at, module));
+        }
+        if self.takes("(") {
+            loop {
+                let at = self.offset();
+                let name = self.name()?;
+                imports.push(Import { at, name, alias: name });
+                if !self.takes(",") {
+                    return self.expect(")");
+                }
+            }
+        }
+        self.expect(".")?;
+        let at = self.offset();
+        let name = self.name()?;
+        let alias = if self.takes("->") { self.name()? } else { name };
+        imports.push(Import { at, name, alias });
+        Ok(())
+    }
+
+    fn definition(&mut self) -> Result<Definition<'s>> {
+        // marks of the tree that a parser builds
+        while self.takes("?") || self.takes("!") {}
+        let at = self.offset();
+        let name = self.name()?;
+        let mut attributes = Vec::new();
+        if self.takes("[") {
+            loop {
+                let at = self.offset();
+                let attribute = self.name()?;
+                let is_known = matches!(attribute, "max_tokens" | "max_chars");
+                if !is_known || !self.takes("=") {
+                    return Err(errors::unknown_attribute(self.source, at, attribute));
+                }
+                attributes.push((attribute, self.number()?, at));
+                if !self.takes(",") {
+                    break;
+                }
+            }
+            self.expect("]")?;
+        }
+        if matches!(self.peek(), Some(Word::Mark("." | "{"))) {
+            return Err(errors::unsupported(self.source, self.offset()));
+        }
+        self.expect(":")?;
+        let body = self.body()?;
+        self.line_end()?;
+        Ok(Definition { at, name, attributes, body })
+    }
+
+    /// Alternatives, over as many lines as begin with `|`; within brackets, any number of lines.
+    fn body(&mut self) -> Result<Body<'s>> {
+        let mut body = vec![self.sequence()?];
+        loop {
+            let here = self.at;
+            while self.peek() == Some(&Word::LineEnd) {
+                self.at += 1;
+            }
+            if !self.takes("|") {
+                if self.depth == 0 {
+                    self.at = here;
+                }
+                return Ok(body);
+            }
+            body.push(self.sequence()?);
+        }
+    }
+
+    fn sequence(&mut self) -> Result<Vec<Part<'s>>> {
+        let mut parts = Vec::new();
+        loop {
+            while self.depth > 0 && self.peek() == Some(&Word::LineEnd) {
+                self.at += 1;
+            }
+            if self.takes("->") {
+                self.name()?;
+                return Ok(parts);
+            }
+            let at = self.offset();
+            let Some(item) = self.item()? else { return Ok(parts) };
+            let (item, min, max) = item;
+            let (min, max) = match (min, max) {
+                (1, Some(1)) => self.times()?,
+                bounds => bounds,
+            };
+            parts.push(Part { at, item, min, max });
+        }
+    }
+
+    fn item(&mut self) -> Result<Option<(Item<'s>, u32, Option<u32>)>> {
+        let once = |item| Ok(Some((item, 1, Some(1))));
+        let Some(word) = self.peek().cloned() else { return Ok(None) };
+        match word {
+            Word::Mark(open @ ("(" | "[")) => {
+                self.at += 1;
+                self.depth += 1;
+                if self.depth > MAX_DEPTH {
+                    return Err(errors::too_deep(self.source, self.offset(), MAX_DEPTH));
+                }
+                let body = self.body()?;
+                self.expect(if open == "(" { ")" } else { "]" })?;
+                self.depth -= 1;
+                if open == "(" { once(Item::Group(body)) } else { Ok(Some((Item::Group(body), 0, Some(1)))) }
+            }
+            Word::Name(name) => {
+                self.at += 1;
+                if let Some(Word::Mark("{")) = self.peek() {
+                    return Err(errors::unsupported(self.source, self.offset()));
+                }
+                once(Item::Name(name))
+            }
+            Word::Text(text, ignores_case) => {
+                let at = self.offset();
+                self.at += 1;
+                if !self.takes("..") {
+                    return once(Item::Text { text, ignores_case });
+                }
+                let Some(Word::Text(last, _)) = self.peek().cloned() else {
+                    return Err(errors::unexpected(
+                        self.source,
+                        self.offset(),
+                        "the last character of the range",
+                    ));
+                };
+                self.at += 1;
+                let one = |text: &str| text.chars().next().filter(|_| text.chars().count() == 1);
+                match (one(&text), one(&last)) {
+                    (Some(low), Some(high)) if low <= high => once(Item::Range(low, high)),
+                    _ => Err(errors::range(self.source, at)),
+                }
+            }
+            Word::Pattern(pattern, flags) => {
+                self.at += 1;
+                once(Item::Pattern { pattern, flags })
+            }
+            Word::Special(name) => {
+                self.at += 1;
+                once(Item::Special(name))
+            }
+            Word::Ids(ids) => {
+                self.at += 1;
+                once(Item::Ids(ids))
+            }
+            Word::Directive("%json") => {
+                self.at += 1;
+                let Some(Word::Json(text)) = self.peek().cloned() else {
+                    return Err(errors::unexpected(self.source, self.offset(), "a JSON Schema in braces"));
+                };
+                self.at += 1;
+                once(Item::Json(text))
+            }
+            Word::Directive(name) => Err(errors::unknown_directive(self.source, self.offset(), name)),
+            _ => Ok(None),
+        }
+    }
+
+    /// `?`, `*`, `+`, `~3`, `~2..4`, `{2,4}`.
+    fn times(&mut self) -> Result<(u32, Option<u32>)> {
+        let at = self.offset();
+        let (min, max) = if self.takes("?") {
+            (0, Some(1))
+        } else if self.takes("*") {
+            (0, None)
+        } else if self.takes("+") {
+            (1, None)
+        } else if self.takes("~") {
+            let min = self.number()?;
+            (min, Some(if self.takes("..") { self.number()? } else { min }))
+        } else if self.takes("{") {
+            let min = if let Some(Word::Number(_)) = self.peek() { self.number()? } else { 0 };
+            let max = match self.takes(",") {
+                true if matches!(self.peek(), Some(Word::Number(_))) => Some(self.number()?),
+                true => None,
+                false => Some(min),
+            };
+            self.expect("}")?;
+            (min, max)
+        } else {
+            (1, Some(1))
+        };
+        match max {
+            Some(max) if max < min => Err(errors::crossed(self.source, at, min, max)),
+            _ => Ok((min, max)),
+        }
+    }
+}

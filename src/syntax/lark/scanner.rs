@@ -1,0 +1,160 @@
+//! Lark text -> words, each with the place where it begins.
+
+use super::errors;
+use crate::error::Result;
+
+/// A word of the notation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Word<'s> {
+    /// Of a rule (lower case) or a terminal (upper case).
+    Name(&'s str),
+    /// A literal with its escapes resolved, and whether letters match in either case.
+    Text(String, bool),
+    /// A pattern as it stands between its slashes, and its flags.
+    Pattern(String, &'s str),
+    /// A number without a sign.
+    Number(u32),
+    /// `%ignore`, `%import`, `%json` and the like, with the percent sign.
+    Directive(&'s str),
+    /// What a special token is called, with its brackets.
+    Special(&'s str),
+    /// Ids of tokens, as they stand between `<[` and `]>`.
+    Ids(&'s str),
+    /// A JSON value.
+    Json(&'s str),
+    /// `: | ( ) [ ] { } ? * + ~ .. -> , = . ! &`.
+    Mark(&'static str),
+    LineEnd,
+}
+
+/// A word and the offset of its first byte.
+pub(super) type Placed<'s> = (usize, Word<'s>);
+
+/// Longer ones first.
+const MARKS: [&str; 19] =
+    ["..", "->", ":", "|", "(", ")", "[", "]", "{", "}", "?", "*", "+", "~", ",", "=", ".", "!", "&"];
+
+/// All words of a text.
+///
+/// # Errors
+/// `lark/…` with the place.
+pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
+    let mut words: Vec<Placed<'_>> = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
+        let (length, word) = match rest.as_bytes() {
+            [b' ' | b'\t' | b'\r', ..] => (1, None),
+            [b'\n', ..] => (1, Some(Word::LineEnd)),
+            [b'/', b'/', ..] | [b'#', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
+            [b'"', ..] => text(source, at)?,
+            [b'/', ..] => pattern(source, at)?,
+            [b'<', b'[', ..] => {
+                let end = rest.find("]>").ok_or_else(|| errors::unclosed(source, at, "<[", "]>"))?;
+                (end + 2, Some(Word::Ids(&rest[2..end])))
+            }
+            [b'<', ..] => {
+                let end = rest.find('>').ok_or_else(|| errors::unclosed(source, at, "<", ">"))?;
+                (end + 1, Some(Word::Special(&rest[..=end])))
+            }
+            [b'%', ..] => {
+                let end = 1 + name_length(&rest[1..]);
+                (end, Some(Word::Directive(&rest[..end])))
+            }
+            [b'{' | b'[', ..] if follows_json(&words) => {
+                let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
+                match values.next() {
+                    Some(Ok(_)) => (values.byte_offset(), Some(Word::Json(&rest[..values.byte_offset()]))),
+                    Some(Err(cause)) => return Err(errors::not_json(source, at, &cause)),
+                    None => return Err(errors::unclosed(source, at, "{", "}")),
+                }
+            }
+            [b'0'..=b'9', ..] => {
+                let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+                let number = rest[..length].parse().map_err(|_| errors::number(source, at))?;
+                (length, Some(Word::Number(number)))
+            }
+            _ if name_length(rest) > 0 => (name_length(rest), Some(Word::Name(&rest[..name_length(rest)]))),
+            _ => match MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+                Some(mark) => (mark.len(), Some(Word::Mark(mark))),
+                None => return Err(errors::unexpected(source, at, "a rule, a terminal or a literal")),
+            },
+        };
+        words.extend(word.map(|word| (at, word)));
+        at += length;
+    }
+    Ok(words)
+}
+
+fn follows_json(words: &[Placed<'_>]) -> bool {
+    matches!(words.last(), Some((_, Word::Directive("%json"))))
+}
+
+fn name_length(text: &str) -> usize {
+    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
+}
+
+/// A literal: its length with quotes and flag.
+fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
+    let rest = source.get(at..).unwrap_or_default();
+    let mut out = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((place, c)) = chars.next() {
+        match c {
+            '"' => {
+                let flag = rest.as_bytes().get(place + 1) == Some(&b'i');
+                return Ok((place + 1 + usize::from(flag), Some(Word::Text(out, flag))));
+            }
+            '\n' => break,
+            '\\' => {
+                let Some((_, c)) = chars.next() else { break };
+                let digits = match c {
+                    'x' => 2,
+                    'u' => 4,
+                    'U' => 8,
+                    _ => 0,
+                };
+                out.push(match c {
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    'f' => '\x0C',
+                    'v' => '\x0B',
+                    '"' | '\\' | '/' | '\'' => c,
+                    _ if digits > 0 => {
+                        let code: String = chars.by_ref().take(digits).map(|(_, c)| c).collect();
+                        let code = u32::from_str_radix(&code, 16).ok().filter(|_| code.len() == digits);
+                        code.and_then(char::from_u32).ok_or_else(|| errors::escape(source, at + place))?
+                    }
+                    _ => return Err(errors::escape(source, at + place)),
+                });
+            }
+            c => out.push(c),
+        }
+    }
+    Err(errors::unclosed(source, at, "\"", "\""))
+}
+
+/// A pattern: its length with slashes and flags.
+fn pattern(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
+    let rest = source.get(at..).unwrap_or_default();
+    let mut out = String::new();
+    let mut chars = rest.char_indices().skip(1).peekable();
+    while let Some((place, c)) = chars.next() {
+        match c {
+            '/' => {
+                let flags = &rest[place + 1..];
+                let flags = &flags[..flags.bytes().take_while(u8::is_ascii_lowercase).count()];
+                return Ok((place + 1 + flags.len(), Some(Word::Pattern(out, flags))));
+            }
+            '\n' => break,
+            // the pattern itself knows no escape of a slash
+            '\\' if chars.next_if(|(_, c)| *c == '/').is_some() => out.push('/'),
+            '\\' => {
+                out.push('\\');
+                out.extend(chars.next().map(|(_, c)| c));
+            }
+            c => out.push(c),
+        }
+    }
+    Err(errors::unclosed(source, at, "/", "/"))
+}
