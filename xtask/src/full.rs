@@ -50,7 +50,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -60,6 +60,7 @@ const STEPS: [Step; 12] = [
     ("tokenizers", tokenizers),
     ("loom", loom),
     ("wheel", bindings::wheel),
+    ("xgrammar", bindings::xgrammar),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
     ("address-sanitizer", || FUZZING.run()),

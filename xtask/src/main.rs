@@ -36,7 +36,7 @@ usage: cargo xtask <task>
   ci [STEP...]
           what continuous integration runs: format, lints, documentation, tests, bindings, dependencies, a short fuzz run
   full [STEP...]
-          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheel, fuzzing
+          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheel, XGrammar's tests, fuzzing
           with address sanitizer; `mask-files` is 100,000 mask files that lie, under it
 ";
 

@@ -6,7 +6,7 @@ use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::Limits;
 use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Undeclared, Whitespace};
-use grammata::syntax::{automaton_spec, gbnf, json_schema, lark, regex, structural_tag};
+use grammata::syntax::{automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::collections::BTreeMap;
@@ -320,6 +320,17 @@ impl Source {
     #[getter]
     fn notation(&self) -> &str {
         self.source.notation().id()
+    }
+
+    /// Reads the source without compiling it, and returns the warnings of its front end. Raises GrammarError, LimitError.
+    ///
+    /// >>> import grammata
+    /// >>> grammata.Source.regex("a+").check()
+    /// []
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let parsed = py.detach(|| parse(&self.source));
+        let parsed = parsed.map_err(|error| self.raised.exception(py, &error))?;
+        errors::warnings(py, &parsed.warnings)
     }
 
     fn __repr__(&self) -> String {

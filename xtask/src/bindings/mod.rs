@@ -3,10 +3,12 @@
 mod c;
 mod install;
 mod python;
+mod xgrammar;
 
 pub use c::bless;
 pub use install::install;
 pub use python::wheel;
+pub use xgrammar::suite as xgrammar;
 
 use crate::command::Result;
 use crate::steps::{self, Step};

@@ -44,10 +44,7 @@ const MODULE: (&str, &str) = if cfg!(windows) {
 
 /// Puts the package together, runs its tests, and checks its types and its stubs.
 pub fn check() -> Result {
-    let python = environment()?;
-    command::run(&mut cargo(&super::BUILD))?;
-    let site = root().join(FOLDER).join("site");
-    assemble(&python, &site)?;
+    let (python, site) = package()?;
     for arguments in [
         &["-m", "pytest", "-q", "bindings/python"][..],
         &["-m", "mypy", "--strict", "bindings/python/python/grammata"],
@@ -58,16 +55,31 @@ pub fn check() -> Result {
     Ok(())
 }
 
+/// Builds the library and puts the package together. Returns the Python of the virtual environment, and the folder to import from.
+pub fn package() -> Result<(PathBuf, PathBuf)> {
+    let python = environment()?;
+    command::run(&mut cargo(&super::BUILD))?;
+    let site = root().join(FOLDER).join("site");
+    assemble(&python, &site)?;
+    Ok((python, site))
+}
+
 /// Makes a folder that has what installing the wheel would put there.
 fn assemble(python: &Path, site: &Path) -> Result {
     let text = |e: std::io::Error| format!("{}: {e}", site.display());
     // the only package there is the one that is put together now
     let _ = std::fs::remove_dir_all(site);
     let package = site.join("grammata");
-    std::fs::create_dir_all(&package).map_err(text)?;
-    for entry in std::fs::read_dir(root().join(SOURCES)).map_err(text)?.flatten() {
-        if entry.path().is_file() {
-            std::fs::copy(entry.path(), package.join(entry.file_name())).map_err(text)?;
+    let mut folders = vec![(root().join(SOURCES), package.clone())];
+    while let Some((from, to)) = folders.pop() {
+        std::fs::create_dir_all(&to).map_err(text)?;
+        for entry in std::fs::read_dir(from).map_err(text)?.flatten() {
+            let (from, to) = (entry.path(), to.join(entry.file_name()));
+            if from.is_file() {
+                std::fs::copy(from, to).map_err(text)?;
+            } else if entry.file_name() != "__pycache__" {
+                folders.push((from, to));
+            }
         }
     }
     let built = target().join("debug").join(MODULE.0);

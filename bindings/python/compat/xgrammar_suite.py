@@ -1,0 +1,210 @@
+"""Runs XGrammar's own tests on Grammata's engine and holds the failures to `xgrammar-failures.toml`.
+
+    python xgrammar_suite.py FOLDER            fetch XGrammar into FOLDER, run the tests, compare; exit status 1 if anything differs
+    python xgrammar_suite.py FOLDER --update   the same, and write the list anew
+
+`cargo xtask full xgrammar` does the first. Reasons in the list come from `REASONS` below, by the message of a failure or by the name of its
+test; a failure without a reason is listed under `UNKNOWN`, which the run does not accept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+LIST = HERE / "xgrammar-failures.toml"
+
+XGRAMMAR = "xgrammar==0.2.8"
+PACKAGES = (XGRAMMAR, "apache-tvm-ffi==0.1.15.post2")
+"""XGrammar, whose structural tags and presets the tests use, and what it is linked to; torch and transformers are stood in for."""
+
+GROUPS = {
+    "tags": (
+        "test_structural_tag_converter.py",
+        "test_grammar_matcher_structural_tag.py",
+        "test_json_schema_excludes.py",
+        "test_token_edge.py",
+    ),
+    "presets": ("test_builtin_structural_tag.py",),
+    "styles": ("test_function_calling_converter.py",),
+}
+
+UNKNOWN = "not looked into yet"
+
+STYLES = "argument styles of json_schema other than json are not read yet"
+LARK = "Lark is not read yet"
+
+REASONS: list[tuple[str, str]] = [
+    (r"structural-tag/unsupported-style", STYLES),
+    (r"structural-tag/unsupported-excludes", "excludes of json_schema and regex are not read yet"),
+    (r"xgrammar/unsupported\] Grammar\.from_lark", LARK),
+    (r"(de)?serialize_json", "XGrammar's JSON of grammars is its own"),
+]
+"""Patterns for the report of a failure, the first that is found counts."""
+
+NAMED: list[tuple[str, str]] = []
+"""Patterns for the name of a test, which go before those for reports."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where XGrammar is put and outcomes are written")
+    parser.add_argument("--update", action="store_true", help="write the list of failures anew")
+    parser.add_argument("--peer", action="store_true", help="run XGrammar's own engine instead, to compare outcomes")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; each takes some of the files")
+    parser.add_argument("--only", action="append", choices=list(GROUPS), help="a group of tests, instead of all")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
+    tests, packages = fetch(folder)
+    groups = arguments.only or list(GROUPS)
+    files = [name for group in groups for name in GROUPS[group]]
+    outcomes = run(folder, tests, packages, files, arguments.peer, arguments.jobs)
+    report(outcomes, groups)
+    if arguments.peer:
+        return 0
+    if arguments.update:
+        write(outcomes, files)
+    return compare(outcomes, files)
+
+
+def fetch(folder: Path) -> tuple[Path, Path]:
+    """The folders of XGrammar's tests and of its package, which are fetched if they are missing."""
+    sources, packages = folder / "sources", folder / "packages"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    if not list(sources.glob("*/xgrammar_*/tests/python")):
+        sources.mkdir(parents=True, exist_ok=True)
+        # nothing is built: without its build system pip stops after unpacking, and leaves the tree
+        download = ["download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--no-clean", "--dest", str(sources)]
+        environment = {**os.environ, "TMPDIR": str(sources), "TEMP": str(sources)}
+        stopped = subprocess.run([*pip, *download, XGRAMMAR], env=environment, capture_output=True, text=True, check=False)
+        if not list(sources.glob("*/xgrammar_*/tests/python")):
+            raise SystemExit(f"{XGRAMMAR} could not be fetched:\n{stopped.stdout}{stopped.stderr}")
+    if not (packages / "xgrammar").is_dir():
+        subprocess.run([*pip, "install", "--no-deps", "--only-binary", ":all:", "--target", str(packages), *PACKAGES], check=True)
+    return next(iter(sorted(sources.glob("*/xgrammar_*/tests/python")))), packages
+
+
+def run(folder: Path, tests: Path, packages: Path, files: list[str], peer: bool, jobs: int) -> dict[str, dict[str, Any]]:
+    """The outcome of each test by its name."""
+    path = [str(HERE / "stubs"), str(HERE), str(packages), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("HF_TOKEN", None)
+    if peer:
+        environment["GRAMMATA_PEER"] = "1"
+    waiting, running, written = list(files), [], []
+    outcomes: dict[str, dict[str, Any]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            name = waiting.pop(0)
+            target = folder / f"{'peer' if peer else 'outcomes'}-{name.removesuffix('.py')}.jsonl"
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+            command += ["-p", "xgrammar_plugin", "--tb=short", "-o", "addopts=", "--no-header", "--no-summary", name]
+            log = open(target.with_suffix(".log"), "w", encoding="utf-8")  # noqa: SIM115
+            process = subprocess.Popen(
+                command, cwd=tests, env={**environment, "GRAMMATA_OUTCOMES": str(target)}, stdout=log, stderr=subprocess.STDOUT
+            )
+            running.append((process, name, target))
+        process, name, target = running.pop(0)
+        status = process.wait()
+        if status not in (0, 1):
+            raise SystemExit(f"{name}: pytest ended with {status}; see {target.with_suffix('.log')}")
+        written.append(target)
+    for target in written:
+        for line in target.read_text(encoding="utf-8").splitlines():
+            outcome = json.loads(line)
+            outcomes[outcome["test"]] = outcome
+    return outcomes
+
+
+def reason(outcome: dict[str, Any]) -> str:
+    """Why a test fails."""
+    for pattern, text in NAMED:
+        if re.search(pattern, outcome["test"]):
+            return text
+    report = f"{outcome['kind']}: {outcome['why']}\n{outcome['report']}"
+    return next((text for pattern, text in REASONS if re.search(pattern, report)), UNKNOWN)
+
+
+def failures(outcomes: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The tests that failed, with reasons."""
+    return {test: reason(outcome) for test, outcome in outcomes.items() if outcome["outcome"] == "failed"}
+
+
+def report(outcomes: dict[str, dict[str, Any]], groups: list[str]) -> None:
+    """Prints how the tests of each group ended, and the reasons."""
+    for group in groups:
+        inside = [outcome for test, outcome in outcomes.items() if test.partition("::")[0] in GROUPS[group]]
+        count = Counter(outcome["outcome"] for outcome in inside)
+        ran = count["passed"] + count["failed"]
+        share = 100 * count["passed"] / ran if ran else 0
+        print(f"{group}: {count['passed']} of {ran} agree ({share:.1f} %), {count['skipped']} skipped")
+    for text, number in Counter(failures(outcomes).values()).most_common():
+        print(f"  {number:5}  {text}")
+
+
+def function(test: str) -> str:
+    """The name of a test without its parameters."""
+    return test.partition("[")[0]
+
+
+def write(outcomes: dict[str, dict[str, Any]], files: list[str]) -> None:
+    """Writes the list of failures; those of files that did not run stay."""
+    failed = {test: text for test, text in load(outcomes, None).items() if test.partition("::")[0] not in files}
+    failed |= failures(outcomes)
+    ran: dict[str, int] = Counter(function(test) for test, outcome in outcomes.items() if outcome["outcome"] != "skipped")
+    by_reason: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for test, text in failed.items():
+        by_reason[text][function(test)].append(test)
+    lines = [
+        f"# Tests of {XGRAMMAR} that fail on Grammata's engine, by reason. `python xgrammar_suite.py FOLDER --update` writes this file.",
+        "# A name without brackets is all tests of the function.",
+    ]
+    for text in sorted(by_reason):
+        lines += ["", "[[difference]]", f"reason = {json.dumps(text, ensure_ascii=False)}", "tests = ["]
+        for name, tests in sorted(by_reason[text].items()):
+            whole = tests == [name] or len(tests) == ran.get(name, -1) or all(function(test) == test for test in tests)
+            lines += [f"    {json.dumps(test)}," for test in ([name] if whole else sorted(tests))]
+        lines += ["]"]
+    LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def load(outcomes: dict[str, dict[str, Any]], files: list[str] | None) -> dict[str, str]:
+    """The listed tests with reasons; a function stands for all of its tests that did not skip."""
+    if not LIST.is_file():
+        return {}
+    tests_of: dict[str, list[str]] = defaultdict(list)
+    for test, outcome in outcomes.items():
+        if outcome["outcome"] != "skipped":
+            tests_of[function(test)].append(test)
+    listed: dict[str, str] = {}
+    for difference in tomllib.loads(LIST.read_text(encoding="utf-8")).get("difference", []):
+        for name in difference["tests"]:
+            if files is None or name.partition("::")[0] in files:
+                for test in tests_of.get(name, [name]) if function(name) == name else [name]:
+                    listed[test] = difference["reason"]
+    return listed
+
+
+def compare(outcomes: dict[str, dict[str, Any]], files: list[str]) -> int:
+    """Holds the failures to the list, prints what differs, and returns the exit status."""
+    failed, listed = failures(outcomes), load(outcomes, files)
+    wrong = [f"fails and is not listed: {test}\n    {outcomes[test]['why'][:300]}" for test in sorted(failed.keys() - listed.keys())]
+    wrong += [f"is listed and does not fail: {test}" for test in sorted(listed.keys() - failed.keys())]
+    wrong += [f"has no reason: {test}" for test, text in sorted(listed.items()) if text == UNKNOWN]
+    for line in wrong[:200]:
+        print(line)
+    print(f"{len(failed)} failures, {len(listed)} listed, {len(wrong)} differences from the list")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Look-alikes of other packages' interfaces, for programs written for those packages."""

@@ -1,0 +1,67 @@
+"""XGrammar's Python interface on Grammata's engine: the parts of XGrammar 0.2.8 that servers of language models call.
+
+`install()` puts these classes into an installed `xgrammar`, so that vLLM, SGLang and others use them unchanged. Where `xgrammar` is not
+installed, `install()` makes `import xgrammar` this module. The module works alone too:
+
+>>> from grammata.compat import xgrammar as xgr
+>>> info = xgr.TokenizerInfo(["yes", "no", "y", "es", "</s>"])
+>>> compiler = xgr.GrammarCompiler(info)
+>>> matcher = xgr.GrammarMatcher(compiler.compile_regex("yes|no"))
+>>> matcher.accept_token(2), matcher.accept_token(1), matcher.find_jump_forward_string()
+(True, False, 'es')
+>>> matcher.accept_token(3), matcher.accept_token(4), matcher.is_terminated()
+(True, True, True)
+
+Arguments without a meaning here raise an error that names them. These are accepted and have no effect: `max_threads`,
+`max_rollback_tokens` (rollback is unlimited), `debug_print` and `print_time`. The languages differ from XGrammar's where XGrammar drops
+constraints; docs/structural-tags.md lists the differences.
+
+Bitmasks are torch tensors if torch is installed, otherwise NumPy arrays.
+"""
+
+from __future__ import annotations
+
+from grammata.compat.xgrammar import bitmask, exception, structural_tag, testing
+from grammata.compat.xgrammar.bitmask import (
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    get_bitmask_shape,
+    reset_token_bitmask,
+)
+from grammata.compat.xgrammar.compiler import CompiledGrammar, GrammarCompiler
+from grammata.compat.xgrammar.exception import InvalidJSONError, InvalidStructuralTagError
+from grammata.compat.xgrammar.grammar import Grammar
+from grammata.compat.xgrammar.installation import install
+from grammata.compat.xgrammar.matcher import BatchGrammarMatcher, GrammarMatcher
+from grammata.compat.xgrammar.structural_tag import StructuralTag, StructuralTagItem
+from grammata.compat.xgrammar.tokenizer_info import TokenizerInfo, VocabType
+
+__all__ = [
+    "BatchGrammarMatcher",
+    "CompiledGrammar",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarMatcher",
+    "InvalidJSONError",
+    "InvalidStructuralTagError",
+    "StructuralTag",
+    "StructuralTagItem",
+    "TokenizerInfo",
+    "VocabType",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "bitmask_dtype",
+    "exception",
+    "get_bitmask_shape",
+    "install",
+    "reset_token_bitmask",
+    "structural_tag",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> object:
+    """`bitmask_dtype`, on first use: it needs torch or NumPy."""
+    if name == "bitmask_dtype":
+        return bitmask.bitmask_dtype()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

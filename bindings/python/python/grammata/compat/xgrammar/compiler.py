@@ -1,0 +1,161 @@
+"""Compilers with a cache, and compiled grammars."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from grammata import _native
+from grammata._native import Compiler, GrammarCache, Source
+from grammata.compat.xgrammar.exception import InvalidStructuralTagError, translated
+from grammata.compat.xgrammar.grammar import Grammar
+from grammata.compat.xgrammar.tokenizer_info import TokenizerInfo
+
+_UNBOUNDED = 1 << 62
+"""Bytes of a cache without a bound."""
+
+
+class CompiledGrammar:
+    """A grammar compiled for a vocabulary. Matchers on any number of threads may use it."""
+
+    __slots__ = ("_compiled", "_grammar", "_owner")
+
+    _grammar: Grammar
+    _compiled: _native.CompiledGrammar
+    _owner: GrammarCompiler
+
+    def __init__(self) -> None:
+        raise TypeError("compile grammars with a GrammarCompiler")
+
+    @classmethod
+    def _of(cls, grammar: Grammar, compiled: _native.CompiledGrammar, owner: GrammarCompiler) -> CompiledGrammar:
+        made = object.__new__(cls)
+        made._grammar, made._compiled, made._owner = grammar, compiled, owner
+        return made
+
+    @property
+    def grammar(self) -> Grammar:
+        """What was compiled."""
+        return self._grammar
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary it was compiled for."""
+        return self._owner._info
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Bytes of the automaton, its tables and masks so far."""
+        return self._compiled.memory_usage()
+
+    def _matcher(self, stop: tuple[int, ...]) -> _native.Matcher:
+        """A matcher whose sequences end with these tokens."""
+        if list(stop) == self._owner._info.stop_token_ids:
+            return self._compiled.matcher()
+        # the engine's matchers take no stop tokens of their own yet: compile for the vocabulary with these
+        return self._owner._ending_with(stop)._compile(self._grammar).matcher()
+
+
+class GrammarCompiler:
+    """Compiles grammars for one vocabulary and keeps them. Threads may share it.
+
+    `max_threads` has no effect: a grammar compiles in milliseconds on the caller's thread. `cache_limit_bytes` bounds the cache; -1 is no
+    bound.
+    """
+
+    def __init__(
+        self, tokenizer_info: TokenizerInfo, *, max_threads: int = 8, cache_enabled: bool = True, cache_limit_bytes: int = -1
+    ) -> None:
+        if not isinstance(tokenizer_info, TokenizerInfo):
+            raise ValueError(f"a GrammarCompiler needs a TokenizerInfo, not {type(tokenizer_info).__name__}")
+        if max_threads < 1:
+            raise RuntimeError(f"max_threads={max_threads} is less than 1")
+        if cache_limit_bytes < -1:
+            raise RuntimeError(f"cache_limit_bytes={cache_limit_bytes} is neither a number of bytes nor -1")
+        self._start(tokenizer_info, Compiler(tokenizer_info.vocabulary), cache_enabled, cache_limit_bytes)
+
+    def _start(self, info: TokenizerInfo, compiler: Compiler, cache_enabled: bool, limit: int) -> None:
+        self._info, self._compiler, self._limit = info, compiler, limit
+        self._cache = GrammarCache(compiler, max_bytes=_UNBOUNDED if limit < 0 else limit) if cache_enabled else None
+        self._ending: dict[tuple[int, ...], GrammarCompiler] = {}
+        self._lock = threading.Lock()
+
+    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> CompiledGrammar:
+        """Compiles a Grammar, or the text of one. Raises RuntimeError."""
+        if isinstance(grammar, str):
+            grammar = Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
+        if not isinstance(grammar, Grammar):
+            raise ValueError(f"a grammar is a str or a Grammar, not {type(grammar).__name__}")
+        return CompiledGrammar._of(grammar, self._compile(grammar), self)
+
+    def compile_json_schema(
+        self,
+        schema: Any,
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        any_order: bool = False,
+    ) -> CompiledGrammar:
+        """Compiles a JSON Schema; see `Grammar.from_json_schema`."""
+        grammar = Grammar.from_json_schema(
+            schema,
+            any_whitespace=any_whitespace,
+            indent=indent,
+            separators=separators,
+            strict_mode=strict_mode,
+            max_whitespace_cnt=max_whitespace_cnt,
+            any_order=any_order,
+        )
+        return self.compile_grammar(grammar)
+
+    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+        """Compiles all of JSON."""
+        return self.compile_grammar(Grammar.builtin_json_grammar())
+
+    def compile_regex(self, regex: str) -> CompiledGrammar:
+        """Compiles a regular expression; see `Grammar.from_regex`."""
+        return self.compile_grammar(Grammar.from_regex(regex))
+
+    def compile_lark(self, lark_string: str, *, named_grammars: Any = None) -> CompiledGrammar:
+        """Compiles a grammar in Lark; see `Grammar.from_lark`."""
+        return self.compile_grammar(Grammar.from_lark(lark_string, tokenizer_info=self._info, named_grammars=named_grammars))
+
+    def compile_structural_tag(self, *args: Any, **kwargs: Any) -> CompiledGrammar:
+        """Compiles a structural tag; see `Grammar.from_structural_tag`."""
+        return self.compile_grammar(Grammar.from_structural_tag(*args, **kwargs))
+
+    def clear_cache(self) -> None:
+        """Drops the cached grammars. Those in use live on."""
+        with self._lock:
+            self._ending.clear()
+        self._compiler.forget()
+        if self._cache is not None:
+            self._cache.clear()
+
+    def get_cache_size_bytes(self) -> int:
+        """Bytes of the cached grammars."""
+        return 0 if self._cache is None else self._cache.memory_usage()
+
+    @property
+    def cache_limit_bytes(self) -> int:
+        """The bound of the cache in bytes, or -1."""
+        return self._limit
+
+    def _compile(self, grammar: Grammar) -> _native.CompiledGrammar:
+        source: Source = grammar._source
+        with translated(*([InvalidStructuralTagError] if source.notation == "structural-tag" else [])):
+            return self._compiler.compile(source) if self._cache is None else self._cache.get(source)
+
+    def _ending_with(self, stop: tuple[int, ...]) -> GrammarCompiler:
+        """A compiler for the same vocabulary with other stop tokens."""
+        with self._lock:
+            found = self._ending.get(stop)
+            if found is None:
+                found = object.__new__(GrammarCompiler)
+                compiler = Compiler(self._info.vocabulary_ending_with(stop))
+                found._start(self._info, compiler, self._cache is not None, self._limit)
+                self._ending[stop] = found
+            return found

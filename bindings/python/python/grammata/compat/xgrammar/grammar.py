@@ -1,0 +1,210 @@
+"""Grammars that are not compiled yet: a text in one of the notations, with all that says how it is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from grammata._native import Source
+from grammata.compat.xgrammar import tags
+from grammata.compat.xgrammar.exception import InvalidStructuralTagError, translated, unsupported
+from grammata.compat.xgrammar.schemas import closed
+
+HANDLE = "# grammata: "
+"""The beginning of a grammar's text where it is not GBNF; what follows is JSON that `Grammar.from_ebnf` reads back."""
+
+
+class Grammar:
+    """A grammar. `str()` of it is its GBNF, or a handle in a comment: a text for `from_ebnf` and for `grammar` in structural tags.
+
+    Compare with XGrammar: the text is not EBNF of the compiled grammar.
+    """
+
+    __slots__ = ("_notation", "_options", "_source", "_text")
+
+    _notation: str
+    """The name of the function of `Source` that reads the text."""
+    _text: str
+    _options: dict[str, Any]
+    _source: Source
+
+    def __init__(self) -> None:
+        raise TypeError("make grammars with Grammar.from_ebnf, from_json_schema, from_regex or from_structural_tag")
+
+    @classmethod
+    def _of(cls, notation: str, text: str, options: Mapping[str, Any] | None = None) -> Grammar:
+        """A grammar in one of the notations of `grammata.Source`. Raises RuntimeError if it cannot be read."""
+        made = object.__new__(cls)
+        made._notation, made._text, made._options = notation, text, dict(options or {})
+        with translated(*([InvalidStructuralTagError] if notation == "structural_tag" else [])):
+            made._source = getattr(Source, notation)(text, **made._options)
+            made._source.check()
+        return made
+
+    @staticmethod
+    def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
+        """A grammar in GBNF, or of the text of another grammar. Raises RuntimeError."""
+        if not isinstance(ebnf_string, str):
+            raise TypeError(f"a grammar is a str, not {type(ebnf_string).__name__}")
+        handle = _handle(ebnf_string)
+        if handle is not None:
+            return Grammar._of(*handle)
+        return Grammar._of("gbnf", ebnf_string, {"root": root_rule_name} if root_rule_name != "root" else None)
+
+    @staticmethod
+    def from_json_schema(
+        schema: Any,
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        print_converted_ebnf: bool = False,
+        any_order: bool = False,
+    ) -> Grammar:
+        """The JSON texts that a schema allows. The schema is a text, a dict or a Pydantic model.
+
+        `strict_mode` closes objects and arrays that do not say what further members they have. With `any_order`, `required` still holds
+        and names do not repeat. Raises RuntimeError; so does a layout other than free and compact.
+        """
+        value = tags.schema_value(schema)
+        options = {"whitespace": _whitespace(any_whitespace, indent, separators, max_whitespace_cnt)}
+        if any_order:
+            options["property_order"] = "any"
+        text = json.dumps(closed(value) if strict_mode else value, ensure_ascii=False)
+        grammar = Grammar._of("json_schema", text, {name: option for name, option in options.items() if option != "free"})
+        if print_converted_ebnf:
+            print(grammar)
+        return grammar
+
+    @staticmethod
+    def from_regex(regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
+        """The texts that a regular expression of ECMA-262 matches as a whole. Raises RuntimeError."""
+        grammar = Grammar._of("regex", regex_string, {"dialect": "ecma"})
+        if print_converted_ebnf:
+            print(grammar)
+        return grammar
+
+    @staticmethod
+    def from_lark(lark_string: str, *, tokenizer_info: Any = None, named_grammars: Any = None) -> Grammar:
+        """A grammar in the notation of Lark, once the engine reads it. Raises RuntimeError until then."""
+        if not hasattr(Source, "lark"):
+            raise unsupported("Grammar.from_lark: grammars in Lark cannot be read", "write the grammar in GBNF, for from_ebnf")
+        if named_grammars:
+            raise unsupported("Grammar.from_lark: named_grammars is not supported", "write the grammars into one text")
+        return Grammar._of("lark", lark_string)
+
+    @staticmethod
+    def from_structural_tag(*args: Any, **kwargs: Any) -> Grammar:
+        """A structural tag (a text, a dict or a StructuralTag), or a list of StructuralTagItems and a list of triggers.
+
+        Raises InvalidJSONError, InvalidStructuralTagError; TypeError for other arguments.
+        """
+        tag = tags.prepared(tags.tag_of(args, kwargs), _format_of_handle)
+        return Grammar._of("structural_tag", json.dumps(tag, ensure_ascii=False))
+
+    @staticmethod
+    def builtin_json_grammar() -> Grammar:
+        """All of JSON."""
+        return Grammar._of("json_schema", "true")
+
+    @staticmethod
+    def concat(*grammars: Grammar) -> Grammar:
+        """The words of the grammars one after the other."""
+        return _combined("sequence", grammars)
+
+    @staticmethod
+    def union(*grammars: Grammar) -> Grammar:
+        """The words of any of the grammars."""
+        return _combined("or", grammars)
+
+    def __str__(self) -> str:
+        if self._notation == "gbnf" and not self._options:
+            return self._text
+        return HANDLE + json.dumps([self._notation, self._text, self._options])
+
+    def __repr__(self) -> str:
+        return f"<grammata.compat.xgrammar.Grammar: {self._source!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self._source == other._source if isinstance(other, Grammar) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._source)
+
+    def _format(self) -> dict[str, Any]:
+        """The grammar as a format of a structural tag. Raises RuntimeError if it has options that formats lack."""
+        options = dict(self._options)
+        if self._notation == "structural_tag":
+            return dict(_as_format(json.loads(self._text)))
+        made: dict[str, Any] = {"type": self._notation}
+        if self._notation == "json_schema":
+            made["json_schema"] = json.loads(self._text)
+            made["any_order"] = options.pop("property_order", "declared") == "any"
+            whitespace = options.pop("whitespace", "free")
+            if whitespace == "compact":
+                made["max_whitespace_cnt"] = 0
+            elif whitespace != "free":
+                made["max_whitespace_cnt"] = int(whitespace.removeprefix("max="))
+        elif self._notation == "regex":
+            made["pattern"] = self._text
+            # the dialects differ in few patterns; `\d` is one of them
+            options.pop("dialect", None)
+        elif self._notation == "gbnf":
+            made = {"type": "grammar", "grammar": self._text}
+        if options:
+            name, value = next(iter(options.items()))
+            raise unsupported(f"a grammar with {name}={value!r} cannot be a part of another grammar", "use it alone")
+        return made
+
+
+def _as_format(tag: dict[str, Any]) -> Mapping[str, Any]:
+    """The format of a tag in either form, with schemas that are closed already."""
+    if "format" in tag:
+        return tags.checked_mapping(tag["format"])
+    return tags.triggered_tags(tag["structures"], tag["triggers"])
+
+
+def _combined(kind: str, grammars: tuple[Grammar, ...]) -> Grammar:
+    if not grammars:
+        raise unsupported("a combination of no grammars has no meaning", "give at least one grammar")
+    for grammar in grammars:
+        if not isinstance(grammar, Grammar):
+            raise TypeError(f"expected a Grammar, not {type(grammar).__name__}")
+    tag = {"type": "structural_tag", "format": {"type": kind, "elements": [grammar._format() for grammar in grammars]}}
+    return Grammar._of("structural_tag", json.dumps(tag, ensure_ascii=False))
+
+
+def _handle(text: str) -> tuple[str, str, dict[str, Any]] | None:
+    """What a grammar's text is a handle of, or None."""
+    if not text.startswith(HANDLE):
+        return None
+    value = tags.parse_json(text.removeprefix(HANDLE))
+    match value:
+        case [str(notation), str(source), dict(options)] if notation in ("json_schema", "regex", "structural_tag", "gbnf", "lark"):
+            return notation, source, options
+    raise unsupported("the text of a grammar is damaged", "give the text as str(grammar) has made it")
+
+
+def _format_of_handle(text: str) -> dict[str, Any] | None:
+    handle = _handle(text)
+    return None if handle is None else Grammar._of(*handle)._format()
+
+
+def _whitespace(any_whitespace: bool, indent: int | None, separators: tuple[str, str] | None, most: int | None) -> str:
+    """The option of the engine for a layout of JSON."""
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        raise unsupported(f"max_whitespace_cnt={most!r} is not a positive integer", "leave it out for any amount")
+    if any_whitespace:
+        return "free" if most is None else f"max={most}"
+    if indent is not None:
+        raise unsupported(f"indent={indent!r} is not supported", "leave it out, or use any_whitespace=True")
+    if separators is None or tuple(separators) != (",", ":"):
+        shown = (", ", ": ") if separators is None else tuple(separators)
+        raise unsupported(
+            f"separators={shown!r} are not supported with any_whitespace=False",
+            'use separators=(",", ":"), or any_whitespace=True',
+        )
+    return "compact"

@@ -1,0 +1,212 @@
+"""Matchers: one sequence under a compiled grammar."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from grammata import _native
+from grammata.compat.xgrammar.compiler import CompiledGrammar
+from grammata.compat.xgrammar.exception import translated
+
+
+class GrammarMatcher:
+    """One sequence under a grammar.
+
+    Unless `terminate_without_stop_token` is set, a sequence terminates with a stop token, which is allowed where the text is complete.
+    `override_stop_tokens` replace the vocabulary's. `max_rollback_tokens` has no effect: rollback is unlimited. No grammar sets
+    temperatures, so `temperature` is always `default_temperature`.
+    """
+
+    __slots__ = ("_compiled", "_is_stopped", "_is_terminated_when_complete", "_matcher", "_stop", "_stops", "_temperature")
+
+    def __init__(
+        self,
+        compiled_grammar: CompiledGrammar,
+        *,
+        override_stop_tokens: int | Sequence[int] | None = None,
+        terminate_without_stop_token: bool = False,
+        max_rollback_tokens: int = -1,
+        default_temperature: float | None = None,
+    ) -> None:
+        if not isinstance(compiled_grammar, CompiledGrammar):
+            raise ValueError(f"a GrammarMatcher needs a CompiledGrammar, not {type(compiled_grammar).__name__}")
+        if max_rollback_tokens != -1:
+            warnings.warn("max_rollback_tokens has no effect: rollback is unlimited", DeprecationWarning, stacklevel=2)
+        if default_temperature is not None and not (math.isfinite(default_temperature) and default_temperature >= 0):
+            raise RuntimeError(f"default_temperature={default_temperature!r} is not a finite number from 0")
+        self._compiled = compiled_grammar
+        self._stops = _stop_tokens(compiled_grammar, override_stop_tokens)
+        self._stop = frozenset(self._stops)
+        self._matcher: _native.Matcher = compiled_grammar._matcher(self._stops)
+        self._is_terminated_when_complete = terminate_without_stop_token
+        self._is_stopped = False
+        self._temperature = None if default_temperature is None else float(default_temperature)
+
+    def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
+        """Accepts a token, or returns False and stays where it was."""
+        if self._is_stopped or not 0 <= token_id < self._compiled.tokenizer_info.vocab_size:
+            return False
+        with translated(RuntimeError):
+            accepted = self._matcher.try_accept(token_id)
+            # a stop token may stand inside a grammar, as a token of its own
+            self._is_stopped = accepted and token_id in self._stop and self._matcher.is_accepting()
+        return accepted
+
+    def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
+        """Accepts a text as one step, or returns False and stays where it was."""
+        if self._is_stopped:
+            return False
+        with translated(RuntimeError):
+            return self._matcher.try_accept_bytes(input_str)
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
+        """Writes the next token's mask into row `index`, and returns False if it allows every token.
+
+        The bitmask is a tensor or array on the CPU of 32-bit integers with a sign, as `allocate_token_bitmask` makes it. Raises
+        RuntimeError if it is another, or if the sequence has terminated with a stop token.
+        """
+        size = self._compiled.tokenizer_info.vocab_size
+        row = _row(bitmask, index, -(-size // 32))
+        self._check_running()
+        if not size:
+            return False
+        with translated(RuntimeError):
+            mask = self._matcher.mask()
+            mask.write_to(row)
+        return len(mask) != size
+
+    def is_terminated(self) -> bool:
+        """Whether the sequence has ended with a stop token; with `terminate_without_stop_token`, whether the text is complete."""
+        return self.is_completed() if self._is_terminated_when_complete else self._is_stopped
+
+    def is_completed(self) -> bool:
+        """Whether the text so far is a word of the grammar."""
+        return self._matcher.is_accepting()
+
+    def reset(self) -> None:
+        """Goes back to the beginning."""
+        self._matcher.reset()
+        self._is_stopped = False
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """Takes back the last tokens or strings. Raises RuntimeError if there were fewer."""
+        with translated(RuntimeError):
+            self._matcher.rollback(num_tokens)
+        self._is_stopped = self._is_stopped and num_tokens == 0
+
+    def fork(self) -> GrammarMatcher:
+        """A matcher of its own at the same place."""
+        made = object.__new__(GrammarMatcher)
+        for name in GrammarMatcher.__slots__:
+            setattr(made, name, getattr(self, name))
+        made._matcher = self._matcher.fork()
+        return made
+
+    def find_jump_forward_string(self) -> str:
+        """The longest text that every completion begins with. A character that is forced in part is not in it."""
+        self._check_running()
+        with translated(RuntimeError):
+            return _whole_characters(self._matcher.forced_bytes())
+
+    @property
+    def stop_token_ids(self) -> list[int]:
+        """The tokens that end the sequence."""
+        return list(self._stops)
+
+    @property
+    def max_rollback_tokens(self) -> int:
+        """-1: rollback is unlimited."""
+        return -1
+
+    @property
+    def temperature(self) -> float | None:
+        """The default temperature; grammars set none."""
+        return self._temperature
+
+    def _check_running(self) -> None:
+        if self._is_stopped:
+            raise RuntimeError("the sequence has terminated with a stop token")
+
+
+class BatchGrammarMatcher:
+    """Calls for several matchers. `max_threads` is a number or "auto" and has no effect."""
+
+    def __init__(self, max_threads: int | str = "auto") -> None:
+        if max_threads != "auto" and (not isinstance(max_threads, int) or max_threads < 1):
+            raise RuntimeError(f'max_threads={max_threads!r} is neither a number from 1 nor "auto"')
+
+    def batch_fill_next_token_bitmask(
+        self, matchers: Sequence[GrammarMatcher], bitmask: Any, indices: Sequence[int] | None = None, debug_print: bool = False
+    ) -> None:
+        """Fills the row of each matcher: its place in the list, or what `indices` says."""
+        rows = range(len(matchers)) if indices is None else indices
+        if len(rows) != len(matchers):
+            raise RuntimeError(f"{len(rows)} indices for {len(matchers)} matchers")
+        for matcher, row in zip(matchers, rows, strict=True):
+            matcher.fill_next_token_bitmask(bitmask, row)
+
+    @staticmethod
+    def batch_accept_token(matchers: Sequence[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False) -> list[bool]:
+        """Accepts a token in each matcher."""
+        _check_length(matchers, tokens)
+        return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
+
+    @staticmethod
+    def batch_accept_string(
+        matchers: Sequence[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
+    ) -> list[bool]:
+        """Accepts a text in each matcher."""
+        _check_length(matchers, strings)
+        return [matcher.accept_string(text) for matcher, text in zip(matchers, strings, strict=True)]
+
+    @staticmethod
+    def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: Sequence[int]) -> None:
+        """Takes steps back in each matcher."""
+        _check_length(matchers, num_tokens)
+        for matcher, count in zip(matchers, num_tokens, strict=True):
+            matcher.rollback(count)
+
+
+def _check_length(matchers: Sequence[GrammarMatcher], others: Sequence[object]) -> None:
+    if len(matchers) != len(others):
+        raise RuntimeError(f"{len(others)} values for {len(matchers)} matchers")
+
+
+def _stop_tokens(compiled: CompiledGrammar, override: int | Sequence[int] | None) -> tuple[int, ...]:
+    info = compiled.tokenizer_info
+    if override is None:
+        return tuple(info.stop_token_ids)
+    ids = (override,) if isinstance(override, int) else tuple(override)
+    if not ids:
+        raise RuntimeError("override_stop_tokens is empty")
+    for token in ids:
+        if not 0 <= token < info.vocab_size:
+            raise RuntimeError(f"override_stop_tokens has {token}, which is not a token of the {info.vocab_size}")
+    return ids
+
+
+def _row(bitmask: Any, index: int, words: int) -> Any:
+    """A row of a bitmask. Raises RuntimeError if it is not one of 32-bit integers with a sign on the CPU."""
+    dtype, shape = getattr(bitmask, "dtype", None), tuple(getattr(bitmask, "shape", ()))
+    if str(dtype).removeprefix("torch.") != "int32":
+        raise RuntimeError(f"a bitmask has elements of int32, not {dtype}")
+    device = getattr(getattr(bitmask, "device", None), "type", "cpu")
+    if device != "cpu":
+        raise RuntimeError(f"a bitmask must be on the CPU, not on {device}")
+    if len(shape) not in (1, 2) or shape[-1] != words:
+        raise RuntimeError(f"a bitmask for this vocabulary has {words} elements a row, not the shape {shape}")
+    rows = shape[0] if len(shape) == 2 else 1
+    if not 0 <= index < rows:
+        raise RuntimeError(f"there is no row {index} in a bitmask of {rows}")
+    return bitmask[index] if len(shape) == 2 else bitmask
+
+
+def _whole_characters(text: bytes) -> str:
+    """The text without a character that is cut off at its end."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        return text[: error.start].decode()

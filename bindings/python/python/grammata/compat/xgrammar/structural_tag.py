@@ -1,0 +1,55 @@
+"""Structural tags as objects. The formats themselves are plain dicts here; docs/structural-tags.md lists them.
+
+With XGrammar installed, use the classes of its own `xgrammar.structural_tag`: all functions of this package take them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StructuralTagItem:
+    """A tag of the older form: the text `begin`, JSON of the schema, the text `end`."""
+
+    begin: str
+    schema: Any
+    """A JSON Schema: a text, a dict or a Pydantic model."""
+    end: str
+
+
+@dataclass(frozen=True)
+class StructuralTag:
+    """A structural tag with one format, a dict."""
+
+    format: Any
+    type: str = "structural_tag"
+
+    @staticmethod
+    def from_legacy_structural_tag(tags: Sequence[Any], triggers: Sequence[str]) -> StructuralTag:
+        """The tag that means what the older form with items and triggers does."""
+        from grammata.compat.xgrammar.tags import triggered_tags
+
+        return StructuralTag(triggered_tags(tags, triggers))
+
+    @staticmethod
+    def from_json(text: str | dict[str, Any]) -> StructuralTag:
+        """Reads a structural tag from JSON or a dict. Raises InvalidJSONError, InvalidStructuralTagError."""
+        from grammata.compat.xgrammar.exception import InvalidStructuralTagError
+        from grammata.compat.xgrammar.tags import parse_json
+
+        tag = parse_json(text) if isinstance(text, str) else text
+        if not isinstance(tag, dict) or tag.get("type") != "structural_tag" or "format" not in tag:
+            raise InvalidStructuralTagError('a structural tag is an object {"type": "structural_tag", "format": …}')
+        return StructuralTag(tag["format"])
+
+    def model_dump(self) -> dict[str, Any]:
+        """The tag as a dict."""
+        return {"type": self.type, "format": self.format}
+
+    def model_dump_json(self, *, indent: int | None = None) -> str:
+        """The tag as JSON."""
+        return json.dumps(self.model_dump(), indent=indent, ensure_ascii=False)

@@ -1,0 +1,233 @@
+"""Vocabularies as XGrammar describes them: encoded tokens, the kind of the encoding, the size of the logits, stop tokens."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from grammata._native import Vocabulary
+from grammata.compat.xgrammar.exception import InvalidJSONError, translated
+
+STOP_TOKENS = frozenset(
+    ["</s>", "<|end_of_text|>", "<|eot_id|>", "<|endoftext|>", "<eos>", "<|eos|>", "<end_of_turn>", "<｜end▁of▁sentence｜>"]
+)
+"""Tokens that end a sequence if a vocabulary comes without stop tokens; the names that XGrammar 0.2.8 looks for."""
+
+_SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
+
+
+class VocabType(enum.Enum):
+    """How a vocabulary spells its tokens."""
+
+    RAW = 0
+    """As they are."""
+    BYTE_FALLBACK = 1
+    """With a block for a space, and `<0x1B>` for a byte."""
+    BYTE_LEVEL = 2
+    """With a printable character for each byte, as GPT-2 does."""
+
+
+def _byte_level() -> dict[str, int]:
+    """The byte of each character of byte-level vocabularies. Bytes without a printable character have those from U+0100 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    rest = [byte for byte in range(256) if byte not in set(printable)]
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(rest)}
+
+
+_BYTE_LEVEL = _byte_level()
+
+
+def _decoded(token: str | bytes, kind: VocabType) -> bytes:
+    """The bytes of a token."""
+    if kind is VocabType.RAW:
+        return token if isinstance(token, bytes) else token.encode()
+    try:
+        text = token.decode() if isinstance(token, bytes) else token
+    except UnicodeDecodeError:
+        return bytes(token)  # type: ignore[arg-type] # it is bytes if it cannot be decoded
+    if kind is VocabType.BYTE_LEVEL:
+        if all(letter in _BYTE_LEVEL for letter in text):
+            return bytes(_BYTE_LEVEL[letter] for letter in text)
+        return text.encode()
+    if len(text) == 6 and text.startswith("<0x") and text.endswith(">"):
+        try:
+            return bytes([int(text[3:5], 16)])
+        except ValueError:
+            pass
+    return text.replace(_SPACE, " ").encode()
+
+
+class TokenizerInfo:
+    """The tokens of a model.
+
+    As in XGrammar, every token with text is text: a special token such as `<|channel|>` is allowed where its text is. Stop tokens, empty
+    tokens and ids past the vocabulary are not text. An empty vocabulary is for matching strings alone.
+    """
+
+    def __init__(
+        self,
+        encoded_vocab: Sequence[str | bytes],
+        vocab_type: Any = VocabType.RAW,
+        *,
+        vocab_size: int | None = None,
+        stop_token_ids: int | Sequence[int] | None = None,
+        add_prefix_space: bool = False,
+    ) -> None:
+        # an installed XGrammar has an enumeration of its own
+        self._type = VocabType(vocab_type.value if isinstance(vocab_type, enum.Enum) else vocab_type)
+        self._decoded = [_decoded(token, self._type) for token in encoded_vocab]
+        self._size = len(self._decoded) if vocab_size is None else vocab_size
+        if self._size < len(self._decoded):
+            raise RuntimeError(f"vocab_size={vocab_size} is less than the {len(self._decoded)} tokens of the vocabulary")
+        if stop_token_ids is None:
+            names = {name.encode() for name in STOP_TOKENS}
+            stop = [place for place, token in enumerate(self._decoded) if token in names]
+        else:
+            given = [stop_token_ids] if isinstance(stop_token_ids, int) else list(stop_token_ids)
+            stop = sorted({place for place in given if 0 <= place < self._size})
+        self._stop = stop
+        self._add_prefix_space = bool(add_prefix_space)
+
+    @staticmethod
+    def from_huggingface(
+        tokenizer: Any, *, vocab_size: int | None = None, stop_token_ids: int | Sequence[int] | None = None
+    ) -> TokenizerInfo:
+        """The vocabulary of a tokenizer of `transformers`.
+
+        `vocab_size` is the length of the model's logits; tokens past it are dropped. Sequences end with the tokenizer's `eos_token_id`
+        unless `stop_token_ids` says otherwise. Raises ValueError for objects that are not such tokenizers.
+        """
+        if not isinstance(stop_token_ids, int) and stop_token_ids is not None and not list(stop_token_ids):
+            raise ValueError("stop_token_ids cannot be empty")
+        if not hasattr(tokenizer, "get_vocab"):
+            raise ValueError(f"a tokenizer with get_vocab() is needed, not {type(tokenizer).__name__}")
+        ids: dict[str, int] = tokenizer.get_vocab()
+        size = vocab_size or max(len(ids), max(ids.values(), default=-1) + 1)
+        tokens = [""] * size
+        for token, place in ids.items():
+            if place < size:
+                tokens[place] = token
+        if stop_token_ids is None:
+            stop_token_ids = getattr(tokenizer, "eos_token_id", None)
+        kind, add_prefix_space = _detected(tokenizer, ids)
+        return TokenizerInfo(tokens, kind, vocab_size=size, stop_token_ids=stop_token_ids, add_prefix_space=add_prefix_space)
+
+    @staticmethod
+    def from_vocab_and_metadata(encoded_vocab: Sequence[str | bytes], metadata: str) -> TokenizerInfo:
+        """A vocabulary with what `dump_metadata` wrote. Raises RuntimeError."""
+        try:
+            value = json.loads(metadata)
+            kind, size, stop, prefix = (
+                value[name] for name in ("vocab_type", "vocab_size", "stop_token_ids", "add_prefix_space")
+            )
+            return TokenizerInfo(
+                encoded_vocab, VocabType(kind), vocab_size=size, stop_token_ids=stop, add_prefix_space=prefix
+            )
+        except (ValueError, KeyError, TypeError) as cause:
+            raise InvalidJSONError(f"not the metadata of a vocabulary: {cause!r}") from cause
+
+    def dump_metadata(self) -> str:
+        """All but the tokens, as JSON."""
+        metadata = {
+            "add_prefix_space": self._add_prefix_space,
+            "stop_token_ids": self._stop,
+            "vocab_size": self._size,
+            "vocab_type": self._type.value,
+        }
+        return json.dumps(metadata, separators=(",", ":"))
+
+    @property
+    def vocab_type(self) -> VocabType:
+        """How the tokens were spelled."""
+        return self._type
+
+    @property
+    def vocab_size(self) -> int:
+        """The length of the model's logits."""
+        return self._size
+
+    @property
+    def add_prefix_space(self) -> bool:
+        """Whether the tokenizer puts a space before texts. Nothing here depends on it."""
+        return self._add_prefix_space
+
+    @property
+    def decoded_vocab(self) -> list[bytes]:
+        """The bytes of each token."""
+        return list(self._decoded)
+
+    @property
+    def stop_token_ids(self) -> list[int]:
+        """The tokens that end a sequence."""
+        return list(self._stop)
+
+    @property
+    def special_token_ids(self) -> list[int]:
+        """The tokens without text that are not stop tokens, and the ids past the vocabulary."""
+        stop = set(self._stop)
+        empty = [place for place, token in enumerate(self._decoded) if not token and place not in stop]
+        return empty + [place for place in range(len(self._decoded), self._size) if place not in stop]
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The same for Grammata's own classes. An empty vocabulary becomes one of all bytes, so that strings can be matched."""
+        return self.vocabulary_ending_with(self._stop)
+
+    def vocabulary_ending_with(self, stop: Iterable[int]) -> Vocabulary:
+        """The vocabulary with other stop tokens."""
+        if not self._size:
+            return Vocabulary.from_tokens([bytes([byte]) for byte in range(256)])
+        ends = list(stop)
+        tokens: list[bytes | None] = [token or None for token in self._decoded]
+        tokens += [None] * (max(ends, default=-1) + 1 - len(tokens))
+        specials: dict[str, int] = {}
+        for place in ends:
+            name = (tokens[place] or b"").decode(errors="replace")
+            # every special token has a name of its own
+            specials[name if name and name not in specials else f"<stop {place}>"] = place
+            tokens[place] = None
+        with translated():
+            return Vocabulary.from_tokens(tokens, specials=specials, eos=ends, width=self._size)
+
+
+def _detected(tokenizer: Any, ids: dict[str, int]) -> tuple[VocabType, bool]:
+    """The encoding of a tokenizer's vocabulary, and whether it puts a space before texts."""
+    if sum(f"<0x{byte:02X}>" in ids for byte in range(256)) >= 128:
+        kind = VocabType.BYTE_FALLBACK
+    elif sum(letter in ids for letter in _BYTE_LEVEL) >= 128 and _is_mostly_byte_level(ids):
+        kind = VocabType.BYTE_LEVEL
+    else:
+        kind = VocabType.RAW
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return kind, hasattr(tokenizer, "sp_model")
+    value = json.loads(backend.to_str())
+    if kind is VocabType.RAW:
+        found = {part.get("type") for part in _parts(value.get("decoder"), "decoders")}
+        for name, of_name in (("ByteLevel", VocabType.BYTE_LEVEL), ("ByteFallback", VocabType.BYTE_FALLBACK)):
+            if name in found:
+                kind = of_name
+                break
+    prepends = any(
+        part.get("type") == "Prepend" and part.get("prepend") == _SPACE for part in _parts(value.get("normalizer"), "normalizers")
+    )
+    before = value.get("pre_tokenizer") or {}
+    metaspace = before.get("type") == "Metaspace" and before.get("prepend_scheme") in ("always", "first")
+    return kind, prepends or metaspace
+
+
+def _is_mostly_byte_level(ids: dict[str, int]) -> bool:
+    """Whether all but a hundredth of the tokens are spelled with the characters of bytes; added tokens need not be."""
+    fitting = sum(all(letter in _BYTE_LEVEL for letter in token) for token in ids)
+    return fitting * 100 >= 99 * len(ids)
+
+
+def _parts(value: Any, name: str) -> list[dict[str, Any]]:
+    """The parts of a normalizer or a decoder: its sequence, or itself."""
+    if not isinstance(value, dict):
+        return []
+    parts = value.get(name) if value.get("type") == "Sequence" else [value]
+    return [part for part in parts or [] if isinstance(part, dict)]
