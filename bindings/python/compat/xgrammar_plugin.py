@@ -7,6 +7,7 @@ tells wrong expectations from differences.
 from __future__ import annotations
 
 import json
+import linecache
 import os
 import signal
 from collections.abc import Iterator
@@ -91,5 +92,5 @@ def _where(call: pytest.CallInfo[None]) -> list[dict[str, str]]:
     for entry in call.excinfo.traceback if call.excinfo else []:
         if "/tests/" in str(entry.path):
             values = {name: repr(value)[:1500] for name, value in entry.frame.f_locals.items() if not name.startswith("@")}
-            frames.append({"line": str(entry.statement)[:300], **values})
+            frames.append({"line": linecache.getline(str(entry.path), entry.lineno + 1).strip(), **values})
     return frames[-2:]

@@ -8,7 +8,7 @@ from typing import Any
 
 from grammata._native import Source
 from grammata.compat.xgrammar import tags
-from grammata.compat.xgrammar.exception import InvalidStructuralTagError, translated, unsupported
+from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidStructuralTagError, translated, unsupported
 from grammata.compat.xgrammar.schemas import closed
 
 HANDLE = "# grammata: "
@@ -35,6 +35,10 @@ class Grammar:
     @classmethod
     def _of(cls, notation: str, text: str, options: Mapping[str, Any] | None = None) -> Grammar:
         """A grammar in one of the notations of `grammata.Source`. Raises RuntimeError if it cannot be read."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as cause:
+            raise GrammarCompileError(f"the text of a grammar is not UTF-8: {cause}") from cause
         made = object.__new__(cls)
         made._notation, made._text, made._options = notation, text, dict(options or {})
         with translated(*([InvalidStructuralTagError] if notation == "structural_tag" else [])):
@@ -70,7 +74,7 @@ class Grammar:
         and names do not repeat. Raises RuntimeError; so does a layout other than free and compact.
         """
         value = tags.schema_value(schema)
-        options = {"whitespace": _whitespace(any_whitespace, indent, separators, max_whitespace_cnt)}
+        options = {"whitespace": layout_option(any_whitespace, indent, separators, max_whitespace_cnt)}
         if any_order:
             options["property_order"] = "any"
         text = json.dumps(closed(value) if strict_mode else value, ensure_ascii=False)
@@ -144,10 +148,8 @@ class Grammar:
             made["json_schema"] = json.loads(self._text)
             made["any_order"] = options.pop("property_order", "declared") == "any"
             whitespace = options.pop("whitespace", "free")
-            if whitespace == "compact":
-                made["max_whitespace_cnt"] = 0
-            elif whitespace != "free":
-                made["max_whitespace_cnt"] = int(whitespace.removeprefix("max="))
+            if whitespace != "free":
+                made["max_whitespace_cnt"] = most_whitespace(whitespace)
         elif self._notation == "regex":
             made["pattern"] = self._text
             # the dialects differ in few patterns; `\d` is one of them
@@ -193,7 +195,7 @@ def _format_of_handle(text: str) -> dict[str, Any] | None:
     return None if handle is None else Grammar._of(*handle)._format()
 
 
-def _whitespace(any_whitespace: bool, indent: int | None, separators: tuple[str, str] | None, most: int | None) -> str:
+def layout_option(any_whitespace: bool, indent: int | None, separators: tuple[str, str] | None, most: int | None) -> str:
     """The option of the engine for a layout of JSON."""
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise unsupported(f"max_whitespace_cnt={most!r} is not a positive integer", "leave it out for any amount")
@@ -208,3 +210,8 @@ def _whitespace(any_whitespace: bool, indent: int | None, separators: tuple[str,
             'use separators=(",", ":"), or any_whitespace=True',
         )
     return "compact"
+
+
+def most_whitespace(layout: str) -> int:
+    """The same as `max_whitespace_cnt` of a format, for a layout that is not free."""
+    return 0 if layout == "compact" else int(layout.removeprefix("max="))

@@ -111,7 +111,8 @@ def tag_of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
 def prepared(tag: Any, grammar_of: Callable[[str], Any]) -> Any:
     """A tag as the engine reads it: schemas are closed, and grammars that are handles become their formats.
 
-    `grammar_of` returns the format of a handle, None for other texts. What is not a tag is left to the engine to refuse.
+    `grammar_of` returns the format of a handle, None for other texts. A `type` that is missing is added. What is not a tag is left to
+    the engine to refuse.
     """
     if not isinstance(tag, Mapping):
         return tag
@@ -119,7 +120,9 @@ def prepared(tag: Any, grammar_of: Callable[[str], Any]) -> Any:
         items = tag["structures"]
         made = [_older_item(item) for item in items] if isinstance(items, list) else items
         return {**tag, "structures": made}
-    return {**tag, "format": _format(tag["format"], grammar_of)} if "format" in tag else tag
+    if "format" not in tag:
+        return tag
+    return {"type": "structural_tag", **tag, "format": _format(tag["format"], grammar_of)}
 
 
 def _older_item(item: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import time
 from functools import lru_cache
 from typing import Any
@@ -11,8 +12,9 @@ from grammata.compat.xgrammar import tags
 from grammata.compat.xgrammar.bitmask import WORD, bits, tensors
 from grammata.compat.xgrammar.compiler import GrammarCompiler
 from grammata.compat.xgrammar.exception import unsupported
-from grammata.compat.xgrammar.grammar import Grammar
+from grammata.compat.xgrammar.grammar import Grammar, layout_option, most_whitespace
 from grammata.compat.xgrammar.matcher import GrammarMatcher
+from grammata.compat.xgrammar.schemas import closed
 from grammata.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 
@@ -45,19 +47,16 @@ def _json_schema_to_ebnf(
             any_order=any_order,
         )
         return str(grammar)
-    for name, given in (("indent", indent), ("separators", separators)):
-        if given is not None:
-            raise unsupported(f"{name}={given!r} is not supported with json_format={json_format!r}", "leave it out")
-    if not any_whitespace:
-        raise unsupported(f"any_whitespace=False is not supported with json_format={json_format!r}", "leave it out")
-    if not strict_mode:
-        raise unsupported(f"strict_mode=False is not supported with json_format={json_format!r}", "leave it out")
-    made: dict[str, Any] = {"type": "json_schema", "json_schema": tags.schema_value(schema), "style": json_format}
+    layout = layout_option(any_whitespace, indent, separators, max_whitespace_cnt)
+    made: dict[str, Any] = {"type": "json_schema", "style": json_format}
+    made["json_schema"] = tags.schema_value(schema)
+    if strict_mode:
+        made["json_schema"] = closed(made["json_schema"])
     if any_order:
         made["any_order"] = True
-    if max_whitespace_cnt is not None:
-        made["max_whitespace_cnt"] = max_whitespace_cnt
-    return str(Grammar.from_structural_tag({"type": "structural_tag", "format": made}))
+    if layout != "free":
+        made["max_whitespace_cnt"] = most_whitespace(layout)
+    return str(Grammar._of("structural_tag", json.dumps({"type": "structural_tag", "format": made})))
 
 
 def _regex_to_ebnf(regex: str, with_rule_name: bool = True) -> str:
