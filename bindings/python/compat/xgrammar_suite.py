@@ -136,7 +136,8 @@ def start(folder: Path, name: str, target: Path, peer: bool) -> subprocess.Popen
 
 def run(folder: Path, files: list[str], peer: bool, jobs: int) -> dict[str, dict[str, Any]]:
     """The outcome of each test by its name."""
-    waiting, running = list(files), []
+    waiting: list[str] = list(files)
+    running: list[tuple[str, Path, subprocess.Popen[bytes]]] = []
     outcomes: dict[str, dict[str, Any]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:

@@ -112,7 +112,7 @@ class GrammarCompiler:
         return self.compile_grammar(grammar)
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
-        """Compiles all of JSON."""
+        """Compiles all objects and arrays of JSON."""
         return self.compile_grammar(Grammar.builtin_json_grammar())
 
     def compile_regex(self, regex: str) -> CompiledGrammar:

@@ -111,8 +111,8 @@ class Grammar:
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
-        """All of JSON."""
-        return Grammar._of("json_schema", "true")
+        """All objects and arrays of JSON. As in XGrammar, a text is not a string, a number or a literal alone."""
+        return Grammar._of("json_schema", '{"type": ["object", "array"]}')
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:
