@@ -290,6 +290,8 @@ def test_stop_tokens_of_one_matcher(compiler: xgr.GrammarCompiler) -> None:
     assert matcher.accept_token(0) and allowed(matcher) == [OTHER_STOP]
     assert not matcher.accept_token(STOP) and matcher.accept_token(OTHER_STOP) and matcher.is_terminated()
     assert xgr.GrammarMatcher(compiled).stop_token_ids == [STOP]
+    text = xgr.GrammarMatcher(compiler.compile_regex("<[/a-z]+>"), override_stop_tokens=[OTHER_STOP])
+    assert allowed(text) == []
     for wrong in ([], [40], -1):
         with pytest.raises(RuntimeError, match="override_stop_tokens"):
             xgr.GrammarMatcher(compiled, override_stop_tokens=wrong)

@@ -177,14 +177,14 @@ class TokenizerInfo:
         return self.vocabulary_ending_with(self._stop)
 
     def vocabulary_ending_with(self, stop: Iterable[int]) -> Vocabulary:
-        """The vocabulary with other stop tokens."""
+        """The vocabulary with other stop tokens. Its own are still not text."""
         if not self._size:
             return Vocabulary.from_tokens([bytes([byte]) for byte in range(256)])
         ends = list(stop)
         tokens: list[bytes | None] = [token or None for token in self._decoded]
-        tokens += [None] * (max(ends, default=-1) + 1 - len(tokens))
+        tokens += [None] * (max([*self._stop, *ends], default=-1) + 1 - len(tokens))
         specials: dict[str, int] = {}
-        for place in ends:
+        for place in sorted({*self._stop, *ends}):
             name = (tokens[place] or b"").decode(errors="replace")
             # every special token has a name of its own
             specials[name if name and name not in specials else f"<stop {place}>"] = place
