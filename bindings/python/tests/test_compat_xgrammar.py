@@ -338,6 +338,36 @@ def test_batches(compiler: xgr.GrammarCompiler) -> None:
         batch.batch_accept_token(matchers, [0])
 
 
+def test_draft_trees(compiler: xgr.GrammarCompiler) -> None:
+    matcher = xgr.GrammarMatcher(compiler.compile_regex("(ab1)+"), default_temperature=0.5)
+    bitmask, temperatures = xgr.allocate_token_bitmask(6, 40), numpy.zeros(6, dtype=numpy.float32)
+
+    def rows() -> list[list[int]]:
+        masked = [set(xgr.testing._get_masked_tokens_from_bitmask(bitmask, 40, row)) for row in range(6)]
+        return [[token for token in range(40) if token not in row] for row in masked]
+
+    def traverse(children: list[int], siblings: list[int], **named: Any) -> bool:
+        parts = (children, siblings, [7, 0, 1, 9, 1, STOP])
+        return matcher.traverse_draft_tree(*map(numpy.array, parts), bitmask, **named)
+
+    # 0 - 1 (a) - 2 (b) - 3 (1) - 5 (end); 4 (b) is a sibling of 1
+    assert traverse([1, 2, 3, 5, -1, -1], [-1, 4, -1, -1, -1, -1], temperatures=temperatures)
+    assert rows() == [[0, 2], [1], [9], [0, 2, STOP], [], []]
+    assert temperatures.tolist() == [0.5, 0.5, 0.5, 0.5, -1, -1]
+    assert allowed(matcher) == [0, 2] and not matcher.is_terminated()
+    assert not traverse([1, 2, 3, 5, -1, -1], [-1, 4, -1, -1, -1, -1], time_threshold=1e-9)
+    assert allowed(matcher) == [0, 2]
+    for children, siblings in (
+        ([1, 2, 0, 5, -1, -1], [-1] * 6),
+        ([1, 2, 9, 5, -1, -1], [-1] * 6),
+        ([1, 2, 3, 5, -1, -1], [4, -1, -1, -1, -1, -1]),
+        ([-1] * 5, [-1] * 5),
+    ):
+        with pytest.raises(RuntimeError, match="draft tree"):
+            traverse(children, siblings)
+        assert allowed(matcher) == [0, 2]
+
+
 # --- compilers
 
 

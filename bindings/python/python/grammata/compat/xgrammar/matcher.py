@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -77,6 +78,51 @@ class GrammarMatcher:
             mask = self._matcher.mask()
             mask.write_to(row)
         return len(mask) != size
+
+    def traverse_draft_tree(
+        self,
+        retrieve_next_token: Any,
+        retrieve_next_sibling: Any,
+        draft_tokens: Any,
+        token_bitmask: Any,
+        time_threshold: float = -1.0,
+        temperatures: Any = None,
+    ) -> bool:
+        """Fills the row of each node of a tree of drafted tokens with the mask after it, and returns to where it was.
+
+        Node 0 is the root, whose token has been accepted already. The first two arrays have the first child and the next sibling of each
+        node, or -1. Rows of tokens that are not allowed, and rows after the end, are zero. Returns False after more than `time_threshold`
+        seconds, if that is positive. `temperatures`, an array with an element for each node, gets `temperature` of each node that was
+        reached, otherwise -1. Raises RuntimeError if the arrays are not those of a tree.
+        """
+        children, siblings, tokens = _tree(retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask)
+        if temperatures is not None:
+            temperatures[...] = -1
+        end = time.monotonic() + time_threshold if time_threshold > 0 else math.inf
+        # nodes to visit, with the number of tokens that lead to them
+        waiting, depth = [(0, 0)], 0
+        try:
+            while waiting:
+                node, above = waiting.pop()
+                if time.monotonic() > end:
+                    return False
+                if siblings[node] != -1:
+                    waiting.append((siblings[node], above))
+                self.rollback(depth - above)
+                depth = above
+                accepted = node == 0 or self.accept_token(tokens[node])
+                depth += accepted and node != 0
+                if not accepted or self.is_terminated():
+                    token_bitmask[node] = 0
+                    continue
+                self.fill_next_token_bitmask(token_bitmask, node)
+                if temperatures is not None and self._temperature is not None:
+                    temperatures[node] = self._temperature
+                if children[node] != -1:
+                    waiting.append((children[node], depth))
+        finally:
+            self.rollback(depth)
+        return True
 
     def is_terminated(self) -> bool:
         """Whether the sequence has ended with a stop token; with `terminate_without_stop_token`, whether the text is complete."""
@@ -186,6 +232,23 @@ def _stop_tokens(compiled: CompiledGrammar, override: int | Sequence[int] | None
         if not 0 <= token < info.vocab_size:
             raise RuntimeError(f"override_stop_tokens has {token}, which is not a token of the {info.vocab_size}")
     return ids
+
+
+def _tree(*arrays: Any) -> list[list[int]]:
+    """The children, siblings and tokens of a draft tree. Raises RuntimeError if the arrays are not those of one."""
+    *parts, bitmask = arrays
+    count = len(parts[0])
+    for part in parts:
+        if part.ndim != 1 or len(part) != count or not count or str(part.dtype).removeprefix("torch.") != "int64":
+            raise RuntimeError("a draft tree has three arrays of int64 with an element for each node, at least one")
+    if bitmask.ndim != 2 or bitmask.shape[0] != count:
+        raise RuntimeError(f"a draft tree of {count} nodes has a bitmask of as many rows, not of the shape {tuple(bitmask.shape)}")
+    children, siblings, tokens = (part.tolist() for part in parts)
+    targets = [edge for edge in children + siblings if edge != -1]
+    # each node but the root has one way in, so that no walk comes back
+    if siblings[0] != -1 or len(set(targets)) != len(targets) or any(not 0 < target < count for target in targets):
+        raise RuntimeError("the edges of a draft tree lead from the root to each node at most once, and the root has no sibling")
+    return [children, siblings, tokens]
 
 
 def _row(bitmask: Any, index: int, words: int) -> Any:
