@@ -51,7 +51,7 @@ REASONS: list[tuple[str, str]] = [
     (r"separators=.* not supported with any_whitespace=False", "a layout of JSON other than free and compact is not supported"),
     (r"structural-tag/unsupported-excludes", "excludes of json_schema and regex are not read yet"),
     (r"Grammar\.from_lark", "Lark is not read yet"),
-    (r"the rule `(Tag|Token|TokenTag|ExcludeToken|Exclude)\w*` is not defined", "XGrammar's macros in EBNF are not read"),
+    (r"grammar/trigger-never-comes", "a trigger that contains an excluded string is an error"),
     (r"serialize_json", "XGrammar's JSON of grammars is its own"),
     (r"_create_from_handle|_debug_print_internal_state", "internals of XGrammar's engine"),
     (r"assert .*'# grammata: ", "compares the text of XGrammar's EBNF"),
@@ -61,6 +61,7 @@ REASONS: list[tuple[str, str]] = [
 
 NAMED: list[tuple[str, str]] = [
     (r"test_json_schema_format_any_order\[.*\"c\": true, \"c\": false", "any_order: XGrammar lets names repeat; they do not here"),
+    (r"test_e2e_mixed_tag_and_token_dispatch", "text of an inner dispatch may end, and the outer one goes on; XGrammar stays in the inner one"),
     (r"any_tokens_all_excluded", "any_tokens that excludes every token of the vocabulary is an error"),
     (r"test_invalid_excludes\[None\]", "null is the same as a missing field"),
     (r"_invalid\[2147483648", "bounds go up to 4294967295"),

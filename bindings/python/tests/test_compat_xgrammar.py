@@ -69,6 +69,41 @@ def test_grammars_and_their_texts(grammar: xgr.Grammar, accepted: list[str]) -> 
         assert words(tag, [text + "!" for text in texts]) == [text + "!" for text in accepted]
 
 
+@pytest.mark.parametrize(
+    ("grammar", "accepted"),
+    [
+        ('root ::= TagDispatch(("<t>", body), excludes=("no",))\nbody ::= [0-9]+ ";"', ["", "a", "a<t>1;", "a<t>1;b<t>2;"]),
+        ('root ::= TagDispatch(("<t>", body), loop_after_dispatch=false)\nbody ::= [0-9]+ ";"', ["", "a", "no", "a<t>1;"]),
+        ('root ::= TagDispatch(excludes=("<", "o"))  # TagDispatch(', ["", "a"]),
+        ('root ::= "Token(1)" | [Token(1)] "TagDispatch()"', []),
+    ],
+)
+def test_macros_of_tags(grammar: str, accepted: list[str]) -> None:
+    assert words(grammar, ["", "a", "no", "a<t>1;", "a<t>1;b<t>2;", "a<t>1;no"]) == accepted
+
+
+@pytest.mark.parametrize(
+    ("grammar", "tokens"),
+    [
+        ("root ::= Token(0, 2)", [0, 2]),
+        ("root ::= ExcludeToken(0, 2) Token(1)", [1, 5, 6, 7, 8, 9, 10]),
+        ('root ::= TokenTagDispatch((0, body), excludes=(1, 2))\nbody ::= "1"', [0, STOP, 5, 6, 7, 8, 9, 10]),
+        ("root ::= TokenTagDispatch(loop_after_dispatch=false, excludes=(1))", [0, 2, STOP, 5, 6, 7, 8, 9, 10]),
+    ],
+)
+def test_macros_of_tokens(compiler: xgr.GrammarCompiler, grammar: str, tokens: list[int]) -> None:
+    assert allowed(xgr.GrammarMatcher(compiler.compile_grammar(grammar))) == tokens
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["Token()", "Token(root)", "Token(1", "TagDispatch(1)", 'TagDispatch(("", root))', "TagDispatch(more=1)", "TokenTagDispatch((1, root), excludes=(1,))", "TagDispatch(=1)", "Token(1,)=", "Token(%)"],
+)
+def test_macros_that_cannot_be_read(call: str) -> None:
+    with pytest.raises(RuntimeError):
+        xgr.Grammar.from_ebnf(f'root ::= "a" {call}')
+
+
 def test_strict_mode_closes_objects_and_arrays() -> None:
     schema = {"type": "object", "properties": {"a": {"prefixItems": [{"type": "integer"}]}}, "required": ["a"]}
     texts = ['{"a": [1]}', '{"a": [1, 2]}', '{"a": [1], "b": 2}']

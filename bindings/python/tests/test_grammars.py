@@ -314,3 +314,13 @@ def test_limits(vocabulary):
         with pytest.raises(grammata.UsageError) as caught:
             grammata.Compiler(vocabulary, limits=wrong)
         assert caught.value.code == "python/limits"
+
+
+def test_sources_are_read_without_a_vocabulary() -> None:
+    assert grammata.Source.gbnf('root ::= "a"').check() == []
+    assert [warning.code for warning in grammata.Source.json_schema({"titel": 1}).check()] == ["json-schema/unknown-keyword"]
+    with pytest.raises(grammata.GrammarError) as raised:
+        grammata.Source.regex("(a").check()
+    assert raised.value.code == "regex/unclosed-group"
+    with pytest.raises(grammata.LimitError):
+        grammata.Source.gbnf('root ::= "' + "a" * 1000 + '"', limits={"source_bytes": 100}).check()

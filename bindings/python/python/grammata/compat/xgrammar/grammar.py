@@ -8,6 +8,7 @@ from typing import Any
 
 from grammata._native import Source
 from grammata.compat.xgrammar import tags
+from grammata.compat.xgrammar.ebnf import without_macros
 from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidStructuralTagError, translated, unsupported
 from grammata.compat.xgrammar.schemas import closed
 
@@ -48,13 +49,13 @@ class Grammar:
 
     @staticmethod
     def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
-        """A grammar in GBNF, or of the text of another grammar. Raises RuntimeError."""
+        """A grammar in GBNF, with XGrammar's macros of tokens and tags, or of the text of another grammar. Raises RuntimeError."""
         if not isinstance(ebnf_string, str):
             raise TypeError(f"a grammar is a str, not {type(ebnf_string).__name__}")
         handle = _handle(ebnf_string)
         if handle is not None:
             return Grammar._of(*handle)
-        return Grammar._of("gbnf", ebnf_string, {"root": root_rule_name} if root_rule_name != "root" else None)
+        return Grammar._of("gbnf", without_macros(ebnf_string), {"root": root_rule_name} if root_rule_name != "root" else None)
 
     @staticmethod
     def from_json_schema(

@@ -1,0 +1,121 @@
+"""XGrammar's macros in EBNF, as GBNF.
+
+`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals. `TagDispatch` and `TokenTagDispatch` become rules of their own: text (or
+tokens) in which a trigger begins a rule.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from grammata.compat.xgrammar.exception import GrammarCompileError
+
+_PART = re.compile(
+    r"""(?P<skip> \#[^\n]* | "(?:\\.|[^"\\\n])*" | \[(?:\\.|[^\]\\])*\] ) | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch)\b (?=\s*\() )""",
+    re.VERBOSE,
+)
+"""What a macro's name may stand in without being one (comments, strings, classes), and calls of macros."""
+
+_ARGUMENT = re.compile(
+    r"""\s*(?: (?P<text>"(?:\\.|[^"\\\n])*") | (?P<number>[0-9]+) | (?P<name>[A-Za-z_][A-Za-z0-9_-]*) | (?P<sign>[(),=]) )""", re.VERBOSE
+)
+
+_Value = str | tuple["_Value", ...]
+"""A value as it is written (a string with its quotes), or a tuple."""
+
+
+@dataclass
+class _Call:
+    macro: str
+    end: int
+    """The place after the call."""
+    values: list[_Value] = field(default_factory=list)
+    named: dict[str, _Value] = field(default_factory=dict)
+
+
+def without_macros(text: str) -> str:
+    """The grammar with its macros replaced. Raises GrammarCompileError for calls that cannot be read."""
+    made, rules, at = list[str](), list[str](), 0
+    while part := _PART.search(text, at):
+        made.append(text[at : part.start()])
+        at = part.end()
+        if part["skip"] is not None:
+            made.append(part["skip"])
+            continue
+        call = _call(text, part["macro"], at)
+        at = call.end
+        if call.macro in ("Token", "ExcludeToken"):
+            made.append(("!" if call.macro == "ExcludeToken" else "") + _terminal(call, call.values))
+            continue
+        name = f"xgrammar-{call.macro}-{len(rules) + 1}"
+        rules.append(f"{name} ::= {_dispatch(call, name)}\n")
+        made.append(name)
+    made.append(text[at:])
+    return "".join(made) if not rules else "".join([*made, "\n", *rules])
+
+
+def _dispatch(call: _Call, name: str) -> str:
+    """The body of the rule of a `TagDispatch` or `TokenTagDispatch`."""
+    loop, excludes = call.named.pop("loop_after_dispatch", "true"), call.named.pop("excludes", ())
+    for unknown in call.named:
+        _fail(call, f"no argument is called {unknown}")
+    # one value in parentheses may be written without a comma
+    excluded = excludes if isinstance(excludes, tuple) else (excludes,)
+    pairs = []
+    for value in call.values:
+        if not isinstance(value, tuple) or len(value) != 2 or not all(isinstance(part, str) for part in value):
+            _fail(call, "a rule is given as (trigger, rule)")
+        pairs.append((value[0], f"{value[1]}{' ' + name if loop == 'true' else ''}"))
+    if loop not in ("true", "false"):
+        _fail(call, "loop_after_dispatch is true or false")
+    if call.macro == "TagDispatch":
+        for literal in (*(trigger for trigger, _ in pairs), *excluded):
+            if not isinstance(literal, str) or not literal.startswith('"') or literal == '""':
+                _fail(call, "triggers and excludes are strings that are not empty")
+        return "@text(" + ", ".join(["$", *(f"{trigger} {body}" for trigger, body in pairs), *(f"! {text}" for text in excluded)]) + ")"
+    if {trigger for trigger, _ in pairs} & set(excluded):
+        _fail(call, "a trigger is excluded too")
+    free = f"(!{_terminal(call, [*(trigger for trigger, _ in pairs), *excluded])})*"
+    if not pairs:
+        return free
+    return f"{free} ({' | '.join(f'{_terminal(call, [trigger])} {body}' for trigger, body in pairs)})?"
+
+
+def _terminal(call: _Call, tokens: list[_Value]) -> str:
+    """A token terminal of ids, or of texts of tokens."""
+    if not tokens or any(not isinstance(token, str) or not (token.isdigit() or token.startswith('"')) for token in tokens):
+        _fail(call, "tokens are ids, at least one")
+    return f"<[{','.join(str(token) for token in tokens)}]>"
+
+
+def _call(text: str, macro: str, at: int) -> _Call:
+    """Reads the arguments of a call, which begin at a parenthesis."""
+    call, open_tuples, name = _Call(macro, at), list[list[_Value]](), None
+    while True:
+        part = _ARGUMENT.match(text, call.end)
+        if part is None:
+            _fail(call, "arguments are strings, numbers, true, false, names of rules, and tuples of these")
+        call.end = part.end()
+        found = part["text"] or part["number"] or part["name"] or part["sign"]
+        if found == "(":
+            open_tuples.append([])
+        elif found == ")" and len(open_tuples) == 1:
+            call.values = open_tuples[0]
+            return call
+        elif found == "=":
+            last = open_tuples[0].pop() if len(open_tuples) == 1 and open_tuples[0] else None
+            if not isinstance(last, str):
+                _fail(call, "`=` stands after a name")
+            name = last
+        elif found != ",":
+            value: _Value = found if found != ")" else tuple(open_tuples.pop())
+            if name is not None and len(open_tuples) == 1:
+                call.named[name], name = value, None
+            else:
+                open_tuples[-1].append(value)
+
+
+def _fail(call: _Call, why: str) -> NoReturn:
+    raise GrammarCompileError(f"error[xgrammar/macro] a call of {call.macro} cannot be read: {why}")
