@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grammata import _native
+from grammata._errors import GrammataError
 from grammata.compat.xgrammar.compiler import CompiledGrammar
 from grammata.compat.xgrammar.exception import translated
 
@@ -50,10 +51,12 @@ class GrammarMatcher:
         """Accepts a token, or returns False and stays where it was."""
         if self._is_stopped or not 0 <= token_id < self._compiled.tokenizer_info.vocab_size:
             return False
-        with translated(RuntimeError):
+        try:
             accepted = self._matcher.try_accept(token_id)
-            # a stop token may stand inside a grammar, as a token of its own
-            self._is_stopped = accepted and token_id in self._stop and self._matcher.is_accepting()
+        except GrammataError as cause:
+            raise RuntimeError(str(cause)) from cause
+        # a stop token may stand inside a grammar, as a token of its own
+        self._is_stopped = accepted and token_id in self._stop and self._matcher.is_accepting()
         return accepted
 
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
@@ -69,15 +72,21 @@ class GrammarMatcher:
         The bitmask is a tensor or array on the CPU of 32-bit integers with a sign, as `allocate_token_bitmask` makes it. Raises
         RuntimeError if it is another, or if the sequence has terminated with a stop token.
         """
-        size = self._compiled.tokenizer_info.vocab_size
+        info = self._compiled.tokenizer_info
+        size = info.vocab_size
         row = _row(bitmask, index, -(-size // 32))
         self._check_running()
         if not size:
             return False
-        with translated(RuntimeError):
-            mask = self._matcher.mask()
-            mask.write_to(row)
-        return len(mask) != size
+        # every token counts here: a context manager costs as much as the mask
+        try:
+            self._matcher.fill_mask(row)
+            # stop tokens are allowed after complete texts only, and tokens without text never: counting is seldom needed
+            if not info.is_all_text or (self._stop and not self._matcher.is_accepting()):
+                return True
+            return len(self._matcher.mask()) != size
+        except GrammataError as cause:
+            raise RuntimeError(str(cause)) from cause
 
     def traverse_draft_tree(
         self,
@@ -251,11 +260,17 @@ def _tree(*arrays: Any) -> list[list[int]]:
     return [children, siblings, tokens]
 
 
+_WORDS: set[Any] = set()
+"""The element types of bitmasks that were seen: torch's and NumPy's 32-bit integers."""
+
+
 def _row(bitmask: Any, index: int, words: int) -> Any:
     """A row of a bitmask. Raises RuntimeError if it is not one of 32-bit integers with a sign on the CPU."""
     dtype, shape = getattr(bitmask, "dtype", None), tuple(getattr(bitmask, "shape", ()))
-    if str(dtype).removeprefix("torch.") != "int32":
-        raise RuntimeError(f"a bitmask has elements of int32, not {dtype}")
+    if dtype not in _WORDS:
+        if str(dtype).removeprefix("torch.") != "int32":
+            raise RuntimeError(f"a bitmask has elements of int32, not {dtype}")
+        _WORDS.add(dtype)
     device = getattr(getattr(bitmask, "device", None), "type", "cpu")
     if device != "cpu":
         raise RuntimeError(f"a bitmask must be on the CPU, not on {device}")

@@ -38,6 +38,9 @@ def _byte_level() -> dict[str, int]:
 
 
 _BYTE_LEVEL = _byte_level()
+_LETTERS = frozenset(_BYTE_LEVEL)
+_AS_LATIN_1 = {ord(letter): byte for letter, byte in _BYTE_LEVEL.items()}
+"""The table with which `str.translate` makes characters of bytes, whose Latin-1 is these bytes."""
 
 
 def _decoded(token: str | bytes, kind: VocabType) -> bytes:
@@ -49,9 +52,7 @@ def _decoded(token: str | bytes, kind: VocabType) -> bytes:
     except UnicodeDecodeError:
         return bytes(token)  # type: ignore[arg-type] # it is bytes if it cannot be decoded
     if kind is VocabType.BYTE_LEVEL:
-        if all(letter in _BYTE_LEVEL for letter in text):
-            return bytes(_BYTE_LEVEL[letter] for letter in text)
-        return text.encode()
+        return text.translate(_AS_LATIN_1).encode("latin-1") if _LETTERS.issuperset(text) else text.encode()
     if len(text) == 6 and text.startswith("<0x") and text.endswith(">"):
         try:
             return bytes([int(text[3:5], 16)])
@@ -172,6 +173,11 @@ class TokenizerInfo:
         return empty + [place for place in range(len(self._decoded), self._size) if place not in stop]
 
     @cached_property
+    def is_all_text(self) -> bool:
+        """Whether each token is a stop token or has text."""
+        return not self.special_token_ids
+
+    @cached_property
     def vocabulary(self) -> Vocabulary:
         """The same for Grammata's own classes. An empty vocabulary becomes one of all bytes, so that strings can be matched."""
         return self.vocabulary_ending_with(self._stop)
@@ -221,7 +227,7 @@ def _detected(tokenizer: Any, ids: dict[str, int]) -> tuple[VocabType, bool]:
 
 def _is_mostly_byte_level(ids: dict[str, int]) -> bool:
     """Whether all but a hundredth of the tokens are spelled with the characters of bytes; added tokens need not be."""
-    fitting = sum(all(letter in _BYTE_LEVEL for letter in token) for token in ids)
+    fitting = sum(_LETTERS.issuperset(token) for token in ids)
     return fitting * 100 >= 99 * len(ids)
 
 
