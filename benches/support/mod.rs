@@ -13,7 +13,7 @@ pub(crate) struct Shipped {
 }
 
 /// Folders of what has no grammar of texts: domains of flows, procedures, and a spec with outcomes.
-const OTHERS: [&str; 3] = ["flows", "procedures", "customer-service"];
+const OTHERS: [&str; 4] = ["calls", "flows", "procedures", "customer-service"];
 
 /// All grammars of a folder, by name.
 pub(crate) fn shipped(grammars: &Path) -> Result<Vec<Shipped>> {

@@ -43,7 +43,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Folders of what is no grammar by itself: their own tests read them.
-pub(crate) const OTHERS: [&str; 2] = ["flows", "procedures"];
+pub(crate) const OTHERS: [&str; 3] = ["calls", "flows", "procedures"];
 
 pub(crate) fn folders() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());

@@ -37,6 +37,7 @@ mod retrieval_queries;
 mod retrieval_store;
 mod retrieval_writer;
 mod serialized;
+mod tag_presets;
 mod tools;
 mod tools_formats;
 mod tools_hard;

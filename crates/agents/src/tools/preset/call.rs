@@ -1,0 +1,105 @@
+//! The text of a call: a template with the holes `$name`, `$number` and `$arguments`.
+
+use super::texts::Texts;
+use serde::de::{Deserialize, Deserializer, Error};
+
+/// The ways to write a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CallTexts(pub(super) Vec<CallText>);
+
+/// How a call is written. `$name` is the tool's name, `$number` a number in digits, which may be missing, and `$arguments` are
+/// the arguments; `$$` is a dollar sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CallText {
+    /// What comes before the arguments.
+    head: Vec<Part>,
+    /// What comes after them.
+    pub(super) end: String,
+}
+
+/// A part of what comes before the arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    Name,
+    Number,
+}
+
+impl CallText {
+    /// Reads a template.
+    fn parse(template: &str) -> Result<CallText, String> {
+        let (mut parts, mut text, mut rest) = (Vec::new(), String::new(), template);
+        loop {
+            let Some((before, after)) = rest.split_once('$') else {
+                return Err("a call without `$arguments`".to_owned());
+            };
+            text.push_str(before);
+            let part = if let Some(after) = after.strip_prefix('$') {
+                text.push('$');
+                rest = after;
+                continue;
+            } else if let Some(after) = after.strip_prefix("name") {
+                rest = after;
+                Part::Name
+            } else if let Some(after) = after.strip_prefix("number") {
+                rest = after;
+                Part::Number
+            } else if let Some(after) = after.strip_prefix("arguments") {
+                rest = after;
+                break;
+            } else {
+                return Err(
+                    "a `$` that begins no hole: `$name`, `$number`, `$arguments`, or `$$` for a dollar sign"
+                        .to_owned(),
+                );
+            };
+            if parts.contains(&part) {
+                return Err("a hole that is there twice".to_owned());
+            }
+            parts.push(Part::Text(std::mem::take(&mut text)));
+            parts.push(part);
+        }
+        parts.push(Part::Text(text));
+        if !parts.contains(&Part::Name) {
+            return Err("a call without `$name` before `$arguments`".to_owned());
+        }
+        if rest.replace("$$", "").contains('$') {
+            return Err("a hole after `$arguments`".to_owned());
+        }
+        Ok(CallText { head: parts, end: rest.replace("$$", "$") })
+    }
+
+    /// The text before the first hole.
+    pub(super) fn before_name(&self) -> &str {
+        match self.head.first() {
+            Some(Part::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// What a call of a tool begins with: the text before its number or its arguments, and, where it has a number, the text
+    /// between that and the arguments.
+    pub(super) fn head(&self, name: &str) -> (String, Option<String>) {
+        let (mut begin, mut between) = (String::new(), None);
+        for part in &self.head {
+            let text = match part {
+                Part::Text(text) => text,
+                Part::Name => name,
+                Part::Number => {
+                    between = Some(String::new());
+                    continue;
+                }
+            };
+            between.as_mut().unwrap_or(&mut begin).push_str(text);
+        }
+        (begin, between)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallTexts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CallTexts, D::Error> {
+        let templates = Texts::deserialize(deserializer)?.0;
+        let calls = templates.iter().map(|template| CallText::parse(template)).collect::<Result<_, _>>();
+        calls.map(CallTexts).map_err(D::Error::custom)
+    }
+}

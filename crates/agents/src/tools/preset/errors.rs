@@ -1,0 +1,113 @@
+//! The errors of presets and of the requests that tags are made of.
+
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use grammata::error::{Error, ErrorKind};
+use serde_json::Value;
+
+fn at(pointer: &str) -> Place {
+    Place::Pointer(pointer.to_owned())
+}
+
+/// A JSON value as it is shown.
+fn shown(value: &Value) -> String {
+    excerpt(&value.to_string())
+}
+
+/// A table that is no preset.
+pub(super) fn preset(place: Place, found: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/preset", "this is no preset of structural tags")
+        .at(place)
+        .found(found)
+        .allowed(
+            "description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [reasoning]",
+        )
+        .help("docs/structural-tags.md describes the table");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+/// Fields of a preset that do not fit each other.
+pub(super) fn contradiction(found: &str, allowed: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/preset", "the fields of this preset do not fit each other")
+        .at(Place::Whole)
+        .found(found)
+        .allowed(allowed)
+        .help("docs/structural-tags.md describes the table");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
+    let diagnostic = Diagnostic::new("tools/unknown-family", "there is no preset of that name")
+        .found(name)
+        .allowed(known.clone().collect::<Vec<_>>().join(", "))
+        .help(did_you_mean(name, known, "use one of these, or write a preset: docs/structural-tags.md"));
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A part of the list of tools has another form.
+pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/tag-tools", "this part of the list of tools has another form")
+        .at(at(pointer))
+        .found(shown(found))
+        .allowed(allowed)
+        .help("write tools as requests for chat completions have them");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Two tools of one name.
+pub(super) fn duplicate(pointer: &str, name: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/tag-tools", "duplicate tool name")
+        .at(at(pointer))
+        .found(name)
+        .allowed("each name once")
+        .help("rename or remove one of the tools");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A builtin tool for a family without any.
+pub(super) fn builtin(pointer: &str, kind: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/tag-tools", "the family has no builtin tools")
+        .at(at(pointer))
+        .found(kind)
+        .allowed("`function`")
+        .help("describe the tool as a function, or remove it");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// An unrecognised `tool_choice`.
+pub(super) fn choice(pointer: &str, found: &Value, allowed: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/tag-choice", "unrecognised `tool_choice`")
+        .at(at(pointer))
+        .found(shown(found))
+        .allowed(allowed)
+        .help("docs/structural-tags.md lists the choices");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A choice names a tool that is not in the list.
+pub(super) fn unknown_tool<'k>(pointer: &str, name: &str, known: impl Iterator<Item = &'k str>) -> Error {
+    let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
+        .at(at(pointer))
+        .found(name)
+        .help(did_you_mean(name, known, "choose a tool of `tools`"));
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A choice names a type that no builtin tool has, or several.
+pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
+    let message = "the choice does not name exactly one builtin tool";
+    let diagnostic = Diagnostic::new("tools/tag-choice", message)
+        .at(at(pointer))
+        .found(format!("{kind}: {count} tools"))
+        .allowed("the type of one builtin tool")
+        .help("choose a function by name: {\"type\": \"function\", \"function\": {\"name\": …}}");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// A call is required and there are no tools.
+pub(super) fn no_tools(pointer: &str) -> Error {
+    let diagnostic = Diagnostic::new("tools/no-tools", "a call is required and no tool can be called")
+        .at(at(pointer))
+        .allowed("at least one tool")
+        .help("add a tool, or choose `auto` or `none`");
+    Error::new(ErrorKind::Usage, diagnostic)
+}

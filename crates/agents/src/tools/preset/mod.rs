@@ -1,0 +1,318 @@
+//! Presets of structural tags: how a family of models writes calls, reasoning and text, as a table of TOML. A further family
+//! takes no code.
+//!
+//! A preset makes the structural tag of a request from its tools, its `tool_choice` and its other options. The tag is JSON that
+//! [`grammata::syntax::structural_tag`] compiles, and other engines read it too. `docs/structural-tags.md` describes the table.
+
+mod call;
+mod errors;
+mod mode;
+mod request;
+mod tag;
+mod texts;
+
+pub use mode::ReasoningMode;
+pub use request::TagOptions;
+
+use call::CallTexts;
+use grammata::diagnostic::Place;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde::Deserialize;
+use serde_json::Value;
+use texts::Texts;
+
+/// The families that there are, by name.
+const FAMILIES: &[(&str, &str)] = &[
+    ("cohere", include_str!("../../../presets/cohere/preset.toml")),
+    ("deepseek_r1", include_str!("../../../presets/deepseek_r1/preset.toml")),
+    ("deepseek_v3_1", include_str!("../../../presets/deepseek_v3_1/preset.toml")),
+    ("deepseek_v3_2", include_str!("../../../presets/deepseek_v3_2/preset.toml")),
+    ("deepseek_v4", include_str!("../../../presets/deepseek_v4/preset.toml")),
+    ("deepseek_v4_1", include_str!("../../../presets/deepseek_v4_1/preset.toml")),
+    ("exaone", include_str!("../../../presets/exaone/preset.toml")),
+    ("glm_4_7", include_str!("../../../presets/glm_4_7/preset.toml")),
+    ("granite", include_str!("../../../presets/granite/preset.toml")),
+    ("harmony", include_str!("../../../presets/harmony/preset.toml")),
+    ("hermes", include_str!("../../../presets/hermes/preset.toml")),
+    ("kimi", include_str!("../../../presets/kimi/preset.toml")),
+    ("kimi_k3", include_str!("../../../presets/kimi_k3/preset.toml")),
+    ("llama", include_str!("../../../presets/llama/preset.toml")),
+    ("mimo", include_str!("../../../presets/mimo/preset.toml")),
+    ("minimax", include_str!("../../../presets/minimax/preset.toml")),
+    ("minimax_m3", include_str!("../../../presets/minimax_m3/preset.toml")),
+    ("mistral", include_str!("../../../presets/mistral/preset.toml")),
+    ("mistral_args", include_str!("../../../presets/mistral_args/preset.toml")),
+    ("phi", include_str!("../../../presets/phi/preset.toml")),
+    ("qwen_3", include_str!("../../../presets/qwen_3/preset.toml")),
+    ("qwen_3_5", include_str!("../../../presets/qwen_3_5/preset.toml")),
+    ("qwen_3_coder", include_str!("../../../presets/qwen_3_coder/preset.toml")),
+];
+
+/// How a family of models writes calls of tools, and the text and the reasoning around them.
+///
+/// ```
+/// use grammata::syntax::structural_tag;
+/// use grammata_agents::tools::{TagOptions, TagPreset};
+/// use serde_json::json;
+///
+/// let tools = json!([{"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}]);
+/// let options = TagOptions::default().tool_choice(json!("required"));
+/// let tag = TagPreset::named("qwen_3")?.structural_tag(&tools, &options)?;
+/// let grammar = structural_tag::compile_value(&tag, &structural_tag::Options::default())?.grammar;
+/// # assert!(grammar.to_string().contains("now"));
+/// # Ok::<(), grammata::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TagPreset {
+    /// What calls look like, in a line.
+    pub description: String,
+    /// Models of the family.
+    pub models: Vec<String>,
+    /// Where the form is described.
+    pub source: String,
+    /// How text, reasoning and calls are arranged.
+    #[serde(default)]
+    layout: Layout,
+    /// The text that begins calls inside other text.
+    #[serde(default)]
+    trigger: String,
+    /// How arguments are written: a style of `json_schema`.
+    #[serde(default)]
+    style: Style,
+    /// The ways to write a call.
+    call: CallTexts,
+    /// The ways to write a call of a builtin tool. Without any, the family has no builtin tools.
+    #[serde(default)]
+    builtin_call: CallTexts,
+    /// What strings of arguments may not hold.
+    #[serde(default)]
+    argument_excludes: Texts,
+    /// What ends the whole output.
+    #[serde(default)]
+    end: String,
+    #[serde(default)]
+    calls: Calls,
+    #[serde(default)]
+    text: Text,
+    reasoning: Option<Reasoning>,
+}
+
+/// How text, reasoning and calls are arranged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Layout {
+    /// Text, in which a trigger begins calls.
+    #[default]
+    Triggered,
+    /// Reasoning, text and calls are blocks in this order. The prompt has the beginning of the first block.
+    Blocks,
+    /// Reasoning, text and calls are messages in any order.
+    Messages,
+}
+
+/// How arguments are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Style {
+    #[default]
+    Json,
+    QwenXml,
+    MinimaxXml,
+    MinimaxM3Xml,
+    DeepseekXml,
+    #[serde(rename = "deepseek_v4_1_xml")]
+    DeepseekV41Xml,
+    GlmXml,
+    CohereXml,
+    KimiK3Xml,
+}
+
+impl Style {
+    fn name(self) -> &'static str {
+        match self {
+            Style::Json => "json",
+            Style::QwenXml => "qwen_xml",
+            Style::MinimaxXml => "minimax_xml",
+            Style::MinimaxM3Xml => "minimax_m3_xml",
+            Style::DeepseekXml => "deepseek_xml",
+            Style::DeepseekV41Xml => "deepseek_v4_1_xml",
+            Style::GlmXml => "glm_xml",
+            Style::CohereXml => "cohere_xml",
+            Style::KimiK3Xml => "kimi_k3_xml",
+        }
+    }
+}
+
+/// What is around all calls of an output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Calls {
+    /// What comes before `begin` where a call is required.
+    lead: String,
+    /// What begins the section of calls, one of these. None: each call is on its own.
+    begin: Texts,
+    /// What comes between two calls of a section, or between two messages.
+    separator: String,
+    end: String,
+}
+
+/// Text outside of calls and reasoning.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Text {
+    /// What begins a block or a message of text.
+    begin: String,
+    /// What ends it, one of these.
+    end: Texts,
+    /// Special tokens that text does not hold. Default: the beginning and the end of reasoning.
+    excludes: Option<Texts>,
+    /// What text does not hold either where no tool can be called.
+    excludes_without_calls: Texts,
+}
+
+/// The reasoning before an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reasoning {
+    begin: String,
+    /// What ends it, one of these.
+    end: Texts,
+    /// What follows its end.
+    #[serde(default)]
+    after: String,
+    /// Whether the prompt ends with `begin` where reasoning is enabled.
+    #[serde(default)]
+    in_prompt: InPrompt,
+    /// Special tokens that reasoning does not hold. Default: `begin` and `end`.
+    excludes: Option<Texts>,
+    /// What the output begins with where reasoning is disabled.
+    #[serde(default)]
+    disabled: String,
+    /// What may come in place of reasoning where the model decides.
+    #[serde(default)]
+    skipped: String,
+}
+
+/// Whether the prompt ends with the beginning of reasoning where that is enabled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum InPrompt {
+    #[default]
+    Always,
+    /// Reasoning may hold its beginning, which the model writes where the prompt does not.
+    Sometimes,
+    Never,
+}
+
+impl TagPreset {
+    /// The names of the families that there are.
+    pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+        FAMILIES.iter().map(|(name, _)| *name)
+    }
+
+    /// The preset of a family.
+    ///
+    /// # Errors
+    /// `tools/unknown-family`.
+    pub fn named(name: &str) -> Result<TagPreset> {
+        match FAMILIES.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => TagPreset::from_toml(text, &Limits::default()),
+            None => Err(errors::unknown_family(name, TagPreset::names())),
+        }
+    }
+
+    /// Reads a preset.
+    ///
+    /// # Errors
+    /// `tools/preset` with the place, `limits.source_bytes`.
+    pub fn from_toml(text: &str, limits: &Limits) -> Result<TagPreset> {
+        limits.check_source(text)?;
+        let preset: TagPreset = toml::from_str(text).map_err(|cause| {
+            let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
+            errors::preset(place, cause.message())
+        })?;
+        preset.check()?;
+        Ok(preset)
+    }
+
+    /// What the reader of TOML does not see.
+    fn check(&self) -> Result<()> {
+        let wrong = |found: &str, allowed: &str| Err(errors::contradiction(found, allowed));
+        if self.call.0.is_empty() {
+            return wrong("no `call`", "at least one way to write a call");
+        }
+        let calls = || self.call.0.iter().chain(&self.builtin_call.0);
+        let has_section = !self.calls.begin.0.is_empty();
+        if !has_section && (!self.calls.lead.is_empty() || !self.calls.end.is_empty()) {
+            return wrong("`lead` or `end` of calls without their `begin`", "a section with a `begin`");
+        }
+        if !has_section && calls().any(|call| call.before_name().is_empty()) {
+            return wrong("a call that nothing begins", "text before the first hole, or `begin` of calls");
+        }
+        if self.calls.begin.0.iter().any(String::is_empty) {
+            return wrong("an empty `begin` of calls", "texts that are not empty");
+        }
+        let is_end = |end: &Texts| !end.0.is_empty() && end.0.iter().all(|text| !text.is_empty());
+        if self.reasoning.as_ref().is_some_and(|reasoning| !is_end(&reasoning.end)) {
+            return wrong("reasoning without an `end`", "a text that is not empty");
+        }
+        match self.layout {
+            Layout::Triggered => {
+                let is_begun = |text: &str| text.starts_with(&self.trigger);
+                if self.trigger.is_empty() {
+                    return wrong("no `trigger`", "the text that begins calls inside other text");
+                }
+                if !self.calls.begin.0.iter().all(|begin| is_begun(begin))
+                    || !has_section && !calls().all(|call| is_begun(call.before_name()))
+                {
+                    return wrong(
+                        "calls that do not begin with `trigger`",
+                        "a trigger that calls begin with",
+                    );
+                }
+                if !self.text.begin.is_empty() || !self.text.end.0.is_empty() || !self.end.is_empty() {
+                    return wrong("a beginning or an end of text", "the layout `blocks` or `messages`");
+                }
+                if !has_section && !self.calls.separator.is_empty() {
+                    return wrong("a `separator` of calls without a section", "a section with a `begin`");
+                }
+            }
+            Layout::Blocks | Layout::Messages => {
+                if !self.trigger.is_empty() {
+                    return wrong("a `trigger` where text does not surround calls", "the layout `triggered`");
+                }
+                if self.text.begin.is_empty() || !is_end(&self.text.end) {
+                    return wrong("text without a `begin` or an `end`", "both, in `[text]`");
+                }
+                if (self.layout == Layout::Blocks) != has_section {
+                    return wrong(
+                        "a layout that does not fit `begin` of calls",
+                        "a section of calls in blocks",
+                    );
+                }
+                if self.layout == Layout::Messages
+                    && (self.calls.separator.is_empty() || !self.end.is_empty())
+                {
+                    return wrong(
+                        "messages without a `separator`, or with an `end`",
+                        "messages with a separator",
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The structural tag of a request. `tools` is the list of a request for a chat completion: functions, and builtin tools
+    /// with `type`, `name` and `parameters`.
+    ///
+    /// # Errors
+    /// `tools/tag-tools` and `tools/tag-choice` with a JSON Pointer into the list and into the choice, `tools/unknown-tool`,
+    /// `tools/no-tools`, `limits.catalogue_tools`.
+    pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<Value> {
+        let request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
+        Ok(tag::Builder { preset: self, options }.tag(&request))
+    }
+}

@@ -1,0 +1,282 @@
+//! A request: its tools and what is chosen of them.
+
+use super::errors;
+use super::mode::ReasoningMode;
+use grammata::error::Result;
+use grammata::limits::{LimitKind, Limits};
+use hashbrown::HashSet;
+use serde_json::{Map, Value};
+
+/// What a request wants besides its tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TagOptions {
+    /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin tool's
+    /// `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
+    pub tool_choice: Value,
+    /// Whether the model reasons first. Families without reasoning ignore it. Default: enabled.
+    pub reasoning: ReasoningMode,
+    /// Whether an output may have several calls. Default: it may.
+    pub parallel_tool_calls: bool,
+    /// Whether arguments may come in any order.
+    pub any_order: bool,
+    /// Whether text and reasoning may not hold the family's special tokens. Default: they may not.
+    pub exclude_special_tokens: bool,
+    /// The most white space at a place of arguments, in characters. Default: no bound.
+    pub max_whitespace_cnt: Option<u32>,
+    /// Caps.
+    pub limits: Limits,
+}
+
+grammata_base::setters!(TagOptions {
+    tool_choice: Value,
+    reasoning: ReasoningMode,
+    parallel_tool_calls: bool,
+    any_order: bool,
+    exclude_special_tokens: bool,
+    max_whitespace_cnt: Option<u32>,
+    limits: Limits,
+});
+
+impl Default for TagOptions {
+    fn default() -> TagOptions {
+        TagOptions {
+            tool_choice: Value::Null,
+            reasoning: ReasoningMode::Enabled,
+            parallel_tool_calls: true,
+            any_order: false,
+            exclude_special_tokens: true,
+            max_whitespace_cnt: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Whether calls come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Calling {
+    /// The model decides.
+    Auto,
+    /// At least one.
+    Required,
+    /// Exactly one, of the only tool.
+    Forced,
+}
+
+/// A tool that may be called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tool<'v> {
+    pub(super) name: &'v str,
+    /// The type of a builtin tool.
+    kind: Option<&'v str>,
+    /// The schema of its arguments. None: any value.
+    pub(super) parameters: Option<&'v Value>,
+}
+
+impl Tool<'_> {
+    pub(super) fn is_builtin(&self) -> bool {
+        self.kind.is_some()
+    }
+}
+
+/// The tools that may be called, and whether they are.
+#[derive(Debug)]
+pub(super) struct Request<'v> {
+    pub(super) tools: Vec<Tool<'v>>,
+    pub(super) calling: Calling,
+}
+
+const CHOICES: &str = "`auto`, `none`, `required`, a function, a builtin tool's type, or `allowed_tools`";
+const FUNCTION: &str = "{\"type\": \"function\", \"function\": {\"name\": …}}";
+
+impl<'v> Request<'v> {
+    /// Reads a request.
+    pub(super) fn read(tools: &'v Value, options: &'v TagOptions, has_builtin: bool) -> Result<Request<'v>> {
+        let tools = list(tools, &options.limits, has_builtin)?;
+        choose(tools, &options.tool_choice)
+    }
+}
+
+/// The tools of a list. None is an empty list.
+fn list<'v>(tools: &'v Value, limits: &Limits, has_builtin: bool) -> Result<Vec<Tool<'v>>> {
+    let list = match tools {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(list) => list,
+        other => return Err(errors::tools("", other, "a list of tools")),
+    };
+    if list.len() > limits.catalogue_tools {
+        return Err(Limits::exceeded(LimitKind::CatalogueTools, limits.catalogue_tools, "more tools"));
+    }
+    let (mut found, mut names) = (Vec::with_capacity(list.len()), HashSet::with_capacity(list.len()));
+    for (index, value) in list.iter().enumerate() {
+        let at = format!("/{index}");
+        let tool = tool(value, &at)?;
+        match tool.kind {
+            Some(kind) if !has_builtin => return Err(errors::builtin(&format!("{at}/type"), kind)),
+            _ if !names.insert((tool.is_builtin(), tool.name)) => {
+                return Err(errors::duplicate(&at, tool.name));
+            }
+            _ => found.push(tool),
+        }
+    }
+    Ok(found)
+}
+
+fn object<'v>(value: &'v Value, at: &str) -> Result<&'v Map<String, Value>> {
+    value.as_object().ok_or_else(|| errors::tools(at, value, "an object"))
+}
+
+/// A member that may be missing or null.
+fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    object.get(name).filter(|value| !value.is_null())
+}
+
+fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
+    let members = object(value, at)?;
+    let kind_at = format!("{at}/type");
+    let kind = match member(members, "type") {
+        // clients leave the type of a function out
+        None if members.contains_key("function") => "function",
+        None => return Err(errors::tools(at, value, "an object with a `type`")),
+        Some(kind) => match kind.as_str().filter(|kind| !kind.is_empty()) {
+            Some(kind) => kind,
+            None => return Err(errors::tools(&kind_at, kind, "`function`, or the type of a builtin tool")),
+        },
+    };
+    if kind != "function" {
+        let name = match member(members, "name") {
+            Some(name) => tool_name(name, &format!("{at}/name"))?,
+            None => tool_name(member(members, "type").unwrap_or(&Value::Null), &kind_at)?,
+        };
+        return Ok(Tool { name, kind: Some(kind), parameters: parameters(members, at)? });
+    }
+    let Some(function) = member(members, "function") else { return Err(errors::tools(at, value, FUNCTION)) };
+    let at = format!("{at}/function");
+    let members = object(function, &at)?;
+    let Some(name) = member(members, "name") else {
+        return Err(errors::tools(&at, function, "a function with a `name`"));
+    };
+    let name = tool_name(name, &format!("{at}/name"))?;
+    let parameters = parameters(members, &at)?;
+    let is_strict = match member(members, "strict") {
+        None => true,
+        Some(Value::Bool(flag)) => *flag,
+        Some(other) => return Err(errors::tools(&format!("{at}/strict"), other, "`true` or `false`")),
+    };
+    Ok(Tool { name, kind: None, parameters: parameters.filter(|_| is_strict) })
+}
+
+/// A name: text that ends neither itself nor the marks around it.
+fn tool_name<'v>(value: &'v Value, at: &str) -> Result<&'v str> {
+    let is_allowed = |c: char| !c.is_whitespace() && !c.is_control() && !"\"'\\<>".contains(c);
+    match value.as_str() {
+        Some(name) if !name.is_empty() && name.chars().all(is_allowed) => Ok(name),
+        _ => Err(errors::tools(
+            at,
+            value,
+            "a name without white space, control characters, quotes, `\\`, `<` and `>`",
+        )),
+    }
+}
+
+fn parameters<'v>(members: &'v Map<String, Value>, at: &str) -> Result<Option<&'v Value>> {
+    match member(members, "parameters") {
+        Some(schema) if !schema.is_object() && !schema.is_boolean() => {
+            Err(errors::tools(&format!("{at}/parameters"), schema, "a JSON Schema: an object"))
+        }
+        schema => Ok(schema),
+    }
+}
+
+/// What is chosen of the tools.
+fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
+    let object = match choice {
+        Value::Null => return Ok(Request { tools, calling: Calling::Auto }),
+        Value::String(name) => {
+            return match name.as_str() {
+                "auto" => Ok(Request { tools, calling: Calling::Auto }),
+                "none" => Ok(Request { tools: Vec::new(), calling: Calling::Auto }),
+                "required" if tools.is_empty() => Err(errors::no_tools("")),
+                "required" => Ok(Request { tools, calling: Calling::Required }),
+                _ => Err(errors::choice("", choice, CHOICES)),
+            };
+        }
+        Value::Object(object) => object,
+        _ => return Err(errors::choice("", choice, CHOICES)),
+    };
+    match object.get("type").and_then(Value::as_str) {
+        Some("function") => {
+            let name = function_name(choice, "")?;
+            let Some(&tool) = tools.iter().find(|tool| !tool.is_builtin() && tool.name == name) else {
+                return Err(errors::unknown_tool("/function/name", name, functions(&tools)));
+            };
+            Ok(Request { tools: vec![tool], calling: Calling::Forced })
+        }
+        Some("allowed_tools") => {
+            let calling = allow(&mut tools, choice)?;
+            Ok(Request { tools, calling })
+        }
+        Some(kind) => {
+            tools.retain(|tool| tool.kind == Some(kind));
+            match tools.len() {
+                1 => Ok(Request { tools, calling: Calling::Forced }),
+                count => Err(errors::builtin_choice("/type", kind, count)),
+            }
+        }
+        None => Err(errors::choice("", choice, CHOICES)),
+    }
+}
+
+fn functions<'t>(tools: &'t [Tool<'_>]) -> impl Iterator<Item = &'t str> {
+    tools.iter().filter(|tool| !tool.is_builtin()).map(|tool| tool.name)
+}
+
+/// The name in `{"type": "function", "function": {"name": …}}`.
+fn function_name<'c>(choice: &'c Value, at: &str) -> Result<&'c str> {
+    let name = choice.get("function").and_then(|function| function.get("name"));
+    name.and_then(Value::as_str).ok_or_else(|| errors::choice(at, choice, FUNCTION))
+}
+
+/// Keeps the tools that a choice allows.
+fn allow(tools: &mut Vec<Tool<'_>>, choice: &Value) -> Result<Calling> {
+    const FORM: &str = "{\"mode\": \"auto\" or \"required\", \"tools\": [{\"type\": \"function\", \"function\": {\"name\": …}}, …]}";
+    let at = "/allowed_tools";
+    let allowed = choice.get("allowed_tools").unwrap_or(&Value::Null);
+    let calling = match allowed.get("mode").and_then(Value::as_str) {
+        Some("auto") => Calling::Auto,
+        Some("required") => Calling::Required,
+        _ => return Err(errors::choice(at, allowed, FORM)),
+    };
+    let Some(references) = allowed.get("tools").and_then(Value::as_array) else {
+        return Err(errors::choice(at, allowed, FORM));
+    };
+    // which tools are allowed, by whether they are builtin: names of functions and types of builtin tools
+    let known = |is_builtin: bool| {
+        let key = move |tool: &Tool<'_>| tool.kind.unwrap_or(tool.name).to_owned();
+        tools.iter().filter(move |tool| tool.is_builtin() == is_builtin).map(key).collect::<HashSet<_>>()
+    };
+    let (known_functions, known_types) = (known(false), known(true));
+    let mut kept = HashSet::with_capacity(references.len());
+    for (index, reference) in references.iter().enumerate() {
+        let at = format!("{at}/tools/{index}");
+        match reference.get("type").and_then(Value::as_str) {
+            Some("function") => {
+                let name = function_name(reference, &at)?;
+                if !known_functions.contains(name) {
+                    return Err(errors::unknown_tool(&format!("{at}/function/name"), name, functions(tools)));
+                }
+                kept.insert((false, name));
+            }
+            Some(kind) if known_types.contains(kind) => {
+                kept.insert((true, kind));
+            }
+            Some(kind) => return Err(errors::builtin_choice(&format!("{at}/type"), kind, 0)),
+            None => return Err(errors::choice(&at, reference, FUNCTION)),
+        }
+    }
+    tools.retain(|tool| kept.contains(&(tool.is_builtin(), tool.kind.unwrap_or(tool.name))));
+    match calling {
+        Calling::Required if tools.is_empty() => Err(errors::no_tools(at)),
+        calling => Ok(calling),
+    }
+}

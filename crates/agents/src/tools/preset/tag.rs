@@ -1,0 +1,279 @@
+//! The structural tag of a request.
+
+use super::call::CallText;
+use super::mode::ReasoningMode;
+use super::request::{Calling, Request, TagOptions, Tool};
+use super::texts::Texts;
+use super::{InPrompt, Layout, Style, TagPreset};
+use serde_json::{Map, Value, json};
+
+/// What makes the tag of a request.
+#[derive(Clone, Copy)]
+pub(super) struct Builder<'b> {
+    pub(super) preset: &'b TagPreset,
+    pub(super) options: &'b TagOptions,
+}
+
+impl Builder<'_> {
+    /// The whole tag.
+    pub(super) fn tag(self, request: &Request<'_>) -> Value {
+        let calls = self.calls(request);
+        let format = match self.preset.layout {
+            Layout::Triggered => {
+                let mut elements: Vec<Value> = self.reasoning().into_iter().collect();
+                elements.push(self.triggered(request, calls));
+                sequence(elements)
+            }
+            Layout::Blocks => self.blocks(request, calls),
+            Layout::Messages => self.messages(request, calls),
+        };
+        json!({ "type": "structural_tag", "format": format })
+    }
+
+    /// The ways to call each tool.
+    fn calls(self, request: &Request<'_>) -> Vec<Value> {
+        let of_tool = |tool: &Tool<'_>| {
+            let ways = if tool.is_builtin() { &self.preset.builtin_call } else { &self.preset.call };
+            ways.0.iter().map(|way| self.call(way, *tool)).collect::<Vec<_>>()
+        };
+        request.tools.iter().flat_map(of_tool).collect()
+    }
+
+    fn call(self, way: &CallText, tool: Tool<'_>) -> Value {
+        let (begin, between) = way.head(tool.name);
+        let arguments = self.arguments(tool);
+        let content = match between {
+            None => arguments,
+            Some(between) => {
+                let number = json!({ "type": "regex", "pattern": "[0-9]+" });
+                sequence(vec![number, const_string(&between), arguments])
+            }
+        };
+        tag(&begin, content, json!(way.end))
+    }
+
+    fn arguments(self, tool: Tool<'_>) -> Value {
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!("json_schema"));
+        schema.insert("json_schema".to_owned(), tool.parameters.cloned().unwrap_or(Value::Bool(true)));
+        if self.preset.style != Style::Json {
+            schema.insert("style".to_owned(), json!(self.preset.style.name()));
+        }
+        if self.options.any_order {
+            schema.insert("any_order".to_owned(), json!(true));
+        }
+        if let Some(count) = self.options.max_whitespace_cnt {
+            schema.insert("max_whitespace_cnt".to_owned(), json!(count));
+        }
+        let excludes = &self.preset.argument_excludes.0;
+        if self.options.exclude_special_tokens && !excludes.is_empty() {
+            schema.insert("excludes".to_owned(), json!(excludes));
+        }
+        Value::Object(schema)
+    }
+
+    /// What comes before the answer, if anything.
+    fn reasoning(self) -> Option<Value> {
+        let reasoning = self.preset.reasoning.as_ref()?;
+        let mode = self.options.reasoning;
+        if mode == ReasoningMode::Disabled {
+            return (!reasoning.disabled.is_empty()).then(|| const_string(&reasoning.disabled));
+        }
+        let is_enabled = mode == ReasoningMode::Enabled;
+        let begin = if is_enabled && reasoning.in_prompt != InPrompt::Never { "" } else { &*reasoning.begin };
+        let mut excludes = match &reasoning.excludes {
+            Some(excludes) => excludes.0.clone(),
+            None => self.marks(),
+        };
+        if is_enabled && reasoning.in_prompt == InPrompt::Sometimes {
+            excludes.retain(|text| *text != reasoning.begin && !reasoning.end.0.contains(text));
+        }
+        let block = tag(begin, self.text(excludes, &[]), end(&reasoning.end));
+        let mut elements = vec![block];
+        if !reasoning.after.is_empty() {
+            elements.push(const_string(&reasoning.after));
+        }
+        let block = sequence(elements);
+        match mode {
+            ReasoningMode::Auto if reasoning.skipped.is_empty() => Some(optional(block)),
+            ReasoningMode::Auto => Some(optional(one_of(vec![block, const_string(&reasoning.skipped)]))),
+            _ => Some(block),
+        }
+    }
+
+    /// The beginning and the ends of reasoning.
+    fn marks(self) -> Vec<String> {
+        let reasoning = self.preset.reasoning.iter();
+        reasoning
+            .flat_map(|reasoning| std::iter::once(&reasoning.begin).chain(&reasoning.end.0))
+            .cloned()
+            .collect()
+    }
+
+    /// What text does not hold beside the marks of calls.
+    fn text_excludes(self) -> Vec<String> {
+        self.preset.text.excludes.as_ref().map_or_else(|| self.marks(), |excludes| excludes.0.clone())
+    }
+
+    /// The excluded special tokens, if they are excluded, and others.
+    fn excludes(self, special: Vec<String>, others: &[String]) -> Vec<String> {
+        let special = if self.options.exclude_special_tokens { special } else { Vec::new() };
+        let others = others.iter().filter(|text| !special.contains(text)).cloned().collect::<Vec<_>>();
+        special.into_iter().chain(others).collect()
+    }
+
+    fn text(self, special: Vec<String>, others: &[String]) -> Value {
+        with_excludes(json!({ "type": "any_text" }), self.excludes(special, others))
+    }
+
+    /// Text in which a trigger begins calls, or only calls.
+    fn triggered(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
+        let preset = self.preset;
+        if calls.is_empty() {
+            return self.text(self.text_excludes(), &preset.text.excludes_without_calls.0);
+        }
+        let has_section = !preset.calls.begin.0.is_empty();
+        let is_required = match request.calling {
+            Calling::Forced if has_section => return one_of(self.sections(one_of(calls), true)),
+            Calling::Forced => return one_of(calls),
+            Calling::Required if has_section => return one_of(self.sections(self.several(calls), true)),
+            Calling::Required => true,
+            Calling::Auto => false,
+        };
+        let tags = if has_section { self.sections(self.several(calls), false) } else { calls };
+        let text = json!({ "type": "triggered_tags", "triggers": [preset.trigger], "tags": tags });
+        let text = with_excludes(text, self.excludes(self.text_excludes(), &[]));
+        with_times(text, is_required, !self.options.parallel_tool_calls)
+    }
+
+    /// The ways to write the section of calls, with what leads to it where a call is required.
+    fn sections(self, content: Value, is_required: bool) -> Vec<Value> {
+        let calls = &self.preset.calls;
+        let lead = if is_required { &*calls.lead } else { "" };
+        let begins = calls.begin.0.iter();
+        begins.map(|begin| tag(&format!("{lead}{begin}"), content.clone(), json!(calls.end))).collect()
+    }
+
+    /// At least one call, and no second one if calls are not parallel.
+    fn several(self, calls: Vec<Value>) -> Value {
+        self.separated(calls, true, !self.options.parallel_tool_calls)
+    }
+
+    fn separated(self, tags: Vec<Value>, at_least_one: bool, stop_after_first: bool) -> Value {
+        let separator = &self.preset.calls.separator;
+        let tags = json!({ "type": "tags_with_separator", "tags": tags, "separator": separator });
+        with_times(tags, at_least_one, stop_after_first)
+    }
+
+    /// Blocks in their order. The prompt has the beginning of the first one.
+    fn blocks(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
+        let preset = self.preset;
+        let is_first = preset.reasoning.is_none() || self.options.reasoning == ReasoningMode::Disabled;
+        let begin = if is_first { "" } else { &*preset.text.begin };
+        let mut elements: Vec<Value> = self.reasoning().into_iter().collect();
+        let without_calls: &[String] =
+            if calls.is_empty() { &preset.text.excludes_without_calls.0 } else { &[] };
+        elements.push(tag(begin, self.text(self.text_excludes(), without_calls), end(&preset.text.end)));
+        if !calls.is_empty() {
+            elements.push(match request.calling {
+                Calling::Auto => optional(one_of(self.sections(self.several(calls), false))),
+                Calling::Required => one_of(self.sections(self.several(calls), true)),
+                Calling::Forced => one_of(self.sections(one_of(calls), true)),
+            });
+        }
+        if !preset.end.is_empty() {
+            elements.push(const_string(&preset.end));
+        }
+        sequence(elements)
+    }
+
+    /// Messages in any order: calls, text where no call is required, and reasoning.
+    fn messages(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
+        let preset = self.preset;
+        let mut others = Vec::new();
+        if request.calling == Calling::Auto {
+            let content = self.text(self.text_excludes(), &[]);
+            others.push(tag(&preset.text.begin, content, end(&preset.text.end)));
+        }
+        let reasons = self.options.reasoning != ReasoningMode::Disabled;
+        if let Some(reasoning) = preset.reasoning.as_ref().filter(|_| reasons) {
+            let excludes = reasoning.excludes.as_ref().map_or_else(|| self.marks(), |texts| texts.0.clone());
+            others.push(tag(&reasoning.begin, self.text(excludes, &[]), end(&reasoning.end)));
+        }
+        let all: Vec<Value> = calls.iter().chain(&others).cloned().collect();
+        let is_parallel = self.options.parallel_tool_calls;
+        if calls.is_empty() || request.calling == Calling::Auto && is_parallel {
+            return self.separated(all, false, false);
+        }
+        let separator = const_string(&preset.calls.separator);
+        let one_call = self.separated(calls, true, true);
+        let before = (!others.is_empty())
+            .then(|| sequence(vec![self.separated(others.clone(), true, false), separator.clone()]));
+        if request.calling == Calling::Auto {
+            // any number of other messages, then at most one call, which ends the turn
+            let messages = self.separated(others, false, false);
+            let with_call = sequence(before.map(optional).into_iter().chain([one_call]).collect());
+            return one_of(vec![messages, with_call]);
+        }
+        let mut elements: Vec<Value> = before.map(optional).into_iter().collect();
+        elements.push(one_call);
+        if request.calling == Calling::Required && is_parallel {
+            let more = sequence(vec![separator, one_of(all)]);
+            elements.push(json!({ "type": "star", "content": more }));
+        }
+        sequence(elements)
+    }
+}
+
+fn const_string(text: &str) -> Value {
+    json!({ "type": "const_string", "value": text })
+}
+
+fn tag(begin: &str, content: Value, end: Value) -> Value {
+    json!({ "type": "tag", "begin": begin, "content": content, "end": end })
+}
+
+/// The `end` of a tag.
+fn end(texts: &Texts) -> Value {
+    match &*texts.0 {
+        [text] => json!(text),
+        texts => json!(texts),
+    }
+}
+
+fn optional(content: Value) -> Value {
+    json!({ "type": "optional", "content": content })
+}
+
+fn sequence(elements: Vec<Value>) -> Value {
+    single(elements, "sequence")
+}
+
+fn one_of(elements: Vec<Value>) -> Value {
+    single(elements, "or")
+}
+
+/// The only format of a list, or the list as a format of a type.
+fn single(mut elements: Vec<Value>, kind: &str) -> Value {
+    match elements.len() {
+        1 => elements.remove(0),
+        _ => json!({ "type": kind, "elements": elements }),
+    }
+}
+
+fn with_excludes(mut format: Value, excludes: Vec<String>) -> Value {
+    if let Some(members) = format.as_object_mut().filter(|_| !excludes.is_empty()) {
+        members.insert("excludes".to_owned(), json!(excludes));
+    }
+    format
+}
+
+fn with_times(mut format: Value, at_least_one: bool, stop_after_first: bool) -> Value {
+    if let Some(members) = format.as_object_mut() {
+        let flags = [("at_least_one", at_least_one), ("stop_after_first", stop_after_first)];
+        members.extend(
+            flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name.to_owned(), json!(true))),
+        );
+    }
+    format
+}

@@ -1,0 +1,307 @@
+//! Presets of structural tags: each folder under `grammars/calls` is a test. Its texts are whole outputs of a model, named
+//! `<choice>.<reasoning>.<what>.txt`: those under `accept` are words of the tag for that choice, those under `reject` are not.
+
+use crate::language::Language;
+use crate::shipped::texts;
+use grammata::diagnostic::Place;
+use grammata::limits::{LimitKind, Limits};
+use grammata::syntax::structural_tag;
+use grammata_agents::tools::{ReasoningMode, TagOptions, TagPreset};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Families whose arguments have a style, or exclude texts, that structural tags do not compile yet.
+const UNSUPPORTED: &[&str] = &[
+    "cohere",
+    "deepseek_v3_2",
+    "deepseek_v4",
+    "deepseek_v4_1",
+    "glm_4_7",
+    "kimi_k3",
+    "mimo",
+    "minimax",
+    "minimax_m3",
+    "qwen_3_5",
+    "qwen_3_coder",
+];
+
+fn root() -> PathBuf {
+    Path::new(crate::ROOT).join("grammars/calls")
+}
+
+fn tools() -> Value {
+    serde_json::from_str(&std::fs::read_to_string(root().join("tools.json")).unwrap()).unwrap()
+}
+
+/// The options that the name of a text stands for.
+fn options(choice: &str, reasoning: &str) -> TagOptions {
+    let tool_choice = match choice {
+        "single" => json!("auto"),
+        "forced" => json!({"type": "function", "function": {"name": "get_weather"}}),
+        name => json!(name),
+    };
+    let reasoning: ReasoningMode = reasoning.parse().unwrap();
+    TagOptions::default()
+        .tool_choice(tool_choice)
+        .reasoning(reasoning)
+        .parallel_tool_calls(choice != "single")
+}
+
+fn language(family: &str, options: &TagOptions) -> Language {
+    let tag = TagPreset::named(family).unwrap().structural_tag(&tools(), options).unwrap();
+    let compiled = structural_tag::compile_value(&tag, &structural_tag::Options::default());
+    Language::new(&compiled.unwrap_or_else(|error| panic!("{family}: {error}\n{tag}")).grammar)
+}
+
+#[test]
+fn texts_are_words_or_not() {
+    let mut wrong = Vec::new();
+    for family in TagPreset::names().filter(|name| !UNSUPPORTED.contains(name)) {
+        let mut languages: BTreeMap<String, Language> = BTreeMap::new();
+        for (which, expected) in [("accept", true), ("reject", false)] {
+            for (path, text) in texts(&root().join(family), which) {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                let (choice, rest) = name.split_once('.').unwrap();
+                let (reasoning, _) = rest.split_once('.').unwrap();
+                let language = languages
+                    .entry(format!("{choice}.{reasoning}"))
+                    .or_insert_with(|| language(family, &options(choice, reasoning)));
+                if language.accepts(&text) != expected {
+                    wrong.push(format!("{family}/{which}/{name}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn families_that_are_not_compiled_yet_are_refused_by_style() {
+    for family in UNSUPPORTED {
+        let tag = TagPreset::named(family).unwrap().structural_tag(&tools(), &TagOptions::default()).unwrap();
+        let error = structural_tag::compile_value(&tag, &structural_tag::Options::default()).unwrap_err();
+        assert_eq!(error.code(), "structural-tag/unsupported-style", "{family}");
+    }
+}
+
+#[test]
+fn every_folder_is_a_family_with_texts() {
+    let list = std::fs::read_to_string(root().join("../README.md")).unwrap();
+    let mut folders: Vec<String> = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    folders.sort();
+    assert_eq!(folders, TagPreset::names().collect::<Vec<_>>());
+    for family in folders {
+        let folder = root().join(&family);
+        assert!(
+            list.contains(&format!("| [{family}](calls/{family}) |")),
+            "{family} is not in grammars/README.md"
+        );
+        assert!(texts(&folder, "accept").len() >= 7 && texts(&folder, "reject").len() >= 6, "{family}");
+        let preset = TagPreset::named(&family).unwrap();
+        assert!(preset.source.starts_with("https://") && !preset.models.is_empty(), "{family}");
+    }
+}
+
+/// Every choice, mode and number of calls of every family that compiles gives a grammar with words.
+#[test]
+fn every_tag_compiles() {
+    for family in TagPreset::names().filter(|name| !UNSUPPORTED.contains(name)) {
+        for choice in ["auto", "none", "required", "forced", "single"] {
+            for (mode, _) in ReasoningMode::ALL {
+                for more in [false, true] {
+                    let options = options(choice, mode);
+                    let options = options.exclude_special_tokens(!more).any_order(more);
+                    let options = options.max_whitespace_cnt(more.then_some(2));
+                    language(family, &options);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn tags_have_the_fields_that_options_ask_for() {
+    let options = TagOptions::default().any_order(true).max_whitespace_cnt(Some(2));
+    let options = options.exclude_special_tokens(false).reasoning(ReasoningMode::Disabled);
+    let tools = json!([
+        {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}, "strict": false}},
+        {"type": "function", "function": {"name": "g", "parameters": {"type": "object"}, "strict": null}},
+        {"function": {"name": "h"}},
+    ]);
+    let tag = TagPreset::named("qwen_3").unwrap().structural_tag(&tools, &options).unwrap();
+    let call = |name: &str, schema: Value| {
+        json!({
+            "type": "tag",
+            "begin": format!("<tool_call>\n{{\"name\": \"{name}\", \"arguments\": "),
+            "content": {"type": "json_schema", "json_schema": schema, "any_order": true, "max_whitespace_cnt": 2},
+            "end": "}\n</tool_call>",
+        })
+    };
+    let tags = [call("f", json!(true)), call("g", json!({"type": "object"})), call("h", json!(true))];
+    let format = json!({"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": tags});
+    assert_eq!(tag, json!({"type": "structural_tag", "format": format}));
+}
+
+const TOOLS: &str = r#"[
+    {"type": "function", "function": {"name": "now"}},
+    {"type": "web_search", "name": "browser.search", "parameters": {"type": "object"}}
+]"#;
+
+#[test]
+fn choices_keep_the_tools_that_they_name() {
+    let search = json!({"type": "web_search"});
+    let now = json!({"type": "function", "function": {"name": "now"}});
+    let allowed = |mode: &str, tools: &[&Value]| json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}});
+    let cases = [
+        (json!(null), "now search"),
+        (json!("auto"), "now search"),
+        (json!("none"), ""),
+        (json!("required"), "now search"),
+        (now.clone(), "now"),
+        (search.clone(), "search"),
+        (allowed("auto", &[&now]), "now"),
+        (allowed("required", &[&search]), "search"),
+        (allowed("auto", &[&search, &now]), "now search"),
+        (allowed("auto", &[]), ""),
+    ];
+    let tools: Value = serde_json::from_str(TOOLS).unwrap();
+    for (choice, expected) in cases {
+        let options = TagOptions::default().tool_choice(choice.clone());
+        let tag = TagPreset::named("harmony").unwrap().structural_tag(&tools, &options).unwrap().to_string();
+        let names = [("now", "to=functions.now<"), ("search", "to=browser.search code")];
+        let found: Vec<&str> =
+            names.iter().filter(|(_, text)| tag.contains(text)).map(|(name, _)| *name).collect();
+        assert_eq!(found.join(" "), expected, "{choice}");
+    }
+}
+
+#[test]
+fn bad_tools_and_choices_are_refused_with_their_place() {
+    let function = |name: &str| json!({"type": "function", "function": {"name": name}});
+    let cases = [
+        (json!({}), json!("auto"), "tools/tag-tools", ""),
+        (json!([1]), json!("auto"), "tools/tag-tools", "/0"),
+        (json!([function("f"), {}]), json!("auto"), "tools/tag-tools", "/1"),
+        (json!([{"type": 1}]), json!("auto"), "tools/tag-tools", "/0/type"),
+        (json!([{"type": "function"}]), json!("auto"), "tools/tag-tools", "/0"),
+        (json!([{"type": "function", "name": "f"}]), json!("auto"), "tools/tag-tools", "/0"),
+        (json!([{"type": "function", "function": {}}]), json!("auto"), "tools/tag-tools", "/0/function"),
+        (json!([function("a\"b")]), json!("auto"), "tools/tag-tools", "/0/function/name"),
+        (json!([function("")]), json!("auto"), "tools/tag-tools", "/0/function/name"),
+        (json!([function("f"), function("f")]), json!("auto"), "tools/tag-tools", "/1"),
+        (
+            json!([{"type": "function", "function": {"name": "f", "parameters": 1}}]),
+            json!("auto"),
+            "tools/tag-tools",
+            "/0/function/parameters",
+        ),
+        (
+            json!([{"type": "function", "function": {"name": "f", "strict": 1}}]),
+            json!("auto"),
+            "tools/tag-tools",
+            "/0/function/strict",
+        ),
+        (json!([{"type": "web_search"}]), json!("auto"), "tools/tag-tools", "/0/type"),
+        (json!([function("f")]), json!("any"), "tools/tag-choice", ""),
+        (json!([function("f")]), json!(1), "tools/tag-choice", ""),
+        (json!([function("f")]), json!({}), "tools/tag-choice", ""),
+        (json!([function("f")]), json!({"type": "function", "name": "f"}), "tools/tag-choice", ""),
+        (json!([function("f")]), function("g"), "tools/unknown-tool", "/function/name"),
+        (json!([function("f")]), json!({"type": "web_search"}), "tools/tag-choice", "/type"),
+        (json!([function("f")]), json!({"type": "allowed_tools"}), "tools/tag-choice", "/allowed_tools"),
+        (
+            json!([function("f")]),
+            json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [function("g")]}}),
+            "tools/unknown-tool",
+            "/allowed_tools/tools/0/function/name",
+        ),
+        (
+            json!([function("f")]),
+            json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": []}}),
+            "tools/no-tools",
+            "/allowed_tools",
+        ),
+        (json!([]), json!("required"), "tools/no-tools", ""),
+        (json!(null), json!("required"), "tools/no-tools", ""),
+    ];
+    for (tools, choice, code, pointer) in cases {
+        let options = TagOptions::default().tool_choice(choice.clone());
+        let error = TagPreset::named("qwen_3").unwrap().structural_tag(&tools, &options).unwrap_err();
+        assert_eq!(error.code(), code, "{tools} {choice}");
+        assert_eq!(*error.diagnostic().place(), Place::Pointer(pointer.to_owned()), "{tools} {choice}");
+    }
+    let options = TagOptions::default().limits(Limits::default().with(LimitKind::CatalogueTools, 1));
+    let tools = json!([function("f"), function("g")]);
+    let error = TagPreset::named("qwen_3").unwrap().structural_tag(&tools, &options).unwrap_err();
+    assert_eq!(error.code(), "limit/exceeded");
+    assert_eq!(TagPreset::named("qwen3").unwrap_err().code(), "tools/unknown-family");
+}
+
+const HEAD: &str = "description = \"\"\nmodels = []\nsource = \"\"\n";
+
+#[test]
+fn bad_presets_are_refused() {
+    let cases = [
+        ("trigger = \"<\"", "missing field `call`"),
+        ("trigger = \"<\"\ncall = \"<$name$arguments>\"\nstile = 1", "unknown field `stile`"),
+        ("trigger = \"<\"\ncall = \"<$name$arguments>\"\nstyle = \"yaml\"", "unknown variant `yaml`"),
+        ("trigger = \"<\"\ncall = 1", "a string or a list of strings"),
+        ("trigger = \"<\"\ncall = []", "no `call`"),
+        ("trigger = \"<\"\ncall = \"<$arguments>\"", "a call without `$name`"),
+        ("trigger = \"<\"\ncall = \"<$name>\"", "a call without `$arguments`"),
+        ("trigger = \"<\"\ncall = \"<$name$arguments$number>\"", "a hole after `$arguments`"),
+        ("trigger = \"<\"\ncall = \"<$name$name$arguments>\"", "a hole that is there twice"),
+        ("trigger = \"<\"\ncall = \"<$tool$arguments>\"", "a `$` that begins no hole"),
+        ("call = \"<$name$arguments>\"", "no `trigger`"),
+        ("trigger = \"[\"\ncall = \"<$name$arguments>\"", "do not begin with `trigger`"),
+        ("trigger = \"[\"\ncall = \"$name$arguments\"", "a call that nothing begins"),
+        ("trigger = \"<\"\ncall = \"<$name$arguments>\"\n[calls]\nend = \"x\"", "without their `begin`"),
+        ("trigger = \"<\"\ncall = \"<$name$arguments>\"\n[calls]\nseparator = \"x\"", "without a section"),
+        (
+            "trigger = \"<\"\ncall = \"<$name$arguments>\"\n[text]\nbegin = \"x\"",
+            "a beginning or an end of text",
+        ),
+        (
+            "trigger = \"<\"\ncall = \"<$name$arguments>\"\n[reasoning]\nbegin = \"x\"\nend = \"\"",
+            "without an `end`",
+        ),
+        ("layout = \"blocks\"\ntrigger = \"<\"\ncall = \"<$name$arguments>\"", "a `trigger` where"),
+        ("layout = \"messages\"\ncall = \"<$name$arguments>\"", "text without a `begin`"),
+        (
+            "layout = \"messages\"\ncall = \"<$name$arguments>\"\n[text]\nbegin = \"a\"\nend = \"b\"",
+            "without a `separator`",
+        ),
+        (
+            "layout = \"blocks\"\ncall = \"<$name$arguments>\"\n[text]\nbegin = \"a\"\nend = \"b\"",
+            "does not fit `begin`",
+        ),
+    ];
+    for (rest, found) in cases {
+        let error = TagPreset::from_toml(&format!("{HEAD}{rest}"), &Limits::default()).unwrap_err();
+        assert_eq!(error.code(), "tools/preset", "{rest}");
+        let text = error.diagnostic().found_text().unwrap();
+        assert!(text.contains(found), "{rest}: {text}");
+    }
+    let limits = Limits::default().with(LimitKind::SourceBytes, 10);
+    assert_eq!(TagPreset::from_toml(HEAD, &limits).unwrap_err().code(), "limit/exceeded");
+}
+
+/// A family of one's own, with a dollar sign and a number before the name.
+#[test]
+fn a_further_family_takes_no_code() {
+    let text = format!("{HEAD}trigger = \"$$\"\ncall = \"$$$$$number:$name $arguments;\"\n")
+        .replace("\"$$\"", "\"$\"");
+    let preset = TagPreset::from_toml(&text, &Limits::default()).unwrap();
+    let tools = json!([{"function": {"name": "now", "parameters": {"type": "object", "additionalProperties": false}}}]);
+    let tag = preset.structural_tag(&tools, &TagOptions::default()).unwrap();
+    let grammar = structural_tag::compile_value(&tag, &structural_tag::Options::default()).unwrap().grammar;
+    let language = Language::new(&grammar);
+    assert!(language.accepts(b"Now: $$12:now {}; and $$1:now {};"));
+    assert!(!language.accepts(b"Now: $$:now {};") && !language.accepts(b"$$1:then {};"));
+}
