@@ -38,6 +38,7 @@ mod session;
 pub mod source;
 mod special;
 mod svg;
+mod tag;
 pub mod text;
 pub mod tokens;
 pub mod tools;
@@ -119,6 +120,9 @@ enum Command {
     /// Read documents of tools: OpenAPI, MCP, declarations of functions
     #[command(after_help = exit_codes())]
     Tools(tools::Arguments),
+    /// Write the structural tag of a request with tools, for a family of models
+    #[command(after_help = exit_codes())]
+    Tag(tag::Arguments),
 }
 
 /// Runs the program on the process's arguments, standard input and output. Gives its exit code.
@@ -215,6 +219,7 @@ impl Command {
             Command::Procedure(arguments) => procedure::run(&arguments, output),
             Command::Retrieve(arguments) => retrieve::run(&arguments, output),
             Command::Tools(arguments) => tools::run(&arguments, output),
+            Command::Tag(arguments) => tag::run(&arguments, output),
         }
     }
 }

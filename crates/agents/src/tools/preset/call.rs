@@ -48,10 +48,7 @@ impl CallText {
                 rest = after;
                 break;
             } else {
-                return Err(
-                    "a `$` that begins no hole: `$name`, `$number`, `$arguments`, or `$$` for a dollar sign"
-                        .to_owned(),
-                );
+                return Err("a `$` that begins no hole (a dollar sign is `$$`)".to_owned());
             };
             if parts.contains(&part) {
                 return Err("a hole that is there twice".to_owned());
