@@ -24,6 +24,7 @@ mod plans;
 mod policy;
 mod pool;
 mod source;
+mod tag;
 mod vocabulary;
 mod warm;
 
@@ -55,6 +56,8 @@ mod _native {
     use crate::plans::Plans;
     #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::tag::structural_tag;
     #[pymodule_export]
     use crate::vocabulary::Vocabulary;
     #[pymodule_export]

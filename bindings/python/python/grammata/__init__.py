@@ -50,6 +50,7 @@ from grammata._native import (
     accept_tokens,
     fill_masks,
     mask_logits,
+    structural_tag,
 )
 from grammata._schemas import json_schema_of
 from grammata._values import (
@@ -106,4 +107,5 @@ __all__ = [
     "fill_masks",
     "json_schema_of",
     "mask_logits",
+    "structural_tag",
 ]

@@ -29,6 +29,7 @@ __all__ = [
     "accept_tokens",
     "fill_masks",
     "mask_logits",
+    "structural_tag",
 ]
 
 __version__: str
@@ -410,4 +411,16 @@ def accept_tokens(
     matchers: Sequence[Matcher], tokens: Sequence[_Token], /, *, errors: Literal["return"]
 ) -> list[GrammataError | None]: ...
 def mask_logits(logits: _Memory, mask: MaskBuffer | _Memory, /) -> None: ...
+def structural_tag(
+    family: str,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    tool_choice: str | Mapping[str, Any] | None = None,
+    reasoning: Literal["enabled", "disabled", "auto"] = "enabled",
+    parallel_tool_calls: bool = True,
+    any_order: bool = False,
+    exclude_special_tokens: bool = True,
+    max_whitespace_cnt: int | None = None,
+    limits: _Limits | None = None,
+) -> dict[str, Any]: ...
 def _end() -> None: ...

@@ -1,0 +1,53 @@
+//! Structural tags of requests, by families of models.
+
+use crate::arguments::{self, from_json, json};
+use crate::errors::{self, Raise};
+use grammata_agents::tools::{ReasoningMode, TagOptions, TagPreset};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+/// The structural tag of a request to a model of a family, as a dict for `Compiler.compile_structural_tag`.
+///
+/// `tools` and `tool_choice` are those of a chat completion. `reasoning` is "enabled", "disabled" or "auto": whether the model
+/// reasons first. With `parallel_tool_calls=False` there is at most one call. Text and reasoning do not hold the family's special
+/// tokens unless `exclude_special_tokens` is false. `max_whitespace_cnt` bounds white space in arguments, in characters.
+///
+/// >>> import grammata
+/// >>> tools = [{"type": "function", "function": {"name": "now"}}]
+/// >>> tag = grammata.structural_tag("hermes", tools, tool_choice="required")
+/// >>> tag["format"]["tags"][0]["begin"]
+/// '<tool_call>\n{"name": "now", "arguments": '
+#[pyfunction]
+#[pyo3(signature = (family, tools=None, *, tool_choice=None, reasoning="enabled", parallel_tool_calls=true, any_order=false,
+    exclude_special_tokens=true, max_whitespace_cnt=None, limits=None))]
+#[allow(clippy::too_many_arguments)] // Python's keywords
+pub(crate) fn structural_tag<'py>(
+    py: Python<'py>,
+    family: &str,
+    tools: Option<&Bound<'py, PyAny>>,
+    tool_choice: Option<&Bound<'py, PyAny>>,
+    reasoning: &str,
+    parallel_tool_calls: bool,
+    any_order: bool,
+    exclude_special_tokens: bool,
+    max_whitespace_cnt: Option<u32>,
+    limits: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value =
+        |what, given: Option<&Bound<'py, PyAny>>| given.map_or(Ok(Value::Null), |given| json(what, given));
+    let caps = arguments::limits(limits)?;
+    let mode = reasoning.parse::<ReasoningMode>();
+    let mode =
+        mode.map_err(|_| errors::choice("reasoning", reasoning, "enabled, disabled, auto")).raise(py)?;
+    let options = TagOptions::default()
+        .tool_choice(value("`tool_choice`", tool_choice)?)
+        .reasoning(mode)
+        .parallel_tool_calls(parallel_tool_calls)
+        .any_order(any_order)
+        .exclude_special_tokens(exclude_special_tokens)
+        .max_whitespace_cnt(max_whitespace_cnt)
+        .limits(caps);
+    let tools = value("`tools`", tools)?;
+    let tag = py.detach(|| TagPreset::named(family)?.structural_tag(&tools, &options)).raise(py)?;
+    from_json(py, &tag)
+}

@@ -1,0 +1,86 @@
+"""Structural tags of requests, by families of models."""
+
+import grammata
+import pytest
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "weather",
+            "parameters": {
+                "type": "object",
+                "properties": {"city": {"type": "string"}},
+                "required": ["city"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "additionalProperties": False}}},
+]
+CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+NOW = CALL.replace("weather", "now").replace('{"city": "Oslo"}', "{}")
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "expected"),
+    [
+        ({}, "Let me see.</think>\n\nI look. " + CALL, True),
+        ({}, "Let me see." + CALL, False),
+        ({"reasoning": "disabled"}, CALL + NOW, True),
+        ({"reasoning": "disabled", "parallel_tool_calls": False}, CALL + NOW, False),
+        ({"reasoning": "auto"}, "<think>Hm.</think>\n\nSunny.", True),
+        ({"reasoning": "disabled", "tool_choice": "required"}, "Sunny.", False),
+        ({"reasoning": "disabled", "tool_choice": "none"}, "Sunny.", True),
+        ({"reasoning": "disabled", "tool_choice": {"type": "function", "function": {"name": "now"}}}, NOW, True),
+        ({"reasoning": "disabled", "tool_choice": {"type": "function", "function": {"name": "now"}}}, CALL, False),
+    ],
+)
+def test_tags_compile_and_tell_outputs_apart(bytewise, options, text, expected):
+    tag = grammata.structural_tag("qwen_3", TOOLS, **options)
+    matcher = bytewise.compile_structural_tag(tag).matcher()
+    try:
+        matcher.accept_bytes(text)
+        accepted = matcher.is_accepting()
+    except grammata.RejectedError:
+        accepted = False
+    assert accepted == expected
+
+
+def test_options_reach_the_arguments():
+    tag = grammata.structural_tag(
+        "llama", [{"function": {"name": "f"}}], any_order=True, exclude_special_tokens=False, max_whitespace_cnt=2
+    )
+    assert tag == {
+        "type": "structural_tag",
+        "format": {
+            "type": "triggered_tags",
+            "triggers": ['{"name": '],
+            "tags": [
+                {
+                    "type": "tag",
+                    "begin": '{"name": "f", "parameters": ',
+                    "content": {"type": "json_schema", "json_schema": True, "any_order": True, "max_whitespace_cnt": 2},
+                    "end": "}",
+                }
+            ],
+        },
+    }
+
+
+def test_bad_requests_say_what_is_allowed():
+    with pytest.raises(grammata.UsageError) as caught:
+        grammata.structural_tag("qwen3")
+    assert caught.value.code == "tools/unknown-family" and "qwen_3" in caught.value.allowed
+    with pytest.raises(grammata.UsageError) as caught:
+        grammata.structural_tag("qwen_3", [{"type": "function", "function": {"name": 1}}])
+    assert (caught.value.code, caught.value.place) == ("tools/tag-tools", "#/0/function/name")
+    with pytest.raises(grammata.UsageError) as caught:
+        grammata.structural_tag("qwen_3", TOOLS, tool_choice="any")
+    assert caught.value.code == "tools/tag-choice"
+    with pytest.raises(grammata.UsageError):
+        grammata.structural_tag("qwen_3", TOOLS, reasoning="off")
+    with pytest.raises(grammata.LimitError):
+        grammata.structural_tag("qwen_3", TOOLS, limits={"catalogue_tools": 1})
+    with pytest.raises(grammata.GrammataError):
+        grammata.structural_tag("qwen_3", [{"function": {"name": float("nan")}}])
