@@ -6,7 +6,8 @@ use super::cache::shape_cache::ShapeCache;
 use super::memory_bound::{MemoryBound, Share, Tenant};
 use super::part_bounds;
 use super::spelling;
-use super::strategy::{StrategyCounts, StrategySet};
+use super::statistics::Statistics;
+use super::strategy::StrategySet;
 use super::terminals::Terminals;
 use crate::attribution::{self, Cause};
 use crate::automaton::{Automaton, EndlessNames, KeyExhaustion, Sufficient};
@@ -16,7 +17,7 @@ use crate::grammar::{CompletionBounds, Grammar, Letters};
 use crate::limits::Limits;
 use crate::mask_file::{MaskFile, errors};
 use crate::token_index::TokenIndex;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{TokenId, Vocabulary};
 use crate::work::Budget;
 use arc_swap::{ArcSwap, Guard};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,6 +58,8 @@ pub struct Compiler {
     bound: Option<MemoryBound>,
     /// Whether parts that are bounded in tokens are not.
     unbounded: bool,
+    /// The vocabulary that token terminals are resolved in, if it is another one than that of the masks.
+    terminals_of: Option<Arc<Vocabulary>>,
 }
 
 impl Compiler {
@@ -71,6 +74,7 @@ impl Compiler {
             strategies: StrategySet::ALL,
             bound: None,
             unbounded: false,
+            terminals_of: None,
         }
     }
 
@@ -203,7 +207,8 @@ impl Compiler {
             index.quote_tokens();
         }
         let budget = Budget::of_compilation(&self.limits, grammar.expressions().len());
-        let terminals = Arc::new(Terminals::resolve(grammar, &self.vocabulary, &budget)?);
+        let terminals_of = self.terminals_of.as_ref().unwrap_or(&self.vocabulary);
+        let terminals = Arc::new(Terminals::resolve(grammar, terminals_of, self.vocabulary.eos(), &budget)?);
         let mut cache = MaskCache::new(Arc::clone(&self.shared), Arc::clone(&terminals), self.strategies);
         let parts = automaton.has_parts() && !self.unbounded;
         if parts {
@@ -245,7 +250,7 @@ impl Compiler {
             let tenant: Weak<Inner> = Arc::downgrade(&inner);
             bound.add(tenant);
         }
-        Ok(CompiledGrammar(inner))
+        Ok(CompiledGrammar { inner, ends: None })
     }
 }
 
@@ -253,7 +258,24 @@ impl Compiler {
 /// threads may use it at once. What one of them has needed before (a mask, a step) the others read without a lock;
 /// what is new is computed by one while the others that need something new wait.
 #[derive(Clone, Debug)]
-pub struct CompiledGrammar(Arc<Inner>);
+pub struct CompiledGrammar {
+    inner: Arc<Inner>,
+    /// The end tokens that were given, if some were.
+    ends: Option<Arc<GivenEnds>>,
+}
+
+/// End tokens that were given in place of the vocabulary's.
+#[derive(Debug)]
+pub(crate) struct GivenEnds {
+    /// Sorted, each once.
+    pub(crate) tokens: Box<[TokenId]>,
+    /// Those of them that do not end a text in the masks that matchers share.
+    pub(crate) added: Box<[TokenId]>,
+    /// Tokens that end a text in these masks, and are not given.
+    pub(crate) removed: Box<[TokenId]>,
+    /// The grammar as it was before, if it was compiled again because of the tokens.
+    pub(super) origin: Option<CompiledGrammar>,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -312,82 +334,91 @@ struct KeySupply {
     bytes: AtomicUsize,
 }
 
-/// What a compiled grammar holds at a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Statistics {
-    /// States of the automaton.
-    pub states: usize,
-    /// Configurations made so far, since the tables were last dropped.
-    pub configurations: usize,
-    /// Masks computed so far.
-    pub masks_computed: u64,
-    /// How the tokens of which they are put together were computed.
-    pub strategies: StrategyCounts,
-    /// Times the tables were dropped to make room.
-    pub resets: u64,
-    /// Bytes of the automaton.
-    pub automaton_bytes: usize,
-    /// Bytes of tables and masks.
-    pub cache_bytes: usize,
-    /// Configurations whose [distance](crate::Matcher::distance) to a word was searched for, since the tables were last
-    /// dropped.
-    pub distances: usize,
-    /// Of these, those for which a number of tokens is known, and a search for fewer came to no end.
-    pub distances_at_most: usize,
-    /// Of these, those for which none is known.
-    pub distances_unknown: usize,
-}
-
 impl CompiledGrammar {
     /// The grammar it was compiled from.
     pub fn grammar(&self) -> &Grammar {
-        &self.0.grammar
+        &self.inner.grammar
     }
 
     /// The vocabulary it was compiled for.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        self.0.index.vocabulary()
+        self.inner.index.vocabulary()
+    }
+
+    /// The tokens that end a text, sorted: the vocabulary's end-of-sequence tokens, or those that were given in their place.
+    pub fn end_tokens(&self) -> &[TokenId] {
+        self.ends.as_ref().map_or(self.vocabulary().eos(), |ends| &ends.tokens)
+    }
+
+    /// Whether a token ends a text.
+    pub fn is_end(&self, token: TokenId) -> bool {
+        self.end_tokens().binary_search(&token).is_ok()
+    }
+
+    /// What was compiled from the grammar, with the end tokens that were given.
+    pub(super) fn with_given_ends(&self, ends: GivenEnds) -> CompiledGrammar {
+        CompiledGrammar { inner: Arc::clone(&self.inner), ends: Some(Arc::new(ends)) }
+    }
+
+    /// The grammar with the vocabulary's own end-of-sequence tokens.
+    pub fn without_end_tokens(&self) -> CompiledGrammar {
+        let origin = self.ends.as_ref().and_then(|ends| ends.origin.clone());
+        origin.unwrap_or_else(|| CompiledGrammar { inner: Arc::clone(&self.inner), ends: None })
+    }
+
+    /// What compiles the grammar as it was compiled, for the same tokens with other end-of-sequence tokens.
+    pub(super) fn compiler_for(&self, vocabulary: Vocabulary) -> Compiler {
+        let limits = self.automaton().limits().clone();
+        Compiler {
+            bound: self.inner.share.bound().cloned(),
+            unbounded: !self.inner.parts,
+            terminals_of: Some(Arc::clone(self.vocabulary())),
+            ..Compiler::new(Arc::new(vocabulary)).limits(limits)
+        }
+    }
+
+    /// The end tokens that were given, if these are not those of the masks.
+    pub(crate) fn given_ends(&self) -> Option<&Arc<GivenEnds>> {
+        self.ends.as_ref().filter(|ends| !ends.added.is_empty() || !ends.removed.is_empty())
     }
 
     /// The index of the vocabulary.
     pub(crate) fn index(&self) -> &Arc<TokenIndex> {
-        &self.0.index
+        &self.inner.index
     }
 
     /// The configuration before the first byte: of the present generation, if it is known there.
     pub(crate) fn start(&self) -> Located {
-        self.snapshot().start().unwrap_or(self.0.start)
+        self.snapshot().start().unwrap_or(self.inner.start)
     }
 
     /// What a mask file knows of the grammar, if it is from one.
     #[inline]
     pub(crate) fn base(&self) -> Option<&Base> {
-        self.0.base.as_ref()
+        self.inner.base.as_ref()
     }
 
     /// The tokens of the grammar's token terminals.
     pub(crate) fn terminals(&self) -> &Terminals {
-        &self.0.terminals
+        &self.inner.terminals
     }
 
     /// The automaton.
     pub fn automaton(&self) -> &Automaton {
-        &self.0.automaton
+        &self.inner.automaton
     }
 
     /// What upper bounds on completions are made from.
     pub(crate) fn sufficient(&self) -> &Arc<Sufficient> {
-        self.0.sufficient.get_or_init(|| {
+        self.inner.sufficient.get_or_init(|| {
             let vocabulary = self.vocabulary();
             let missing = vocabulary.missing_bytes();
             let letters = Letters {
                 bytes: (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect(),
-                terminals: self.0.terminals.usable(vocabulary),
+                terminals: self.inner.terminals.usable(vocabulary),
                 longest: vocabulary.longest(),
             };
-            let bounds = CompletionBounds::new(&self.0.grammar, &letters);
+            let bounds = CompletionBounds::new(&self.inner.grammar, &letters);
             Arc::new(Sufficient { letters, bounds })
         })
     }
@@ -395,7 +426,7 @@ impl CompiledGrammar {
     /// Whether there are parts that are bounded in tokens.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
-        self.0.parts
+        self.inner.parts
     }
 
     /// Whether it is known that every beginning of a name of an object can become endlessly many names.
@@ -405,20 +436,20 @@ impl CompiledGrammar {
 
     /// How many letters names take that differ from others, if that is known.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
-        self.0.names.are_endless.get().copied().flatten()
+        self.inner.names.are_endless.get().copied().flatten()
     }
 
     /// Goes on to find out whether that is so, unless another thread does.
     pub(crate) fn explore_key_supply(&self) {
-        let KeySupply { are_endless, found_out, bytes } = &self.0.names;
+        let KeySupply { are_endless, found_out, bytes } = &self.inner.names;
         if are_endless.get().is_none()
             && let Ok(mut found_out) = found_out.try_lock()
         {
             let missing = self.vocabulary().missing_bytes();
             let usable = (0..=u8::MAX).filter(|&byte| !missing[usize::from(byte)]).collect();
             let found = found_out.get_or_insert_default();
-            found.renew_work(self.0.automaton.limits());
-            if let Some(answer) = found.look(&self.0.automaton, &usable) {
+            found.renew_work(self.inner.automaton.limits());
+            if let Some(answer) = found.look(&self.inner.automaton, &usable) {
                 are_endless.get_or_init(|| answer);
                 *found_out = None;
             }
@@ -435,19 +466,19 @@ impl CompiledGrammar {
             distances,
             distances_at_most,
             distances_unknown,
-            states: self.0.automaton.state_count(),
+            states: self.inner.automaton.state_count(),
             configurations: cache.tables.configuration_count(),
             masks_computed: cache.masks_computed,
             strategies: cache.strategy_counts,
             resets: cache.generation(),
-            automaton_bytes: self.0.automaton.memory_usage(),
+            automaton_bytes: self.inner.automaton.memory_usage(),
             cache_bytes: cache.memory_usage(),
         }
     }
 
     /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
     pub fn memory_usage(&self) -> usize {
-        let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, base, .. } = &*self.0;
+        let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, base, .. } = &*self.inner;
         let fixed = fixed_bytes
             .get_or_init(|| automaton.bytes_ahead() + grammar.memory_usage() + terminals.memory_usage());
         let names = names.bytes.load(Ordering::Relaxed);
@@ -459,12 +490,12 @@ impl CompiledGrammar {
     /// that a text could reach a point where no token continues it. (Intersections and complements are
     /// not looked into.)
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        spelling::unspellable(&self.0.grammar, &self.vocabulary().missing_bytes()).into_iter().collect()
+        spelling::unspellable(&self.inner.grammar, &self.vocabulary().missing_bytes()).into_iter().collect()
     }
 
     /// What has been made so far; no lock is taken.
     pub(crate) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
-        let snapshot = self.0.snapshot.load();
+        let snapshot = self.inner.snapshot.load();
         snapshot.mark_read();
         snapshot
     }
@@ -478,30 +509,30 @@ impl CompiledGrammar {
 
     /// What makes more, one thread at a time, with the work of one mask.
     pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
-        let locked = match self.0.cache.try_lock() {
+        let locked = match self.inner.cache.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let _scope = attribution::enter(Cause::LockWait);
-                self.0.waiting.fetch_add(1, Ordering::Relaxed);
+                self.inner.waiting.fetch_add(1, Ordering::Relaxed);
                 let soon = self.soon();
-                let locked = soon.map_or_else(|| self.0.cache.lock(), Ok);
-                self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+                let locked = soon.map_or_else(|| self.inner.cache.lock(), Ok);
+                self.inner.waiting.fetch_sub(1, Ordering::Relaxed);
                 locked.unwrap_or_else(|poisoned| self.recovered(poisoned.into_inner()))
             }
             Err(TryLockError::Poisoned(poisoned)) => self.recovered(poisoned.into_inner()),
             Ok(locked) => locked,
         };
         let mut cache = locked;
-        cache.tables.work = Budget::of_mask(self.0.automaton.limits());
+        cache.tables.work = Budget::of_mask(self.inner.automaton.limits());
         cache.renew_search_work();
         cache
     }
 
     /// The same for who explores ahead: nothing if a sequence has the lock or waits for it.
     pub(crate) fn cache_if_idle(&self) -> Option<MutexGuard<'_, MaskCache>> {
-        if self.0.waiting.load(Ordering::Relaxed) > 0 {
+        if self.inner.waiting.load(Ordering::Relaxed) > 0 {
             return None;
         }
-        match self.0.cache.try_lock() {
+        match self.inner.cache.try_lock() {
             Err(TryLockError::WouldBlock) => None,
             Err(TryLockError::Poisoned(poisoned)) => Some(self.recovered(poisoned.into_inner())),
             Ok(locked) => Some(locked),
@@ -514,18 +545,18 @@ impl CompiledGrammar {
         const LOOKS: usize = 400;
         (0..LOOKS).find_map(|_| {
             std::hint::spin_loop();
-            self.0.cache.try_lock().ok()
+            self.inner.cache.try_lock().ok()
         })
     }
 
     /// How many wait for the lock.
     pub(crate) fn waiting(&self) -> &Arc<AtomicUsize> {
-        &self.0.waiting
+        &self.inner.waiting
     }
 
     /// Says how much has been made.
     pub(crate) fn publish_size(&self, cache: &MaskCache) {
-        self.0.share.set(cache.publish_size());
+        self.inner.share.set(cache.publish_size());
     }
 
     /// Empties tables, and frees the old ones while others may have the lock. The work that was left stays.
@@ -546,22 +577,22 @@ impl CompiledGrammar {
     pub(crate) fn release(&self, cache: MutexGuard<'_, MaskCache>) {
         self.publish_size(&cache);
         drop(cache);
-        self.0.share.make_room();
+        self.inner.share.make_room();
     }
 
     /// Whether exploring ahead would drive out what other grammars have made.
     pub(crate) fn is_bound_reached(&self) -> bool {
-        self.0.share.is_full()
+        self.inner.share.is_full()
     }
 
     /// Empty tables of the caller's own, which share nothing with other grammars.
     pub(crate) fn own_cache(&self) -> MaskCache {
-        MaskCache::new(Arc::default(), Arc::clone(&self.0.terminals), StrategySet::ALL)
+        MaskCache::new(Arc::default(), Arc::clone(&self.inner.terminals), StrategySet::ALL)
     }
 
     /// Whoever panicked may have left the tables half made: makes them again.
     fn recovered<'a>(&self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
-        self.0.cache.clear_poison();
+        self.inner.cache.clear_poison();
         drop(cache.reset());
         cache
     }

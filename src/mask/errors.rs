@@ -4,7 +4,7 @@ use super::distance::Distance;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::TokenTerminal;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// A configuration of tables that were dropped was about to be read in those that replaced them.
 pub(super) fn stale_configuration() -> Error {
@@ -68,5 +68,25 @@ pub(super) fn no_tokens(terminal: &TokenTerminal) -> Error {
             .help(
                 "end-of-sequence tokens are in a set only if it lists them; list fewer tokens to leave out",
             ),
+    )
+}
+
+pub(super) fn no_end_tokens() -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("mask/no-end-tokens", "no end tokens are given")
+            .found("an empty list")
+            .allowed("one token id or more")
+            .help("leave the list out to end texts with the vocabulary's end-of-sequence tokens"),
+    )
+}
+
+pub(super) fn end_token_range(token: TokenId, width: usize) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("mask/end-token-range", "an end token lies outside the vocabulary")
+            .found(token.to_string())
+            .allowed(format!("ids below {width}, the number of the model's logits"))
+            .help("ids belong to one tokenizer: check that the request is meant for this model"),
     )
 }

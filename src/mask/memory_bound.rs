@@ -115,6 +115,11 @@ impl MemoryBound {
 }
 
 impl Share {
+    /// The bound, if there is one.
+    pub(super) fn bound(&self) -> Option<&MemoryBound> {
+        self.bound.as_ref()
+    }
+
     pub(super) fn new(bound: Option<MemoryBound>) -> Share {
         let (bytes, made_at, uses) = Default::default();
         Share { bound, bytes, made_at, uses }

@@ -58,16 +58,22 @@ impl Terminals {
         self.sets.keys().filter(usable).copied().collect()
     }
 
-    /// Finds the tokens of all terminals that the root of a grammar reaches.
+    /// Finds the tokens of all terminals that the root of a grammar reaches. Tokens that end a sequence, those of the vocabulary
+    /// and `ends`, are only in terminals that list them.
     ///
     /// # Errors
     /// `mask/unknown-token`, `mask/token-range`, `mask/no-tokens`, with the rule and the label; the limit `compile_work`.
-    pub(super) fn resolve(grammar: &Grammar, vocabulary: &Vocabulary, budget: &Budget) -> Result<Terminals> {
+    pub(super) fn resolve(
+        grammar: &Grammar,
+        vocabulary: &Vocabulary,
+        ends: &[TokenId],
+        budget: &Budget,
+    ) -> Result<Terminals> {
         let mut terminals = Terminals::default();
         if !grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_))) {
             return Ok(terminals);
         }
-        let mut resolver = Resolver { vocabulary, budget, all: None, special: None };
+        let mut resolver = Resolver { vocabulary, ends, budget, all: None, special: None };
         let mut seen = vec![false; grammar.expressions().len()];
         let mut open = vec![grammar.rule(grammar.root()).body];
         while let Some(id) = open.pop() {
@@ -90,6 +96,17 @@ impl Terminals {
     /// Whether a terminal has a token.
     pub(crate) fn has(&self, terminal: TerminalId, token: TokenId) -> bool {
         self.sets.get(&terminal.expression()).is_some_and(|tokens| tokens.contains(token.get()))
+    }
+
+    /// Whether a token is in a terminal that does not list it.
+    pub(super) fn has_unlisted(&self, grammar: &Grammar, token: TokenId) -> bool {
+        self.sets.iter().any(|(&terminal, tokens)| {
+            let is_listed = match grammar.expression(terminal) {
+                Expression::Token(terminal) => terminal.scope() == TokenScope::Listed,
+                _ => false,
+            };
+            !is_listed && tokens.contains(token.get())
+        })
     }
 
     /// A token of a terminal: the one of the lowest id that ends no sequence, if it has such.
@@ -161,6 +178,7 @@ impl Terminals {
 
 struct Resolver<'a> {
     vocabulary: &'a Vocabulary,
+    ends: &'a [TokenId],
     budget: &'a Budget,
     /// All tokens that the vocabulary uses and that end no sequence, and those of them that are special; once they are
     /// asked for.
@@ -209,23 +227,28 @@ impl Resolver<'_> {
     }
 
     fn all(&mut self) -> &[u32] {
-        let vocabulary = self.vocabulary;
+        let Resolver { vocabulary, ends, .. } = *self;
         self.all.get_or_insert_with(|| {
             let tokens = vocabulary.tokens().map(|(id, _)| id);
-            words_of(vocabulary, tokens.chain(vocabulary.specials().map(|(id, _)| id)))
+            words_of(vocabulary, ends, tokens.chain(vocabulary.specials().map(|(id, _)| id)))
         })
     }
 
     fn special(&mut self) -> &[u32] {
-        let vocabulary = self.vocabulary;
-        self.special.get_or_insert_with(|| words_of(vocabulary, vocabulary.specials().map(|(id, _)| id)))
+        let Resolver { vocabulary, ends, .. } = *self;
+        self.special
+            .get_or_insert_with(|| words_of(vocabulary, ends, vocabulary.specials().map(|(id, _)| id)))
     }
 }
 
 /// The bits of some tokens, but of those that end a sequence.
-fn words_of(vocabulary: &Vocabulary, tokens: impl Iterator<Item = TokenId>) -> Vec<u32> {
+fn words_of(vocabulary: &Vocabulary, ends: &[TokenId], tokens: impl Iterator<Item = TokenId>) -> Vec<u32> {
     let mut words = vec![0; vocabulary.mask_words()];
     tokens.for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
-    vocabulary.eos().iter().for_each(|token| words[token.index() / 32] &= !(1 << (token.get() % 32)));
+    vocabulary
+        .eos()
+        .iter()
+        .chain(ends)
+        .for_each(|token| words[token.index() / 32] &= !(1 << (token.get() % 32)));
     words
 }

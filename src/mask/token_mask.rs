@@ -117,6 +117,25 @@ impl TokenMask {
         TokenMask { width: self.width, repr }
     }
 
+    /// The mask with some tokens more.
+    pub(crate) fn with(mut self, tokens: &[TokenId]) -> TokenMask {
+        let missing: Vec<u32> =
+            tokens.iter().filter(|&&token| !self.contains(token)).map(|token| token.get()).collect();
+        self.repr = match self.repr {
+            Repr::Sparse(ids) => Repr::Sparse([&ids[..], &missing].concat().into()),
+            Repr::Near { words, removed, added } => {
+                let is_missing = |id: &u32| missing.contains(id);
+                let more = missing.iter().filter(|id| !removed.contains(id));
+                Repr::Near {
+                    added: added.iter().chain(more).copied().collect(),
+                    removed: removed.iter().filter(|id| !is_missing(id)).copied().collect(),
+                    words,
+                }
+            }
+        };
+        self
+    }
+
     /// Writes the mask as words; those past the mask are cleared.
     ///
     /// # Errors

@@ -86,13 +86,13 @@ impl Matcher {
             return self.step_unbounded(token);
         }
         let vocabulary = std::sync::Arc::clone(self.compiled.vocabulary());
-        let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
+        let bytes = vocabulary.bytes(token);
         self.step_bounded(bytes, Some(token), |matcher| matcher.step_unbounded(token))
     }
 
     /// The same where no bounds of parts are regarded.
     fn step_unbounded(&mut self, token: TokenId) -> Result<bool> {
-        let is_eos = self.compiled.vocabulary().is_eos(token);
+        let is_eos = self.compiled.is_end(token);
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
             if explored::accept_by_id(&self.compiled, &mut self.path, token) {
                 return Ok(true);

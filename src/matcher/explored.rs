@@ -70,7 +70,7 @@ pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: T
             None => None,
         };
         let to = base.after_token(path.base(), token)?;
-        let is_end = vocabulary.is_eos(token) && base.facts(to)?.is_accepting;
+        let is_end = compiled.is_end(token) && base.facts(to)?.is_accepting;
         let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
         Some((bytes.unwrap_or_default(), reached(base, to)?, way, is_end))
     };

@@ -121,7 +121,7 @@ impl Locked<'_> {
             (Some(at), by_bytes, _) => {
                 let key_state = by_bytes.map_or(KeyState::OUTSIDE, |to| to.key_state);
                 let way = if by_bytes.is_some() { Way::Both(token) } else { Way::Token(token) };
-                let is_end = vocabulary.is_eos(token) && at.is_accepting();
+                let is_end = self.compiled.is_end(token) && at.is_accepting();
                 let at = self.reached(at);
                 self.path.push_token(bytes, at, key_state, way, is_end);
             }

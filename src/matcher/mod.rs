@@ -9,6 +9,7 @@
 
 mod budget;
 mod draft;
+mod end_tokens;
 mod errors;
 mod explain;
 mod explored;

@@ -80,7 +80,7 @@ impl Matcher {
         let after = self.with_readings(|locked, readings| locked.after(readings, Next { bytes, token }))?;
         let Some(after) = after else { return step(self) };
         if after.is_empty() {
-            let is_eos = token.is_some_and(|token| self.compiled.vocabulary().is_eos(token));
+            let is_eos = token.is_some_and(|token| self.compiled.is_end(token));
             return Ok(is_eos && self.accept_end());
         }
         if !step(self)? {

@@ -45,7 +45,7 @@ impl Matcher {
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
-        if !self.path.has_ended() && free && !self.is_bounded() {
+        if !self.path.has_ended() && free && !self.is_bounded() && !self.exchanges_ends() {
             if let Some(mask) = explored::mask(&self.compiled, &self.path) {
                 return Ok(look(mask));
             }
@@ -69,7 +69,8 @@ impl Matcher {
         if self.is_bounded()
             && let Some(mask) = self.bounded_mask()?
         {
-            return self.without_repeated_keys(mask);
+            let mask = self.without_repeated_keys(mask)?;
+            return self.with_given_ends(mask);
         }
         let known = explored::mask(&self.compiled, &self.path).map(Arc::clone);
         let known = known.or_else(|| self.compiled.snapshot().mask(self.path.at()).map(Arc::clone));
@@ -79,7 +80,8 @@ impl Matcher {
                 cache.mask(compiled.automaton(), compiled.index(), configuration)
             })?,
         };
-        self.without_repeated_keys(mask)
+        let mask = self.without_repeated_keys(mask)?;
+        self.with_given_ends(mask)
     }
 
     /// Accepts a token: ordinary ones by their bytes, those of token terminals by their ids, both ways at once where both lead
@@ -158,7 +160,7 @@ impl Matcher {
             return Ok(error);
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        if vocabulary.is_eos(token) {
+        if self.compiled.is_end(token) {
             return self.refusal_of_text(b"");
         }
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {

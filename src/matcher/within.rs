@@ -65,9 +65,8 @@ impl Matcher {
         self.promise(budget)?;
         let width = self.compiled.vocabulary().width();
         let Some(rest) = budget.checked_sub(1) else {
-            let vocabulary = Arc::clone(self.compiled.vocabulary());
             let mut ends = Vec::new();
-            for &token in vocabulary.eos() {
+            for token in self.compiled.end_tokens().to_vec() {
                 ends.extend(self.ends_text(token)?.then_some(token.get()));
             }
             return Ok(Arc::new(TokenMask::sparse(ends, width)));
@@ -109,6 +108,7 @@ impl Matcher {
             Ok((mask, leads))
         })?;
         self.promises.lead(self.steps(), leads);
+        let mask = self.with_given_ends_within(mask)?;
         Ok(self.with_promised(mask))
     }
 
@@ -174,7 +174,7 @@ impl Matcher {
             return self.fork().try_accept(token);
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        if vocabulary.is_eos(token) {
+        if self.compiled.is_end(token) {
             return Ok(self.is_accepting());
         }
         let Some(bytes) = vocabulary.bytes(token) else { return Ok(false) };
@@ -213,7 +213,7 @@ impl Matcher {
         if self.path.has_ended() {
             return Ok(false);
         }
-        if vocabulary.is_eos(token) {
+        if self.compiled.is_end(token) {
             let by_id = self.with_lock(|locked, at| locked.tokens_by_id(at))?;
             if !by_id.contains_key(&token) {
                 return self.may_come(token);
@@ -232,7 +232,7 @@ impl Matcher {
             self.promises.lead(steps, completion.into_iter().map(|completion| (token, completion)).collect());
             return Ok(may_come);
         }
-        let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token)).unwrap_or_default();
+        let bytes = vocabulary.bytes(token).unwrap_or_default();
         let (may_come, completion) =
             self.with_lock(|locked, at| match locked.after_token(locked.cursor(at), token)? {
                 Some(next) if locked.is_sufficient(next, rest)? => Ok((true, None)),
@@ -253,7 +253,7 @@ impl Matcher {
     /// Whether an end-of-sequence token ends the text if it comes: where token edges take it, the text may go on instead.
     pub(super) fn ends_text(&mut self, token: TokenId) -> Result<bool> {
         let mut ahead = self.fork();
-        Ok(self.compiled.vocabulary().is_eos(token) && ahead.try_accept(token)? && ahead.path.has_ended())
+        Ok(self.compiled.is_end(token) && ahead.try_accept(token)? && ahead.path.has_ended())
     }
 
     /// Sees to it that a completion of at most `budget` tokens is carried along.

@@ -83,13 +83,8 @@ impl Matcher {
                 // a token that enters a part leaves it less than it needs: byte by byte it begins where the part does
                 let vocabulary = self.compiled.vocabulary();
                 let bytes = piece.first().and_then(|&token| vocabulary.bytes(token)).unwrap_or_default();
-                let single: Vec<TokenId> = bytes
-                    .chunks(1)
-                    .map_while(|byte| {
-                        vocabulary.spelled(byte).iter().find(|&&token| !vocabulary.is_eos(token))
-                    })
-                    .copied()
-                    .collect();
+                let single: Vec<TokenId> =
+                    bytes.chunks(1).map_while(|byte| vocabulary.spelled(byte).first()).copied().collect();
                 accepted = ahead.accept_some(&single)?;
                 tokens.extend_from_slice(&single[..accepted]);
             }
@@ -163,7 +158,7 @@ impl Matcher {
             }
         }
         if self.is_accepting() {
-            for &end in Arc::clone(self.compiled.vocabulary()).eos() {
+            for end in self.compiled.end_tokens().to_vec() {
                 allowed.extend(self.ends_text(end)?.then_some(end));
             }
         }

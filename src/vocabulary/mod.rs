@@ -48,6 +48,8 @@ pub use token_id::TokenId;
 pub use trie::TokenTrie;
 pub(crate) use trie::{ChildStep, EndingTokens, Node};
 
+use crate::error::Result;
+use crate::limits::Limits;
 use std::fmt;
 
 /// The tokens of one tokenizer, as one model uses them. Immutable; share it behind an `Arc`.
@@ -143,6 +145,23 @@ impl Vocabulary {
     /// The fingerprint of the same tokens with another width and other end-of-sequence ids, which are sorted.
     pub(crate) fn fingerprint_with(&self, width: usize, eos: &[TokenId]) -> [u8; 32] {
         fingerprint::fingerprint(self, width, eos)
+    }
+
+    /// The same tokens with other end-of-sequence ids. Those that ended a sequence so far stay special.
+    ///
+    /// # Errors
+    /// Those of [`VocabularyBuilder::build`].
+    pub(crate) fn with_eos(
+        &self,
+        eos: impl IntoIterator<Item = TokenId>,
+        limits: &Limits,
+    ) -> Result<Vocabulary> {
+        let mut builder = VocabularyBuilder::new(limits);
+        let ids = (0..self.len() as u32).map(TokenId::new);
+        ids.for_each(|id| builder.push(self.bytes(id).unwrap_or_default()));
+        let specials = self.specials();
+        let builder = specials.fold(builder, |builder, (id, name)| builder.special(id, name));
+        builder.eos(eos).width(self.width).build()
     }
 
     /// For each byte value, whether no token is that byte alone. Text with such bytes can be made only

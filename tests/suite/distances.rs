@@ -56,6 +56,18 @@ fn masks_within_budgets_are_those_of_exhaustive_search_with_token_terminals() {
 }
 
 #[test]
+fn distances_are_those_of_exhaustive_search_with_end_tokens_that_are_given() {
+    hold_on_part(distances_agree, &GrammarShape { ends: true, ..GrammarShape::default() }, 20, 5);
+    hold_on_part(distances_agree, &GrammarShape { ends: true, ..with_tokens() }, 30, 5);
+}
+
+#[test]
+fn masks_within_budgets_are_those_of_exhaustive_search_with_end_tokens_that_are_given() {
+    hold_on_part(budgets_agree, &GrammarShape { ends: true, ..few_letters() }, 30, 5);
+    hold_on_part(budgets_agree, &GrammarShape { ends: true, ..with_tokens() }, 40, 5);
+}
+
+#[test]
 fn masks_within_budgets_are_those_of_exhaustive_search_with_triggers() {
     hold_on_part(budgets_agree, &GrammarShape { triggers: true, depth: 3, ..few_letters() }, 40, 5);
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 type Property = fn(&[u8], &GrammarShape) -> Result<Outcome, String>;
 
 /// Tries a property on random cases of a shape. At most `undecided` percent of them may stay undecided.
-fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
+pub(crate) fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
     hold_on_bytes(|bytes| property(bytes, shape), undecided, 1);
 }
 
@@ -140,6 +140,21 @@ fn words_with_token_terminals_are_accepted_in_any_tokenisation() {
 #[test]
 fn threads_that_share_a_grammar_with_token_terminals_get_the_same_masks() {
     hold(threads_agree, &with_tokens(), 5);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_end_tokens_that_are_given() {
+    hold(operations_agree, &GrammarShape { ends: true, ..GrammarShape::default() }, 2);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_with_end_tokens_that_are_given_beside_token_terminals() {
+    hold(operations_agree, &GrammarShape { ends: true, ..with_tokens() }, 5);
+}
+
+#[test]
+fn operations_agree_with_the_oracle_from_mask_files_with_end_tokens_that_are_given() {
+    hold_on_part(operations_agree_from_files, &GrammarShape { ends: true, ..GrammarShape::default() }, 2, 4);
 }
 
 /// Free text with triggers: strings, and what follows them; the end of the text is a token terminal in some grammars.

@@ -11,6 +11,7 @@ mod diagnostics;
 mod different_items;
 mod distances;
 mod earley;
+mod end_tokens;
 mod engine_properties;
 mod experiments;
 mod figures;

@@ -3,6 +3,7 @@
 
 use super::brute_mask::brute_mask_with;
 use super::earley::{Recogniser, Refusal, State, Symbol};
+use super::end_tokens;
 use super::generate::{
     Choices, GrammarShape, RandomVocabulary, name_specials, random_grammar, random_symbols,
     random_tokenisation, random_vocabulary,
@@ -42,7 +43,7 @@ pub fn small_limits() -> Limits {
 pub fn operations_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, choices| operate(Walk::new(case, &case.compiled), choices))
+    run_case(&grammar, shape, &mut choices, |case, choices| operate(Walk::new(case, &case.compiled), choices))
 }
 
 /// The same with an engine that begins with a mask file in which little was explored.
@@ -52,7 +53,7 @@ pub fn operations_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, S
 pub fn operations_agree_from_files(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, choices| {
+    run_case(&grammar, shape, &mut choices, |case, choices| {
         let words: Vec<Vec<u32>> = case.words.iter().map(|word| case.tokenised(choices, word)).collect();
         let loaded = loaded(&case.compiled, &words, choices)?;
         operate(Walk::new(case, &loaded), choices)
@@ -72,7 +73,7 @@ fn operate(mut walk: Walk<'_, '_>, choices: &mut Choices<'_>) -> Step {
 pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, choices| {
+    run_case(&grammar, shape, &mut choices, |case, choices| {
         let tight = small_limits().cache_bytes(2_000 + 64 * choices.below(256));
         let tight = Compiler::new(Arc::clone(case.compiled.vocabulary())).limits(tight).compile(&grammar)?;
         let compiler = Compiler::new(Arc::clone(case.compiled.vocabulary())).limits(small_limits());
@@ -102,7 +103,7 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
 pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, choices| {
+    run_case(&grammar, shape, &mut choices, |case, choices| {
         let masks =
             |compiled: &CompiledGrammar, word: &Vec<Taken>| -> grammata::Result<Vec<Arc<TokenMask>>> {
                 let mut matcher = compiled.matcher();
@@ -161,14 +162,18 @@ fn wander(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
 
 pub(super) fn run_case(
     grammar: &Grammar,
+    shape: &GrammarShape,
     choices: &mut Choices<'_>,
     body: impl FnOnce(&Case<'_>, &mut Choices<'_>) -> Step,
 ) -> Result<Outcome, String> {
     let mut shown = None;
     let outcome = Case::new(grammar, choices).and_then(|case| match case {
         None => Ok(Outcome::EmptyLanguage),
-        Some(case) => {
+        Some(mut case) => {
             shown = Some(case.vocabulary.clone());
+            if shape.ends {
+                case.compiled = end_tokens::given(&case, choices)?;
+            }
             body(&case, choices).map(|()| Outcome::Agreed)
         }
     });

@@ -15,7 +15,7 @@ use grammata::{Matcher, TokenId};
 pub fn distances_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, choices| {
+    run_case(&grammar, shape, &mut choices, |case, choices| {
         let (mut matcher, mut state) = (case.compiled.matcher(), case.recogniser.start());
         let mut taken = Vec::new();
         compare(case, &mut matcher, &state, &taken)?;
@@ -79,7 +79,7 @@ fn agree(what: &str, known: Distance, truth: Option<usize>) -> Step {
 pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
-    run_case(&grammar, &mut choices, |case, choices| {
+    run_case(&grammar, shape, &mut choices, |case, choices| {
         let mut matcher = case.compiled.matcher();
         let Distance::Exact(least) = matcher.distance()? else { return Err(Stop::Undecided) };
         if let Some(less) = least.checked_sub(1) {

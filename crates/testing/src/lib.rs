@@ -13,6 +13,7 @@ pub mod brute_mask;
 pub mod differential;
 pub mod distances;
 pub mod earley;
+mod end_tokens;
 pub mod fuzz;
 #[cfg(feature = "agents")]
 pub mod fuzz_flows;

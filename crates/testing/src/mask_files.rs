@@ -25,7 +25,7 @@ pub(super) fn loaded(
     let documents: Vec<Vec<TokenId>> = documents.iter().take(choices.below(4)).map(tokens).collect();
     let file = Arc::new(compiler.compile(compiled.grammar())?.explore(&budget, &documents)?);
     compiler.load(Arc::clone(&file))?.verify_masks()?;
-    Ok(compiler.load(file)?)
+    Ok(compiler.load(file)?.with_end_tokens(compiled.end_tokens().iter().copied())?)
 }
 
 /// Grammars of every kind of expression.

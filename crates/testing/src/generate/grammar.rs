@@ -32,6 +32,8 @@ pub struct GrammarShape {
     pub bounds: bool,
     /// Whether the grammar begins with free text, which may have triggers.
     pub triggers: bool,
+    /// Whether the matcher is given end tokens, and the vocabulary has others.
+    pub ends: bool,
 }
 
 impl Default for GrammarShape {
@@ -47,6 +49,7 @@ impl Default for GrammarShape {
             bytes: true,
             tokens: false,
             bounds: false,
+            ends: false,
             triggers: false,
         }
     }

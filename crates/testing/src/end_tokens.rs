@@ -1,0 +1,31 @@
+//! End tokens that a matcher is given: the vocabulary has others, and the oracle knows only those that are given.
+
+use super::agreement::{Case, small_limits};
+use super::generate::{Choices, RandomVocabulary};
+use super::outcome::Step;
+use grammata::{CompiledGrammar, Compiler, TokenId};
+use std::sync::Arc;
+
+/// The grammar of a case, compiled for a vocabulary with other end-of-sequence tokens, and given those of the case. Some of
+/// them may be text in that vocabulary.
+pub(super) fn given(case: &Case<'_>, choices: &mut Choices<'_>) -> Step<CompiledGrammar> {
+    let RandomVocabulary { tokens, eos, names, width } = &case.vocabulary;
+    let has_bytes = |id: u32| tokens.get(id as usize).is_some_and(Option::is_some);
+    let is_free = |id: &u32| !has_bytes(*id) && !names.iter().any(|(named, _)| named == id);
+    let free: Vec<u32> = (0..*width as u32).filter(is_free).collect();
+    if free.is_empty() {
+        return Ok(case.compiled.clone());
+    }
+    let mut other = case.vocabulary.clone();
+    other.eos = (0..=choices.below(3)).map(|_| *choices.pick(&free)).collect();
+    // the name of an ordinary token may be its text
+    if case.sets.is_empty() && choices.chance(40) {
+        let texts: Vec<Vec<u8>> = tokens.iter().flatten().cloned().collect();
+        for &id in eos.iter().filter(|id| !other.eos.contains(id)) {
+            other.tokens[id as usize] = Some(choices.pick(&texts).clone());
+        }
+    }
+    let compiler = Compiler::new(Arc::new(other.build()?)).limits(small_limits());
+    let compiled = compiler.compile(case.compiled.grammar())?;
+    Ok(compiled.with_end_tokens(eos.iter().map(|&id| TokenId::new(id)))?)
+}
