@@ -119,3 +119,37 @@ pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Err
         .help("offer only tokens that the mask allows"),
     )
 }
+
+pub(super) fn draft_lengths(first_child: usize, next_sibling: usize, tokens: usize) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new(
+            "matcher/draft-tree",
+            "the arrays of a draft tree have no nodes, or not the same number",
+        )
+        .found(format!("`first_child` {first_child}, `next_sibling` {next_sibling}, `tokens` {tokens}"))
+        .allowed("three arrays with an entry for each node, at least for the root")
+        .help("give the root an entry in each, too; its token is not read"),
+    )
+}
+
+/// A link from a node to a node, in one of the arrays.
+pub(super) fn draft_link(what: &'static str, (array, from, to): (&str, usize, i64), nodes: usize) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("matcher/draft-tree", what)
+            .found(format!("`{array}[{from}]` is {to}"))
+            .allowed(format!("-1 for none, or a node from 1 to {} that nothing else links to", nodes - 1))
+            .help("link each node once: as the first child of its parent, or as the next sibling of another child"),
+    )
+}
+
+pub(super) fn draft_rows(found: usize, nodes: usize, row_words: usize) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        Diagnostic::new("matcher/draft-rows", "there is no room for a mask of each node of the draft")
+            .found(format!("{found} words of 32 bits"))
+            .allowed(format!("at least {nodes} rows of {row_words} words"))
+            .help("a draft has a row for each of its tokens, and one before the first"),
+    )
+}

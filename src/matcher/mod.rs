@@ -9,6 +9,7 @@
 
 mod budget;
 mod draft;
+mod draft_tree;
 mod end_tokens;
 mod errors;
 mod explain;
@@ -24,6 +25,7 @@ mod steps;
 mod within;
 mod within_parts;
 
+pub use draft_tree::DraftTree;
 pub use errors::rollback_too_far;
 pub use explain::{Expectation, Explanation};
 pub use matcher::Matcher;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 type Property = fn(&[u8], &GrammarShape) -> Result<Outcome, String>;
 
 /// Tries a property on random cases of a shape. At most `undecided` percent of them may stay undecided.
-pub(crate) fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
+fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
     hold_on_bytes(|bytes| property(bytes, shape), undecided, 1);
 }
 

@@ -10,6 +10,7 @@ mod counters;
 mod diagnostics;
 mod different_items;
 mod distances;
+mod drafts;
 mod earley;
 mod end_tokens;
 mod engine_properties;

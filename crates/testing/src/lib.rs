@@ -12,6 +12,7 @@ pub mod bounded_parts;
 pub mod brute_mask;
 pub mod differential;
 pub mod distances;
+pub mod drafts;
 pub mod earley;
 mod end_tokens;
 pub mod fuzz;

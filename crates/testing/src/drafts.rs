@@ -1,0 +1,117 @@
+//! Masks of draft trees against a fork for each node.
+
+use super::agreement::run_case;
+use super::generate::{Choices, GrammarShape, random_grammar};
+use super::outcome::{Outcome, Step, same};
+use grammata::matcher::DraftTree;
+use grammata::{Matcher, TokenId, TokenMask};
+
+/// Draws a grammar, a vocabulary, a place of a text and a tree of tokens after it: the rows of the tree are the masks of forks
+/// that have taken the tokens one by one, and the matcher is where it was.
+///
+/// # Errors
+/// What they disagree on, with the case in words.
+pub fn tree_masks_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
+    let mut choices = Choices::new(bytes);
+    let grammar = random_grammar(&mut choices, shape);
+    run_case(&grammar, shape, &mut choices, |case, choices| {
+        let mut matcher = case.compiled.matcher();
+        for _ in 0..choices.below(4) {
+            let allowed: Vec<TokenId> = matcher.mask()?.iter().collect();
+            if allowed.is_empty() {
+                break;
+            }
+            matcher.accept_token(*choices.pick(&allowed))?;
+        }
+        compare(&mut matcher, choices)
+    })
+}
+
+/// A tree in the making: for each node its token, its links and a fork that has taken the tokens up to it.
+#[derive(Default)]
+struct Grown {
+    tokens: Vec<i64>,
+    first_child: Vec<i64>,
+    next_sibling: Vec<i64>,
+    forks: Vec<Option<Matcher>>,
+}
+
+impl Grown {
+    fn push(&mut self, token: i64, fork: Option<Matcher>) {
+        self.tokens.push(token);
+        self.first_child.push(-1);
+        self.next_sibling.push(-1);
+        self.forks.push(fork);
+    }
+}
+
+fn compare(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
+    let width = matcher.compiled().vocabulary().width();
+    let before = (matcher.bytes(), matcher.steps(), matcher.mask()?);
+    let mut tree = Grown::default();
+    tree.push(i64::MIN, Some(matcher.fork()));
+    for node in 1..1 + choices.below(12) {
+        let parent = choices.below(node);
+        let mut fork = tree.forks[parent].clone();
+        let allowed: Vec<TokenId> = match &mut fork {
+            Some(fork) => fork.mask()?.iter().collect(),
+            None => Vec::new(),
+        };
+        let token = match choices.below(8) {
+            0 => choices.below(width + 2) as i64 - 1,
+            1 => i64::from(u32::MAX) + 1,
+            _ if allowed.is_empty() => 0,
+            _ => i64::from(choices.pick(&allowed).get()),
+        };
+        let taken = match (&mut fork, u32::try_from(token)) {
+            (Some(fork), Ok(token)) => fork.try_accept(TokenId::new(token))?,
+            _ => false,
+        };
+        tree.push(token, fork.filter(|_| taken));
+        // the new child becomes the first one, or comes after the first
+        match usize::try_from(tree.first_child[parent]) {
+            Ok(first) if choices.chance(50) => {
+                tree.next_sibling[node] = std::mem::replace(&mut tree.next_sibling[first], node as i64);
+            }
+            _ => tree.next_sibling[node] = std::mem::replace(&mut tree.first_child[parent], node as i64),
+        }
+    }
+    let made = DraftTree::new(&tree.first_child, &tree.next_sibling, &tree.tokens)?;
+    let row_words = width.div_ceil(32) + choices.below(2);
+    let mut rows = vec![u32::MAX; tree.tokens.len() * row_words + 1];
+    let reached = matcher.fill_tree_masks(&made, &mut rows, row_words)?;
+    let expected: Vec<bool> = tree.forks.iter().map(Option::is_some).collect();
+    same("the nodes that are reached", reached, expected)?;
+    for (node, fork) in tree.forks.iter_mut().enumerate() {
+        let mut expected = vec![0; row_words];
+        if let Some(fork) = fork {
+            fork.mask()?.write_to(&mut expected)?;
+        }
+        same(&format!("the row of node {node}"), &rows[node * row_words..][..row_words], &expected[..])?;
+    }
+    same("what is behind the rows", rows.last(), Some(&u32::MAX))?;
+    same("the matcher after a tree", (matcher.bytes(), matcher.steps(), matcher.mask()?), before)?;
+    chain(matcher, &tree, row_words, choices)
+}
+
+/// The way to a node, as a draft of tokens.
+fn chain(matcher: &mut Matcher, tree: &Grown, row_words: usize, choices: &mut Choices<'_>) -> Step {
+    let ids = tree.tokens.iter().skip(1).filter_map(|&token| u32::try_from(token).ok()).map(TokenId::new);
+    let draft: Vec<TokenId> = ids.take(choices.below(6)).collect();
+    let mut rows = vec![u32::MAX; (draft.len() + 1) * row_words];
+    let count = matcher.fill_draft_masks(&draft, &mut rows, row_words)?;
+    same("the tokens of a draft", count, matcher.validate_tokens(&draft)?)?;
+    let mut fork = matcher.fork();
+    for (place, row) in rows.chunks(row_words).enumerate() {
+        let mut expected = vec![0; row_words];
+        if place <= count {
+            let mask: std::sync::Arc<TokenMask> = fork.mask()?;
+            mask.write_to(&mut expected)?;
+        }
+        if place < count {
+            fork.accept_token(draft[place])?;
+        }
+        same(&format!("row {place} of a draft"), row, &expected[..])?;
+    }
+    Ok(())
+}
