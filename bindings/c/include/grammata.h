@@ -691,6 +691,20 @@ GrammataStatus grammata_matcher_new(const GrammataGrammar *grammar,
                                     GrammataError **error);
 
 /**
+ * Makes a matcher at the beginning of a text that ends with these tokens, in place of the vocabulary's end-of-sequence tokens: the
+ * `stop_token_ids` of a request. A mask has each of them exactly where the text may end, and none of the others; only a token
+ * terminal that lists a token takes it elsewhere. GRAMMATA_STATUS_USAGE if there are none, or one is outside of the vocabulary.
+ *
+ * A token that is ordinary text is text no longer. The grammar is compiled again for each such call: fork the matcher if more are
+ * needed.
+ */
+GrammataStatus grammata_matcher_new_with_end_tokens(const GrammataGrammar *grammar,
+                                                    const uint32_t *tokens,
+                                                    size_t count,
+                                                    GrammataMatcher **out,
+                                                    GrammataError **error);
+
+/**
  * Makes a matcher of its own at the same place. What was accepted so far is shared, not copied.
  */
 GrammataStatus grammata_matcher_fork(GrammataMatcher *matcher, GrammataMatcher **out, GrammataError **error);
@@ -881,6 +895,42 @@ GrammataStatus grammata_matcher_rollback(GrammataMatcher *matcher, size_t steps,
  * Back to the beginning.
  */
 GrammataStatus grammata_matcher_reset(GrammataMatcher *matcher, GrammataError **error);
+
+/**
+ * Writes `count + 1` masks for a draft of `count` tokens: the first is that of this place, row `i`, which begins at
+ * `words[i * row_words]`, that after the first `i` tokens. `*allowed` is how many tokens are allowed one after the other; rows behind
+ * them are all 0, as are all rows if the call fails. A token outside of the vocabulary is one that is not allowed. The matcher
+ * stays where it is.
+ */
+GrammataStatus grammata_matcher_fill_draft_masks(GrammataMatcher *matcher,
+                                                 const uint32_t *tokens,
+                                                 size_t count,
+                                                 uint32_t *words,
+                                                 size_t words_length,
+                                                 size_t row_words,
+                                                 size_t *allowed,
+                                                 GrammataError **error);
+
+/**
+ * Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n * row_words]`. Node 0 is
+ * the root, which stands for this place; `tokens[0]` is not read. `first_child[n]` is the first child of node `n`, `next_sibling[n]`
+ * the next child of the same parent, and -1 stands for none. These are the arrays `retrieve_next_token`, `retrieve_next_sibling` and
+ * `draft_tokens` of SGLang and XGrammar.
+ *
+ * `reached` may be NULL; else it has room for `count` answers: whether the tokens from the root to a node are allowed one after the
+ * other. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the links make no tree. The
+ * matcher stays where it is.
+ */
+GrammataStatus grammata_matcher_fill_tree_masks(GrammataMatcher *matcher,
+                                                const int64_t *first_child,
+                                                const int64_t *next_sibling,
+                                                const int64_t *tokens,
+                                                size_t count,
+                                                uint32_t *words,
+                                                size_t words_length,
+                                                size_t row_words,
+                                                bool *reached,
+                                                GrammataError **error);
 
 /**
  * Explains how the grammar takes bytes after what was accepted so far. The matcher does not move.

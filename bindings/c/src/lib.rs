@@ -42,6 +42,9 @@ pub mod matcher;
 pub mod steps;
 
 #[allow(unsafe_code)]
+pub mod draft;
+
+#[allow(unsafe_code)]
 pub mod explanation;
 
 #[allow(unsafe_code)]

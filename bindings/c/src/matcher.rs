@@ -5,8 +5,8 @@ use crate::failure::{GrammataStatus, Result};
 use crate::grammar::GrammataGrammar;
 use crate::raw::{Call, Exclusive, Using};
 use crate::vocabulary::in_range;
-use engine::Matcher;
 use engine::mask::Distance;
+use engine::{Matcher, TokenId};
 use std::ffi::c_char;
 
 /// One sequence under a grammar.
@@ -50,6 +50,30 @@ pub unsafe extern "C" fn grammata_matcher_new(
         call.clear(out)?;
         let grammar = call.handle(grammar, "grammar")?;
         call.give(out, GrammataMatcher::new(grammar.compiled.matcher()))
+    })
+}
+
+/// Makes a matcher at the beginning of a text that ends with these tokens, in place of the vocabulary's end-of-sequence tokens: the
+/// `stop_token_ids` of a request. A mask has each of them exactly where the text may end, and none of the others; only a token
+/// terminal that lists a token takes it elsewhere. GRAMMATA_STATUS_USAGE if there are none, or one is outside of the vocabulary.
+///
+/// A token that is ordinary text is text no longer. The grammar is compiled again for each such call: fork the matcher if more are
+/// needed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_new_with_end_tokens(
+    grammar: *const GrammataGrammar,
+    tokens: *const u32,
+    count: usize,
+    out: *mut *mut GrammataMatcher,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.clear(out)?;
+        let grammar = call.handle(grammar, "grammar")?;
+        let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
+        call.give(out, GrammataMatcher::new(grammar.compiled.with_end_tokens(tokens)?.matcher()))
     })
 }
 

@@ -133,8 +133,80 @@ static void matchers(void) {
     CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
 }
 
+static void end_tokens(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"a\" \"b\"?");
+    const uint32_t ends[] = {WIDTH - 1, WIDTH - 1}, wild[] = {END, WIDTH};
+    GrammataMatcher *matcher;
+    uint32_t mask[2];
+    bool answer;
+    OK(grammata_matcher_new_with_end_tokens(grammar, ends, 2, &matcher, &error));
+    OK(grammata_matcher_accept_token(matcher, A, &error));
+    OK(grammata_matcher_fill_mask(matcher, mask, 2, &error));
+    CHECK(mask[0] >> B & 1 && !(mask[0] >> END & 1) && mask[(WIDTH - 1) / 32] >> (WIDTH - 1) % 32 & 1);
+    OK(grammata_matcher_try_accept(matcher, END, &answer, &error));
+    CHECK(!answer);
+    OK(grammata_matcher_accept_token(matcher, WIDTH - 1, &error));
+    OK(grammata_matcher_is_finished(matcher, &answer, &error));
+    CHECK(answer);
+    CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
+    FAILS(grammata_matcher_new_with_end_tokens(grammar, NULL, 0, &matcher, &error), USAGE, "mask/no-end-tokens");
+    FAILS(grammata_matcher_new_with_end_tokens(grammar, NULL, 1, &matcher, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_new_with_end_tokens(grammar, wild, 2, &matcher, &error), USAGE, "mask/end-token-range");
+    FAILS(grammata_matcher_new_with_end_tokens(NULL, ends, 2, &matcher, &error), USAGE, "c/null");
+    CHECK(!matcher);
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+}
+
+static void drafts(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"ab\" (\"ab\" | \"b\")* \"a\"?");
+    GrammataMatcher *matcher;
+    uint32_t rows[8], first[2];
+    size_t allowed, steps;
+    OK(grammata_matcher_new(grammar, &matcher, &error));
+    OK(grammata_matcher_fill_mask(matcher, first, 2, &error));
+    const uint32_t draft[] = {AB, QUOTE, B};
+    memset(rows, 255, sizeof rows);
+    OK(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 2, &allowed, &error));
+    CHECK(allowed == 1 && rows[0] == first[0] && rows[2] == (1u << A | 1u << B | 1u << AB | 1u << BA | 1u << END));
+    CHECK(rows[4] == 0 && rows[5] == 0 && rows[6] == 0 && rows[7] == 0);
+    FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 7, 2, &allowed, &error), USAGE, "matcher/draft-rows");
+    CHECK(allowed == 0 && rows[0] == 0);
+    FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 1, &allowed, &error), TOO_SHORT,
+          "mask/buffer-too-short");
+    FAILS(grammata_matcher_fill_draft_masks(matcher, NULL, 3, rows, 8, 2, &allowed, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, NULL, 8, 2, &allowed, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 2, NULL, &error), USAGE, "c/null");
+
+    /* the root has the children 1 and 2; 3 is below 2 */
+    const int64_t child[] = {1, -1, 3, -1}, sibling[] = {-1, 2, -1, -1}, tokens[] = {-1, B, AB, A};
+    bool reached[4];
+    OK(grammata_matcher_fill_tree_masks(matcher, child, sibling, tokens, 4, rows, 8, 2, reached, &error));
+    CHECK(reached[0] && !reached[1] && reached[2] && reached[3]);
+    CHECK(rows[0] == first[0] && rows[2] == 0 && rows[6] == (1u << B | 1u << BA | 1u << END));
+    OK(grammata_matcher_fill_tree_masks(matcher, child, sibling, tokens, 4, rows, 8, 2, NULL, &error));
+    const int64_t circle[] = {1, 0, -1, -1};
+    FAILS(grammata_matcher_fill_tree_masks(matcher, circle, sibling, tokens, 4, rows, 8, 2, reached, &error), USAGE,
+          "matcher/draft-tree");
+    CHECK(rows[0] == 0);
+    FAILS(grammata_matcher_fill_tree_masks(matcher, child, sibling, tokens, 0, rows, 8, 2, reached, &error), USAGE,
+          "matcher/draft-tree");
+    FAILS(grammata_matcher_fill_tree_masks(matcher, NULL, sibling, tokens, 4, rows, 8, 2, reached, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_fill_tree_masks(matcher, child, sibling, tokens, SIZE_MAX / 2, rows, 8, 2, NULL, &error), USAGE,
+          "c/size");
+    OK(grammata_matcher_steps(matcher, &steps, &error));
+    CHECK(steps == 0);
+    CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+}
+
 int main(void) {
     matchers();
+    end_tokens();
+    drafts();
     puts("matchers hold");
     return 0;
 }
