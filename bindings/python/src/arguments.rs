@@ -35,6 +35,22 @@ pub(crate) fn ids(tokens: Vec<Token>) -> Vec<TokenId> {
     tokens.into_iter().map(|token| token.0).collect()
 }
 
+/// A token of a draft: any integer. One that no vocabulary has, such as -1, is a token that no mask allows.
+#[derive(Clone, Copy)]
+pub(crate) struct DraftToken(pub(crate) i64);
+
+impl<'py> FromPyObject<'_, 'py> for DraftToken {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<DraftToken> {
+        match object.extract::<i64>() {
+            Ok(token) => Ok(DraftToken(token)),
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => Ok(DraftToken(-1)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// One id or several.
 pub(crate) enum Ids {
     One(Token),

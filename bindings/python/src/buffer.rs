@@ -244,3 +244,21 @@ pub(crate) fn fill(
     let py = object.py();
     with_view(object, |view| view.with_words(py, write).raise(py))
 }
+
+/// Writes `count` masks to rows of an object's memory: of two dimensions, its rows; of one dimension, equal parts. `write` gets the
+/// words and how many a row has, and does not have the interpreter's lock.
+pub(crate) fn fill_rows<R: Send>(
+    object: &Bound<'_, PyAny>,
+    count: usize,
+    write: impl FnOnce(&mut [u32], usize) -> grammata::Result<R> + Send,
+) -> PyResult<R> {
+    let py = object.py();
+    with_view(object, |view| {
+        let columns = view.rows().map(|(_, columns)| columns);
+        view.with_words(py, |words| {
+            let row = columns.unwrap_or(words.len() / count.max(1));
+            write(words, row)
+        })
+        .raise(py)
+    })
+}

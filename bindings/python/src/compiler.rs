@@ -1,6 +1,6 @@
 //! Compilers, and grammars compiled for a vocabulary.
 
-use crate::arguments::{Bytes, limits};
+use crate::arguments::{Bytes, Token, ids, limits};
 use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use crate::mask_file::{Exploring, MaskFile, budget};
@@ -261,8 +261,16 @@ impl CompiledGrammar {
 #[pymethods]
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
-    fn matcher(&self) -> Matcher {
-        Matcher::new(self.compiled.matcher())
+    ///
+    /// `end_tokens` are ids that end the text in place of the vocabulary's end-of-sequence tokens, as the `stop_token_ids` of a
+    /// request: a mask has each of them exactly where the text may end, and none of the others. Only a token terminal that lists a
+    /// token takes it elsewhere. An id that is ordinary text is text no longer; that takes compiling the grammar again for such a
+    /// call. Raises UsageError if there are none, or an id is outside of the vocabulary.
+    #[pyo3(signature = (*, end_tokens=None))]
+    fn matcher(&self, py: Python<'_>, end_tokens: Option<Vec<Token>>) -> PyResult<Matcher> {
+        let Some(tokens) = end_tokens else { return Ok(Matcher::new(self.compiled.matcher())) };
+        let given = py.detach(|| self.compiled.with_end_tokens(ids(tokens))).raise(py)?;
+        Ok(Matcher::new(given.matcher()))
     }
 
     /// The vocabulary it was compiled for.

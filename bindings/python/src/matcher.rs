@@ -1,11 +1,13 @@
 //! Matchers: one sequence under a grammar.
 
-use crate::arguments::{Bytes, Token, ids};
+use crate::arguments::{Bytes, DraftToken, Token, ids};
 use crate::buffer;
 use crate::compiler::CompiledGrammar;
 use crate::errors::{self, Raise};
 use crate::explanation::{distance, explanation};
 use crate::mask::TokenMask;
+use grammata::TokenId;
+use grammata::matcher::DraftTree;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, TryLockError};
@@ -83,7 +85,13 @@ impl Matcher {
     /// The grammar, without the warnings of its front end.
     #[getter]
     fn compiled(&self, py: Python<'_>) -> PyResult<CompiledGrammar> {
-        self.ask(py, |matcher| CompiledGrammar::of(matcher.compiled().clone()))
+        self.ask(py, |matcher| CompiledGrammar::of(matcher.compiled().without_end_tokens()))
+    }
+
+    /// The tokens that end the text: the vocabulary's end-of-sequence tokens, or those that were given.
+    #[getter]
+    fn end_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.ask(py, |matcher| matcher.compiled().end_tokens().iter().map(|token| token.get()).collect())
     }
 
     /// The bytes accepted so far.
@@ -196,6 +204,44 @@ impl Matcher {
     #[pyo3(signature = (budget, buffer, /))]
     fn fill_mask_within(&self, budget: usize, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
         buffer::fill(buffer, |words| self.try_run(|matcher| matcher.fill_mask_within(budget, words)))
+    }
+
+    /// Writes a mask for each place of a draft into a row of its own: row `i` is the mask after the first `i` tokens, so that there is
+    /// a row more than there are tokens. Returns how many tokens are allowed one after the other; the rows behind them are all 0. A
+    /// token outside of the vocabulary, such as -1, is one that is not allowed. The matcher stays where it is.
+    ///
+    /// Of an array of two dimensions, a row is a row; of one dimension, an equal part. Raises UsageError if there are too few rows,
+    /// or they are too short; LimitError. All rows are then 0.
+    #[pyo3(signature = (tokens, buffer, /))]
+    fn fill_draft_masks(&self, tokens: Vec<DraftToken>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        // no vocabulary has as many tokens
+        let id = |DraftToken(token): DraftToken| TokenId::new(u32::try_from(token).unwrap_or(u32::MAX));
+        let draft: Vec<TokenId> = tokens.into_iter().map(id).collect();
+        buffer::fill_rows(buffer, draft.len() + 1, |words, row| {
+            self.try_run(|matcher| matcher.fill_draft_masks(&draft, words, row))
+        })
+    }
+
+    /// Writes a mask for each node of a tree of draft tokens into a row of its own. Node 0 is the root, which stands for this place:
+    /// its token is not read. `first_child[n]` is the first child of node `n`, `next_sibling[n]` the next child of the same parent, and
+    /// -1 stands for none: the arrays `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens` of SGLang and XGrammar.
+    ///
+    /// Returns for each node whether the tokens from the root to it are allowed one after the other; rows of the others are all 0. The
+    /// buffer is as of `fill_draft_masks`. The matcher stays where it is. Raises UsageError, also if the links make no tree; LimitError.
+    #[pyo3(signature = (first_child, next_sibling, tokens, buffer, /))]
+    fn fill_tree_masks(
+        &self,
+        py: Python<'_>,
+        first_child: Vec<i64>,
+        next_sibling: Vec<i64>,
+        tokens: Vec<DraftToken>,
+        buffer: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<bool>> {
+        let tokens: Vec<i64> = tokens.into_iter().map(|token| token.0).collect();
+        let tree = DraftTree::new(&first_child, &next_sibling, &tokens).raise(py)?;
+        buffer::fill_rows(buffer, tree.len(), |words, row| {
+            self.try_run(|matcher| matcher.fill_tree_masks(&tree, words, row))
+        })
     }
 
     /// Whether a token may come next: what the mask says of it, without a mask. Raises LimitError.

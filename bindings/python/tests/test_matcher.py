@@ -41,6 +41,75 @@ def test_forks_are_apart(bytewise):
     assert matcher.compiled.matcher().steps == 0
 
 
+def test_end_tokens_of_a_request():
+    vocabulary = grammata.Vocabulary.from_tokens(["a", "b", None, None], specials={"<end>": 2, "<stop>": 3}, eos=2)
+    grammar = grammata.Compiler(vocabulary).compile_regex("a(b)?")
+    matcher = grammar.matcher(end_tokens=[3, np.int64(3)])
+    assert matcher.end_tokens == [3] and grammar.matcher().end_tokens == [2]
+    assert matcher.mask().ids() == [0]
+    matcher.accept_token(0)
+    memory = np.zeros(1, np.int32)
+    matcher.fill_mask(memory)
+    assert matcher.mask().ids() == bits(memory) == [1, 3]
+    assert not matcher.try_accept(2)
+    assert matcher.compiled.matcher().end_tokens == [2]
+    fork = matcher.fork()
+    fork.accept_token(3)
+    assert fork.is_finished() and not fork.mask()
+    # ordinary text
+    matcher = grammar.matcher(end_tokens=[1])
+    matcher.accept_bytes("a")
+    assert matcher.mask().ids() == [1]
+    matcher.accept_token(1)
+    assert matcher.is_finished() and matcher.bytes == b"a"
+    for wrong, code in [([], "mask/no-end-tokens"), ([4], "mask/end-token-range"), ([-1], "python/token-range")]:
+        with pytest.raises(grammata.UsageError) as caught:
+            grammar.matcher(end_tokens=wrong)
+        assert caught.value.code == code
+    with pytest.raises(TypeError):
+        grammar.matcher(end_tokens=3)
+
+
+def test_masks_of_drafts(compiler, vocabulary):
+    matcher = compiler.compile_regex("(yes|no)!*").matcher()
+    yes, no, mark = (vocabulary.encode_greedy(text)[0] for text in ("yes", "no", "!"))
+    words = vocabulary.mask_words
+    rows = np.full((5, words), -1, np.int32)
+    assert matcher.fill_draft_masks(np.array([yes, mark, -1], np.int64), rows) == 2
+    fork = matcher.fork()
+    for row, token in zip(rows, (yes, mark, None), strict=False):
+        assert bits(row) == fork.mask().ids()
+        if token is not None:
+            fork.accept_token(token)
+    assert not rows[3].any() and (rows[4] == -1).all()
+    # the same in memory of one dimension
+    flat = bytearray(4 * 3 * words)
+    assert matcher.fill_draft_masks([yes, 2**70], flat) == 1
+    assert flat[: 8 * words] == rows[:2].tobytes() and not any(flat[8 * words :])
+    # the root has the children yes and no; a mark is below each
+    child, sibling = np.array([1, 3, 4, -1, -1]), np.array([-1, 2, -1, -1, -1])
+    tokens = np.array([0, yes, no, mark, yes])
+    assert matcher.fill_tree_masks(child, sibling, tokens, rows) == [True, True, True, True, False]
+    for row, text in zip(rows, ("", "yes", "no", "yes!"), strict=False):
+        other = matcher.fork()
+        other.accept_bytes(text)
+        assert bits(row) == other.mask().ids()
+    assert not rows[4].any() and matcher.steps == 0
+    for call, code in [
+        (lambda: matcher.fill_draft_masks([yes] * 5, rows), "matcher/draft-rows"),
+        (lambda: matcher.fill_draft_masks([yes], rows[:, 1:].copy()), "mask/buffer-too-short"),
+        (lambda: matcher.fill_draft_masks([], b"1234"), "python/read-only"),
+        (lambda: matcher.fill_tree_masks([], [], [], rows), "matcher/draft-tree"),
+        (lambda: matcher.fill_tree_masks([1, 0], [-1, -1], [0, yes], rows), "matcher/draft-tree"),
+        (lambda: matcher.fill_tree_masks([-1] * 6, [-1] * 6, [yes] * 6, rows), "matcher/draft-rows"),
+    ]:
+        with pytest.raises(grammata.UsageError) as caught:
+            call()
+        assert caught.value.code == code
+    with pytest.raises(TypeError):
+        matcher.fill_draft_masks(["yes"], rows)
+
+
 def test_every_way_to_a_mask_agrees(compiler, vocabulary):
     grammar = compiler.compile_json_schema({"type": "object", "properties": {"a": {"type": "string"}}})
     matcher = grammar.matcher()
