@@ -1,7 +1,7 @@
 //! The errors of this room.
 
 use super::TokenId;
-use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt, excerpt_bytes};
 use crate::error::{Error, ErrorKind};
 
 fn vocabulary(diagnostic: Diagnostic) -> Error {
@@ -178,5 +178,29 @@ pub(crate) fn tiktoken_line(line: usize, column: usize, found: &[u8], what: &'st
             .found(excerpt_bytes(found))
             .allowed("`<token in base64> <rank>` on each line, each rank once")
             .help("check that the file is whole and unedited"),
+    )
+}
+
+/// `added` are the added tokens that the file has.
+pub(crate) fn no_added_token<'a>(name: &str, added: impl IntoIterator<Item = &'a str>) -> Error {
+    let mut names: Vec<&str> = added.into_iter().collect();
+    names.sort_unstable();
+    let allowed = match &names[..] {
+        [] => "none: this file has no added tokens".to_owned(),
+        [some @ .., last] if some.len() < 8 => {
+            some.iter().map(|name| excerpt(name) + ", ").collect::<String>() + &excerpt(last)
+        }
+        many => format!("the contents of the file's {} `added_tokens`", many.len()),
+    };
+    let help = did_you_mean(
+        name,
+        names.iter().copied(),
+        "for another token, give its name with its id (`LoadOptions::specials`)",
+    );
+    vocabulary(
+        Diagnostic::new("vocabulary/no-added-token", "the tokenizer has no added token of that name")
+            .found(excerpt(name))
+            .allowed(allowed)
+            .help(help),
     )
 }

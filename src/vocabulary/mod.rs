@@ -43,7 +43,7 @@ mod token_id;
 pub(crate) mod trie;
 
 pub use builder::VocabularyBuilder;
-pub use load::LoadOptions;
+pub use load::{AddedTokens, LoadOptions};
 pub use token_id::TokenId;
 pub use trie::TokenTrie;
 pub(crate) use trie::{ChildStep, EndingTokens, Node};

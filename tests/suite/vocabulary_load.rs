@@ -398,3 +398,81 @@ fn the_size_of_a_file_is_limited() {
     assert_eq!(Vocabulary::from_file_bytes(&[b'['; 1001], &small).unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(Vocabulary::from_file("tests/no-such-file", &small).unwrap_err().kind(), ErrorKind::Io);
 }
+
+mod added_tokens {
+    use super::*;
+    use grammata::Compiler;
+    use grammata::syntax::{gbnf, json_schema};
+    use grammata::vocabulary::AddedTokens;
+    use std::sync::Arc;
+
+    /// As Qwen 3's: `<think>` 4 and `<tool_call>` 5 are added tokens that are not flagged as special.
+    fn qwen() -> String {
+        let added = |id: u32, content: &str, special: bool| {
+            format!(r#"{{"id": {id}, "content": "{content}", "special": {special}}}"#)
+        };
+        let added =
+            [added(3, "<|im_end|>", true), added(4, "<think>", false), added(5, "<tool_call>", false)];
+        let model = r#"{"type": "BPE", "vocab": {"a": 0, "\"": 1, "<": 2}, "merges": []}"#;
+        tokenizer(model, r#"{"type": "ByteLevel"}"#, &added.join(", "))
+    }
+
+    fn read(added: AddedTokens) -> Vocabulary {
+        Vocabulary::from_file_bytes(qwen().as_bytes(), &options().added(added)).unwrap()
+    }
+
+    fn named(names: &[&str]) -> AddedTokens {
+        AddedTokens::Named(names.iter().map(|&name| name.to_owned()).collect())
+    }
+
+    #[test]
+    fn added_tokens_are_special_where_the_options_say_so() {
+        let cases = [
+            (AddedTokens::Flagged, vec![3]),
+            (named(&[]), vec![3]),
+            (named(&["<think>", "<|im_end|>"]), vec![3, 4]),
+            (AddedTokens::Special, vec![3, 4, 5]),
+        ];
+        for (added, expected) in cases {
+            let vocabulary = read(added.clone());
+            let specials: Vec<u32> = vocabulary.specials().map(|(id, _)| id.get()).collect();
+            assert_eq!(specials, expected, "{added:?}");
+            assert_eq!(vocabulary.bytes(id(4)).is_some(), !expected.contains(&4));
+            assert_eq!(vocabulary.eos(), [id(3)]);
+        }
+    }
+
+    #[test]
+    fn strings_do_not_hold_them_and_token_terminals_take_them() {
+        let string = json_schema::compile(r#"{"type": "string"}"#, &json_schema::Options::default()).unwrap();
+        let thought = gbnf::compile(r#"root ::= <think> "a""#, &gbnf::Options::default()).unwrap();
+        for (added, in_string) in [(AddedTokens::Flagged, true), (named(&["<think>"]), false)] {
+            let compiler = Compiler::new(Arc::new(read(added)));
+            let mut matcher = compiler.compile(&string.grammar).unwrap().matcher();
+            matcher.accept_bytes(b"\"").unwrap();
+            let mask = matcher.mask().unwrap();
+            assert_eq!((mask.contains(id(4)), mask.contains(id(5))), (in_string, true));
+            // its text can still be spelled, by other tokens
+            assert!(mask.contains(id(2)));
+            let mut matcher = compiler.compile(&thought.grammar).unwrap().matcher();
+            let allowed: Vec<u32> = matcher.mask().unwrap().iter().map(TokenId::get).collect();
+            assert_eq!(allowed, [4]);
+        }
+    }
+
+    #[test]
+    fn names_that_no_added_token_has_are_refused() {
+        let options = |names| options().added(named(names));
+        let error = Vocabulary::from_file_bytes(qwen().as_bytes(), &options(&["<thnk>"])).unwrap_err();
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Vocabulary, "vocabulary/no-added-token"));
+        assert!(error.to_string().contains("did you mean `<think>`?"), "{error}");
+        // a token of the model's own is not an added one
+        let error = Vocabulary::from_file_bytes(qwen().as_bytes(), &options(&["a"])).unwrap_err();
+        assert_eq!(error.code(), "vocabulary/no-added-token");
+        let list = br#"["a", "<think>", "</s>"]"#;
+        let list_options = |names| options(names).eos(vec![id(2)]);
+        let error = Vocabulary::from_file_bytes(list, &list_options(&["<think>"])).unwrap_err();
+        assert_eq!(error.code(), "vocabulary/no-added-token");
+        assert!(Vocabulary::from_file_bytes(list, &list_options(&[])).is_ok());
+    }
+}

@@ -7,7 +7,7 @@ use engine::diagnostic::Notation;
 use engine::explore::ExploreBudget;
 use engine::syntax::automaton_spec;
 use engine::syntax::{self, Source, gbnf, json_schema, lark, regex, structural_tag};
-use engine::vocabulary::{LoadOptions, TokenId};
+use engine::vocabulary::{AddedTokens, LoadOptions, TokenId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -121,6 +121,7 @@ pub(crate) struct VocabularyOptions {
     pub(crate) eos: Vec<u32>,
     /// From names to ids.
     pub(crate) specials: BTreeMap<String, u32>,
+    pub(crate) added: AddedTokens,
     pub(crate) width: Option<usize>,
     pub(crate) limits: Limits,
 }
@@ -131,6 +132,7 @@ impl From<VocabularyOptions> for LoadOptions {
         let mut load = LoadOptions::default();
         load.eos = options.eos.into_iter().map(TokenId::new).collect();
         load.specials = specials.map(|(name, id)| (name, TokenId::new(id))).collect();
+        load.added = options.added;
         load.width = options.width;
         load.limits = options.limits;
         load

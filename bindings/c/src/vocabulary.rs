@@ -39,7 +39,8 @@ pub(crate) fn path(string: &CStr) -> Result<PathBuf> {
 /// Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
 ///
 /// Options: `eos` (list of ids; without it the special tokens with well-known names), `specials` (object from names to
-/// ids, beside those of the file), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.
+/// ids, beside those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as the file says;
+/// "special", all of them; or `{"named": [...]}`, these too), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_from_file(
     path: *const c_char,

@@ -42,6 +42,11 @@ static void vocabularies(void) {
     FAILS(grammata_vocabulary_from_file("no/such/file", NULL, &vocabulary, &error), IO, "io/file");
     FAILS(grammata_vocabulary_from_file(NULL, NULL, &vocabulary, &error), USAGE, "c/null");
     FAILS(grammata_vocabulary_from_bytes("?", 1, NULL, &vocabulary, &error), VOCABULARY, "vocabulary/format");
+    FAILS(grammata_vocabulary_from_bytes("[\"a\", {\"special\": \"</s>\"}]", 26, "{\"added\": {\"named\": [\"<think>\"]}}",
+                                         &vocabulary, &error),
+          VOCABULARY, "vocabulary/no-added-token");
+    OK(grammata_vocabulary_from_bytes("[\"a\", {\"special\": \"</s>\"}]", 26, "{\"added\": \"special\"}", &vocabulary, &error));
+    grammata_vocabulary_free(vocabulary);
     OK(grammata_vocabulary_from_bytes("[\"a\", {\"special\": \"</s>\"}]", 26, NULL, &vocabulary, &error));
     grammata_vocabulary_free(vocabulary);
 }

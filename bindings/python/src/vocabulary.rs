@@ -4,7 +4,7 @@ use crate::arguments::{Bytes, Ids, Token, ids, limits};
 use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::TokenId;
-use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
+use grammata::vocabulary::{AddedTokens, LoadOptions, VocabularyBuilder};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -32,11 +32,31 @@ impl std::hash::Hash for Vocabulary {
     }
 }
 
+/// Added tokens that are special though the tokenizer does not flag them: all or none, or some by name.
+#[derive(FromPyObject)]
+enum Added {
+    #[pyo3(annotation = "bool")]
+    All(bool),
+    #[pyo3(annotation = "sequence of str")]
+    Named(Vec<String>),
+}
+
+impl From<Added> for AddedTokens {
+    fn from(added: Added) -> AddedTokens {
+        match added {
+            Added::All(false) => AddedTokens::Flagged,
+            Added::All(true) => AddedTokens::Special,
+            Added::Named(names) => AddedTokens::Named(names),
+        }
+    }
+}
+
 /// What a tokenizer does not say.
 #[derive(Default)]
 struct Unsaid<'a, 'py> {
     eos: Option<Ids>,
     specials: Option<BTreeMap<String, Token>>,
+    added: Option<Added>,
     width: Option<usize>,
     limits: Option<&'a Bound<'py, PyAny>>,
 }
@@ -47,6 +67,7 @@ impl Unsaid<'_, '_> {
         Ok(LoadOptions::default()
             .eos(self.eos.map(Ids::list).unwrap_or_default())
             .specials(specials.map(|(name, id)| (name, id.0)).collect())
+            .added(self.added.map(AddedTokens::from).unwrap_or_default())
             .width(self.width)
             .limits(limits(self.limits)?))
     }
@@ -69,44 +90,50 @@ impl Vocabulary {
     /// `eos` are the ids that end a sequence; without it, the special tokens with well-known names. `specials` are special tokens
     /// besides those that the file names, `width` is the length of the model's logits, and `limits` bound what a file may cost.
     ///
+    /// `added_special=True` takes all added tokens of a `tokenizer.json` for special ones, a list of names those: as text, a JSON string
+    /// may hold a `<think>` that the file does not flag as special. Only token terminals take special tokens.
+    ///
     /// Raises VocabularyError, FileError, LimitError.
     #[staticmethod]
-    #[pyo3(signature = (path, *, eos=None, specials=None, width=None, limits=None))]
+    #[pyo3(signature = (path, *, eos=None, specials=None, added_special=None, width=None, limits=None))]
     fn from_file(
         py: Python<'_>,
         path: PathBuf,
         eos: Option<Ids>,
         specials: Option<BTreeMap<String, Token>>,
+        added_special: Option<Added>,
         width: Option<usize>,
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vocabulary> {
-        let options = Unsaid { eos, specials, width, limits }.options()?;
+        let options = Unsaid { eos, specials, added: added_special, width, limits }.options()?;
         let read = py.detach(|| grammata::Vocabulary::from_file(path, &options));
         Ok(Vocabulary(Arc::new(read.raise(py)?)))
     }
 
     /// Reads the content of a tokenizer file; see `from_file`.
     #[staticmethod]
-    #[pyo3(signature = (content, *, eos=None, specials=None, width=None, limits=None))]
+    #[pyo3(signature = (content, *, eos=None, specials=None, added_special=None, width=None, limits=None))]
     fn from_file_bytes(
         py: Python<'_>,
         content: Bytes,
         eos: Option<Ids>,
         specials: Option<BTreeMap<String, Token>>,
+        added_special: Option<Added>,
         width: Option<usize>,
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vocabulary> {
-        Unsaid { eos, specials, width, limits }.read(py, content.as_ref())
+        Unsaid { eos, specials, added: added_special, width, limits }.read(py, content.as_ref())
     }
 
     /// The vocabulary of a `tokenizers.Tokenizer`.
     ///
     /// `width` is the length of the model's logits, where it is more than the tokenizer's ids. Raises VocabularyError.
     #[staticmethod]
-    #[pyo3(signature = (tokenizer, *, eos=None, width=None))]
+    #[pyo3(signature = (tokenizer, *, eos=None, added_special=None, width=None))]
     fn from_tokenizers(
         tokenizer: &Bound<'_, PyAny>,
         eos: Option<Ids>,
+        added_special: Option<Added>,
         width: Option<usize>,
     ) -> PyResult<Vocabulary> {
         let py = tokenizer.py();
@@ -119,7 +146,7 @@ impl Vocabulary {
             let found = format!("{} without `to_str()`", type_name(tokenizer));
             return Err(errors::tokenizer(&found, "a `tokenizers.Tokenizer`")).raise(py);
         };
-        Unsaid { eos, width, ..Unsaid::default() }.read(py, text.as_bytes())
+        Unsaid { eos, added: added_special, width, ..Unsaid::default() }.read(py, text.as_bytes())
     }
 
     /// The vocabulary of a fast tokenizer of `transformers`.
@@ -127,10 +154,11 @@ impl Vocabulary {
     /// Sequences end with its `eos_token_id` unless `eos` says otherwise; `width` is `model.config.vocab_size`, where that is more
     /// than the tokenizer's ids. Raises VocabularyError.
     #[staticmethod]
-    #[pyo3(signature = (tokenizer, *, eos=None, width=None))]
+    #[pyo3(signature = (tokenizer, *, eos=None, added_special=None, width=None))]
     fn from_transformers(
         tokenizer: &Bound<'_, PyAny>,
         eos: Option<Ids>,
+        added_special: Option<Added>,
         width: Option<usize>,
     ) -> PyResult<Vocabulary> {
         let py = tokenizer.py();
@@ -143,7 +171,7 @@ impl Vocabulary {
             (None, Some(own)) => own.extract()?,
             (given, _) => given,
         };
-        Vocabulary::from_tokenizers(&backend, eos, width)
+        Vocabulary::from_tokenizers(&backend, eos, added_special, width)
     }
 
     /// The vocabulary of a `tiktoken.Encoding`.

@@ -1,5 +1,6 @@
 """Vocabularies from every source, and what is wrong with them."""
 
+import json
 import re
 
 import grammata
@@ -102,3 +103,20 @@ def test_tokens_that_do_not_fit():
         assert re.search(r"\d", caught.value.found)
     with pytest.raises(TypeError):
         grammata.Vocabulary.from_tokens(["a"]).bytes("a")
+
+
+def test_added_tokens_that_are_special():
+    added = [{"id": 2, "content": "</s>", "special": True}, {"id": 3, "content": "<think>", "special": False}]
+    model = {"type": "BPE", "vocab": {"a": 0, "<": 1}, "merges": []}
+    text = json.dumps({"added_tokens": added, "decoder": {"type": "ByteLevel"}, "model": model})
+    for given, specials in [(None, {"</s>": 2}), (False, {"</s>": 2}), ([], {"</s>": 2})]:
+        assert grammata.Vocabulary.from_file_bytes(text, added_special=given).specials == specials
+    for given in (True, ["<think>"], ("<think>", "</s>")):
+        vocabulary = grammata.Vocabulary.from_file_bytes(text, added_special=given)
+        assert vocabulary.specials == {"</s>": 2, "<think>": 3} and vocabulary.bytes(3) is None
+    with pytest.raises(grammata.VocabularyError) as caught:
+        grammata.Vocabulary.from_file_bytes(text, added_special=["<thin>"])
+    assert caught.value.code == "vocabulary/no-added-token" and "<think>" in caught.value.help
+    for wrong in ("<think>", 3):
+        with pytest.raises(TypeError):
+            grammata.Vocabulary.from_file_bytes(text, added_special=wrong)

@@ -17,7 +17,7 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
-use super::{LoadOptions, finish};
+use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
@@ -41,7 +41,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     for (id, name) in specials {
         builder = builder.special(id, name);
     }
-    finish(builder, options)
+    finish_without_added(builder, options)
 }
 
 /// Reads the array, element by element, into a builder.

@@ -25,7 +25,45 @@ use crate::diagnostic::{Notation, Source};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::limits::{LimitKind, Limits};
+use rustc_hash::FxHashSet;
 use std::path::Path;
+
+/// Which added tokens of a `tokenizer.json` are special: those that its file does not flag as special are text otherwise.
+///
+/// A file flags few of the tokens that templates and parsers of tool calls look for: `<think>` and `<tool_call>` of Qwen 3 are added
+/// tokens with `"special": false`. As text they may stand in a JSON string as single tokens, which a server that splits the output by
+/// ids misreads. As special tokens, only token terminals take them; a string can still spell `<think>` with other tokens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum AddedTokens {
+    /// Those that the file flags as special.
+    #[default]
+    Flagged,
+    /// All of them. Some tokenizers have added tokens for runs of spaces or newlines: these are special then, too.
+    Special,
+    /// Those that the file flags, and these, by their content.
+    Named(Vec<String>),
+}
+
+impl AddedTokens {
+    /// Whether an added token is special that the file does not flag.
+    fn has(&self, content: &str) -> bool {
+        match self {
+            AddedTokens::Flagged => false,
+            AddedTokens::Special => true,
+            AddedTokens::Named(names) => names.iter().any(|name| name == content),
+        }
+    }
+
+    /// The names that are none of these.
+    fn unknown(&self, known: &FxHashSet<&str>) -> Option<&str> {
+        match self {
+            AddedTokens::Named(names) => names.iter().map(String::as_str).find(|name| !known.contains(name)),
+            _ => None,
+        }
+    }
+}
 
 /// What a tokenizer file does not say, and the limits to read it under.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +78,8 @@ pub struct LoadOptions {
     pub eos: Vec<TokenId>,
     /// Special tokens besides those the file names: a tiktoken file names none. Default: none.
     pub specials: Vec<(String, TokenId)>,
+    /// Which added tokens of a `tokenizer.json` are special. Default: those that the file flags.
+    pub added: AddedTokens,
     /// The length of the model's logits, in tokens. Default: one more than the highest id.
     pub width: Option<usize>,
     /// Caps on the file's size and content.
@@ -49,6 +89,7 @@ pub struct LoadOptions {
 grammata_base::setters!(LoadOptions {
     eos: Vec<TokenId>,
     specials: Vec<(String, TokenId)>,
+    added: AddedTokens,
     width: Option<usize>,
     limits: Limits,
 });
@@ -95,6 +136,12 @@ fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     }
 }
 
+/// Refuses names of added tokens that a file does not have.
+fn check_added<'a>(options: &LoadOptions, added: impl Iterator<Item = &'a str>) -> Result<()> {
+    let added: FxHashSet<&str> = added.collect();
+    options.added.unknown(&added).map_or(Ok(()), |name| Err(errors::no_added_token(name, added)))
+}
+
 /// A whole file, if it is small enough; a file that never ends is cut off at the limit.
 fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     files::read(path, limits.tokenizer_bytes, |found| too_large(found, limits))
@@ -107,6 +154,12 @@ fn check_size(size: usize, limits: &Limits) -> Result<()> {
 fn too_large(found: u64, limits: &Limits) -> Error {
     let found = format!("{found} bytes or more");
     Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found)
+}
+
+/// Adds what the options say to what a file without added tokens says.
+fn finish_without_added(builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
+    check_added(options, std::iter::empty())?;
+    finish(builder, options)
 }
 
 /// Adds what the options say to what the file says.

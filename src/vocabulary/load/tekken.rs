@@ -5,7 +5,7 @@
 //! may have more than its model uses. The names of special tokens are in `special_tokens`; files up to version 7 leave it out and
 //! mean `OLD_SPECIALS`. A special id without a name is called `<SPECIAL_N>`, as in the model's `tokenizer.json`.
 
-use super::{LoadOptions, finish};
+use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
@@ -128,7 +128,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     for (id, name) in names(file.special_tokens, specials)?.into_iter().enumerate() {
         builder = builder.special(TokenId::new(id as u32), name);
     }
-    finish(builder, options)
+    finish_without_added(builder, options)
 }
 
 /// The bytes of a token.

@@ -3,7 +3,7 @@
 //! Ids without a line are padding, unless [`LoadOptions::specials`] names them: the file itself has no
 //! special tokens. Empty lines are passed over.
 
-use super::{LoadOptions, finish};
+use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{Vocabulary, VocabularyBuilder, errors};
@@ -53,7 +53,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         }
         builder.push(&bytes);
     }
-    finish(builder, options)
+    finish_without_added(builder, options)
 }
 
 /// The lines that are not empty, without their ends: each one's number, from 0, and where it begins.

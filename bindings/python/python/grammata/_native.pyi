@@ -53,6 +53,7 @@ class Vocabulary:
         *,
         eos: _Tokens | None = None,
         specials: Mapping[str, _Token] | None = None,
+        added_special: bool | Sequence[str] | None = None,
         width: int | None = None,
         limits: _Limits | None = None,
     ) -> Vocabulary: ...
@@ -62,13 +63,26 @@ class Vocabulary:
         *,
         eos: _Tokens | None = None,
         specials: Mapping[str, _Token] | None = None,
+        added_special: bool | Sequence[str] | None = None,
         width: int | None = None,
         limits: _Limits | None = None,
     ) -> Vocabulary: ...
     @staticmethod
-    def from_tokenizers(tokenizer: Any, *, eos: _Tokens | None = None, width: int | None = None) -> Vocabulary: ...
+    def from_tokenizers(
+        tokenizer: Any,
+        *,
+        eos: _Tokens | None = None,
+        added_special: bool | Sequence[str] | None = None,
+        width: int | None = None,
+    ) -> Vocabulary: ...
     @staticmethod
-    def from_transformers(tokenizer: Any, *, eos: _Tokens | None = None, width: int | None = None) -> Vocabulary: ...
+    def from_transformers(
+        tokenizer: Any,
+        *,
+        eos: _Tokens | None = None,
+        added_special: bool | Sequence[str] | None = None,
+        width: int | None = None,
+    ) -> Vocabulary: ...
     @staticmethod
     def from_tiktoken(encoding: Any, *, eos: _Tokens | None = None, width: int | None = None) -> Vocabulary: ...
     @staticmethod

@@ -19,7 +19,7 @@
 //!   token: `▁the` is ` the` here, wherever it stands. A grammar whose words begin without a space does
 //!   therefore not allow `▁the` as its first token.
 //! - Added tokens with `"special": true`, and the model's unknown token, are special tokens: never bytes.
-//!   Other added tokens are the bytes of their content. Where one is part of the model's own vocabulary, too,
+//!   Other added tokens are the bytes of their content, unless [`LoadOptions::added`] takes them for special ones. Where one is part of the model's own vocabulary, too,
 //!   its content is decoded like every other token's, because text that only the model sees yields it.
 //! - A token that decodes to nothing is padding.
 //!
@@ -33,12 +33,12 @@
 mod decoder;
 mod file;
 
-use super::{LoadOptions, finish};
+use super::{AddedTokens, LoadOptions, check_added, finish};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use decoder::ByteMap;
-use file::{File, Model, Vocab};
+use file::{AddedToken, File, Model, Vocab};
 
 /// Reads the content of a `tokenizer.json`.
 ///
@@ -53,7 +53,8 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     check_model(model)?;
     let map = ByteMap::new(&file, model.byte_fallback.unwrap_or(false), options.limits.token_bytes)?;
     let mut builder = push_tokens(&file, model, &map, &options.limits)?;
-    for (id, name) in specials(&file, model) {
+    check_added(options, file.added().map(|token| token.content.as_str()))?;
+    for (id, name) in specials(&file, model, &options.added) {
         builder = builder.special(TokenId::new(id), name);
     }
     finish(builder, options)
@@ -132,9 +133,14 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     Ok(builder)
 }
 
-/// The special added tokens, and the model's unknown token.
-fn specials<'a>(file: &'a File, model: &'a Model) -> impl Iterator<Item = (u32, &'a str)> {
-    let added = file.added().filter(|token| token.special).map(|token| (token.id, token.content.as_str()));
+/// The special added tokens, with those that the options take for special, and the model's unknown token.
+fn specials<'a>(
+    file: &'a File,
+    model: &'a Model,
+    also: &'a AddedTokens,
+) -> impl Iterator<Item = (u32, &'a str)> {
+    let is_special = |token: &&AddedToken| token.special || also.has(&token.content);
+    let added = file.added().filter(is_special).map(|token| (token.id, token.content.as_str()));
     let unknown = model.vocab.as_ref().and_then(|vocab| {
         let name = model.unk_token.as_deref();
         vocab.iter().find(|&(id, text)| name == Some(text) || model.unk_id == Some(id))
