@@ -2,13 +2,14 @@
 //! them apart.
 
 use crate::language::Language;
-use grammata::syntax::structural_tag::{Options, compile, compile_value};
+use grammata::syntax::structural_tag::{Options, compile, compile_value, compile_value_with, compile_with};
+use grammata::syntax::{gbnf, regex};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, Matcher, TokenId, Vocabulary};
 use grammata_testing::generate::Choices;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Deserialize)]
@@ -52,6 +53,46 @@ fn formats_have_these_words() {
                 assert_eq!(language.accepts(word.as_bytes()), expected, "{}: {word:?}", case.name);
             }
         }
+    }
+}
+
+/// Grammars that were read before stand in a tag by their names, once or more often.
+#[test]
+fn formats_name_grammars_that_are_given() {
+    let number = regex::compile("[0-9]+", &regex::Options::default()).unwrap();
+    let list = gbnf::compile(r#"root ::= "[" root? "]""#, &gbnf::Options::default()).unwrap();
+    let grammars = BTreeMap::from([("number".to_owned(), number), ("list".to_owned(), list.grammar)]);
+    let tag = |names: &[&str]| {
+        let element = |name: &&str| json!({"type": "grammar", "name": name});
+        wrapped(&json!({"type": "sequence", "elements": names.iter().map(element).collect::<Vec<_>>()}))
+    };
+    let given = tag(&["number", "list", "number"]);
+    let compiled = compile_with(&given.to_string(), &Options::default(), &grammars).unwrap();
+    let language = Language::new(&compiled.grammar);
+    for (word, expected) in
+        [("1[]2", true), ("10[[]]23", true), ("[]2", false), ("1[2", false), ("12", false)]
+    {
+        assert_eq!(language.accepts(word.as_bytes()), expected, "{word}");
+    }
+    let both = wrapped(&json!({"type": "grammar", "name": "list", "grammar": "root ::= \"a\""}));
+    for (tag, grammars, code, at, text) in [
+        (tag(&["number", "lst"]), &grammars, "unknown-grammar", "/elements/1/name", "did you mean `list`?"),
+        (
+            tag(&["list"]),
+            &BTreeMap::new(),
+            "unknown-grammar",
+            "/elements/0/name",
+            "none: no grammars are given",
+        ),
+        (tag(&[""]), &grammars, "unknown-grammar", "/elements/0/name", "list, number"),
+        (both, &grammars, "grammar-twice", "/name", "`grammar` or `name`"),
+        (wrapped(&json!({"type": "grammar", "name": 1})), &grammars, "wrong-type", "/name", "a string"),
+        (wrapped(&json!({"type": "grammar"})), &grammars, "missing-field", "", "`grammar`"),
+    ] {
+        let error = compile_value_with(&tag, &Options::default(), grammars).unwrap_err();
+        assert_eq!(error.code(), format!("structural-tag/{code}"));
+        assert_eq!(error.diagnostic().place().to_string(), format!("#/format{at}"));
+        assert!(error.to_string().contains(text), "{error}");
     }
 }
 

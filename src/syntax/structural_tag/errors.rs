@@ -165,6 +165,41 @@ pub(super) fn token_in_text(pointer: &str) -> Error {
     )
 }
 
+pub(super) fn grammar_twice(pointer: &str) -> Error {
+    error(
+        Diagnostic::new("structural-tag/grammar-twice", "a format has a grammar and the name of one")
+            .at(at(pointer))
+            .allowed("`grammar` or `name`")
+            .help("leave out one of them"),
+    )
+}
+
+/// A name that none of the grammars has that the caller gives.
+pub(super) fn unknown_grammar<'n>(
+    pointer: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n String> + Clone,
+) -> Error {
+    let names: Vec<String> = known.clone().take(MOST_NAMES).map(|name| excerpt(name)).collect();
+    let allowed = match known.clone().count() {
+        0 => "none: no grammars are given".to_owned(),
+        count if count > names.len() => format!("{}, and {} more", names.join(", "), count - names.len()),
+        _ => names.join(", "),
+    };
+    let help =
+        did_you_mean(name, known.map(String::as_str), "give the grammar to `structural_tag::compile_with`");
+    error(
+        Diagnostic::new("structural-tag/unknown-grammar", "there is no grammar of that name")
+            .at(at(pointer))
+            .found(excerpt(name))
+            .allowed(allowed)
+            .help(help),
+    )
+}
+
+/// An error lists this many names.
+const MOST_NAMES: usize = 16;
+
 /// What is wrong with a text in another notation, a pattern or a grammar.
 pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     cause.map(|diagnostic| {

@@ -21,6 +21,8 @@ pub(super) enum Kind<'v> {
         excludes: Vec<&'v str>,
     },
     Grammar(&'v str),
+    /// A grammar that the caller gives, by its name.
+    NamedGrammar(&'v str),
     AnyText {
         excludes: Vec<&'v str>,
         max_tokens: Option<u32>,
@@ -139,6 +141,7 @@ impl Format<'_> {
             Kind::JsonSchema(_)
             | Kind::Regex { .. }
             | Kind::Grammar(_)
+            | Kind::NamedGrammar(_)
             | Kind::Token(_)
             | Kind::ExcludeToken(_)
             | Kind::Tag(_) => false,

@@ -14,7 +14,7 @@ const FORMATS: &[(&str, &[&str])] = &[
     ("json_schema", &["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"]),
     ("qwen_xml_parameter", &["json_schema"]),
     ("regex", &["pattern", "excludes"]),
-    ("grammar", &["grammar"]),
+    ("grammar", &["grammar", "name"]),
     ("any_text", &["excludes", "max_tokens", "max_chars"]),
     ("token", &["token"]),
     ("exclude_token", &["exclude_tokens"]),
@@ -320,7 +320,11 @@ fn format<'v>(value: &'v Value, at: &str) -> Result<Format<'v>> {
             pattern: object.text("pattern")?,
             excludes: object.optional_list("excludes", excluded)?,
         }),
-        "grammar" => Ok(Kind::Grammar(object.text("grammar")?)),
+        "grammar" => match (object.optional("name"), object.optional("grammar")) {
+            (Some(_), Some(_)) => Err(errors::grammar_twice(&object.pointer("name"))),
+            (Some(_), None) => Ok(Kind::NamedGrammar(object.text("name")?)),
+            (None, _) => Ok(Kind::Grammar(object.text("grammar")?)),
+        },
         "any_text" => Ok(Kind::AnyText {
             excludes: object.optional_list("excludes", excluded)?,
             max_tokens: object.count("max_tokens")?,
