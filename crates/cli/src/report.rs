@@ -6,9 +6,10 @@ use grammata::error::Error;
 use serde_json::{Value, json};
 
 /// What diagnostics say of the library's settings, and the options by which the program sets the same.
-const OPTIONS: [(&str, &str); 4] = [
+const OPTIONS: [(&str, &str); 5] = [
     ("Options::root", "--root"),
     ("LoadOptions::eos", "--eos"),
+    ("LoadOptions::specials", "--special"),
     ("LoadOptions::width", "--width"),
     ("json_schema::Options::documents", "--schema-document URI=FILE"),
 ];

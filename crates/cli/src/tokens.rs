@@ -5,7 +5,7 @@ use super::messages::Progress;
 use super::text::quoted;
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
+use grammata::vocabulary::{AddedTokens, LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use grammata_decode::{ModelFolder, PromptTokenizer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -33,10 +33,17 @@ pub(super) struct TokenizerSettings {
     /// Names a special token that the file does not name; may be repeated
     #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, help_heading = "Tokenizer")]
     special: Vec<(String, u32)>,
+    /// Takes added tokens of a tokenizer.json for special ones that the file does not flag as such: all, or those of a name, which may
+    /// be repeated
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = ALL_ADDED, help_heading = "Tokenizer")]
+    added_special: Vec<String>,
     /// The length of the model's logits, if it is more than the tokenizer's tokens
     #[arg(long, value_name = "N", help_heading = "Tokenizer")]
     width: Option<usize>,
 }
+
+/// What `--added-special` without a name stands for: no token has an empty one.
+const ALL_ADDED: &str = "";
 
 fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
     let (name, id) = argument.rsplit_once('=').ok_or("it must be NAME=ID")?;
@@ -86,6 +93,7 @@ impl TokenizerArgs {
         let options = [
             ("--eos", !settings.eos.is_empty()),
             ("--special", !settings.special.is_empty()),
+            ("--added-special", !settings.added_special.is_empty()),
             ("--width", settings.width.is_some()),
         ];
         match options.into_iter().find(|option| option.1) {
@@ -119,11 +127,21 @@ impl TokenizerSettings {
         self.load_with(path, limits, &eos)
     }
 
+    /// Which added tokens are special.
+    fn added(&self) -> AddedTokens {
+        match &self.added_special[..] {
+            [] => AddedTokens::Flagged,
+            names if names.iter().any(|name| name == ALL_ADDED) => AddedTokens::Special,
+            names => AddedTokens::Named(names.to_vec()),
+        }
+    }
+
     /// Reads a tokenizer file, with other end-of-sequence ids.
     fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
         let options = LoadOptions::default()
             .eos(eos.iter().copied().map(TokenId::new).collect())
             .specials(self.special.iter().map(|(name, id)| (name.clone(), TokenId::new(*id))).collect())
+            .added(self.added())
             .width(self.width)
             .limits(limits.clone());
         let progress = Progress::start("reading the tokenizer");

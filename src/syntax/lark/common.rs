@@ -2,7 +2,7 @@
 //! `common.lark`; `ESCAPED_STRING` is on one line.
 
 /// Names and patterns in Rust's dialect.
-const COMMON: [(&str, &str); 21] = [
+const COMMON: [(&str, &str); 20] = [
     ("CNAME", "[_A-Za-z][_A-Za-z0-9]*"),
     ("CR", "\\r"),
     ("DECIMAL", "[0-9]+\\.[0-9]*|\\.[0-9]+"),
@@ -26,7 +26,6 @@ const COMMON: [(&str, &str); 21] = [
     ("WORD", "[A-Za-z]+"),
     ("WS", "[ \\t\\f\\r\\n]+"),
     ("WS_INLINE", "[ \\t]+"),
-    ("_STRING_INNER", "[^\\n]*?"),
 ];
 
 /// The pattern of a terminal.

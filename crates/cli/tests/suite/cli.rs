@@ -70,7 +70,7 @@ fn help_texts_are_as_recorded() {
 #[test]
 fn usage_errors_end_with_2() {
     for arguments in
-        [&["nothing"][..], &["mask"], &["mask", PERSON, "--kind", "lark"], &["count", "--limit", "x"]]
+        [&["nothing"][..], &["mask"], &["mask", PERSON, "--kind", "yacc"], &["count", "--limit", "x"]]
     {
         let run = run(arguments);
         assert_eq!((run.code, run.out.as_str()), (2, ""));
