@@ -1,0 +1,235 @@
+"""One structural tag with many functions, from Python beside XGrammar and llguidance.
+
+    python benches/tag_peers.py --tokenizer tests/data/smollm2/tokenizer.json --eos 2 400 10000
+
+The tag is text in which `<tool_call>` begins a call of one of N functions, each with a schema of its own: XGrammar and Grammata read the same
+JSON, llguidance a `StructTag` for each function. All engines walk the same texts with the same tokens: sentences, and calls of
+functions of the beginning, the middle and the end. One process, engines one after another, a fresh compiler for each of --runs runs; medians of
+runs. Compiling is to the compiled grammar, the first mask apart; masks are those of all tokens of a walk, cold for the first walk
+of a run and warm for the second, with the commit of the token apart.
+"""
+
+import argparse
+import gc
+import json
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer
+
+BEGIN = '<tool_call>\n{"name": "'
+END = "}\n</tool_call>"
+
+
+def functions(count: int) -> list[dict[str, Any]]:
+    """Functions with a few parameters each; no two schemas are equal."""
+    made = []
+    for place in range(count):
+        parameters = {
+            "type": "object",
+            "properties": {
+                f"city_{place}": {"type": "string"},
+                "days": {"type": "integer", "minimum": 1, "maximum": 10 + place},
+                "unit": {"enum": ["celsius", "fahrenheit", f"unit_{place}"]},
+                "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+            },
+            "required": [f"city_{place}", "days"],
+            "additionalProperties": False,
+        }
+        made.append({"name": f"get_weather_{place}", "parameters": parameters})
+    return made
+
+
+def tag(made: list[dict[str, Any]]) -> dict[str, Any]:
+    tags = [
+        {
+            "begin": f'{BEGIN}{one["name"]}", "arguments": ',
+            "content": {"type": "json_schema", "json_schema": one["parameters"]},
+            "end": END,
+        }
+        for one in made
+    ]
+    return {
+        "type": "structural_tag",
+        "format": {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": tags},
+    }
+
+
+def texts(count: int) -> list[str]:
+    def call(place: int) -> str:
+        arguments = f'{{"city_{place}": "Oslo and Bergen", "days": 7, "unit": "unit_{place}", "tags": ["a", "long tag"]}}'
+        return f'{BEGIN}get_weather_{place}", "arguments": {arguments}{END}'
+
+    places = [0, count // 2, count - 1]
+    return [f"I look that up for you.\n{call(place)}\nThat is all I can say about it." for place in places]
+
+
+class Grammata:
+    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
+        import grammata
+
+        self.vocabulary = grammata.Vocabulary.from_file(path, eos=eos)
+        self.compiler = grammata.Compiler(self.vocabulary)
+        self.words = np.zeros(self.vocabulary.mask_words, np.int32)
+
+    def compile(self, made: list[dict[str, Any]]) -> Any:
+        return self.compiler.compile_structural_tag(json.dumps(tag(made)))
+
+    def begin(self, compiled: Any) -> Any:
+        return compiled.matcher()
+
+    def fill(self, matcher: Any) -> None:
+        matcher.fill_mask(self.words)
+
+    def commit(self, matcher: Any, token: int) -> None:
+        matcher.accept(token)
+
+
+class Xgrammar:
+    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
+        import torch
+        import xgrammar
+
+        self.library = xgrammar
+        size = tokenizer.get_vocab_size()
+        tokens: list[str] = [""] * size
+        for token, place in tokenizer.get_vocab().items():
+            tokens[place] = token
+        info = xgrammar.TokenizerInfo(
+            tokens, xgrammar.VocabType.BYTE_LEVEL, vocab_size=size, stop_token_ids=[eos]
+        )
+        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+        self.tensor = torch.zeros((1, (size + 31) // 32), dtype=torch.int32)
+        self.words = self.tensor.numpy()[0]
+
+    def compile(self, made: list[dict[str, Any]]) -> Any:
+        return self.compiler.compile_structural_tag(json.dumps(tag(made)))
+
+    def begin(self, compiled: Any) -> Any:
+        return self.library.GrammarMatcher(compiled)
+
+    def fill(self, matcher: Any) -> None:
+        if not matcher.fill_next_token_bitmask(self.tensor):
+            self.words.fill(-1)
+
+    def commit(self, matcher: Any, token: int) -> None:
+        matcher.accept_token(token)
+
+
+class Llguidance:
+    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
+        import llguidance
+
+        self.library = llguidance
+        with open(path, encoding="utf-8") as file:
+            self.tokenizer = llguidance.LLTokenizer(file.read(), eos_token=eos)
+        self.words = np.zeros((self.tokenizer.vocab_size + 31) // 32, np.int32)
+
+    def compile(self, made: list[dict[str, Any]]) -> Any:
+        struct = self.library.StructTag
+        tags = [
+            struct(
+                trigger="<tool_call>",
+                begin=f'{BEGIN}{one["name"]}", "arguments": ',
+                grammar=one["parameters"],
+                end=END,
+            )
+            for one in made
+        ]
+        grammar = str(struct.to_grammar(tags, assume_special=False))
+        matcher = self.library.LLMatcher(self.tokenizer, grammar, log_level=0)
+        if matcher.is_error():
+            raise ValueError(matcher.get_error())
+        return matcher
+
+    def begin(self, compiled: Any) -> Any:
+        return compiled.deep_copy()
+
+    def fill(self, matcher: Any) -> None:
+        matcher.unsafe_compute_mask_ptr(self.words.ctypes.data, self.words.nbytes)
+
+    def commit(self, matcher: Any, token: int) -> None:
+        if not matcher.consume_token(token):
+            raise ValueError(matcher.get_error())
+
+
+ENGINES: dict[str, Callable[..., Any]] = {
+    "grammata": Grammata,
+    "xgrammar": Xgrammar,
+    "llguidance": Llguidance,
+}
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def walk(engine: Any, compiled: Any, tokens: list[int]) -> tuple[list[float], list[float], int]:
+    """Times of masks and of commits in seconds, and how many tokens the masks forbade."""
+    matcher = engine.begin(compiled)
+    masks, commits, forbidden = [], [], 0
+    for token in tokens:
+        seconds, _ = timed(lambda: engine.fill(matcher))
+        masks.append(seconds)
+        forbidden += not int(engine.words[token // 32]) >> (token % 32) & 1
+        seconds, _ = timed(lambda token=token: engine.commit(matcher, token))
+        commits.append(seconds)
+    return masks, commits, forbidden
+
+
+def measure(name: str, arguments: argparse.Namespace, count: int, tokenizer: Tokenizer) -> dict[str, float]:
+    made = functions(count)
+    walks = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts(count)]
+    engine = ENGINES[name](arguments.tokenizer, tokenizer, arguments.eos)
+    gc.collect()
+    gc.disable()
+    compiling, compiled = timed(lambda: engine.compile(made))
+    first, _ = timed(lambda: engine.fill(engine.begin(compiled)))
+    found: dict[str, float] = {"compile ms": compiling * 1e3, "first mask us": first * 1e6}
+    for label in ("cold", "warm"):
+        masks: list[float] = []
+        commits: list[float] = []
+        forbidden = 0
+        for tokens in walks:
+            made_masks, made_commits, wrong = walk(engine, compiled, tokens)
+            masks += made_masks
+            commits += made_commits
+            forbidden += wrong
+        found["forbidden"] = forbidden
+        for title, times in (("mask", masks), ("commit", commits)):
+            times.sort()
+            for place, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
+                found[f"{label} {title} {place} us"] = times[min(int(share * len(times)), len(times) - 1)] * 1e6
+    gc.enable()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("counts", type=int, nargs="+", metavar="N", help="numbers of functions")
+    parser.add_argument("--tokenizer", required=True, help="a tokenizer.json")
+    parser.add_argument("--eos", type=int, required=True, help="the id of the end of a sequence")
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--runs", type=int, default=5)
+    arguments = parser.parse_args()
+    tokenizer = Tokenizer.from_file(arguments.tokenizer)
+    for count in arguments.counts:
+        names = arguments.engines.split(",")
+        runs: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+        for _ in range(arguments.runs):
+            for name in names:
+                runs[name].append(measure(name, arguments, count, tokenizer))
+        print(f"{count} functions")
+        print("| " + " | ".join(["", *names]) + " |\n|---|" + "--:|" * len(names))
+        for key in runs[names[0]][0]:
+            values = (statistics.median(run[key] for run in runs[name]) for name in names)
+            print("| " + " | ".join([key, *(f"{value:.1f}" for value in values)]) + " |")
+
+
+if __name__ == "__main__":
+    main()
