@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from grammata import _native
@@ -52,8 +51,7 @@ class CompiledGrammar:
         """A matcher whose sequences end with these tokens."""
         if list(stop) == self._owner._info.stop_token_ids:
             return self._compiled.matcher()
-        # the engine's matchers take no stop tokens of their own yet: compile for the vocabulary with these
-        return self._owner._ending_with(stop)._compile(self._grammar).matcher()
+        return self._compiled.matcher(end_tokens=list(stop))
 
 
 class GrammarCompiler:
@@ -72,13 +70,10 @@ class GrammarCompiler:
             raise RuntimeError(f"max_threads={max_threads} is less than 1")
         if cache_limit_bytes < -1:
             raise RuntimeError(f"cache_limit_bytes={cache_limit_bytes} is neither a number of bytes nor -1")
-        self._start(tokenizer_info, Compiler(tokenizer_info.vocabulary), cache_enabled, cache_limit_bytes)
-
-    def _start(self, info: TokenizerInfo, compiler: Compiler, cache_enabled: bool, limit: int) -> None:
-        self._info, self._compiler, self._limit = info, compiler, limit
-        self._cache = GrammarCache(compiler, max_bytes=_UNBOUNDED if limit < 0 else limit) if cache_enabled else None
-        self._ending: dict[tuple[int, ...], GrammarCompiler] = {}
-        self._lock = threading.Lock()
+        self._info, self._limit = tokenizer_info, cache_limit_bytes
+        self._compiler = Compiler(tokenizer_info.vocabulary)
+        most = _UNBOUNDED if cache_limit_bytes < 0 else cache_limit_bytes
+        self._cache = GrammarCache(self._compiler, max_bytes=most) if cache_enabled else None
 
     def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> CompiledGrammar:
         """Compiles a Grammar, or the text of one. Raises RuntimeError."""
@@ -129,8 +124,6 @@ class GrammarCompiler:
 
     def clear_cache(self) -> None:
         """Drops the cached grammars. Those in use live on."""
-        with self._lock:
-            self._ending.clear()
         self._compiler.forget()
         if self._cache is not None:
             self._cache.clear()
@@ -148,14 +141,3 @@ class GrammarCompiler:
         source: Source = grammar._source
         with translated(*([InvalidStructuralTagError] if source.notation == "structural-tag" else [])):
             return self._compiler.compile(source) if self._cache is None else self._cache.get(source)
-
-    def _ending_with(self, stop: tuple[int, ...]) -> GrammarCompiler:
-        """A compiler for the same vocabulary with other stop tokens."""
-        with self._lock:
-            found = self._ending.get(stop)
-            if found is None:
-                found = object.__new__(GrammarCompiler)
-                compiler = Compiler(self._info.vocabulary_ending_with(stop))
-                found._start(self._info, compiler, self._cache is not None, self._limit)
-                self._ending[stop] = found
-            return found

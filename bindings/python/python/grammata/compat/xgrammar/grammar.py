@@ -10,7 +10,9 @@ from grammata._native import Source
 from grammata.compat.xgrammar import tags
 from grammata.compat.xgrammar.ebnf import without_macros
 from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidStructuralTagError, translated, unsupported
-from grammata.compat.xgrammar.schemas import closed
+
+LAYOUTS = {(",", ":"): "compact", (", ", ": "): "spaced"}
+"""The option of the engine for separators of JSON."""
 
 HANDLE = "# grammata: "
 """The beginning of a grammar's text where it is not GBNF; what follows is JSON that `Grammar.from_ebnf` reads back."""
@@ -72,13 +74,15 @@ class Grammar:
         """The JSON texts that a schema allows. The schema is a text, a dict or a Pydantic model.
 
         `strict_mode` closes objects and arrays that do not say what further members they have. With `any_order`, `required` still holds
-        and names do not repeat. Raises RuntimeError; so does a layout other than free and compact.
+        and names do not repeat. Raises RuntimeError; so do an indentation and other separators.
         """
         value = tags.schema_value(schema)
         options = {"whitespace": layout_option(any_whitespace, indent, separators, max_whitespace_cnt)}
+        if strict_mode:
+            options["undeclared"] = "refused"
         if any_order:
             options["property_order"] = "any"
-        text = json.dumps(closed(value) if strict_mode else value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
         grammar = Grammar._of("json_schema", text, {name: option for name, option in options.items() if option != "free"})
         if print_converted_ebnf:
             print(grammar)
@@ -94,9 +98,7 @@ class Grammar:
 
     @staticmethod
     def from_lark(lark_string: str, *, tokenizer_info: Any = None, named_grammars: Any = None) -> Grammar:
-        """A grammar in the notation of Lark, once the engine reads it. Raises RuntimeError until then."""
-        if not hasattr(Source, "lark"):
-            raise unsupported("Grammar.from_lark: grammars in Lark cannot be read", "write the grammar in GBNF, for from_ebnf")
+        """A grammar in the notation of Lark, of which `tokenizer_info` is not needed. Raises RuntimeError."""
         if named_grammars:
             raise unsupported("Grammar.from_lark: named_grammars is not supported", "write the grammars into one text")
         return Grammar._of("lark", lark_string)
@@ -113,7 +115,7 @@ class Grammar:
     @staticmethod
     def builtin_json_grammar() -> Grammar:
         """All objects and arrays of JSON. As in XGrammar, a text is not a string, a number or a literal alone."""
-        return Grammar._of("json_schema", '{"type": ["object", "array"]}')
+        return Grammar._of("json_schema", '{"type": ["object", "array"]}', {"undeclared": "refused"})
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:
@@ -148,6 +150,8 @@ class Grammar:
         if self._notation == "json_schema":
             made["json_schema"] = json.loads(self._text)
             made["any_order"] = options.pop("property_order", "declared") == "any"
+            if options.pop("undeclared", "allowed") == "allowed":
+                raise unsupported("a schema with strict_mode=False cannot be a part of another grammar", "use strict_mode=True")
             whitespace = options.pop("whitespace", "free")
             if whitespace != "free":
                 made["max_whitespace_cnt"] = most_whitespace(whitespace)
@@ -164,7 +168,7 @@ class Grammar:
 
 
 def _as_format(tag: dict[str, Any]) -> Mapping[str, Any]:
-    """The format of a tag in either form, with schemas that are closed already."""
+    """The format of a tag in either form."""
     if "format" in tag:
         return tags.checked_mapping(tag["format"])
     return tags.triggered_tags(tag["structures"], tag["triggers"])
@@ -204,15 +208,17 @@ def layout_option(any_whitespace: bool, indent: int | None, separators: tuple[st
         return "free" if most is None else f"max={most}"
     if indent is not None:
         raise unsupported(f"indent={indent!r} is not supported", "leave it out, or use any_whitespace=True")
-    if separators is None or tuple(separators) != (",", ":"):
-        shown = (", ", ": ") if separators is None else tuple(separators)
+    found = (", ", ": ") if separators is None else tuple(separators)
+    if found not in LAYOUTS:
         raise unsupported(
-            f"separators={shown!r} are not supported with any_whitespace=False",
-            'use separators=(",", ":"), or any_whitespace=True',
+            f"separators={found!r} are not supported with any_whitespace=False",
+            'use (",", ":") or (", ", ": "), or any_whitespace=True',
         )
-    return "compact"
+    return LAYOUTS[found]
 
 
 def most_whitespace(layout: str) -> int:
     """The same as `max_whitespace_cnt` of a format, for a layout that is not free."""
+    if layout == "spaced":
+        raise unsupported("a space after each comma is not supported in a structural tag", 'use separators=(",", ":")')
     return 0 if layout == "compact" else int(layout.removeprefix("max="))

@@ -9,12 +9,9 @@ from typing import Any
 from grammata._errors import GrammataError
 from grammata._schemas import text_of
 from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidJSONError, InvalidStructuralTagError
-from grammata.compat.xgrammar.schemas import closed
 
 MAX_DEPTH = 128
 """Levels of nested JSON, the bound of the engine's reader."""
-
-_SCHEMAS = ("json_schema", "qwen_xml_parameter")
 
 
 def parse_json(text: str) -> Any:
@@ -109,10 +106,9 @@ def tag_of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
 
 
 def prepared(tag: Any, grammar_of: Callable[[str], Any]) -> Any:
-    """A tag as the engine reads it: schemas are closed, and grammars that are handles become their formats.
+    """A tag as the engine reads it: schemas are values, and grammars that are handles become their formats.
 
-    `grammar_of` returns the format of a handle, None for other texts. A `type` that is missing is added. What is not a tag is left to
-    the engine to refuse.
+    `grammar_of` returns the format of a handle, None for other texts. What is not a tag is left to the engine to refuse.
     """
     if not isinstance(tag, Mapping):
         return tag
@@ -122,23 +118,21 @@ def prepared(tag: Any, grammar_of: Callable[[str], Any]) -> Any:
         return {**tag, "structures": made}
     if "format" not in tag:
         return tag
-    return {"type": "structural_tag", **tag, "format": _format(tag["format"], grammar_of)}
+    return {**tag, "format": _format(tag["format"], grammar_of)}
 
 
 def _older_item(item: Any) -> Any:
     if not isinstance(item, Mapping) or "schema" not in item:
         return item
     schema = item["schema"]
-    return {**item, "schema": closed(parse_json(schema) if isinstance(schema, str) else schema)}
+    return {**item, "schema": parse_json(schema) if isinstance(schema, str) else schema}
 
 
 def _format(value: Any, grammar_of: Callable[[str], Any]) -> Any:
     if not isinstance(value, Mapping):
         return value
     made = dict(value)
-    if value.get("type") in _SCHEMAS and "json_schema" in value:
-        made["json_schema"] = closed(value["json_schema"])
-    elif value.get("type") == "grammar" and isinstance(value.get("grammar"), str):
+    if value.get("type") == "grammar" and isinstance(value.get("grammar"), str):
         return grammar_of(value["grammar"]) or made
     if "content" in value:
         made["content"] = _format(value["content"], grammar_of)

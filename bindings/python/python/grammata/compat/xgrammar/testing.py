@@ -14,7 +14,6 @@ from grammata.compat.xgrammar.compiler import GrammarCompiler
 from grammata.compat.xgrammar.exception import unsupported
 from grammata.compat.xgrammar.grammar import Grammar, layout_option, most_whitespace
 from grammata.compat.xgrammar.matcher import GrammarMatcher
-from grammata.compat.xgrammar.schemas import closed
 from grammata.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 
@@ -50,8 +49,8 @@ def _json_schema_to_ebnf(
     layout = layout_option(any_whitespace, indent, separators, max_whitespace_cnt)
     made: dict[str, Any] = {"type": "json_schema", "style": json_format}
     made["json_schema"] = tags.schema_value(schema)
-    if strict_mode:
-        made["json_schema"] = closed(made["json_schema"])
+    if not strict_mode:
+        raise unsupported("strict_mode=False is not supported with a style", "say `additionalProperties` in the schema")
     if any_order:
         made["any_order"] = True
     if layout != "free":
