@@ -95,7 +95,7 @@ const PASSES: &[(&str, &str, &[&str])] = &[
     ("emit/mod.rs", "tested", &["Test"]),
     ("emit/array.rs", "array", &["ArrayShape"]),
     ("emit/array.rs", "item", &["ItemClass"]),
-    ("emit/object.rs", "object", &["ObjectShape", "MemberShape"]),
+    ("emit/object.rs", "members", &["ObjectShape", "MemberShape"]),
     ("emit/object.rs", "rest_name", &["RestShape"]),
     ("emit/text.rs", "typed_text", &["Typed"]),
     ("emit/text.rs", "string_text", &["Typed", "Test"]),

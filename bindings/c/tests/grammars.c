@@ -70,6 +70,9 @@ static void grammars(void) {
     const char *tag = "{\"type\": \"structural_tag\", \"format\": {\"type\": \"const_string\", \"value\": \"a\"}}";
     OK(grammata_compile_structural_tag(compiler, tag, strlen(tag), "{\"whitespace\": \"compact\"}", &grammar, &error));
     grammata_grammar_free(grammar);
+    const char *lark = "first: \"a\"";
+    OK(grammata_compile_lark(compiler, lark, strlen(lark), "{\"start\": \"first\"}", &grammar, &error));
+    grammata_grammar_free(grammar);
     const char *schema = "{\"enum\": [\"a\", \"ab\"], \"colour\": 1}";
     OK(grammata_compile_json_schema(compiler, schema, strlen(schema),
                                     "{\"generation\": true, \"whitespace\": {\"at_most\": 1}, \"property_order\": \"any\","

@@ -6,8 +6,9 @@ use grammata::error::Error;
 use serde_json::{Value, json};
 
 /// What diagnostics say of the library's settings, and the options by which the program sets the same.
-const OPTIONS: [(&str, &str); 5] = [
+const OPTIONS: [(&str, &str); 6] = [
     ("Options::root", "--root"),
+    ("Options::start", "--root"),
     ("LoadOptions::eos", "--eos"),
     ("LoadOptions::specials", "--special"),
     ("LoadOptions::width", "--width"),

@@ -44,11 +44,13 @@ impl<'a> Emitter<'_, 'a> {
                         }
                     }
                 }
-                Shape::Typed(Typed { types, object: Some(object), .. })
-                    if types.contains(TypeSet::OBJECT) =>
-                {
-                    let members = self.members(object, Some(style), pointer)?;
-                    ways.extend(members.map(|list| self.member_list(list)));
+                Shape::Typed(typed) => {
+                    if let Some(object) =
+                        typed.object.as_deref().filter(|_| typed.types.contains(TypeSet::OBJECT))
+                    {
+                        let members = self.members(object, Some(style), pointer)?;
+                        ways.extend(members.map(|list| self.member_list(list)));
+                    }
                 }
                 _ => {}
             }
