@@ -17,11 +17,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+import python_peers
+import tools_peers
 from tokenizers import Tokenizer
-
-BEGIN = '<tool_call>\n{"name": "'
-END = "}\n</tool_call>"
 
 
 def functions(count: int) -> list[dict[str, Any]]:
@@ -39,127 +37,30 @@ def functions(count: int) -> list[dict[str, Any]]:
             "required": [f"city_{place}", "days"],
             "additionalProperties": False,
         }
-        made.append({"name": f"get_weather_{place}", "parameters": parameters})
+        made.append({"name": f"get_weather_{place}", "arguments": parameters})
     return made
-
-
-def tag(made: list[dict[str, Any]]) -> dict[str, Any]:
-    tags = [
-        {
-            "begin": f'{BEGIN}{one["name"]}", "arguments": ',
-            "content": {"type": "json_schema", "json_schema": one["parameters"]},
-            "end": END,
-        }
-        for one in made
-    ]
-    return {
-        "type": "structural_tag",
-        "format": {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": tags},
-    }
 
 
 def texts(count: int) -> list[str]:
     def call(place: int) -> str:
         arguments = f'{{"city_{place}": "Oslo and Bergen", "days": 7, "unit": "unit_{place}", "tags": ["a", "long tag"]}}'
-        return f'{BEGIN}get_weather_{place}", "arguments": {arguments}{END}'
+        return f'{tools_peers.BEGIN}get_weather_{place}", "arguments": {arguments}{tools_peers.END}'
 
     places = [0, count // 2, count - 1]
     return [f"I look that up for you.\n{call(place)}\nThat is all I can say about it." for place in places]
 
 
-class Grammata:
-    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
-        import grammata
+class Grammata(python_peers.Grammata):
+    """This engine, on the same tag as XGrammar."""
 
-        self.vocabulary = grammata.Vocabulary.from_file(path, eos=eos)
-        self.compiler = grammata.Compiler(self.vocabulary)
-        self.words = np.zeros(self.vocabulary.mask_words, np.int32)
-
-    def compile(self, made: list[dict[str, Any]]) -> Any:
-        return self.compiler.compile_structural_tag(json.dumps(tag(made)))
-
-    def begin(self, compiled: Any) -> Any:
-        return compiled.matcher()
-
-    def fill(self, matcher: Any) -> None:
-        matcher.fill_mask(self.words)
-
-    def commit(self, matcher: Any, token: int) -> None:
-        matcher.accept(token)
-
-
-class Xgrammar:
-    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
-        import torch
-        import xgrammar
-
-        self.library = xgrammar
-        size = tokenizer.get_vocab_size()
-        tokens: list[str] = [""] * size
-        for token, place in tokenizer.get_vocab().items():
-            tokens[place] = token
-        info = xgrammar.TokenizerInfo(
-            tokens, xgrammar.VocabType.BYTE_LEVEL, vocab_size=size, stop_token_ids=[eos]
-        )
-        self.compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
-        self.tensor = torch.zeros((1, (size + 31) // 32), dtype=torch.int32)
-        self.words = self.tensor.numpy()[0]
-
-    def compile(self, made: list[dict[str, Any]]) -> Any:
-        return self.compiler.compile_structural_tag(json.dumps(tag(made)))
-
-    def begin(self, compiled: Any) -> Any:
-        return self.library.GrammarMatcher(compiled)
-
-    def fill(self, matcher: Any) -> None:
-        if not matcher.fill_next_token_bitmask(self.tensor):
-            self.words.fill(-1)
-
-    def commit(self, matcher: Any, token: int) -> None:
-        matcher.accept_token(token)
-
-
-class Llguidance:
-    def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
-        import llguidance
-
-        self.library = llguidance
-        with open(path, encoding="utf-8") as file:
-            self.tokenizer = llguidance.LLTokenizer(file.read(), eos_token=eos)
-        self.words = np.zeros((self.tokenizer.vocab_size + 31) // 32, np.int32)
-
-    def compile(self, made: list[dict[str, Any]]) -> Any:
-        struct = self.library.StructTag
-        tags = [
-            struct(
-                trigger="<tool_call>",
-                begin=f'{BEGIN}{one["name"]}", "arguments": ',
-                grammar=one["parameters"],
-                end=END,
-            )
-            for one in made
-        ]
-        grammar = str(struct.to_grammar(tags, assume_special=False))
-        matcher = self.library.LLMatcher(self.tokenizer, grammar, log_level=0)
-        if matcher.is_error():
-            raise ValueError(matcher.get_error())
-        return matcher
-
-    def begin(self, compiled: Any) -> Any:
-        return compiled.deep_copy()
-
-    def fill(self, matcher: Any) -> None:
-        matcher.unsafe_compute_mask_ptr(self.words.ctypes.data, self.words.nbytes)
-
-    def commit(self, matcher: Any, token: int) -> None:
-        if not matcher.consume_token(token):
-            raise ValueError(matcher.get_error())
+    def compile(self, tools: list[dict[str, Any]]) -> Any:
+        return self.compiler.compile_structural_tag(tools_peers.tag(tools))
 
 
 ENGINES: dict[str, Callable[..., Any]] = {
     "grammata": Grammata,
-    "xgrammar": Xgrammar,
-    "llguidance": Llguidance,
+    "xgrammar": tools_peers.Xgrammar,
+    "llguidance": tools_peers.Llguidance,
 }
 
 

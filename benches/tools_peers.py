@@ -30,6 +30,21 @@ BEGIN = '<tool_call>\n{"name": "'
 END = "}\n</tool_call>"
 
 
+def tag(tools: list[dict[str, Any]]) -> dict[str, Any]:
+    """The structural tag of text in which calls of the tools come."""
+    tags = [
+        {
+            "type": "tag",
+            "begin": f'{BEGIN}{tool["name"]}", "arguments": ',
+            "content": {"type": "json_schema", "json_schema": tool["arguments"]},
+            "end": END,
+        }
+        for tool in tools
+    ]
+    form = {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": tags}
+    return {"type": "structural_tag", "format": form}
+
+
 class Llguidance(python_peers.Llguidance):
     """https://github.com/guidance-ai/llguidance, a structural tag for each tool."""
 
@@ -88,17 +103,7 @@ class Xgrammar(python_peers.Xgrammar):
     text = "Well.\n"
 
     def compile(self, tools: list[dict[str, Any]]) -> Any:
-        tags = [
-            {
-                "type": "tag",
-                "begin": f'{BEGIN}{tool["name"]}", "arguments": ',
-                "content": {"type": "json_schema", "json_schema": tool["arguments"]},
-                "end": END,
-            }
-            for tool in tools
-        ]
-        form = {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": tags}
-        return self.compiler.compile_structural_tag({"type": "structural_tag", "format": form})
+        return self.compiler.compile_structural_tag(tag(tools))
 
     def commit(self, matcher: Any, token: int) -> None:
         if not matcher.accept_token(token):

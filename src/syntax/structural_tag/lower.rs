@@ -163,9 +163,7 @@ impl Lowering<'_> {
         if excludes.is_empty() {
             return Ok(matches);
         }
-        let forbidden = excludes.iter().map(|&text| text.into()).collect();
-        let text = FreeText { triggers: Vec::new(), forbidden, end: Some(self.builder.empty()) };
-        let text = self.builder.free_text(&text);
+        let text = self.text_without(forbidden(excludes, Around::default()));
         Ok(self.builder.intersection([matches, text]))
     }
 
@@ -195,15 +193,18 @@ impl Lowering<'_> {
         (max_tokens, max_chars): (Option<u32>, Option<u32>),
         around: Around<'_, '_>,
     ) -> ExprId {
-        let empty = self.builder.empty();
         if max_tokens == Some(0) {
-            return empty;
+            return self.builder.empty();
         }
-        let forbidden = forbidden(excludes, around);
-        let text = FreeText { triggers: Vec::new(), forbidden, end: Some(empty) };
-        let text = self.builder.free_text(&text);
+        let text = self.text_without(forbidden(excludes, around));
         let text = max_chars.map_or(text, |most| self.builder.max_chars(text, most));
         max_tokens.map_or(text, |most| self.builder.max_tokens(text, most))
+    }
+
+    /// The texts that hold none of these.
+    fn text_without(&mut self, forbidden: Vec<Box<str>>) -> ExprId {
+        let end = Some(self.builder.empty());
+        self.builder.free_text(&FreeText { triggers: Vec::new(), forbidden, end })
     }
 
     fn token(&mut self, token: Token<'_>) -> ExprId {

@@ -252,7 +252,7 @@ fn tag<'v>(value: &'v Value, at: &str) -> Result<Tag<'v>> {
 fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
     let style = match object.optional("style") {
         None => None,
-        Some(style) => named_style(text(style, &object.pointer("style"))?, &object.pointer("style"))?,
+        Some(style) => named_style(style, &object.pointer("style"))?,
     };
     Ok(Schema {
         schema: object.required("json_schema")?,
@@ -265,8 +265,8 @@ fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
 }
 
 /// A style of arguments; `None` is JSON.
-fn named_style(name: &str, at: &str) -> Result<Option<Elements>> {
-    match name {
+fn named_style(name: &Value, at: &str) -> Result<Option<Elements>> {
+    match text(name, at)? {
         "json" => Ok(None),
         name => Elements::named(name).map(Some).ok_or_else(|| errors::unknown_style(at, name)),
     }

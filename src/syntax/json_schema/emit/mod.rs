@@ -221,10 +221,8 @@ impl<'a> Emitter<'_, 'a> {
         let body = match all.shape_of(id) {
             Shape::Values(list) => {
                 self.spend(list.len(), all.pointer(id))?;
-                let stay = list.iter().filter(|value| !self.is_excluded(value));
-                let stay: SmallVec<[_; 16]> = stay.collect();
-                let values: SmallVec<[ExprId; 16]> =
-                    stay.into_iter().map(|value| self.value(value)).collect();
+                let value = |value| (!self.is_excluded(value)).then(|| self.value(value));
+                let values: SmallVec<[ExprId; 16]> = list.iter().copied().filter_map(value).collect();
                 self.g.choice(values)
             }
             Shape::Union(list) => {

@@ -18,7 +18,9 @@ use call::CallTexts;
 use grammata::diagnostic::Place;
 use grammata::error::Result;
 use grammata::limits::Limits;
-use serde::Deserialize;
+use grammata::syntax::json_schema::Elements;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use texts::Texts;
 
@@ -79,8 +81,8 @@ pub struct TagPreset {
     #[serde(default)]
     trigger: String,
     /// How arguments are written: a style of `json_schema`.
-    #[serde(default)]
-    style: Style,
+    #[serde(default, deserialize_with = "style")]
+    style: Option<Elements>,
     /// The ways to write a call.
     call: CallTexts,
     /// The ways to write a call of a builtin tool. Without any, the family has no builtin tools.
@@ -112,38 +114,20 @@ enum Layout {
     Messages,
 }
 
-/// How arguments are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Style {
-    #[default]
-    Json,
-    QwenXml,
-    MinimaxXml,
-    MinimaxM3Xml,
-    DeepseekXml,
-    #[serde(rename = "deepseek_v4_1_xml")]
-    DeepseekV41Xml,
-    GlmXml,
-    CohereXml,
-    KimiK3Xml,
+/// A style of arguments by its name; `None` is JSON.
+fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Elements>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    if name == JSON {
+        return Ok(None);
+    }
+    Elements::named(&name).map(Some).ok_or_else(|| {
+        let names = Elements::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
+        D::Error::custom(format!("unknown variant `{name}`, expected one of `{JSON}`, {names}"))
+    })
 }
 
-impl Style {
-    fn name(self) -> &'static str {
-        match self {
-            Style::Json => "json",
-            Style::QwenXml => "qwen_xml",
-            Style::MinimaxXml => "minimax_xml",
-            Style::MinimaxM3Xml => "minimax_m3_xml",
-            Style::DeepseekXml => "deepseek_xml",
-            Style::DeepseekV41Xml => "deepseek_v4_1_xml",
-            Style::GlmXml => "glm_xml",
-            Style::CohereXml => "cohere_xml",
-            Style::KimiK3Xml => "kimi_k3_xml",
-        }
-    }
-}
+/// The style of arguments that is no style of elements.
+const JSON: &str = "json";
 
 /// What is around all calls of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

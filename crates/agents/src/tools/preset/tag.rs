@@ -4,7 +4,7 @@ use super::call::CallText;
 use super::mode::ReasoningMode;
 use super::request::{Calling, Request, TagOptions, Tool};
 use super::texts::Texts;
-use super::{InPrompt, Layout, Style, TagPreset};
+use super::{InPrompt, Layout, TagPreset};
 use serde_json::{Map, Value, json};
 
 /// What makes the tag of a request.
@@ -56,8 +56,8 @@ impl Builder<'_> {
         let mut schema = Map::new();
         schema.insert("type".to_owned(), json!("json_schema"));
         schema.insert("json_schema".to_owned(), tool.parameters.cloned().unwrap_or(Value::Bool(true)));
-        if self.preset.style != Style::Json {
-            schema.insert("style".to_owned(), json!(self.preset.style.name()));
+        if let Some(style) = self.preset.style {
+            schema.insert("style".to_owned(), json!(style.name()));
         }
         if self.options.any_order {
             schema.insert("any_order".to_owned(), json!(true));
