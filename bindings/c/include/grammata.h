@@ -341,8 +341,8 @@ void grammata_compiler_free(GrammataCompiler *compiler);
  * Compiles a JSON Schema.
  *
  * Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
- * digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
- * (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
+ * digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
+ * (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `undeclared` (`"allowed"`, `"refused"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
  * `documents` (object from URIs to documents that references may name).
  */
 GrammataStatus grammata_compile_json_schema(const GrammataCompiler *compiler,
@@ -388,6 +388,18 @@ GrammataStatus grammata_compile_structural_tag(const GrammataCompiler *compiler,
                                                const char *options,
                                                GrammataGrammar **out,
                                                GrammataError **error);
+
+/**
+ * Compiles a grammar in the notation of the Python package Lark.
+ *
+ * Options: `start` (the rule to start from; default `"start"`).
+ */
+GrammataStatus grammata_compile_lark(const GrammataCompiler *compiler,
+                                     const char *grammar,
+                                     size_t length,
+                                     const char *options,
+                                     GrammataGrammar **out,
+                                     GrammataError **error);
 
 /**
  * Compiles an automaton spec.
