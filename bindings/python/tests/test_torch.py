@@ -6,7 +6,7 @@ import grammata
 import numpy as np
 import pytest
 from conftest import bits
-from grammata.transformers import GrammarLogitsProcessor
+from grammata.integrations.transformers import GrammarLogitsProcessor
 
 torch = pytest.importorskip("torch")
 

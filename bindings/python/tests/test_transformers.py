@@ -5,7 +5,7 @@ import json
 import grammata
 import numpy as np
 import pytest
-from grammata.transformers import GrammarLogitsProcessor
+from grammata.integrations.transformers import GrammarLogitsProcessor
 
 PAD, END = 255, 256
 PROMPT = [10, 20, 30]
