@@ -2,6 +2,7 @@
 
 use super::errors;
 use super::matcher::Matcher;
+use super::promises::Drafted;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
@@ -115,15 +116,33 @@ impl Matcher {
         words: &mut [u32],
         row_words: usize,
     ) -> Result<Vec<bool>> {
-        let (found, needed) = (words.len(), tree.len().checked_mul(row_words));
-        let Some(rows) = needed.and_then(|needed| words.get_mut(..needed)) else {
-            words.fill(0);
-            return Err(errors::draft_rows(found, tree.len(), row_words));
-        };
-        rows.fill(0);
+        let rows = rows_of(tree, words, row_words)?;
         let filled = self.fork().fill_rows(tree, rows, row_words);
         if filled.is_err() {
             rows.fill(0);
+        }
+        filled
+    }
+
+    /// The same with masks [within a budget](Matcher::mask_within): `budget` tokens are still to come at this place, and one fewer with
+    /// each token of the draft, the end-of-sequence token not counted. A node whose token is not in its parent's row is not reached.
+    /// Once the tokens of a path are accepted, there is a mask within the rest of the budget.
+    ///
+    /// # Errors
+    /// As for [`fill_tree_masks`](Matcher::fill_tree_masks); `matcher/budget` if no completion within the budget is known here.
+    pub fn fill_tree_masks_within(
+        &mut self,
+        tree: &DraftTree,
+        budget: usize,
+        words: &mut [u32],
+        row_words: usize,
+    ) -> Result<Vec<bool>> {
+        let rows = rows_of(tree, words, row_words)?;
+        let mut drafted = Vec::with_capacity(tree.len());
+        let filled = self.fork().fill_rows_within(tree, budget, (&mut *rows, row_words), &mut drafted);
+        match &filled {
+            Ok(_) => self.promises.draft(drafted),
+            Err(_) => rows.fill(0),
         }
         filled
     }
@@ -145,6 +164,21 @@ impl Matcher {
         Ok(reached.iter().filter(|&&reached| reached).count() - 1)
     }
 
+    /// The same with masks [within a budget](Matcher::fill_tree_masks_within).
+    ///
+    /// # Errors
+    /// As for [`fill_tree_masks_within`](Matcher::fill_tree_masks_within).
+    pub fn fill_draft_masks_within(
+        &mut self,
+        draft: &[TokenId],
+        budget: usize,
+        words: &mut [u32],
+        row_words: usize,
+    ) -> Result<usize> {
+        let reached = self.fill_tree_masks_within(&DraftTree::chain(draft), budget, words, row_words)?;
+        Ok(reached.iter().filter(|&&reached| reached).count() - 1)
+    }
+
     /// Fills the rows of the nodes that are reached, and ends at one of them.
     fn fill_rows(&mut self, tree: &DraftTree, rows: &mut [u32], row_words: usize) -> Result<Vec<bool>> {
         let root = self.steps();
@@ -162,5 +196,57 @@ impl Matcher {
             }
         }
         Ok(reached)
+    }
+
+    /// The same within a budget. Adds the nodes that are reached to `drafted`, and ends at one of them.
+    fn fill_rows_within(
+        &mut self,
+        tree: &DraftTree,
+        budget: usize,
+        (rows, row_words): (&mut [u32], usize),
+        drafted: &mut Vec<Drafted>,
+    ) -> Result<Vec<bool>> {
+        let root = self.steps();
+        let place = |node: usize| node * row_words..(node + 1) * row_words;
+        // drafts would keep each other
+        self.promises.forget_draft();
+        self.fill_mask_within(budget, &mut rows[place(0)])?;
+        drafted.push(Drafted { parent: 0, token: None, promises: self.promises.clone() });
+        // where each node stands in `drafted`
+        let mut stands = vec![None; tree.len()];
+        stands[0] = Some(0);
+        for &Visit { node, parent, depth, token } in &tree.visits {
+            let (Some(token), Some(above)) = (token, stands[parent]) else { continue };
+            let row = &rows[place(parent)];
+            let has = |word: &u32| word >> (token.get() % 32) & 1 == 1;
+            if !row.get(token.get() as usize / 32).is_some_and(has) {
+                continue;
+            }
+            self.rollback(self.steps() - (root + depth - 1))?;
+            // a rollback forgets what is known of the next token
+            self.promises.clone_from(&drafted[above].promises);
+            if self.try_accept(token)? {
+                self.fill_mask_within(budget.saturating_sub(depth), &mut rows[place(node)])?;
+                stands[node] = Some(drafted.len());
+                drafted.push(Drafted { parent: above, token: Some(token), promises: self.promises.clone() });
+            }
+        }
+        Ok(stands.iter().map(Option::is_some).collect())
+    }
+}
+
+/// The rows of a tree, all 0.
+fn rows_of<'a>(tree: &DraftTree, words: &'a mut [u32], row_words: usize) -> Result<&'a mut [u32]> {
+    let found = words.len();
+    match tree.len().checked_mul(row_words) {
+        Some(needed) if needed <= found => {
+            let rows = &mut words[..needed];
+            rows.fill(0);
+            Ok(rows)
+        }
+        _ => {
+            words.fill(0);
+            Err(errors::draft_rows(found, tree.len(), row_words))
+        }
     }
 }

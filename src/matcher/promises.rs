@@ -14,6 +14,18 @@ pub(super) struct Promises {
     followed_until: usize,
     /// Completions after the tokens that may be next, sorted by these, and how many steps there are before them.
     leads: Option<(usize, Arc<Leads>)>,
+    /// What is known at the nodes of a draft, and the node that the matcher is at.
+    drafted: Option<(Arc<[Drafted]>, usize)>,
+}
+
+/// A node of a draft that masks were made for: the promises of a matcher that has accepted the tokens from the root to the node, and
+/// made the mask there.
+#[derive(Debug)]
+pub(super) struct Drafted {
+    /// The nearest node above it that is in the list; itself for the root.
+    pub(super) parent: usize,
+    pub(super) token: Option<TokenId>,
+    pub(super) promises: Promises,
 }
 
 /// A token with a completion after it.
@@ -48,9 +60,10 @@ impl Promises {
 
     /// Adds a completion that begins after `steps` steps.
     pub(super) fn add(&mut self, steps: usize, tokens: Arc<[TokenId]>) {
-        let before = Promises { leads: None, ..std::mem::take(self) };
+        let Promises { last, followed_until, leads: _, drafted } = std::mem::take(self);
+        let before = Promises { last, followed_until, ..Promises::default() };
         let last = Some(Arc::new(Promise { from: steps, tokens, before }));
-        *self = Promises { last, followed_until: usize::MAX, leads: None };
+        *self = Promises { last, followed_until: usize::MAX, leads: None, drafted };
     }
 
     /// Keeps completions for the token after `steps` steps, beside those that are kept for it already.
@@ -63,8 +76,29 @@ impl Promises {
         self.leads = (!leads.is_empty()).then(|| (steps, leads.into()));
     }
 
+    /// Takes over what is known at the nodes of a draft: the first is where the matcher is, and each stands behind its parent.
+    pub(super) fn draft(&mut self, nodes: Vec<Drafted>) {
+        if let Some(root) = nodes.first() {
+            *self = root.promises.clone();
+            self.drafted = Some((nodes.into(), 0));
+        }
+    }
+
+    /// Forgets the draft that nodes were taken over from.
+    pub(super) fn forget_draft(&mut self) {
+        self.drafted = None;
+    }
+
     /// Takes notice of the step after `steps` steps: of a token, or of something else.
     pub(super) fn took(&mut self, steps: usize, token: Option<TokenId>) {
+        if let Some((nodes, at)) = self.drafted.take() {
+            let is_next = |node: &Drafted| node.parent == at && node.token == token && token.is_some();
+            if let Some(next) = (at + 1..nodes.len()).find(|&next| is_next(&nodes[next])) {
+                *self = nodes[next].promises.clone();
+                self.drafted = Some((nodes, next));
+                return;
+            }
+        }
         if let Some(ahead) = self.ahead(steps)
             && (token.is_none() || ahead.first().copied() != token)
         {
@@ -82,7 +116,7 @@ impl Promises {
 
     /// Takes notice that only `steps` steps are left.
     pub(super) fn rolled_back(&mut self, steps: usize) {
-        self.leads = None;
+        (self.leads, self.drafted) = (None, None);
         while let Some(last) = self.last.take_if(|last| last.from > steps) {
             *self = last.before.clone();
         }

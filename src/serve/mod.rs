@@ -1,7 +1,8 @@
 //! For servers, which follow many sequences under many grammars at once.
 //!
 //! - [`GrammarCache`] keeps compiled grammars by their source and options, within a bound of bytes.
-//! - [`fill_masks`] and [`accept_tokens`] take one step of many sequences over a pool of threads.
+//! - [`fill_masks`] and [`accept_tokens`] take one step of many sequences over a pool of threads; [`fill_rows`] also knows budgets,
+//!   drafts of speculative decoding, and which rows are whose.
 //!
 //! ```
 //! use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
@@ -29,7 +30,8 @@
 
 mod batch;
 mod cache;
+mod errors;
 mod folder;
 
-pub use batch::{accept_tokens, fill_masks};
+pub use batch::{RowRequest, accept_tokens, fill_masks, fill_rows};
 pub use cache::{CachedGrammar, GrammarCache};

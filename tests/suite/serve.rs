@@ -1,6 +1,6 @@
 //! Serving: the cache of grammars, batches, threads on one grammar.
 
-use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
+use grammata::serve::{GrammarCache, RowRequest, accept_tokens, fill_masks, fill_rows};
 use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata::syntax::{Notation, Source, parse};
 use grammata::vocabulary::{LoadOptions, TokenId, VocabularyBuilder};
@@ -238,4 +238,58 @@ fn what_was_made_is_read_while_something_else_is_being_made() {
         }
     });
     assert!(tight.statistics().resets > 2, "{:?}", tight.statistics());
+}
+
+#[test]
+fn rows_of_a_batch_are_those_of_its_matchers() {
+    let compiler = letters();
+    let grammar = compiler.compile(&parse(&Source::regex("(ab){1,4}c?")).unwrap().grammar).unwrap();
+    let id = |letter: u8| TokenId::new(u32::from(letter - b'a'));
+    let draft = [id(b'a'), id(b'b'), id(b'd')];
+    let request = |first, draft, budget| RowRequest { first, draft, budget };
+    let requests = [
+        request(5, &draft[..], None),
+        request(1, &draft[..1], Some(2)),
+        request(0, &[][..], Some(3)),
+        // rows of another, rows behind the end, a budget that nothing fits
+        request(6, &draft[..1], None),
+        request(9, &[][..], None),
+        request(usize::MAX, &draft[..], None),
+        request(4, &[][..], Some(1)),
+    ];
+    let mut matchers: Vec<Matcher> = requests.iter().map(|_| grammar.matcher()).collect();
+    let mut words = vec![u32::MAX; 9];
+    let results = fill_rows(&mut matchers, &requests, &mut words, 1);
+    let codes: Vec<_> = results
+        .iter()
+        .map(|result| result.as_ref().map(|&count| count).map_err(|error| error.diagnostic().code()))
+        .collect();
+    assert_eq!(
+        codes,
+        [Ok(2), Ok(1), Ok(0), Err("serve/rows"), Err("serve/rows"), Err("serve/rows"), Err("matcher/budget")]
+    );
+    let row = |letters: &str, ends: bool| {
+        letters.bytes().map(|letter| 1 << (letter - b'a')).sum::<u32>() + (u32::from(ends) << 26)
+    };
+    // row 3 was not asked for; the budget of two has room for one round
+    assert_eq!(words[..5], [row("a", false), row("a", false), row("b", false), u32::MAX, 0]);
+    assert_eq!(words[5..], [row("a", false), row("b", false), row("ac", true), 0]);
+    assert!(matchers.iter().all(|matcher| matcher.steps() == 0));
+}
+
+#[test]
+fn a_draft_within_a_budget_ends_within_it() {
+    let compiler = letters();
+    let grammar = compiler.compile(&parse(&Source::regex("(ab){1,4}c?")).unwrap().grammar).unwrap();
+    let id = |letter: u8| TokenId::new(u32::from(letter - b'a'));
+    let draft = [id(b'a'), id(b'b'), id(b'a'), id(b'b')];
+    let mut matcher = grammar.matcher();
+    let mut words = vec![u32::MAX; 5];
+    assert_eq!(matcher.fill_draft_masks_within(&draft, 3, &mut words, 1).unwrap(), 2);
+    // after two of three tokens there is room for `c`, and not for another round
+    assert_eq!(words, [1, 2, 4 | 1 << 26, 0, 0]);
+    assert_eq!(matcher.fill_draft_masks_within(&draft, 4, &mut words, 1).unwrap(), 4);
+    assert_eq!(words, [1, 2, 5 | 1 << 26, 2, 1 << 26]);
+    let error = matcher.fill_draft_masks_within(&draft, 1, &mut words, 1).unwrap_err();
+    assert_eq!((error.diagnostic().code(), words), ("matcher/budget", vec![0; 5]));
 }

@@ -2,7 +2,7 @@
 //! them apart.
 
 use crate::language::Language;
-use grammata::syntax::structural_tag::{Options, compile, compile_value, compile_value_with, compile_with};
+use grammata::syntax::structural_tag::{Options, compile, compile_value};
 use grammata::syntax::{gbnf, regex};
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, Matcher, TokenId, Vocabulary};
@@ -67,7 +67,7 @@ fn formats_name_grammars_that_are_given() {
         wrapped(&json!({"type": "sequence", "elements": names.iter().map(element).collect::<Vec<_>>()}))
     };
     let given = tag(&["number", "list", "number"]);
-    let compiled = compile_with(&given.to_string(), &Options::default(), &grammars).unwrap();
+    let compiled = compile(&given.to_string(), &Options::default().grammars(grammars.clone())).unwrap();
     let language = Language::new(&compiled.grammar);
     for (word, expected) in
         [("1[]2", true), ("10[[]]23", true), ("[]2", false), ("1[2", false), ("12", false)]
@@ -89,7 +89,7 @@ fn formats_name_grammars_that_are_given() {
         (wrapped(&json!({"type": "grammar", "name": 1})), &grammars, "wrong-type", "/name", "a string"),
         (wrapped(&json!({"type": "grammar"})), &grammars, "missing-field", "", "`grammar`"),
     ] {
-        let error = compile_value_with(&tag, &Options::default(), grammars).unwrap_err();
+        let error = compile_value(&tag, &Options::default().grammars(grammars.clone())).unwrap_err();
         assert_eq!(error.code(), format!("structural-tag/{code}"));
         assert_eq!(error.diagnostic().place().to_string(), format!("#/format{at}"));
         assert!(error.to_string().contains(text), "{error}");

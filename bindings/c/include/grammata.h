@@ -380,7 +380,8 @@ GrammataStatus grammata_compile_gbnf(const GrammataCompiler *compiler,
 /**
  * Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
  *
- * Options: those of `grammata_compile_json_schema`, for the schemas in it.
+ * Options: those of `grammata_compile_json_schema`, for the schemas in it; `grammars`, an object that has for each name in a format
+ * `{"type": "grammar", "name": …}` an object with `notation` ("json-schema", "gbnf", …) and `text`.
  */
 GrammataStatus grammata_compile_structural_tag(const GrammataCompiler *compiler,
                                                const char *tag,
@@ -923,6 +924,20 @@ GrammataStatus grammata_matcher_fill_draft_masks(GrammataMatcher *matcher,
                                                  size_t row_words,
                                                  size_t *allowed,
                                                  GrammataError **error);
+
+/**
+ * The same with masks within a budget: `budget` tokens are still to come at this place, and one fewer after each token of the
+ * draft. GRAMMATA_STATUS_REJECTED if no complete text is known within the budget.
+ */
+GrammataStatus grammata_matcher_fill_draft_masks_within(GrammataMatcher *matcher,
+                                                        const uint32_t *tokens,
+                                                        size_t count,
+                                                        size_t budget,
+                                                        uint32_t *words,
+                                                        size_t words_length,
+                                                        size_t row_words,
+                                                        size_t *allowed,
+                                                        GrammataError **error);
 
 /**
  * Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n * row_words]`. Node 0 is

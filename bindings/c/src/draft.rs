@@ -34,6 +34,32 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks(
     })
 }
 
+/// The same with masks within a budget: `budget` tokens are still to come at this place, and one fewer after each token of the
+/// draft. GRAMMATA_STATUS_REJECTED if no complete text is known within the budget.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_matcher_fill_draft_masks_within(
+    matcher: *mut GrammataMatcher,
+    tokens: *const u32,
+    count: usize,
+    budget: usize,
+    words: *mut u32,
+    words_length: usize,
+    row_words: usize,
+    allowed: *mut usize,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    // SAFETY: the contract of the header
+    let call = unsafe { Call::new() };
+    call.run(error, || {
+        call.set(allowed, 0, "allowed")?;
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
+        let tokens: Vec<TokenId> = tokens.collect();
+        let words = call.list_mut(words, words_length, "words")?;
+        call.set(allowed, matcher.fill_draft_masks_within(&tokens, budget, words, row_words)?, "allowed")
+    })
+}
+
 /// Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n * row_words]`. Node 0 is
 /// the root, which stands for this place; `tokens[0]` is not read. `first_child[n]` is the first child of node `n`, `next_sibling[n]`
 /// the next child of the same parent, and -1 stands for none. These are the arrays `retrieve_next_token`, `retrieve_next_sibling` and

@@ -138,7 +138,8 @@ pub unsafe extern "C" fn grammata_compile_gbnf(
 
 /// Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
 ///
-/// Options: those of `grammata_compile_json_schema`, for the schemas in it.
+/// Options: those of `grammata_compile_json_schema`, for the schemas in it; `grammars`, an object that has for each name in a format
+/// `{"type": "grammar", "name": …}` an object with `notation` ("json-schema", "gbnf", …) and `text`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compile_structural_tag(
     compiler: *const GrammataCompiler,

@@ -10,7 +10,7 @@ use engine::syntax::{self, Source, gbnf, json_schema, lark, regex, structural_ta
 use engine::vocabulary::{AddedTokens, LoadOptions, TokenId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::path::PathBuf;
@@ -44,11 +44,7 @@ pub(crate) fn source(
             (Source::Gbnf(text, read::<GbnfOptions>(call, options)?.with(limits)), Notation::Gbnf)
         }
         Some(syntax::Notation::StructuralTag) => {
-            let mut schemas = read::<SchemaOptions>(call, options)?;
-            schemas.undeclared.get_or_insert(Undeclared::Refused);
-            let schemas = schemas.with(limits);
-            let options = structural_tag::Options::default().json_schema(schemas);
-            (Source::StructuralTag(text, options), Notation::Json)
+            (Source::StructuralTag(text, tag_options(call, options, limits)?), Notation::Json)
         }
         Some(syntax::Notation::Lark) => {
             (Source::Lark(text, read::<LarkOptions>(call, options)?.with(limits)), Notation::Text)
@@ -60,6 +56,33 @@ pub(crate) fn source(
         }
         _ => return Err(failure::notation(notation)),
     })
+}
+
+/// The options of a structural tag: those of its schemas, and `grammars`, the grammars that it embeds by their names.
+fn tag_options(call: &Call, options: *const c_char, limits: &Limits) -> Result<structural_tag::Options> {
+    let mut given = read::<Map<String, Value>>(call, options)?;
+    let embedded = given.remove("grammars").unwrap_or_else(|| Value::Object(Map::new()));
+    let wrong = |error: serde_json::Error| {
+        let text = call.maybe_text(options, "options").ok().flatten().unwrap_or_default();
+        failure::options(text, &error)
+    };
+    let embedded: BTreeMap<String, EmbeddedGrammar> = serde_json::from_value(embedded).map_err(wrong)?;
+    let mut schemas: SchemaOptions = serde_json::from_value(Value::Object(given)).map_err(wrong)?;
+    schemas.undeclared.get_or_insert(Undeclared::Refused);
+    let mut grammars = BTreeMap::new();
+    for (name, EmbeddedGrammar { notation, text }) in embedded {
+        let (source, _) = source(call, &notation, &text, std::ptr::null(), limits)?;
+        grammars.insert(name, syntax::parse(&source)?.grammar);
+    }
+    Ok(structural_tag::Options::default().json_schema(schemas.with(limits)).grammars(grammars))
+}
+
+/// A grammar that a structural tag embeds, with the default options of its notation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EmbeddedGrammar {
+    notation: String,
+    text: String,
 }
 
 /// How far to explore, and along what first.

@@ -70,6 +70,15 @@ static void grammars(void) {
     const char *tag = "{\"type\": \"structural_tag\", \"format\": {\"type\": \"const_string\", \"value\": \"a\"}}";
     OK(grammata_compile_structural_tag(compiler, tag, strlen(tag), "{\"whitespace\": \"compact\"}", &grammar, &error));
     grammata_grammar_free(grammar);
+    const char *named = "{\"type\": \"structural_tag\", \"format\": {\"type\": \"grammar\", \"name\": \"letter\"}}";
+    const char *embedded = "{\"grammars\": {\"letter\": {\"notation\": \"regex\", \"text\": \"a+\"}}, \"whitespace\": \"compact\"}";
+    OK(grammata_compile_structural_tag(compiler, named, strlen(named), embedded, &grammar, &error));
+    grammata_grammar_free(grammar);
+    FAILS(grammata_compile_structural_tag(compiler, named, strlen(named), NULL, &grammar, &error), GRAMMAR,
+          "structural-tag/unknown-grammar");
+    FAILS(grammata_compile_structural_tag(compiler, named, strlen(named), "{\"grammars\": {\"letter\": 1}}", &grammar, &error), USAGE,
+          "c/options");
+    FAILS(grammata_compile_structural_tag(compiler, named, strlen(named), "{\"colour\": 1}", &grammar, &error), USAGE, "c/options");
     const char *lark = "first: \"a\"";
     OK(grammata_compile_lark(compiler, lark, strlen(lark), "{\"start\": \"first\"}", &grammar, &error));
     grammata_grammar_free(grammar);

@@ -172,6 +172,11 @@ static void drafts(void) {
     OK(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 2, &allowed, &error));
     CHECK(allowed == 1 && rows[0] == first[0] && rows[2] == (1u << A | 1u << B | 1u << AB | 1u << BA | 1u << END));
     CHECK(rows[4] == 0 && rows[5] == 0 && rows[6] == 0 && rows[7] == 0);
+    /* the least text is one token: with a budget of one, only what ends there may come */
+    FAILS(grammata_matcher_fill_draft_masks_within(matcher, draft, 3, 0, rows, 8, 2, &allowed, &error), REJECTED, "matcher/budget");
+    CHECK(allowed == 0 && rows[0] == 0);
+    OK(grammata_matcher_fill_draft_masks_within(matcher, draft, 1, 100, rows, 8, 2, &allowed, &error));
+    CHECK(allowed == 1 && rows[0] == first[0]);
     FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 7, 2, &allowed, &error), USAGE, "matcher/draft-rows");
     CHECK(allowed == 0 && rows[0] == 0);
     FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 1, &allowed, &error), TOO_SHORT,

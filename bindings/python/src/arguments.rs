@@ -51,6 +51,12 @@ impl<'py> FromPyObject<'_, 'py> for DraftToken {
     }
 }
 
+/// The tokens of a draft; what no vocabulary can have is the greatest id, which none has.
+pub(crate) fn draft_ids(tokens: Vec<DraftToken>) -> Vec<TokenId> {
+    let id = |DraftToken(token): DraftToken| TokenId::new(u32::try_from(token).unwrap_or(u32::MAX));
+    tokens.into_iter().map(id).collect()
+}
+
 /// One id or several.
 pub(crate) enum Ids {
     One(Token),

@@ -1,11 +1,12 @@
 //! One step of many sequences.
 
-use crate::arguments::{Token, ids};
+use crate::arguments::{DraftToken, Token, draft_ids, ids};
 use crate::buffer::with_view;
 use crate::errors::{self, Raise};
 use crate::matcher::Matcher;
 use crate::pool::pool;
-use grammata::serve;
+use grammata::TokenId;
+use grammata::serve::{self, RowRequest};
 use pyo3::prelude::*;
 
 /// Matchers of a batch that are not handed to other threads: to wake them takes longer than to fill a known mask.
@@ -75,8 +76,13 @@ impl Drop for Taken<'_> {
 /// Writes the mask of each matcher into a row of its own, on the package's threads: of an array of two dimensions, its rows; of
 /// one dimension, equal parts.
 ///
-/// A matcher that fails does not stop the others, and its row is all 0. The call then raises BatchError, which has the exception of each
-/// such matcher. With `errors="return"` it returns a list instead: for each matcher None, or the exception with which it failed.
+/// Each of these lists has an entry for each matcher. `rows`: the row of its mask, where that is not its place in the batch; other rows
+/// stay as they are. `budgets`: how many tokens are still to come, or None; the mask is then that of `mask_within`. `drafts`: the tokens
+/// that speculative decoding has proposed, each of which takes a row more, as in `Matcher.fill_draft_masks`; without `rows`, each
+/// matcher's rows come after those of the one before.
+///
+/// A matcher that fails does not stop the others, and its rows are all 0. The call then raises BatchError, which has the exception of
+/// each such matcher. With `errors="return"` it returns a list instead: for each matcher None, or the exception with which it failed.
 ///
 /// As many threads as there are processors, or as the environment variable RAYON_NUM_THREADS says, work; a batch of four is done by
 /// the caller alone.
@@ -88,41 +94,74 @@ impl Drop for Taken<'_> {
 /// >>> masks[0], masks[4]
 /// (3, 3)
 #[pyfunction]
-#[pyo3(signature = (matchers, buffer, /, *, errors = "raise"))]
+#[pyo3(signature = (matchers, buffer, /, *, rows = None, budgets = None, drafts = None, errors = "raise"))]
+#[allow(clippy::too_many_arguments)] // each a keyword of its own
 pub(crate) fn fill_masks<'py>(
     py: Python<'py>,
     matchers: Vec<PyRef<'py, Matcher>>,
     buffer: &Bound<'py, PyAny>,
+    rows: Option<Vec<usize>>,
+    budgets: Option<Vec<Option<usize>>>,
+    drafts: Option<Vec<Vec<DraftToken>>>,
     errors: &str,
 ) -> PyResult<Results<'py>> {
     let on_failure = OnFailure::read(py, errors)?;
+    let drafts: Option<Vec<_>> = drafts.map(|drafts| drafts.into_iter().map(draft_ids).collect());
+    let requests = requests(matchers.len(), rows, budgets, drafts.as_deref()).raise(py)?;
     let mut taken = Taken::new(py, &matchers)?;
-    let count = taken.matchers.len();
     let found = with_view(buffer, |view| {
+        let needed =
+            requests.iter().map(|request| request.first.saturating_add(request.draft.len() + 1)).max();
+        let needed = needed.unwrap_or(0);
         let shape = view.rows();
-        let masks = &mut taken.matchers;
+        let (masks, requests) = (&mut taken.matchers, &requests);
         let work = move |words: &mut [u32]| {
             let row = match shape {
-                Some((rows, columns)) if rows >= count => columns,
+                Some((rows, columns)) if rows >= needed => columns,
                 Some((rows, _)) => {
-                    return Err(errors::rows(&format!("{rows} rows"), format!("at least {count}")));
+                    return Err(errors::rows(&format!("{rows} rows"), format!("at least {needed}")));
                 }
-                None => words.len() / count.max(1),
+                None => words.len() / needed.max(1),
             };
-            if count <= ALONE {
-                let rows = words.chunks_mut(row.max(1));
-                let mut filled: Vec<_> =
-                    masks.iter_mut().zip(rows).map(|(one, row)| one.fill_mask(row)).collect();
-                // rows without a word
-                filled.extend(masks.iter_mut().skip(filled.len()).map(|one| one.fill_mask(&mut [])));
-                return Ok(filled);
+            if masks.len() <= ALONE {
+                return Ok(serve::fill_rows(masks, requests, words, row));
             }
-            Ok(pool()?.install(|| serve::fill_masks(masks, words, row)))
+            Ok(pool()?.install(|| serve::fill_rows(masks, requests, words, row)))
         };
         view.with_words(py, work).raise(py)
     })?;
     drop(taken);
-    on_failure.results(py, found)
+    on_failure.results(py, found.into_iter().map(|result| result.map(|_| ())).collect())
+}
+
+/// What is asked of each matcher of a batch.
+///
+/// # Errors
+/// `python/rows` if a list has not an entry for each matcher.
+fn requests(
+    count: usize,
+    rows: Option<Vec<usize>>,
+    budgets: Option<Vec<Option<usize>>>,
+    drafts: Option<&[Vec<TokenId>]>,
+) -> grammata::Result<Vec<RowRequest<'_>>> {
+    let lengths = [
+        ("rows", rows.as_ref().map(Vec::len)),
+        ("budgets", budgets.as_ref().map(Vec::len)),
+        ("drafts", drafts.map(<[_]>::len)),
+    ];
+    for (name, found) in lengths {
+        if let Some(found) = found.filter(|&found| found != count) {
+            return Err(errors::lengths(name, found, count));
+        }
+    }
+    let mut next = 0;
+    let request = |place: usize| {
+        let draft = drafts.map_or(&[][..], |drafts| &drafts[place][..]);
+        let first = rows.as_ref().map_or(next, |rows| rows[place]);
+        next += draft.len() + 1;
+        RowRequest { first, draft, budget: budgets.as_ref().and_then(|budgets| budgets[place]) }
+    };
+    Ok((0..count).map(request).collect())
 }
 
 /// Accepts one token in each matcher, on the package's threads. A matcher that fails stays where it was and does not stop the others;

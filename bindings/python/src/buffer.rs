@@ -96,6 +96,21 @@ impl View {
         }
     }
 
+    /// Where `count` rows from row `first` on lie, in words.
+    ///
+    /// # Errors
+    /// `python/rows` if the memory does not have two dimensions, or not these rows.
+    pub(crate) fn place(&self, first: usize, count: usize) -> grammata::Result<std::ops::Range<usize>> {
+        let (rows, columns) = self.rows().ok_or_else(errors::no_rows)?;
+        match first.checked_add(count) {
+            Some(end) if end <= rows => Ok(first * columns..end * columns),
+            _ => Err(errors::rows(
+                &format!("{rows} rows"),
+                format!("rows {first} to {}", first.saturating_add(count)),
+            )),
+        }
+    }
+
     /// The memory as words, for work without the interpreter's lock.
     fn words(&mut self) -> &mut [u32] {
         if self.words == 0 {
@@ -236,29 +251,41 @@ pub(crate) fn with_view<R>(
     }
 }
 
-/// Writes a mask to an object's memory without the interpreter's lock.
+/// Writes a mask to an object's memory, or to a row of it, without the interpreter's lock.
 pub(crate) fn fill(
     object: &Bound<'_, PyAny>,
+    row: Option<usize>,
     write: impl FnOnce(&mut [u32]) -> grammata::Result<()> + Send,
 ) -> PyResult<()> {
     let py = object.py();
-    with_view(object, |view| view.with_words(py, write).raise(py))
+    with_view(object, |view| {
+        let place = match row {
+            None => 0..view.words,
+            Some(row) => view.place(row, 1).raise(py)?,
+        };
+        view.with_words(py, |words| write(&mut words[place])).raise(py)
+    })
 }
 
-/// Writes `count` masks to rows of an object's memory: of two dimensions, its rows; of one dimension, equal parts. `write` gets the
-/// words and how many a row has, and does not have the interpreter's lock.
+/// Writes `count` masks to rows of an object's memory from row `first` on: of two dimensions, its rows; of one dimension, equal parts
+/// of the whole, and `first` is 0. `write` gets the words and how many a row has, and does not have the interpreter's lock.
 pub(crate) fn fill_rows<R: Send>(
     object: &Bound<'_, PyAny>,
+    first: usize,
     count: usize,
     write: impl FnOnce(&mut [u32], usize) -> grammata::Result<R> + Send,
 ) -> PyResult<R> {
     let py = object.py();
     with_view(object, |view| {
-        let columns = view.rows().map(|(_, columns)| columns);
-        view.with_words(py, |words| {
-            let row = columns.unwrap_or(words.len() / count.max(1));
-            write(words, row)
-        })
-        .raise(py)
+        let (place, row) = match view.rows() {
+            // whether there are enough rows is for `write` to say
+            Some((rows, columns)) if first <= rows => (first * columns..view.words, columns),
+            Some((rows, _)) => {
+                return Err(errors::rows(&format!("{rows} rows"), format!("more than {first}"))).raise(py);
+            }
+            None if first == 0 => (0..view.words, view.words / count.max(1)),
+            None => return Err(errors::no_rows()).raise(py),
+        };
+        view.with_words(py, |words| write(&mut words[place], row)).raise(py)
     })
 }

@@ -173,9 +173,13 @@ impl Compiler {
     }
 
     /// Compiles a structural tag; see `Source.structural_tag`. Raises GrammarError, LimitError.
-    #[pyo3(signature = (tag))]
-    fn compile_structural_tag(&self, tag: &Bound<'_, PyAny>) -> PyResult<CompiledGrammar> {
-        let source = source::of_structural_tag(tag, self.limits.clone())?;
+    #[pyo3(signature = (tag, *, grammars=None))]
+    fn compile_structural_tag(
+        &self,
+        tag: &Bound<'_, PyAny>,
+        grammars: Option<source::Embedded<'_>>,
+    ) -> PyResult<CompiledGrammar> {
+        let source = source::of_structural_tag(tag, grammars, self.limits.clone())?;
         self.parse_and_compile(tag.py(), &source)
     }
 

@@ -215,6 +215,26 @@ pub(crate) fn rows(found: &str, allowed: String) -> Error {
     )
 }
 
+/// Memory of one dimension, of which a row is asked for.
+pub(crate) fn no_rows() -> Error {
+    usage(
+        Diagnostic::new("python/rows", "the buffer has no rows")
+            .found("memory of one dimension, or of bytes")
+            .allowed("two dimensions of 32-bit integers")
+            .help("`Vocabulary.allocate_masks(count)` makes such an array"),
+    )
+}
+
+/// Lists of a batch that are not as long as that of its matchers.
+pub(crate) fn lengths(name: &str, found: usize, matchers: usize) -> Error {
+    usage(
+        Diagnostic::new("python/rows", "a list does not fit the batch")
+            .found(format!("`{name}` of {found}"))
+            .allowed(format!("an entry for each of {matchers} matchers"))
+            .help("leave the list out where the default does for all"),
+    )
+}
+
 pub(crate) fn token_range(found: &str) -> Error {
     usage(
         Diagnostic::new("python/token-range", "this is no token id")

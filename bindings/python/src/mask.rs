@@ -46,10 +46,10 @@ impl TokenMask {
         self.0.iter().map(|token| token.get()).collect()
     }
 
-    /// Writes the mask into memory as `Matcher.fill_mask` does.
-    #[pyo3(signature = (buffer, /))]
-    fn write_to(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-        buffer::fill(buffer, |words| self.0.write_to(words))
+    /// Writes the mask into memory, or into a row of it, as `Matcher.fill_mask` does.
+    #[pyo3(signature = (buffer, /, *, row=None))]
+    fn write_to(&self, buffer: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
+        buffer::fill(buffer, row, |words| self.0.write_to(words))
     }
 
     /// The mask as 32-bit words in the machine's byte order.

@@ -1,12 +1,11 @@
 //! Matchers: one sequence under a grammar.
 
-use crate::arguments::{Bytes, DraftToken, Token, ids};
+use crate::arguments::{Bytes, DraftToken, Token, draft_ids, ids};
 use crate::buffer;
 use crate::compiler::CompiledGrammar;
 use crate::errors::{self, Raise};
 use crate::explanation::{distance, explanation};
 use crate::mask::TokenMask;
-use grammata::TokenId;
 use grammata::matcher::DraftTree;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -191,34 +190,45 @@ impl Matcher {
     }
 
     /// Writes the mask into memory: bit `i % 32` of word `i // 32` for token `i`, words in the machine's byte order. Words past the
-    /// mask are cleared.
+    /// mask are cleared. With `row`, the memory has two dimensions and the mask is written to this row.
     ///
     /// The memory is a `MaskBuffer`, a NumPy array of 32-bit integers, a bytearray, a torch tensor on the CPU, or another buffer or
-    /// DLPack object. It is not copied. Raises UsageError if it is too short, read-only, of other elements or elsewhere; LimitError.
-    #[pyo3(signature = (buffer, /))]
-    fn fill_mask(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-        buffer::fill(buffer, |words| self.try_run(|matcher| matcher.fill_mask(words)))
+    /// DLPack object. It is not copied. Raises UsageError if it is too short, read-only, of other elements or elsewhere; LimitError. What
+    /// was to be written is then all 0.
+    #[pyo3(signature = (buffer, /, *, row=None))]
+    fn fill_mask(&self, buffer: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
+        buffer::fill(buffer, row, |words| self.try_run(|matcher| matcher.fill_mask(words)))
     }
 
-    /// Writes the mask within a budget as `fill_mask` does.
-    #[pyo3(signature = (budget, buffer, /))]
-    fn fill_mask_within(&self, budget: usize, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-        buffer::fill(buffer, |words| self.try_run(|matcher| matcher.fill_mask_within(budget, words)))
+    /// Writes the mask within a budget as `fill_mask` does. Raises RejectedError if no complete text is known within it.
+    #[pyo3(signature = (budget, buffer, /, *, row=None))]
+    fn fill_mask_within(&self, budget: usize, buffer: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
+        buffer::fill(buffer, row, |words| self.try_run(|matcher| matcher.fill_mask_within(budget, words)))
     }
 
-    /// Writes a mask for each place of a draft into a row of its own: row `i` is the mask after the first `i` tokens, so that there is
-    /// a row more than there are tokens. Returns how many tokens are allowed one after the other; the rows behind them are all 0. A
-    /// token outside of the vocabulary, such as -1, is one that is not allowed. The matcher stays where it is.
+    /// Writes a mask for each place of a draft into a row of its own: row `row + i` is the mask after the first `i` tokens, so that
+    /// there is a row more than there are tokens. Returns how many tokens are allowed one after the other; the rows behind them are all
+    /// 0. A token outside of the vocabulary, such as -1, is one that is not allowed. The matcher stays where it is.
+    ///
+    /// With `budget`, the masks are those of `mask_within`: `budget` tokens are still to come at this place, and one fewer after each
+    /// token of the draft.
     ///
     /// Of an array of two dimensions, a row is a row; of one dimension, an equal part. Raises UsageError if there are too few rows,
-    /// or they are too short; LimitError. All rows are then 0.
-    #[pyo3(signature = (tokens, buffer, /))]
-    fn fill_draft_masks(&self, tokens: Vec<DraftToken>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        // no vocabulary has as many tokens
-        let id = |DraftToken(token): DraftToken| TokenId::new(u32::try_from(token).unwrap_or(u32::MAX));
-        let draft: Vec<TokenId> = tokens.into_iter().map(id).collect();
-        buffer::fill_rows(buffer, draft.len() + 1, |words, row| {
-            self.try_run(|matcher| matcher.fill_draft_masks(&draft, words, row))
+    /// or they are too short; RejectedError if no complete text is known within the budget; LimitError. All rows are then 0.
+    #[pyo3(signature = (tokens, buffer, /, *, budget=None, row=0))]
+    fn fill_draft_masks(
+        &self,
+        tokens: Vec<DraftToken>,
+        buffer: &Bound<'_, PyAny>,
+        budget: Option<usize>,
+        row: usize,
+    ) -> PyResult<usize> {
+        let draft = draft_ids(tokens);
+        buffer::fill_rows(buffer, row, draft.len() + 1, |words, length| {
+            self.try_run(|matcher| match budget {
+                None => matcher.fill_draft_masks(&draft, words, length),
+                Some(budget) => matcher.fill_draft_masks_within(&draft, budget, words, length),
+            })
         })
     }
 
@@ -227,8 +237,10 @@ impl Matcher {
     /// -1 stands for none: the arrays `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens` of SGLang and XGrammar.
     ///
     /// Returns for each node whether the tokens from the root to it are allowed one after the other; rows of the others are all 0. The
-    /// buffer is as of `fill_draft_masks`. The matcher stays where it is. Raises UsageError, also if the links make no tree; LimitError.
-    #[pyo3(signature = (first_child, next_sibling, tokens, buffer, /))]
+    /// row of node `n` is `row + n`; buffer and budget are as of `fill_draft_masks`. The matcher stays where it is. Raises UsageError,
+    /// also if the links make no tree; RejectedError, LimitError.
+    #[pyo3(signature = (first_child, next_sibling, tokens, buffer, /, *, budget=None, row=0))]
+    #[allow(clippy::too_many_arguments)] // three of them are one tree
     fn fill_tree_masks(
         &self,
         py: Python<'_>,
@@ -236,11 +248,16 @@ impl Matcher {
         next_sibling: Vec<i64>,
         tokens: Vec<DraftToken>,
         buffer: &Bound<'_, PyAny>,
+        budget: Option<usize>,
+        row: usize,
     ) -> PyResult<Vec<bool>> {
         let tokens: Vec<i64> = tokens.into_iter().map(|token| token.0).collect();
         let tree = DraftTree::new(&first_child, &next_sibling, &tokens).raise(py)?;
-        buffer::fill_rows(buffer, tree.len(), |words, row| {
-            self.try_run(|matcher| matcher.fill_tree_masks(&tree, words, row))
+        buffer::fill_rows(buffer, row, tree.len(), |words, length| {
+            self.try_run(|matcher| match budget {
+                None => matcher.fill_tree_masks(&tree, words, length),
+                Some(budget) => matcher.fill_tree_masks_within(&tree, budget, words, length),
+            })
         })
     }
 

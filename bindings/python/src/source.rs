@@ -163,12 +163,26 @@ pub(crate) fn of_lark(grammar: String, start: &str, limits: Limits) -> Source {
     Source::new(grammata::syntax::Source::Lark(grammar, options))
 }
 
-pub(crate) fn of_structural_tag(tag: &Bound<'_, PyAny>, limits: Limits) -> PyResult<Source> {
+/// Sources by the names under which a tag embeds their grammars.
+pub(crate) type Embedded<'py> = BTreeMap<String, PyRef<'py, Source>>;
+
+pub(crate) fn of_structural_tag(
+    tag: &Bound<'_, PyAny>,
+    grammars: Option<Embedded<'_>>,
+    limits: Limits,
+) -> PyResult<Source> {
+    let py = tag.py();
     let text = match tag.extract::<String>() {
         Ok(text) => text,
         Err(_) => json("the structural tag", tag)?.to_string(),
     };
-    let options = structural_tag::Options::default().limits(limits);
+    let mut named = BTreeMap::new();
+    for (name, source) in grammars.unwrap_or_default() {
+        let inner = Arc::clone(&source.source);
+        let parsed = py.detach(move || parse(&inner));
+        named.insert(name, parsed.map_err(|error| source.raised.exception(py, &error))?.grammar);
+    }
+    let options = structural_tag::Options::default().grammars(named).limits(limits);
     Ok(Source::new(grammata::syntax::Source::StructuralTag(text, options)))
 }
 
@@ -283,11 +297,16 @@ impl Source {
     }
 
     /// A structural tag, the JSON in which vLLM and SGLang ask for tool calls: a text or a dict, in the form with `format` or the
-    /// older one with `structures` and `triggers`.
+    /// older one with `structures` and `triggers`. `grammars`: sources of any notation by the names that the tag has for them, in
+    /// `{"type": "grammar", "name": …}`. Raises GrammarError where one of these is wrong.
     #[staticmethod]
-    #[pyo3(signature = (tag, *, limits=None))]
-    fn structural_tag(tag: &Bound<'_, PyAny>, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
-        of_structural_tag(tag, self::limits(limits)?)
+    #[pyo3(signature = (tag, *, grammars=None, limits=None))]
+    fn structural_tag(
+        tag: &Bound<'_, PyAny>,
+        grammars: Option<Embedded<'_>>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Source> {
+        of_structural_tag(tag, grammars, self::limits(limits)?)
     }
 
     /// A grammar in the notation of the package Lark: rules, terminals, `%json {…}`, `%ignore`, `%import common.NAME`.
@@ -316,7 +335,7 @@ impl Source {
         self.source.text()
     }
 
-    /// "json-schema", "regex", "gbnf", "structural-tag" or "spec".
+    /// "json-schema", "regex", "gbnf", "lark", "structural-tag" or "spec".
     #[getter]
     fn notation(&self) -> &str {
         self.source.notation().id()

@@ -252,6 +252,19 @@ impl Vocabulary {
         self.0.mask_words()
     }
 
+    /// A NumPy array of 32-bit integers with a row for each of `count` masks, all 0. `torch.from_numpy` makes a tensor of it that has
+    /// the same memory.
+    ///
+    /// >>> import grammata
+    /// >>> grammata.Vocabulary.from_tokens(["a"] * 100).allocate_masks(2).shape
+    /// (2, 4)
+    #[pyo3(signature = (count, /))]
+    fn allocate_masks<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyAny>> {
+        let _call = PythonCall::begin(py);
+        let numpy = py.import("numpy")?;
+        numpy.call_method1("zeros", ((count, self.0.mask_words()), numpy.getattr("int32")?))
+    }
+
     /// The ids that end a sequence, rising.
     #[getter]
     fn eos(&self) -> Vec<u32> {

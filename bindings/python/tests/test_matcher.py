@@ -251,3 +251,76 @@ def test_a_rollback_too_far_takes_nothing_back(bytewise):
     matcher.rollback(0)
     matcher.rollback(2)
     assert matcher.bytes == b"" and matcher.steps == 0
+
+
+def test_rows_of_a_buffer(compiler, vocabulary):
+    grammar = compiler.compile_json_schema({"enum": ["yes", "no"]}, whitespace="compact")
+    masks = vocabulary.allocate_masks(3)
+    assert masks.shape == (3, vocabulary.mask_words) and masks.dtype == np.int32 and not masks.any()
+    matcher = grammar.matcher()
+    matcher.fill_mask(masks, row=1)
+    assert masks[1].tobytes() == matcher.mask().to_bytes() and not masks[0].any() and not masks[2].any()
+    matcher.fill_mask_within(4, masks, row=2)
+    matcher.mask().write_to(masks, row=0)
+    assert (masks[0] == masks[1]).all() and (masks[2] == masks[1]).all()
+    bound = grammata.MaskBuffer(masks)
+    matcher.fill_mask(bound, row=0)
+    for buffer, row in [(masks, 3), (masks, 2**63), (masks[0], 0), (bytearray(masks.nbytes), 0), (bound, 3)]:
+        with pytest.raises(grammata.UsageError) as raised:
+            matcher.fill_mask(buffer, row=row)
+        assert raised.value.code == "python/rows" and raised.value.help
+    with pytest.raises(grammata.RejectedError):
+        matcher.fill_mask_within(0, masks, row=2)
+    assert not masks[2].any() and masks[1].any()
+
+
+def test_batches_with_rows_budgets_and_drafts(compiler, vocabulary):
+    grammar = compiler.compile_regex("(ab){1,4}c?")
+    letters = {letter: vocabulary.encode_greedy(letter)[0] for letter in "abc"}
+    draft = [letters["a"], letters["b"], letters["c"], -1]
+    matchers = [grammar.matcher() for _ in range(6)]
+    masks = vocabulary.allocate_masks(12)
+    masks[:] = -1
+    found = grammata.fill_masks(
+        matchers,
+        masks,
+        rows=[0, 5, 7, 8, 9, 20 - 9],
+        drafts=[draft, draft[:1], [], [], [], []],
+        budgets=[None, 3, 1, None, 0, None],
+        errors="return",
+    )
+    assert [error and error.code for error in found] == [None, None, None, None, "matcher/budget", None]
+    expected = vocabulary.allocate_masks(5)
+    assert grammar.matcher().fill_draft_masks(draft, expected) == 3
+    assert (masks[:5] == expected).all() and expected[3].any() and not expected[4].any()
+    assert grammar.matcher().fill_draft_masks(draft[:1], expected, budget=3) == 1
+    assert (masks[5:7] == expected[:2]).all()
+    assert not masks[9].any() and (masks[10] == -1).all() and (masks[8] == masks[11]).all()
+    # without `rows`, those of a draft come one after the other
+    grammata.fill_masks(matchers[:2], masks, drafts=[draft, []])
+    assert (masks[5] == masks[8]).all()
+    for options in [{"rows": [0]}, {"budgets": [1] * 7}, {"drafts": [[]]}]:
+        with pytest.raises(grammata.UsageError) as raised:
+            grammata.fill_masks(matchers, masks, **options)
+        assert raised.value.code == "python/rows"
+    with pytest.raises(grammata.BatchError):
+        grammata.fill_masks(matchers[:2], masks, rows=[1, 1])
+    with pytest.raises(grammata.UsageError):
+        grammata.fill_masks(matchers[:2], masks, rows=[0, 12])
+
+
+def test_a_draft_within_a_budget_ends_within_it(compiler, vocabulary):
+    grammar = compiler.compile_json_schema({"type": "array", "items": {"type": "string"}}, whitespace="compact")
+    text = '["a","b","c"]'
+    draft = vocabulary.encode_greedy(text)
+    masks = vocabulary.allocate_masks(len(draft) + 1)
+    matcher = grammar.matcher()
+    assert matcher.fill_draft_masks(draft, masks, budget=len(draft)) == len(draft)
+    allowed = matcher.fill_draft_masks(draft, masks, budget=len(draft) - 2)
+    assert allowed < len(draft)
+    # whatever is taken of it, there is a mask within what is left
+    for count in range(allowed + 1):
+        other = matcher.fork()
+        for token in draft[:count]:
+            other.accept_token(token)
+        assert other.mask_within(len(draft) - 2 - count)

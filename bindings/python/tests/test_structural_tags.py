@@ -84,3 +84,21 @@ def test_bad_requests_say_what_is_allowed():
         grammata.structural_tag("qwen_3", TOOLS, limits={"catalogue_tools": 1})
     with pytest.raises(grammata.GrammataError):
         grammata.structural_tag("qwen_3", [{"function": {"name": float("nan")}}])
+
+
+def test_a_tag_embeds_grammars_by_name(compiler):
+    tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": [
+        {"type": "const_string", "value": "n="}, {"type": "grammar", "name": "number"}, {"type": "grammar", "name": "list"},
+    ]}}
+    grammars = {"number": grammata.Source.regex("[0-9]+"), "list": grammata.Source.gbnf('root ::= "[" root? "]"')}
+    matcher = compiler.compile_structural_tag(tag, grammars=grammars).matcher()
+    matcher.accept_bytes("n=12[[]]")
+    assert matcher.is_finished()
+    source = grammata.Source.structural_tag(tag, grammars=grammars)
+    assert source == grammata.Source.structural_tag(tag, grammars=dict(grammars))
+    assert source != grammata.Source.structural_tag(tag, grammars=grammars | {"list": grammata.Source.regex("x")})
+    with pytest.raises(grammata.GrammarError) as raised:
+        compiler.compile_structural_tag(tag, grammars={"number": grammars["number"]})
+    assert raised.value.code == "structural-tag/unknown-grammar"
+    with pytest.raises(grammata.GrammarError):
+        compiler.compile_structural_tag(tag, grammars=grammars | {"number": grammata.Source.regex("(")})

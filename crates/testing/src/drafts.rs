@@ -2,7 +2,7 @@
 
 use super::agreement::run_case;
 use super::generate::{Choices, GrammarShape, random_grammar};
-use super::outcome::{Outcome, Step, same};
+use super::outcome::{Outcome, Step, Stop, same};
 use grammata::matcher::DraftTree;
 use grammata::{Matcher, TokenId, TokenMask};
 
@@ -23,7 +23,8 @@ pub fn tree_masks_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, S
             }
             matcher.accept_token(*choices.pick(&allowed))?;
         }
-        compare(&mut matcher, choices)
+        compare(&mut matcher, choices)?;
+        within(&mut matcher, choices)
     })
 }
 
@@ -112,6 +113,58 @@ fn chain(matcher: &mut Matcher, tree: &Grown, row_words: usize, choices: &mut Ch
             fork.accept_token(draft[place])?;
         }
         same(&format!("row {place} of a draft"), row, &expected[..])?;
+    }
+    Ok(())
+}
+
+/// A tree within a budget: its rows are the masks of forks that have made each mask on their way. The way of a draft is then
+/// accepted without masks in between, and there is one at its end.
+fn within(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
+    let row_words = matcher.compiled().vocabulary().width().div_ceil(32);
+    let least = matcher.distance()?.known().unwrap_or(4);
+    let budget = least + choices.below(6);
+    let mut draft: Vec<TokenId> = Vec::new();
+    let mut fork = matcher.fork();
+    let mut expected = Vec::new();
+    let mut accepted = Vec::new();
+    for place in 0..1 + choices.below(5) {
+        let mut row = vec![0; row_words];
+        let Ok(mask) = fork.mask_within(budget.saturating_sub(place)) else {
+            if place > 0 {
+                return Err(Stop::Disagreement(format!("no mask within {budget} less {place} tokens")));
+            }
+            let mut rows = vec![u32::MAX; row_words];
+            let error = matcher.fill_draft_masks_within(&[], budget, &mut rows, row_words).unwrap_err();
+            same("the code", error.diagnostic().code(), "matcher/budget")?;
+            return same("the rows", rows, row);
+        };
+        mask.write_to(&mut row)?;
+        expected.push(row);
+        let allowed: Vec<TokenId> = mask.iter().collect();
+        if allowed.is_empty() {
+            break;
+        }
+        let token = *choices.pick(&allowed);
+        fork.accept_token(token)?;
+        draft.push(token);
+        accepted.push(token);
+    }
+    // the last row is that behind the last token
+    accepted.truncate(expected.len().saturating_sub(1));
+    let mut rows = vec![u32::MAX; (accepted.len() + 1) * row_words];
+    let count = matcher.fill_draft_masks_within(&accepted, budget, &mut rows, row_words)?;
+    same("the tokens of a draft within a budget", count, accepted.len())?;
+    same(
+        "the rows of a draft within a budget",
+        rows.chunks(row_words).map(<[u32]>::to_vec).collect::<Vec<_>>(),
+        expected,
+    )?;
+    let mut taken = matcher.fork();
+    for &token in &accepted {
+        taken.accept_token(token)?;
+    }
+    if taken.mask_within(budget.saturating_sub(accepted.len())).is_err() {
+        return Err(Stop::Disagreement("a draft within a budget leads to no mask".to_owned()));
     }
     Ok(())
 }

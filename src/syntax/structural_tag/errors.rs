@@ -186,8 +186,11 @@ pub(super) fn unknown_grammar<'n>(
         count if count > names.len() => format!("{}, and {} more", names.join(", "), count - names.len()),
         _ => names.join(", "),
     };
-    let help =
-        did_you_mean(name, known.map(String::as_str), "give the grammar to `structural_tag::compile_with`");
+    let help = did_you_mean(
+        name,
+        known.map(String::as_str),
+        "give the grammar under this name: `grammars` of the options",
+    );
     error(
         Diagnostic::new("structural-tag/unknown-grammar", "there is no grammar of that name")
             .at(at(pointer))

@@ -8,9 +8,8 @@ use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
 use super::text::Text;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use crate::grammar::{ExprId, FreeText, Grammar, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
+use crate::grammar::{ExprId, FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
 use crate::syntax::{gbnf, json_schema, lark, regex};
-use std::collections::BTreeMap;
 
 /// What the tag around a format ends with, if the format stands at the end of its content: text there does not hold it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +22,6 @@ struct Around<'a, 'v> {
 struct Lowering<'o> {
     builder: GrammarBuilder,
     options: &'o super::Options,
-    grammars: &'o BTreeMap<String, Grammar>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -31,13 +29,9 @@ struct Lowering<'o> {
 ///
 /// # Errors
 /// `structural-tag/…`, and those of schemas, patterns and grammars, with their places; limits.
-pub(super) fn lower(
-    format: &Format<'_>,
-    options: &super::Options,
-    grammars: &BTreeMap<String, Grammar>,
-) -> Result<Compiled> {
+pub(super) fn lower(format: &Format<'_>, options: &super::Options) -> Result<Compiled> {
     let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
-    let mut lowering = Lowering { builder, options, grammars, warnings: Vec::new() };
+    let mut lowering = Lowering { builder, options, warnings: Vec::new() };
     let body = lowering.format(format, Around::default())?;
     let Lowering { mut builder, warnings, .. } = lowering;
     let root = builder.declare("root");
@@ -53,10 +47,11 @@ impl Lowering<'_> {
             Kind::JsonSchema(schema) => self.schema(schema)?,
             Kind::Regex { pattern, excludes } => self.regex(pattern, excludes, at)?,
             Kind::Grammar(grammar) => self.grammar(grammar, at)?,
-            Kind::NamedGrammar(name) => match self.grammars.get(*name) {
+            Kind::NamedGrammar(name) => match self.options.grammars.get(*name) {
                 Some(grammar) => self.builder.import(grammar),
                 None => {
-                    return Err(errors::unknown_grammar(&format!("{at}/name"), name, self.grammars.keys()));
+                    let known = self.options.grammars.keys();
+                    return Err(errors::unknown_grammar(&format!("{at}/name"), name, known));
                 }
             },
             Kind::AnyText { excludes, max_tokens, max_chars } => {

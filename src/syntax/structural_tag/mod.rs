@@ -31,9 +31,10 @@ use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::syntax::json_schema;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 /// How to read a structural tag.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -45,13 +46,28 @@ pub struct Options {
     /// excluded texts) counts first. Its limits are those of the whole tag. Default: as always, but what a schema does not
     /// declare is refused ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation has it.
     pub json_schema: json_schema::Options,
+    /// Grammars that were read before, by whatever front end, and their names: `{"type": "grammar", "name": "…"}` stands for the words
+    /// of one. The limits of the tag hold for the whole.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub grammars: BTreeMap<String, Grammar>,
 }
 
-grammata_base::setters!(Options { json_schema: json_schema::Options });
+grammata_base::setters!(Options { json_schema: json_schema::Options, grammars: BTreeMap<String, Grammar> });
 
 impl Default for Options {
     fn default() -> Options {
-        Options { json_schema: json_schema::Options::default().undeclared(json_schema::Undeclared::Refused) }
+        Options {
+            json_schema: json_schema::Options::default().undeclared(json_schema::Undeclared::Refused),
+            grammars: BTreeMap::new(),
+        }
+    }
+}
+
+impl Hash for Options {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.json_schema.hash(state);
+        // equal grammars have equal names
+        self.grammars.keys().for_each(|name| name.hash(state));
     }
 }
 
@@ -80,27 +96,18 @@ pub struct Compiled {
 /// `structural-tag/…` with the JSON Pointer of the place (line and column if the text is not JSON); what a schema, a pattern or
 /// a grammar in it has wrong, with the pointer of where that stands; `limit/exceeded`.
 pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
-    compile_with(tag, options, &BTreeMap::new())
-}
-
-/// The same of a tag that embeds grammars which the caller has read before, by whatever front end:
-/// `{"type": "grammar", "name": "…"}` stands for the words of the grammar of that name. The limits of the options hold for the whole.
-///
-/// # Errors
-/// Those of [`compile`]; `structural-tag/unknown-grammar` for a name that is not given.
-pub fn compile_with(tag: &str, options: &Options, grammars: &BTreeMap<String, Grammar>) -> Result<Compiled> {
     let source = diagnostic::Source::new(tag, diagnostic::Notation::Json);
-    compile_text(tag, options, grammars).map_err(|error| match error.kind() {
+    compile_text(tag, options).map_err(|error| match error.kind() {
         ErrorKind::Limit => error.or_at(&Place::Pointer(String::new())).in_source(&source),
         _ => error.in_source(&source),
     })
 }
 
-fn compile_text(tag: &str, options: &Options, grammars: &BTreeMap<String, Grammar>) -> Result<Compiled> {
+fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(tag)?;
     // a value that is nested too deep for the reader is not JSON to it: 128 levels
     let value = serde_json::from_str(tag).map_err(|cause| errors::not_json(&cause))?;
-    compile_value_with(&value, options, grammars)
+    compile_value(&value, options)
 }
 
 /// The grammar of a structural tag given as a JSON value, which is nested 128 levels deep at most.
@@ -108,18 +115,6 @@ fn compile_text(tag: &str, options: &Options, grammars: &BTreeMap<String, Gramma
 /// # Errors
 /// The same as those of [`compile`].
 pub fn compile_value(tag: &serde_json::Value, options: &Options) -> Result<Compiled> {
-    compile_value_with(tag, options, &BTreeMap::new())
-}
-
-/// The same of a JSON value that embeds grammars, as [`compile_with`] has it.
-///
-/// # Errors
-/// The same as those of [`compile_with`].
-pub fn compile_value_with(
-    tag: &serde_json::Value,
-    options: &Options,
-    grammars: &BTreeMap<String, Grammar>,
-) -> Result<Compiled> {
     let format = read::structural_tag(tag)?;
-    lower::lower(&format, options, grammars)
+    lower::lower(&format, options)
 }

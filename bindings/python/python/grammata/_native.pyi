@@ -106,6 +106,7 @@ class Vocabulary:
     def fingerprint(self) -> builtins.bytes: ...
     @property
     def missing_bytes(self) -> builtins.bytes: ...
+    def allocate_masks(self, count: int, /) -> Any: ...
     def bytes(self, token: _Token) -> builtins.bytes | None: ...
     def special(self, token: _Token) -> str | None: ...
     def special_id(self, name: str) -> int | None: ...
@@ -125,10 +126,10 @@ class Source:
         schema: Any,
         *,
         whitespace: str = "free",
-        property_order: str = "declared",
-        formats: str = "assert",
-        undeclared: str = "allowed",
-        numbers: str = "any",
+        property_order: Literal["declared", "any"] = "declared",
+        formats: Literal["assert", "annotate"] = "assert",
+        undeclared: Literal["allowed", "refused"] = "allowed",
+        numbers: Literal["any", "plain"] = "any",
         max_digits: int | None = None,
         documents: _Documents | None = None,
         limits: _Limits | None = None,
@@ -137,7 +138,7 @@ class Source:
     def regex(
         pattern: str,
         *,
-        dialect: str = "rust",
+        dialect: Literal["rust", "ecma"] = "rust",
         unicode: bool = True,
         case_insensitive: bool = False,
         dot_matches_newline: bool = False,
@@ -148,7 +149,12 @@ class Source:
     @staticmethod
     def gbnf(grammar: str, *, root: str = "root", limits: _Limits | None = None) -> Source: ...
     @staticmethod
-    def structural_tag(tag: str | Mapping[str, Any], *, limits: _Limits | None = None) -> Source: ...
+    def structural_tag(
+        tag: str | Mapping[str, Any],
+        *,
+        grammars: Mapping[str, Source] | None = None,
+        limits: _Limits | None = None,
+    ) -> Source: ...
     @staticmethod
     def lark(grammar: str, *, start: str = "start", limits: _Limits | None = None) -> Source: ...
     @staticmethod
@@ -185,10 +191,10 @@ class Compiler:
         schema: Any,
         *,
         whitespace: str = "free",
-        property_order: str = "declared",
-        formats: str = "assert",
-        undeclared: str = "allowed",
-        numbers: str = "any",
+        property_order: Literal["declared", "any"] = "declared",
+        formats: Literal["assert", "annotate"] = "assert",
+        undeclared: Literal["allowed", "refused"] = "allowed",
+        numbers: Literal["any", "plain"] = "any",
         max_digits: int | None = None,
         documents: _Documents | None = None,
     ) -> CompiledGrammar: ...
@@ -196,7 +202,7 @@ class Compiler:
         self,
         pattern: str,
         *,
-        dialect: str = "rust",
+        dialect: Literal["rust", "ecma"] = "rust",
         unicode: bool = True,
         case_insensitive: bool = False,
         dot_matches_newline: bool = False,
@@ -204,7 +210,9 @@ class Compiler:
         search: bool = False,
     ) -> CompiledGrammar: ...
     def compile_gbnf(self, grammar: str, *, root: str = "root") -> CompiledGrammar: ...
-    def compile_structural_tag(self, tag: str | Mapping[str, Any]) -> CompiledGrammar: ...
+    def compile_structural_tag(
+        self, tag: str | Mapping[str, Any], *, grammars: Mapping[str, Source] | None = None
+    ) -> CompiledGrammar: ...
     def compile_lark(self, grammar: str, *, start: str = "start") -> CompiledGrammar: ...
     def compile_spec(
         self,
@@ -339,7 +347,7 @@ class TokenMask:
     def __ne__(self, other: object, /) -> bool: ...
     def __iter__(self) -> Iterator[int]: ...
     def ids(self) -> list[int]: ...
-    def write_to(self, buffer: MaskBuffer | _Memory, /) -> None: ...
+    def write_to(self, buffer: MaskBuffer | _Memory, /, *, row: int | None = None) -> None: ...
     def to_bytes(self) -> builtins.bytes: ...
 
 @final
@@ -366,9 +374,17 @@ class Matcher:
     def reset(self) -> None: ...
     def mask(self) -> TokenMask: ...
     def mask_within(self, budget: int, /) -> TokenMask: ...
-    def fill_mask(self, buffer: MaskBuffer | _Memory, /) -> None: ...
-    def fill_mask_within(self, budget: int, buffer: MaskBuffer | _Memory, /) -> None: ...
-    def fill_draft_masks(self, tokens: Sequence[_Token], buffer: MaskBuffer | _Memory, /) -> int: ...
+    def fill_mask(self, buffer: MaskBuffer | _Memory, /, *, row: int | None = None) -> None: ...
+    def fill_mask_within(self, budget: int, buffer: MaskBuffer | _Memory, /, *, row: int | None = None) -> None: ...
+    def fill_draft_masks(
+        self,
+        tokens: Sequence[_Token],
+        buffer: MaskBuffer | _Memory,
+        /,
+        *,
+        budget: int | None = None,
+        row: int = 0,
+    ) -> int: ...
     def fill_tree_masks(
         self,
         first_child: Sequence[_Token],
@@ -376,6 +392,9 @@ class Matcher:
         tokens: Sequence[_Token],
         buffer: MaskBuffer | _Memory,
         /,
+        *,
+        budget: int | None = None,
+        row: int = 0,
     ) -> list[bool]: ...
     def may_come(self, token: _Token, /) -> bool: ...
     def may_continue(self, text: _Text, /) -> bool: ...
@@ -424,10 +443,26 @@ class Plans:
     ) -> PlanOutcome: ...
 
 @overload
-def fill_masks(matchers: Sequence[Matcher], buffer: MaskBuffer | _Memory, /, *, errors: Literal["raise"] = "raise") -> None: ...
+def fill_masks(
+    matchers: Sequence[Matcher],
+    buffer: MaskBuffer | _Memory,
+    /,
+    *,
+    rows: Sequence[int] | None = None,
+    budgets: Sequence[int | None] | None = None,
+    drafts: Sequence[Sequence[_Token]] | None = None,
+    errors: Literal["raise"] = "raise",
+) -> None: ...
 @overload
 def fill_masks(
-    matchers: Sequence[Matcher], buffer: MaskBuffer | _Memory, /, *, errors: Literal["return"]
+    matchers: Sequence[Matcher],
+    buffer: MaskBuffer | _Memory,
+    /,
+    *,
+    rows: Sequence[int] | None = None,
+    budgets: Sequence[int | None] | None = None,
+    drafts: Sequence[Sequence[_Token]] | None = None,
+    errors: Literal["return"],
 ) -> list[GrammataError | None]: ...
 @overload
 def accept_tokens(matchers: Sequence[Matcher], tokens: Sequence[_Token], /, *, errors: Literal["raise"] = "raise") -> None: ...
