@@ -1,4 +1,4 @@
-"""Grammars for `transformers`' `generate`: a logits processor for batches and beams.
+"""A logits processor for `generate`: batches, beams and budgets.
 
 It needs NumPy or torch, whichever the scores are of; `transformers` itself is not imported.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from grammata._errors import RejectedError, usage_error
 from grammata._native import CompiledGrammar, Matcher, fill_masks
+from grammata.integrations.torch import apply_mask
 
 __all__ = ["GrammarLogitsProcessor"]
 
@@ -26,15 +27,44 @@ class GrammarLogitsProcessor:
     sequence is left, that is an error.
 
     Any other call begins anew, and all that its rows have is the prompt, which is not read. So one processor serves several calls of
-    `generate`, one after the other, with prompts of any length.
+    `generate`, one after the other, with prompts of any length. Rows that go back within a text are an error: assisted generation
+    does that.
+
+    `budget` is the number of tokens that each text may have, `max_new_tokens` of the call, or one number for each grammar: each text
+    is complete within it. A budget that no complete text fits raises RejectedError, which names the least one that does.
+    `end_tokens` end a text in place of the vocabulary's.
     """
 
-    def __init__(self, grammars: CompiledGrammar | Sequence[CompiledGrammar]) -> None:
+    def __init__(
+        self,
+        grammars: CompiledGrammar | Sequence[CompiledGrammar],
+        *,
+        budget: int | Sequence[int] | None = None,
+        end_tokens: Sequence[int] | None = None,
+    ) -> None:
         self._grammars = list(grammars) if isinstance(grammars, Sequence) else [grammars]
+        if isinstance(budget, Sequence) and len(budget) != len(self._grammars):
+            raise usage_error(
+                "python/rows",
+                "the budgets do not fit the grammars",
+                found=f"{len(budget)} budgets",
+                allowed=f"{len(self._grammars)}, the number of grammars, or one for all",
+                help="give one budget for all grammars, or one for each",
+            )
+        self._budgets = list(budget) if isinstance(budget, Sequence) else [budget] * len(self._grammars)
+        self._end_tokens = end_tokens
+        for grammar, tokens in zip(self._grammars, self._budgets, strict=True):
+            if tokens is not None:
+                self._matcher(grammar).check_budget(tokens)
         self._rows: Any = None
         """A copy of the rows of the last call."""
         self._states: list[_State] = []
         """The state of each of these."""
+        self._steps = 0
+        """Tokens of these rows that are text."""
+
+    def _matcher(self, grammar: CompiledGrammar) -> Matcher:
+        return grammar.matcher(end_tokens=self._end_tokens)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """The scores with those of forbidden tokens at minus infinity. Raises RejectedError if a text has left its grammar."""
@@ -50,26 +80,30 @@ class GrammarLogitsProcessor:
         beams = rows // len(self._grammars)
         parents = self._parents(input_ids, beams)
         if parents is None:
-            first = [_State.at_start(grammar) for grammar in self._grammars]
+            first = [_State.at_start(self._matcher(grammar)) for grammar in self._grammars]
             self._states = [first[row // beams] for row in range(rows)]
+            self._steps = 0
         else:
             self._states = _after(parents, input_ids[:, -1].tolist())
+            self._steps += 1
         # a caller may write the next tokens to the same memory
         self._rows = input_ids.clone() if hasattr(input_ids, "clone") else input_ids.copy()
         for start in range(0, rows, beams):
             errors = [state.error for state in self._states[start : start + beams]]
             if None not in errors:
                 raise errors[0]  # type: ignore[misc]
-        return _masked(scores, self._states, self._grammars[0].vocabulary.mask_words)
+        left = [None if budget is None else max(budget - self._steps, 0) for budget in self._budgets for _ in range(beams)]
+        return _masked(scores, self._states, left, self._grammars[0].vocabulary.mask_words)
 
     def _parents(self, input_ids: Any, beams: int) -> list[_State] | None:
         """The state of each row without its last token; None if one of these was not a row of its sequence in the last call."""
         before = self._rows
-        if before is None or input_ids.shape[1] != before.shape[1] + 1:
-            return None
-        if getattr(input_ids, "device", None) != getattr(before, "device", None):
+        if before is None or getattr(input_ids, "device", None) != getattr(before, "device", None):
             return None
         heads = input_ids[:, :-1]
+        if input_ids.shape[1] != before.shape[1] + 1:
+            self._check_back(heads)
+            return None
         # without beams rows keep their places: one comparison, where the rows lie
         if heads.shape == before.shape and bool((heads == before).all()):
             return self._states
@@ -80,6 +114,19 @@ class GrammarLogitsProcessor:
         }
         parents = [known.get((row // beams, tuple(ids))) for row, ids in enumerate(heads.tolist())]
         return None if None in parents else parents  # type: ignore[return-value]
+
+    def _check_back(self, heads: Any) -> None:
+        """Raises UsageError if these rows, without their last tokens, are a beginning of the texts of the last call."""
+        length, last = heads.shape[1], self._rows
+        prompt = last.shape[1] - self._steps
+        if len(heads) == len(last) and prompt <= length < last.shape[1] and bool((heads == last[:, :length]).all()):
+            raise usage_error(
+                "python/rows-went-back",
+                "the rows went back within a text",
+                found=f"{length + 1 - prompt} tokens of text after a call with {self._steps}",
+                allowed="one token more than in the last call, or a new prompt",
+                help="turn off assisted generation; for a prompt that has part of an earlier output, make a new processor",
+            )
 
 
 def _after(parents: list[_State], tokens: list[int]) -> list[_State]:
@@ -105,10 +152,9 @@ class _State:
         self.error = error
 
     @classmethod
-    def at_start(cls, grammar: CompiledGrammar) -> _State:
+    def at_start(cls, matcher: Matcher) -> _State:
         """The state before the first token."""
-        matcher = grammar.matcher()
-        return cls(matcher, not matcher.mask())
+        return cls(matcher, has_ended(matcher))
 
     def after(self, token: int) -> _State:
         """The state one token later. What stands after the end is padding."""
@@ -119,42 +165,50 @@ class _State:
             matcher.accept_token(token)
         except RejectedError as error:
             return _State(matcher, False, error)
-        return _State(matcher, not matcher.mask())
+        return _State(matcher, has_ended(matcher))
 
 
-def _masked(scores: Any, states: list[_State], words: int) -> Any:
+def has_ended(matcher: Matcher) -> bool:
+    """Whether nothing may follow, not even an end token, so that what stands there is padding."""
+    return matcher.is_finished() and not matcher.mask()
+
+
+def _masked(scores: Any, states: list[_State], left: list[int | None], words: int) -> Any:
     rows = [row for row, state in enumerate(states) if not state.has_ended]
     masked = _masked_torch if hasattr(scores, "masked_fill") else _masked_numpy
-    return masked(scores, rows, [states[row] for row in rows], words)
+    return masked(scores, rows, [states[row] for row in rows], [left[row] for row in rows], words)
 
 
-def _fill(states: list[_State], masks: Any) -> None:
+def _fill(states: list[_State], left: list[int | None], masks: Any) -> None:
     """Writes a row for each state; that of one that has left its grammar stays empty."""
-    # a matcher stands once in a batch; rows of equal texts share one
-    fill_masks([state.matcher.fork() for state in states], masks)
-    for row, state in enumerate(states):
+    whole = [row for row, budget in enumerate(left) if budget is None]
+    if len(whole) == len(left):
+        # a matcher stands once in a batch; rows of equal texts share one
+        fill_masks([state.matcher.fork() for state in states], masks)
+    for row, (state, budget) in enumerate(zip(states, left, strict=True)):
         if state.error:
             masks[row] = 0
+        elif budget is not None:
+            state.matcher.fill_mask_within(budget, masks[row])
+        elif len(whole) < len(left):
+            state.matcher.fill_mask(masks[row])
 
 
-def _masked_torch(scores: Any, rows: list[int], states: list[_State], words: int) -> Any:
+def _masked_torch(scores: Any, rows: list[int], states: list[_State], left: list[int | None], words: int) -> Any:
     if not rows:
         return scores
     torch: Any = importlib.import_module("torch")
     masks = torch.zeros((len(rows), words), dtype=torch.int32)
-    _fill(states, masks)
-    bits = masks.to(scores.device).unsqueeze(-1) >> torch.arange(32, dtype=torch.int32, device=scores.device)
-    forbidden = torch.zeros_like(scores, dtype=torch.bool)
-    forbidden[rows] = True
-    width = min(scores.shape[-1], words * 32)
-    forbidden[rows, :width] = (bits & 1).reshape(len(rows), -1)[:, :width] == 0
-    return scores.masked_fill(forbidden, -torch.inf)
+    _fill(states, left, masks)
+    masked = scores.clone()
+    apply_mask(masked, masks, rows)
+    return masked
 
 
-def _masked_numpy(scores: Any, rows: list[int], states: list[_State], words: int) -> Any:
+def _masked_numpy(scores: Any, rows: list[int], states: list[_State], left: list[int | None], words: int) -> Any:
     numpy: Any = importlib.import_module("numpy")
     masks = numpy.zeros((len(rows), words), dtype="<i4")
-    _fill(states, masks)
+    _fill(states, left, masks)
     forbidden = numpy.zeros(scores.shape, dtype=bool)
     forbidden[rows] = True
     width = min(scores.shape[-1], words * 32)

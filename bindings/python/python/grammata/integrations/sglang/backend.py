@@ -1,0 +1,167 @@
+"""Compiling grammars of requests: SGLang's `BaseGrammarBackend`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from grammata._errors import GrammataError, usage_error
+from grammata._native import Compiler, Source, Vocabulary
+from grammata.compat.xgrammar.ebnf import without_macros
+from grammata.integrations.sglang.grammar import GrammataGrammar, allocate, _base
+from grammata.integrations.torch import apply_mask
+
+ANY_JSON = "$$ANY$$"
+"""The schema of a request for any JSON."""
+
+
+class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
+    """Compiles JSON Schema, regular expressions (ECMA-262), EBNF as XGrammar writes it, Lark, and structural tags.
+
+    A grammar that cannot be compiled is an `InvalidGrammarObject` with the message, so that its request fails and no other. Objects
+    with declared members have no others unless the schema says so, as with SGLang's default backend.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        vocab_size: int,
+        eos_token_ids: Iterable[int] | int | None = None,
+        *,
+        any_whitespace: bool = True,
+        max_whitespace_cnt: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.vocab_size = vocab_size
+        self._eos = [eos_token_ids] if isinstance(eos_token_ids, int) else sorted(eos_token_ids or ()) or None
+        self.compiler = Compiler(self._vocabulary())
+        self._framing_compiler = self.compiler
+        self._whitespace = f"max={max_whitespace_cnt}" if max_whitespace_cnt else "free"
+        if not any_whitespace:
+            self._whitespace = "spaced"
+
+    def _vocabulary(self, special: Sequence[str] | None = None) -> Vocabulary:
+        return Vocabulary.from_transformers(self.tokenizer, width=self.vocab_size, eos=self._eos, added_special=special)
+
+    @property
+    def is_support_token_filter(self) -> bool:
+        return True
+
+    def dispatch_json(self, key_string: str) -> Any:
+        def read() -> tuple[Source, dict[str, Any]]:
+            schema = True if key_string == ANY_JSON else json.loads(key_string)
+            # JSON of an object is an object of the tag; other schemas are read as they are
+            content = {"type": "json_schema", "json_schema": schema}
+            return Source.json_schema(schema, whitespace=self._whitespace, undeclared="refused"), content
+
+        return self._compile("json", key_string, read)
+
+    def dispatch_regex(self, key_string: str) -> Any:
+        content = {"type": "regex", "pattern": key_string}
+        return self._compile("regex", key_string, lambda: (Source.regex(key_string, dialect="ecma"), content))
+
+    def dispatch_ebnf(self, key_string: str) -> Any:
+        def read() -> tuple[Source, dict[str, Any]]:
+            if "::=" not in key_string:
+                return Source.lark(key_string), {"type": "grammar", "grammar": key_string}
+            text = without_macros(key_string)
+            return Source.gbnf(text), {"type": "grammar", "grammar": text}
+
+        return self._compile("ebnf", key_string, read)
+
+    def dispatch_structural_tag(self, key_string: str) -> Any:
+        def read() -> tuple[Source, dict[str, Any]]:
+            tag = as_format(json.loads(key_string))
+            return Source.structural_tag(tag), tag["format"]
+
+        return self._compile("structural_tag", key_string, read)
+
+    def _compile(self, kind: str, key: str, read: Callable[[], tuple[Source, dict[str, Any]]]) -> Any:
+        try:
+            source, content = read()
+            compiled = self.compiler.compile(source)
+        except (GrammataError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return _base.InvalidGrammarObject(str(error) or repr(error))
+        return GrammataGrammar(compiled, self.vocab_size, content, key, _base.GrammarStats(dispatch_type=kind))
+
+    def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
+        """Makes these tokens special for framed grammars. Raises UsageError for one that is not an added token of the tokenizer."""
+        vocabulary = self.compiler.vocabulary
+        missing = [token for token in token_ids if vocabulary.special(token) is None]
+        if not missing:
+            return
+        added = {token: str(one) for token, one in self.tokenizer.added_tokens_decoder.items()}
+        unknown = [token for token in missing if token not in added]
+        if unknown:
+            raise usage_error(
+                "sglang/framing-token",
+                "a framing token is an ordinary token, which text may hold",
+                found=f"the ids {unknown}",
+                allowed="added tokens of the tokenizer",
+                help="use another grammar backend for this model",
+            )
+        names = {name for token, name in added.items() if vocabulary.special(token) is not None}
+        self._framing_compiler = Compiler(self._vocabulary(sorted(names | {added[token] for token in missing})))
+
+    def compile_framed_grammar(self, grammar: Any, frame: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        """The structural tag that `frame` makes around a grammar of this backend."""
+        if not isinstance(grammar, GrammataGrammar):
+            return None
+        tag = frame(grammar.content)
+        compiled = self._framing_compiler.compile(Source.structural_tag(tag))
+        stats = _base.GrammarStats(dispatch_type="structural_tag")
+        return GrammataGrammar(compiled, self.vocab_size, tag["format"], json.dumps(tag), stats)
+
+    @staticmethod
+    def set_token_filter(
+        vocab_mask: Any, token_ids: list[int], batch_idx: int, is_allowed: bool = True, reset_vocab_mask: bool = True
+    ) -> None:
+        """Allows or forbids tokens in a row: by SGLang's own operators."""
+        on_cuda = vocab_mask.device.type == "cuda"
+        name = "sglang.kernels.ops.grammar.token_filter_ops" if on_cuda else "sglang.srt.constrained.torch_ops.token_filter_torch_ops"
+        module: Any = importlib.import_module(name)
+        function = module.set_token_filter_triton if on_cuda else module.set_token_filter_torch
+        function(vocab_mask, token_ids, batch_idx, is_allowed=is_allowed, reset_vocab_mask=reset_vocab_mask)
+
+    # the wrapper for reasoning calls these without a grammar
+    @staticmethod
+    def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any) -> Any:
+        return allocate(vocab_size, batch_size)
+
+    move_vocab_mask = staticmethod(GrammataGrammar.move_vocab_mask)
+    apply_vocab_mask = staticmethod(GrammataGrammar.apply_vocab_mask)
+
+    def reset(self) -> None:
+        super().reset()
+        self.compiler.forget()
+
+
+def as_format(tag: dict[str, Any]) -> dict[str, Any]:
+    """A structural tag in the form with `format`, with an empty schema where a client left it out."""
+    if tag.get("structures") is None:
+        return {**tag, "format": _with_schemas(tag["format"])}
+    tags = [
+        {
+            "type": "tag",
+            "begin": one["begin"],
+            "content": {"type": "json_schema", "json_schema": {} if one.get("schema") is None else one["schema"]},
+            "end": one["end"],
+        }
+        for one in tag["structures"]
+    ]
+    triggered = {"type": "triggered_tags", "triggers": tag["triggers"], "tags": tags}
+    triggered["at_least_one"] = bool(tag.get("at_least_one", False))
+    return {"type": "structural_tag", "format": triggered}
+
+
+def _with_schemas(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_schemas(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") in ("json_schema", "qwen_xml_parameter"):
+        return {**value, "json_schema": {} if value.get("json_schema") is None else value["json_schema"]}
+    return {name: _with_schemas(one) for name, one in value.items()}

@@ -1,0 +1,222 @@
+"""The state of one request: SGLang's `BaseGrammarObject` on a matcher."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grammata._errors import BatchError, LimitError, RejectedError
+from grammata._native import CompiledGrammar, fill_masks
+from grammata.integrations.torch import apply_mask
+
+_base: Any = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
+
+BATCH = 5
+"""Rows from which on a batch is filled by several threads."""
+
+
+class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
+    """A matcher of a request, with a budget if the request has a limit of tokens.
+
+    A mask that cannot be computed (a limit on work) allows only the end, and the token after it raises ValueError with the reason, on
+    which SGLang aborts the request and no other.
+    """
+
+    within_limit = True
+    """Whether outputs are complete within `max_new_tokens`."""
+
+    def __init__(self, compiled: CompiledGrammar, vocab_size: int, content: dict[str, Any], key: str, stats: Any) -> None:
+        super().__init__()
+        self.compiled = compiled
+        self.matcher = compiled.matcher()
+        self.vocab_size = vocab_size
+        self.content = content
+        """The grammar as a format of structural tags."""
+        self.key_string = key
+        self.grammar_stats = stats
+        self.accepted_tokens: list[int] = []
+        self._budget: int | None = None
+        self._before: Callable[[], int] = int
+        self._is_certain = True
+        self._terminated_at: int | None = None
+        self._failure: str | None = None
+
+    def set_budget(self, tokens: int, before: Callable[[], int] = int, is_certain: bool = True) -> None:
+        """Bounds the output to `tokens`; `before` counts those that are not of this grammar. Without `is_certain` there may be too
+        few left for any text; then masks are those without a budget."""
+        self._budget, self._before, self._is_certain = tokens, before, is_certain
+
+    def accept_token(self, token: int) -> None:
+        """Raises ValueError for a token that is not allowed; after the end, tokens are counted and ignored."""
+        if self._failure is not None:
+            raise ValueError(self._failure)
+        if not self.is_terminated():
+            if not self.matcher.try_accept(token):
+                raise ValueError(f"{self.matcher.explain_token(token)}\nafter {self.accepted_tokens}, of {self.key_string}")
+            if token in self.matcher.end_tokens and self.matcher.is_finished():
+                self._terminated_at = len(self.accepted_tokens)
+        self.current_token = token
+        self.accepted_tokens.append(token)
+
+    def rollback(self, k: int) -> None:
+        """Takes back the last k tokens, ignored ones included."""
+        if k <= 0:
+            return
+        kept = len(self.accepted_tokens) - k
+        moved = len(self.accepted_tokens) if self._terminated_at is None else self._terminated_at + 1
+        if moved > kept:
+            self.matcher.rollback(moved - kept)
+            self._terminated_at = None
+        del self.accepted_tokens[kept:]
+        self._failure = None
+
+    def is_terminated(self) -> bool:
+        """Whether an end token was accepted."""
+        return self._terminated_at is not None
+
+    def copy(self) -> GrammataGrammar:
+        """A grammar at its start, as SGLang wants from what it keeps."""
+        stats = self.grammar_stats and dataclasses.replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
+        return GrammataGrammar(self.compiled, self.vocab_size, self.content, self.key_string, stats)
+
+    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> Any:
+        return allocate(vocab_size, batch_size)
+
+    def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
+        self._fill(vocab_mask[idx].numpy())
+
+    def _fill(self, row: Any) -> None:
+        left = self._left()
+        try:
+            if left is None:
+                self.matcher.fill_mask(row)
+                return
+            try:
+                self.matcher.fill_mask_within(left, row)
+            except RejectedError:
+                if self._is_certain:
+                    raise
+                self.matcher.fill_mask(row)
+        except (LimitError, RejectedError) as error:
+            self._fail(error, row)
+
+    def _left(self) -> int | None:
+        if self._budget is None:
+            return None
+        return max(self._budget - self._before() - len(self.accepted_tokens), 0)
+
+    def _fail(self, error: Exception, row: Any) -> None:
+        self._failure = str(error)
+        row[:] = 0
+        for token in self.matcher.end_tokens:
+            bit = token % 32
+            row[token // 32] |= (1 << bit) if bit < 31 else -(1 << 31)
+
+    @staticmethod
+    def fill_vocab_mask_batched(entries: Sequence[Any], vocab_mask: Any) -> None:
+        """Fills the listed rows. Those without budgets are computed by several threads, without the interpreter's lock."""
+        plain = [entry for entry in entries if isinstance(entry.grammar, GrammataGrammar) and entry.grammar._budget is None]
+        if len(plain) < BATCH:
+            plain = []
+        else:
+            torch: Any = importlib.import_module("torch")
+            masks = torch.empty((len(plain), vocab_mask.shape[1]), dtype=torch.int32)
+            try:
+                fill_masks([entry.grammar.matcher for entry in plain], masks)
+            except BatchError as error:
+                for row, (entry, one) in enumerate(zip(plain, error.errors, strict=True)):
+                    if one is not None:
+                        entry.grammar._fail(one, masks[row].numpy())
+            vocab_mask[[entry.row for entry in plain]] = masks
+        done = {id(entry.grammar) for entry in plain}
+        for entry in entries:
+            if id(entry.grammar) not in done:
+                entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
+
+    def fill_tree(self, first_child: list[int], next_sibling: list[int], tokens: list[int], rows: Any) -> None:
+        """Writes the mask of each node of a draft tree that allowed tokens lead to, and stays where it is. The rows of other nodes,
+        and of those after the end, allow everything, as SGLang's own walk leaves them."""
+        table = rows.numpy()
+        if self._budget is not None or self.is_terminated():
+            self._walk(first_child, next_sibling, tokens, table)
+            return
+        try:
+            self.matcher.fill_tree_masks(first_child, next_sibling, tokens, rows)
+        except LimitError as error:
+            self._fail(error, table[0])
+            table[1:] = -1
+            return
+        table[~table.any(axis=1)] = -1
+
+    def _walk(self, first_child: list[int], next_sibling: list[int], tokens: list[int], table: Any) -> None:
+        """The same token by token, with what is left of the budget at each."""
+        if self.is_terminated():
+            return
+        self._fill(table[0])
+        # a node to visit with its parent, or None: the way back from a node
+        stack: list[tuple[int, int] | None] = [(first_child[0], 0)] if first_child[0] != -1 else []
+        while stack:
+            step = stack.pop()
+            if step is None:
+                self.rollback(1)
+                continue
+            node, parent = step
+            if next_sibling[node] != -1:
+                stack.append((next_sibling[node], parent))
+            token = tokens[node]
+            if self._failure is not None or not table[parent][token // 32] >> (token % 32) & 1:
+                continue
+            self.accept_token(token)
+            stack.append(None)
+            if not self.is_terminated():
+                self._fill(table[node])
+                if first_child[node] != -1:
+                    stack.append((first_child[node], node))
+
+    @staticmethod
+    def reset_vocab_mask(vocab_mask: Any) -> None:
+        vocab_mask.fill_(-1)
+
+    @staticmethod
+    def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
+        return vocab_mask.to(device, non_blocking=True)
+
+    @staticmethod
+    def apply_vocab_mask(logits: Any, vocab_mask: Any) -> None:
+        """On CUDA by SGLang's kernel, which is not tested here; elsewhere by `apply_mask`."""
+        if logits.device.type in ("cuda", "xpu", "musa"):
+            kernel: Any = importlib.import_module("sglang.kernels.ops.grammar.bitmask_ops")
+            kernel.apply_token_bitmask_inplace_triton(logits, vocab_mask)
+        else:
+            apply_mask(logits, vocab_mask)
+
+    def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
+        """The text that must come next, as far as it is whole characters."""
+        forced = b"" if self.is_terminated() else self.matcher.forced_bytes()
+        text = forced.decode("utf-8", errors="ignore")
+        return ([], text) if text and forced.startswith(text.encode()) else None
+
+    def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
+        return helper[1], -1
+
+    def jump_and_retokenize(self, old_output_ids: Sequence[int], new_output_ids: Sequence[int], next_state: int) -> None:
+        """Goes back to where the tokens differ and accepts the new ones."""
+        same = 0
+        while same < min(len(old_output_ids), len(new_output_ids)) and old_output_ids[same] == new_output_ids[same]:
+            same += 1
+        self.rollback(len(old_output_ids) - same)
+        for token in new_output_ids[same:]:
+            self.accept_token(token)
+
+    def __repr__(self) -> str:
+        return f"GrammataGrammar({self.key_string!r}, {self.accepted_tokens})"
+
+
+def allocate(vocab_size: int, batch_size: int) -> Any:
+    """Masks that allow everything, in memory that CUDA can copy from where there is CUDA."""
+    torch: Any = importlib.import_module("torch")
+    common: Any = importlib.import_module("sglang.srt.utils.common")
+    size = (batch_size, (vocab_size + 31) // 32)
+    return torch.full(size, -1, dtype=torch.int32, pin_memory=common.is_pin_memory_available())

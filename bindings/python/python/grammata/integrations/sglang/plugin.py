@@ -1,0 +1,120 @@
+"""Registration: the backend's name, and hooks where a registered backend is not given what the built-in ones have."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from grammata._errors import GrammataError
+from grammata.integrations.sglang.backend import GrammataBackend
+from grammata.integrations.sglang.grammar import GrammataGrammar
+
+_BASE = "sglang.srt.constrained.base_grammar_backend"
+_REASONER = "sglang.srt.constrained.reasoner_grammar_backend"
+_MANAGER = "sglang.srt.constrained.grammar_manager.GrammarManager"
+
+_registered: list[str] = []
+
+
+def register(name: str) -> None:
+    """Registers the backend and its hooks, once."""
+    if name in _registered:
+        return
+    _registered.append(name)
+    base: Any = importlib.import_module(_BASE)
+    arguments: Any = importlib.import_module("sglang.srt.server_args")
+    hooks: Any = importlib.import_module("sglang.srt.plugins.hook_registry")
+    base.register_grammar_backend(name, make_backend)
+    choices: Any = importlib.import_module("sglang.srt.arg_groups.choices")
+    if name not in choices.GRAMMAR_BACKEND_CHOICES:
+        arguments.add_grammar_backend_choices([name])
+    around, after = hooks.HookType.AROUND, hooks.HookType.AFTER
+    hooks.HookRegistry.register(f"{_BASE}.create_grammar_backend", with_reasoning, around)
+    hooks.HookRegistry.register(f"{_MANAGER}._apply_request_reasoning_config", give_budget, after)
+    hooks.HookRegistry.register("sglang.srt.speculative.spec_utils.traverse_tree", traverse_tree, around)
+
+
+def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> GrammataBackend:
+    """What SGLang's registry calls for `--grammar-backend grammata`."""
+    serving = importlib.import_module("sglang.srt.runtime_context").get_serving()
+    return GrammataBackend(
+        tokenizer,
+        vocab_size,
+        eos_token_ids,
+        any_whitespace=not serving.constrained_json_disable_any_whitespace,
+        max_whitespace_cnt=serving.constrained_json_max_whitespace_cnt,
+    )
+
+
+def with_reasoning(
+    original: Any,
+    server_args: Any,
+    tokenizer: Any,
+    vocab_size: int,
+    eos_token_ids: Any = None,
+    think_end_ids: Any = None,
+) -> Any:
+    """`create_grammar_backend`, which returns a registered backend before it wraps it for reasoning models."""
+    backend = original(server_args, tokenizer, vocab_size, eos_token_ids, think_end_ids)
+    serving = importlib.import_module("sglang.srt.runtime_context").get_serving()
+    if not isinstance(backend, GrammataBackend) or not serving.reasoning_parser or not think_end_ids:
+        return backend
+    reasoner: Any = importlib.import_module(_REASONER)
+    parser: Any = importlib.import_module("sglang.srt.parser.reasoning_parser")
+    return reasoner.ReasonerGrammarBackend(
+        backend,
+        parser.ReasoningParser(model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer),
+        tokenizer,
+        enable_strict_thinking=serving.enable_strict_thinking,
+    )
+
+
+def parts(grammar: Any) -> tuple[Any, Any]:
+    """The wrapper for reasoning, or None, and our grammar in it, or None."""
+    reasoner: Any = importlib.import_module(_REASONER)
+    wrapper = grammar if isinstance(grammar, reasoner.ReasonerGrammarObject) else None
+    inner = grammar if wrapper is None else wrapper.grammar
+    return wrapper, inner if isinstance(inner, GrammataGrammar) else None
+
+
+def give_budget(result: Any, manager: Any, req: Any) -> None:
+    """After a request has its grammar: its output is to be complete within `max_new_tokens`. The request is aborted if none fits."""
+    wrapper, grammar = parts(req.grammar)
+    limit = req.sampling_params.max_new_tokens
+    if grammar is None or limit is None or not grammar.within_limit:
+        return
+    if wrapper is None or not wrapper._is_thinking() or wrapper.reasoning_in_grammar:
+        try:
+            grammar.matcher.check_budget(limit)
+        except GrammataError as error:
+            req.set_finish_with_abort(str(error))
+            return
+        grammar.set_budget(limit)
+        return
+    # tokens of reasoning count too; where the host can end the reasoning, it does so in time for the shortest answer
+    grammar.set_budget(limit, lambda: len(wrapper._thinking_match_history), is_certain=False)
+    least = grammar.matcher.distance().known
+    if wrapper.enable_token_filter and least is not None:
+        most = max(limit - least - len(wrapper.think_end_ids), 0)
+        wrapper.max_think_tokens = most if wrapper.max_think_tokens < 0 else min(wrapper.max_think_tokens, most)
+
+
+def traverse_tree(
+    original: Any,
+    retrieve_next_token: Any,
+    retrieve_next_sibling: Any,
+    draft_tokens: Any,
+    grammar: Any,
+    allocate_token_bitmask: Any,
+    vocab_size: int | None = None,
+) -> None:
+    """The masks of a tree of draft tokens in one call, where the whole tree is text of one of our grammars."""
+    wrapper, inner = parts(grammar)
+    tokens = draft_tokens.tolist()
+    answering = wrapper is None or (wrapper._is_generation() and not wrapper.reasoning_in_grammar)
+    if inner is None or not answering or max(tokens, default=0) >= (vocab_size or inner.vocab_size):
+        original(
+            retrieve_next_token, retrieve_next_sibling, draft_tokens, grammar, allocate_token_bitmask, vocab_size=vocab_size
+        )  # fmt: skip
+        return
+    inner.fill_tree(retrieve_next_token.tolist(), retrieve_next_sibling.tolist(), tokens, allocate_token_bitmask)
