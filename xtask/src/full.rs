@@ -50,7 +50,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 16] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -61,6 +61,9 @@ const STEPS: [Step; 13] = [
     ("loom", loom),
     ("wheel", bindings::wheel),
     ("xgrammar", bindings::xgrammar),
+    ("transformers", bindings::transformers),
+    ("sglang", bindings::sglang),
+    ("genai", bindings::genai),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
     ("address-sanitizer", || FUZZING.run()),

@@ -32,7 +32,7 @@ pub fn onnx_runtime() -> Result {
 }
 
 /// SmolLM2-135M-Instruct as an ONNX model (114 MB) with its tokenizer, unless it is there and whole.
-fn language_model() -> Result {
+pub fn language_model() -> Result {
     model("SmolLM2", ".models/smollm2", "93 MB", "xtask/scripts/smollm2.py")
 }
 

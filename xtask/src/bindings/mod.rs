@@ -1,11 +1,13 @@
 //! Grammata for other languages: `bindings/`.
 
 mod c;
+mod hosts;
 mod install;
 mod python;
 mod xgrammar;
 
 pub use c::bless;
+pub use hosts::{genai, sglang, transformers};
 pub use install::install;
 pub use python::wheel;
 pub use xgrammar::suite as xgrammar;

@@ -59,6 +59,7 @@ def run(model: Any, tokenizer: Any, runs: list[tuple[str, int]], schemas: Any, p
         for row, (name, limit) in zip(output[:, inputs["input_ids"].shape[1] :], part, strict=True):
             valid.append(is_valid(text_of(tokenizer, row[:limit]), schemas[name]))
         seconds += spent[0]
+        print(f"{start + len(part)} of {len(runs)} runs, {sum(valid)} valid", file=sys.stderr)
     return valid, seconds
 
 

