@@ -6,6 +6,7 @@ import grammata
 import numpy as np
 import pytest
 from conftest import bits
+from grammata.integrations.torch import apply_mask
 from grammata.integrations.transformers import GrammarLogitsProcessor
 
 torch = pytest.importorskip("torch")
@@ -61,3 +62,41 @@ def test_generate(bytewise, options):
         for row in output[:, 3:].tolist():
             value = json.loads(bytes(row[: row.index(256)]))
             assert value["a"] in ("x", "yy") and 0 <= value["b"] <= 99
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+@pytest.mark.parametrize("width", [250, 257, 288, 300])
+def test_masks_of_tensors(bytewise, dtype, width):
+    """In place, on the CPU; with `rows` others stay, and logits without a bit are forbidden."""
+    kind = getattr(torch, dtype)
+    masks = torch.zeros((2, 9), dtype=torch.int32)
+    grammata.fill_masks([bytewise.compile_regex("[ac]").matcher(), bytewise.compile_regex("b?").matcher()], masks)
+    expected = [[97, 99], [98, 256] if width > 256 else [98]]
+    logits = torch.zeros((2, width), dtype=kind)
+    apply_mask(logits, masks)
+    assert [torch.isfinite(row).nonzero().flatten().tolist() for row in logits] == expected
+    table = torch.zeros((4, width * 2), dtype=kind)[:, ::2] if dtype != "float16" else torch.zeros((4, width), dtype=kind)
+    apply_mask(table, masks, [3, 0])
+    assert [torch.isfinite(table[row]).nonzero().flatten().tolist() for row in (3, 0)] == expected
+    assert torch.isfinite(table[1:3]).all()
+    apply_mask(logits[0], masks[1])
+    assert not torch.isfinite(logits[0]).any()
+
+
+def test_tensors_that_do_not_fit():
+    logits, masks = torch.zeros((2, 64)), torch.zeros((2, 2), dtype=torch.int32)
+    for wrong, code in (
+        ((logits.int(), masks, None), "python/logits"),
+        ((torch.zeros((2, 2, 32)), masks, None), "python/logits"),
+        ((logits, masks.long(), None), "python/element-type"),
+        ((logits, torch.zeros((2, 4), dtype=torch.int32)[:, ::2], None), "python/element-type"),
+        ((logits, masks[:1], None), "python/rows"),
+        ((logits, masks, [0]), "python/rows"),
+        ((logits, masks, [0, 2]), "python/rows"),
+        ((logits, masks, [1, 1]), "python/rows"),
+        ((logits, masks, [0, -1]), "python/rows"),
+    ):
+        with pytest.raises(grammata.UsageError) as caught:
+            apply_mask(*wrong)
+        assert caught.value.code == code
+    assert torch.isfinite(logits).all()

@@ -167,3 +167,59 @@ def test_rows_of_the_caller_may_be_written_over(bytewise):
     memory[0] = [1, 2, 3, 4]
     scores = processor(memory, scores_of(memory))
     assert np.flatnonzero(np.isfinite(scores[0])).tolist() == [ord("a")]
+
+
+def lengths(texts: list[list[int]]) -> list[int]:
+    return [text.index(END) if END in text else len(text) for text in texts]
+
+
+def test_texts_are_complete_within_budgets(bytewise):
+    grammar = bytewise.compile_json_schema(SCHEMA, whitespace="compact")
+    least = grammar.matcher().distance().known
+    for budget in (least, least + 1, least + 3, 200):
+        texts = follow(GrammarLogitsProcessor(grammar, budget=budget), 5, budget)
+        assert all(length <= budget for length in lengths(texts)) and all(valid([*text, END]) for text in texts)
+        assert all(valid([*text, END]) for text in beams(GrammarLogitsProcessor(grammar, budget=budget), 4, budget + 1))
+    grammars = [bytewise.compile_regex("a*"), bytewise.compile_regex("(aa)+")]
+    for text, most in zip(follow(GrammarLogitsProcessor(grammars, budget=[3, 7]), 2, 60), (3, 7)):
+        assert lengths([text])[0] <= most
+    # steps after the budget: only the end is left
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("a{2,9}"), budget=2)
+    rows = np.array([PROMPT])
+    for token in (97, 97):
+        assert np.isfinite(processor(rows, scores_of(rows))[0][token])
+        rows = np.concatenate([rows, [[token]]], axis=1)
+    assert np.flatnonzero(np.isfinite(processor(rows, scores_of(rows))[0])).tolist() == [END]
+
+
+def test_budgets_that_cannot_be(bytewise):
+    grammar = bytewise.compile_json_schema(SCHEMA, whitespace="compact")
+    least = grammar.matcher().distance().known
+    with pytest.raises(grammata.RejectedError) as caught:
+        GrammarLogitsProcessor([grammar, bytewise.compile_regex("a")], budget=[least - 1, 9])
+    assert caught.value.code == "matcher/budget" and str(least) in caught.value.allowed
+    with pytest.raises(grammata.UsageError) as wrong:
+        GrammarLogitsProcessor([grammar] * 3, budget=[50, 50])
+    assert wrong.value.code == "python/rows"
+
+
+def test_end_tokens_of_a_call(bytewise):
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("a"), end_tokens=[7])
+    rows = np.array([PROMPT])
+    processor(rows, scores_of(rows))
+    rows = np.array([[*PROMPT, 97]])
+    assert np.flatnonzero(np.isfinite(processor(rows, scores_of(rows))[0])).tolist() == [7]
+
+
+def test_tokens_taken_back_are_an_error(bytewise):
+    """Assisted generation goes back within a text; a mask from the beginning there would be wrong."""
+    processor = GrammarLogitsProcessor(bytewise.compile_regex("a{3,9}"))
+    for text in ([], [97], [97, 97], [97, 97, 97]):
+        rows = np.array([PROMPT + text])
+        processor(rows, scores_of(rows))
+    for text in ([97, 97], [97], [97, 98]):
+        rows = np.array([PROMPT + text])
+        with pytest.raises(grammata.UsageError) as caught:
+            processor(rows, scores_of(rows))
+        assert caught.value.code == "python/rows-went-back"
+    assert generate(processor, [PROMPT])[0].strip("a") == ""
