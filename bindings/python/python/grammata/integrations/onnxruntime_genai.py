@@ -2,8 +2,7 @@
 
     compiler = compiler_for("folder of the model")
     grammar = compiler.compile_json_schema(schema)
-    generator.append_tokens(prompt)
-    tokens = generate(generator, grammar, max_new_tokens=200)
+    tokens = generate(model, params, tokenizer.encode(prompt), grammar, max_new_tokens=200)
 
 The engine of guidance inside onnxruntime-genai is not replaced, and its C API is not served. NumPy is imported when it is used.
 """
@@ -32,7 +31,9 @@ def compiler_for(folder: str | PathLike[str]) -> Compiler:
 
 
 def generate(
-    generator: Any,
+    model: Any,
+    params: Any,
+    prompt: Any,
     grammars: CompiledGrammar | Sequence[CompiledGrammar],
     /,
     *,
@@ -40,97 +41,80 @@ def generate(
     within_limit: bool = True,
     end_tokens: Sequence[int] | None = None,
 ) -> list[list[int]]:
-    """Generates with a `Generator` that has its prompt, greedily or by sampling; returns the new tokens of each sequence.
+    """Generates greedily or by sampling, as `params` say, after a prompt (`append_tokens` takes it); returns the new tokens of each
+    sequence.
 
     One grammar for all sequences of the batch, or one for each. Outputs are complete within `max_new_tokens`; `within_limit=False`
-    lets them be cut there. Raises RejectedError before the model runs if no complete text fits, and UsageError if the generator's
-    `max_length` ends it before that limit, or if it searches with beams.
+    lets them be cut there. Before the model runs it raises RejectedError if no complete text fits, and UsageError for a search with
+    beams or a `max_length` below the prompt and `max_new_tokens`.
     """
     numpy: Any = importlib.import_module("numpy")
-    matchers: list[Matcher] | None = None
-    if isinstance(grammars, CompiledGrammar):
-        _check_budget(grammars.matcher(end_tokens=end_tokens), max_new_tokens, within_limit)
-    else:
-        matchers = [grammar.matcher(end_tokens=end_tokens) for grammar in grammars]
+    host: Any = importlib.import_module("onnxruntime_genai")
+    search = params.get_search_options()
+    if int(search["num_beams"]) != 1:
+        raise usage_error(
+            "genai/beams",
+            "beams are not supported: they change places, which the loop is not told",
+            found=f"num_beams={int(search['num_beams'])}",
+            allowed="greedy search and sampling",
+            help="use set_search_options(num_beams=1)",
+        )
+    batch = int(search["batch_size"])
+    chosen = [grammars] * batch if isinstance(grammars, CompiledGrammar) else list(grammars)
+    if len(chosen) != batch:
+        raise usage_error(
+            "python/rows",
+            "the grammars do not fit the batch",
+            found=f"{len(chosen)} grammars for {batch} sequences",
+            allowed="one grammar for all, or one for each sequence of the batch",
+            help="set batch_size with set_search_options",
+        )
+    matchers = [grammar.matcher(end_tokens=end_tokens) for grammar in chosen]
+    if within_limit:
         for matcher in matchers:
-            _check_budget(matcher, max_new_tokens, within_limit)
-    texts: list[list[int]] = []
-    ended: list[bool] = []
-    prompt = generator.token_count()
-    for step in range(max_new_tokens):
-        if generator.is_done():
+            matcher.check_budget(max_new_tokens)
+    generator = host.Generator(model, params)
+    length = numpy.asarray(prompt).shape[-1]
+    if length + max_new_tokens > int(search["max_length"]):
+        raise usage_error(
+            "genai/max-length",
+            "the search ends before the limit of tokens",
+            found=f"max_length={int(search['max_length'])} with a prompt of {length} tokens",
+            allowed=f"{length + max_new_tokens} or more",
+            help="raise it with set_search_options(max_length=…)",
+        )
+    generator.append_tokens(prompt)
+    return _loop(numpy, generator, matchers, max_new_tokens, within_limit)
+
+
+def _loop(numpy: Any, generator: Any, matchers: list[Matcher], limit: int, within_limit: bool) -> list[list[int]]:
+    """A mask, a token and a step of each matcher, until all texts have ended or the limit is reached."""
+    texts: list[list[int]] = [[] for _ in matchers]
+    ended = [False] * len(matchers)
+    masks = numpy.zeros((len(matchers), matchers[0].compiled.vocabulary.mask_words), numpy.int32)
+    for step in range(limit):
+        if all(ended) or generator.is_done():
             break
         logits = numpy.ascontiguousarray(generator.get_logits(), dtype=numpy.float32)
-        # one row for each sequence, the logits of its last token
-        table = logits.reshape(logits.shape[0], -1, logits.shape[-1])
-        if matchers is None:
-            assert isinstance(grammars, CompiledGrammar)
-            matchers = [grammars.matcher(end_tokens=end_tokens) for _ in range(len(table))]
-        if len(matchers) != len(table):
-            raise _rows(len(table), len(matchers))
-        if not texts:
-            texts, ended = [[] for _ in matchers], [False] * len(matchers)
-            masks = numpy.zeros((len(matchers), matchers[0].compiled.vocabulary.mask_words), numpy.int32)
+        table = logits.reshape(len(matchers), -1, logits.shape[-1])
         for row, matcher in enumerate(matchers):
             if not ended[row]:
                 if within_limit:
-                    matcher.fill_mask_within(max_new_tokens - step, masks[row])
+                    matcher.fill_mask_within(limit - step, masks[row])
                 else:
                     matcher.fill_mask(masks[row])
                 _mask(table[row, -1], masks[row])
         generator.set_logits(logits)
         generator.generate_next_token()
-        tokens = [int(token) for token in generator.get_next_tokens()]
-        if len(tokens) != len(matchers):
-            raise _rows(len(tokens), len(matchers))
-        for row, token in enumerate(tokens):
+        for row, token in enumerate(generator.get_next_tokens()):
             if not ended[row]:
-                texts[row].append(token)
-                if generator.get_sequence(row)[prompt:].tolist() != texts[row]:
-                    raise _beams()
-                matchers[row].accept_token(token)
+                matchers[row].accept_token(int(token))
+                texts[row].append(int(token))
                 ended[row] = matchers[row].is_finished() and not matchers[row].mask()
-        if all(ended):
-            break
-    else:
-        return texts
-    if within_limit and not all(matcher.is_accepting() or done for matcher, done in zip(matchers or (), ended, strict=True)):
-        raise usage_error(
-            "genai/max-length",
-            "the generator ended before the limit",
-            found=f"{max(map(len, texts), default=0)} of {max_new_tokens} tokens",
-            allowed="a `max_length` of the prompt and `max_new_tokens` at least",
-            help="raise it with GeneratorParams.set_search_options(max_length=…)",
-        )
     return texts
-
-
-def _check_budget(matcher: Matcher, budget: int, within_limit: bool) -> None:
-    if within_limit:
-        matcher.check_budget(budget)
 
 
 def _mask(logits: Any, mask: Any) -> None:
     covered = min(len(logits), 32 * len(mask))
     mask_logits(logits[:covered], mask)
     logits[covered:] = -float("inf")
-
-
-def _beams() -> Exception:
-    return usage_error(
-        "genai/beams",
-        "a sequence changed its place",
-        found="a row that does not continue the text that it had",
-        allowed="greedy search and sampling",
-        help="search without beams (num_beams=1)",
-    )
-
-
-def _rows(rows: int, matchers: int) -> Exception:
-    return usage_error(
-        "python/rows",
-        "the rows do not fit the grammars",
-        found=f"{rows} rows for {matchers} sequences",
-        allowed="one row for each sequence",
-        help="give one grammar for each sequence of the batch, and search without beams (num_beams=1)",
-    )
