@@ -426,6 +426,7 @@ fn files_are_short_documented_and_finished() {
         "xtask",
         "benches",
         "bindings/c",
+        "bindings/llg",
         "bindings/python",
         "examples",
         "fuzz/fuzz_targets",

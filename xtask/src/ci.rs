@@ -85,10 +85,11 @@ fn features() -> Result {
 }
 
 /// Members of the workspace that are not published.
-const UNPUBLISHED: [&str; 8] = [
+const UNPUBLISHED: [&str; 9] = [
     "grammata-c",
     "grammata-examples",
     "grammata-labs",
+    "grammata-llg",
     "grammata-python",
     "grammata-testing",
     "instructions",

@@ -187,6 +187,14 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Failure {
     )
 }
 
+pub(crate) fn other_sampler() -> Failure {
+    failure(
+        GrammataStatus::Usage,
+        Diagnostic::new("c/other-sampler", "the sampler was not made by `grammata_llama_sampler`")
+            .help("pass the sampler itself, not the chain that it is in"),
+    )
+}
+
 pub(crate) fn threads(count: usize, cause: &impl std::fmt::Display) -> Failure {
     failure(
         GrammataStatus::Usage,

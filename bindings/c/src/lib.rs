@@ -3,7 +3,9 @@
 //! The header `include/grammata.h` is made of these files by cbindgen, in this order; its comment has the contract of all
 //! functions.
 //!
-//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `explanation`, `batch` and `error` have the functions.
+//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `llama`, `explanation`, `batch` and
+//!   `error` have the functions.
+//! - `llama_sampler` has what llama.cpp calls of a sampler.
 //! - `failure` has the statuses and the errors of the border itself.
 //! - `raw` checks what comes from C and gives back what goes there. It alone reads and writes through pointers; in the other
 //!   files `unsafe` stands only where a function takes up the contract of the header (`tests.rs` holds them to it).
@@ -43,6 +45,12 @@ pub mod steps;
 
 #[allow(unsafe_code)]
 pub mod draft;
+
+#[allow(unsafe_code)]
+pub mod llama;
+
+#[allow(unsafe_code)]
+pub mod llama_sampler;
 
 #[allow(unsafe_code)]
 pub mod explanation;

@@ -85,6 +85,13 @@ struct EmbeddedGrammar {
     text: String,
 }
 
+/// Of a sampler of llama.cpp.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LlamaOptions {
+    pub(crate) budget: Option<usize>,
+}
+
 /// How far to explore, and along what first.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -58,6 +58,14 @@ impl Call {
         Ok(unsafe { &*handle })
     }
 
+    /// A struct whose members C can see.
+    pub(crate) fn layout<T>(&self, pointer: *const T, name: &'static str) -> Result<&T> {
+        check(pointer, name)?;
+        // SAFETY: it is aligned and not NULL; by the contract of `new` it leads to one initialized element, which no one changes
+        // meanwhile
+        Ok(unsafe { &*pointer })
+    }
+
     /// What a handle stands for, where the function has no way to say that there is none.
     pub(crate) fn any<T: Sync>(&self, handle: *const T) -> Option<&T> {
         self.handle(handle, "handle").ok()

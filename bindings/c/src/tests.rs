@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 /// The files with functions for C.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("archive", include_str!("archive.rs")),
     ("batch", include_str!("batch.rs")),
     ("cache", include_str!("cache.rs")),
@@ -19,6 +19,7 @@ const FILES: [(&str, &str); 12] = [
     ("explanation", include_str!("explanation.rs")),
     ("failure", include_str!("failure.rs")),
     ("grammar", include_str!("grammar.rs")),
+    ("llama", include_str!("llama.rs")),
     ("mask_file", include_str!("mask_file.rs")),
     ("matcher", include_str!("matcher.rs")),
     ("steps", include_str!("steps.rs")),
@@ -47,6 +48,7 @@ fn each_function_is_called_from_c() {
         include_str!("../tests/matchers.c"),
         include_str!("../tests/mask_files.c"),
         include_str!("../tests/threads.c"),
+        include_str!("../tests/llama.c"),
         include_str!("../examples/decoder.c"),
         include_str!("../examples/decoder.cpp")
     );

@@ -39,8 +39,19 @@ pub(super) fn unclosed(source: &str, offset: usize, open: &str, close: &str) -> 
 }
 
 pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -> Error {
-    error(source, offset, "lark/not-json", "what follows `%json` is not JSON", |diagnostic| {
-        diagnostic.cause(cause.to_string()).help("write a JSON Schema in braces after `%json`")
+    error(source, offset, "lark/not-json", "what follows the directive is not JSON", |diagnostic| {
+        diagnostic
+            .cause(cause.to_string())
+            .help("write a JSON Schema in braces after `%json`, and an object of options after `%llguidance`")
+    })
+}
+
+pub(super) fn unknown_option(source: &str, offset: usize, name: &str) -> Error {
+    error(source, offset, "lark/unknown-option", "this option of `%llguidance` is not read", |diagnostic| {
+        diagnostic
+            .found(excerpt(name))
+            .allowed("allow_initial_skip and no_forcing, each true or false")
+            .help("take it out, if its effect is not needed")
     })
 }
 
@@ -60,7 +71,7 @@ pub(super) fn escape(source: &str, offset: usize) -> Error {
 }
 
 pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Error {
-    let known = ["%ignore", "%import", "%json"];
+    let known = ["%ignore", "%import", "%json", "%llguidance"];
     error(source, offset, "lark/unknown-directive", "this directive is not read", |diagnostic| {
         diagnostic.found(excerpt(name)).allowed(known.join(", ")).help(did_you_mean(
             name,

@@ -50,7 +50,17 @@ pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Res
         .rules
         .get(options.start.as_str())
         .ok_or_else(|| errors::no_start(source, &options.start, lowering.rules.keys().copied()))?;
-    let Lowering { builder, warnings, .. } = lowering;
+    let Lowering { mut builder, warnings, skipped, .. } = lowering;
+    let start = match skipped.filter(|_| parsed.skips_first) {
+        Some(skipped) => {
+            let body = builder.rule(start);
+            let body = builder.sequence([skipped, body]);
+            let first = builder.declare("_start");
+            builder.define(first, body);
+            first
+        }
+        None => start,
+    };
     Ok(Compiled { grammar: builder.build(start)?, warnings })
 }
 

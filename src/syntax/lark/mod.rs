@@ -2,8 +2,8 @@
 //!
 //! What hosts send of it: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`,
 //! groups, `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, of no meaning here), `%ignore`, `%import common.NAME`,
-//! JSON Schemas (`%json {…}`), special tokens (`<|end|>`, `<[5,7-9]>`), and the attributes `max_tokens` and `max_chars` of rules
-//! and terminals.
+//! JSON Schemas (`%json {…}`), special tokens (`<|end|>`, `<[5,7-9]>`), the attributes `max_tokens` and `max_chars` of rules
+//! and terminals, and `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
 //!
 //! The language is that of the rules as written: a terminal is an expression like any other, and nothing is longest first
 //! as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are words. Between two terminals of

@@ -55,6 +55,8 @@ pub(super) struct Parsed<'s> {
     pub(super) definitions: Vec<Definition<'s>>,
     /// What `%ignore` names.
     pub(super) ignored: Vec<Body<'s>>,
+    /// Whether what `%ignore` names may stand before the first terminal too.
+    pub(super) skips_first: bool,
     /// What `%import` names, by the names that it has here.
     pub(super) imports: Vec<Import<'s>>,
 }
@@ -91,6 +93,11 @@ pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
             Word::Directive("%import") => {
                 parser.at += 1;
                 parser.import(&mut parsed.imports)?;
+                parser.line_end()?;
+            }
+            Word::Directive("%llguidance") => {
+                parser.at += 1;
+                parser.llguidance(&mut parsed)?;
                 parser.line_end()?;
             }
             Word::Directive(name) => return Err(errors::unknown_directive(source, parser.offset(), name)),
@@ -176,6 +183,24 @@ impl<'s> Parser<'s> {
         let name = self.name()?;
         let alias = if self.takes("->") { self.name()? } else { name };
         imports.push(Import { at, name, alias });
+        Ok(())
+    }
+
+    /// The options of llguidance, as a JSON object. `no_forcing` speaks of forced tokens, not of the language.
+    fn llguidance(&mut self, parsed: &mut Parsed<'s>) -> Result<()> {
+        let at = self.offset();
+        let Some(Word::Json(text)) = self.peek().cloned() else {
+            return Err(errors::unexpected(self.source, at, "a JSON object"));
+        };
+        self.at += 1;
+        let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
+        for (name, value) in read.map_err(|_| errors::unexpected(self.source, at, "a JSON object"))? {
+            match (name.as_str(), value.as_bool()) {
+                ("no_forcing", Some(_)) => {}
+                ("allow_initial_skip", Some(is_allowed)) => parsed.skips_first = is_allowed,
+                _ => return Err(errors::unknown_option(self.source, at, &name)),
+            }
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ pub(super) enum Word<'s> {
     Pattern(String, &'s str),
     /// A number without a sign.
     Number(u32),
-    /// `%ignore`, `%import`, `%json` and the like, with the percent sign.
+    /// `%ignore`, `%import`, `%json`, `%llguidance` and the like, with the percent sign.
     Directive(&'s str),
     /// What a special token is called, with its brackets.
     Special(&'s str),
@@ -86,7 +86,7 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
 }
 
 fn follows_json(words: &[Placed<'_>]) -> bool {
-    matches!(words.last(), Some((_, Word::Directive("%json"))))
+    matches!(words.last(), Some((_, Word::Directive("%json" | "%llguidance"))))
 }
 
 fn name_length(text: &str) -> usize {

@@ -23,12 +23,13 @@ struct Program {
     is_shown: bool,
 }
 
-const PROGRAMS: [Program; 6] = [
+const PROGRAMS: [Program; 7] = [
     Program { source: "examples/decoder.c", arguments: &[TOKENIZER], is_shown: true },
     Program { source: "examples/decoder.cpp", arguments: &[TOKENIZER], is_shown: true },
     Program { source: "tests/grammars.c", arguments: &[], is_shown: false },
     Program { source: "tests/matchers.c", arguments: &[], is_shown: false },
     Program { source: "tests/mask_files.c", arguments: &[], is_shown: false },
+    Program { source: "tests/llama.c", arguments: &[], is_shown: false },
     Program { source: "tests/threads.c", arguments: &[], is_shown: false },
 ];
 
