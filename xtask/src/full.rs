@@ -51,6 +51,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
 const STEPS: [Step; 16] = [
+const STEPS: [Step; 14] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -64,6 +65,7 @@ const STEPS: [Step; 16] = [
     ("transformers", bindings::transformers),
     ("sglang", bindings::sglang),
     ("genai", bindings::genai),
+    ("llama-cpp", bindings::llama_cpp),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
     ("address-sanitizer", || FUZZING.run()),

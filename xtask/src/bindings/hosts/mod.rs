@@ -10,3 +10,8 @@ mod transformers;
 pub use genai::check as genai;
 pub use sglang::check as sglang;
 pub use transformers::check as transformers;
+//! Servers and libraries that run models, with Grammata's engine in them: `bindings/python/hosts`.
+
+mod llama_cpp;
+
+pub use llama_cpp::suite as llama_cpp;

@@ -96,6 +96,8 @@ def _create(
         raise usage_error(
             "python/llama-cpp-processor",
             "the call has a logits processor already",
+            found="`logits_processor`",
+            allowed="a call without",
             help="put the list of `logits_processor(llm, grammar, max_tokens=…)` and your own together, and call the method of the model",
         )
     processors = logits_processor(llm, grammar, max_tokens=max_tokens, complete=complete)
@@ -143,7 +145,9 @@ class GrammarLogitsProcessor:
         if getattr(llm, "draft_model", None) is not None:
             raise usage_error(
                 "python/llama-cpp-draft",
-                "the model has a draft model, with which the host shows processors tokens that are not accepted yet",
+                "with a draft model the host shows processors tokens that are not accepted yet",
+                found="a `Llama` with `draft_model`",
+                allowed="one without",
                 help="make the `Llama` without `draft_model`",
             )
         if grammar.vocabulary.width != llm.n_vocab():
@@ -182,7 +186,7 @@ class GrammarLogitsProcessor:
                     self._matcher.fill_mask(self._words)
                 mask_logits(scores, self._words)
                 return scores
-        except Exception as error:
+        except Exception as error:  # whatever it is, the host would go on without a grammar
             self._error = error
             warnings.warn(str(error), RuntimeWarning, stacklevel=2)
         return self._ended(scores)
