@@ -29,8 +29,8 @@ pub type GrammataLlamaInit = Option<
 /// Options: `budget` (tokens that may still come, the end-of-sequence token not counted: the text is then complete within them;
 /// GRAMMATA_STATUS_REJECTED if it cannot be).
 ///
-/// `llama_sampler_reset` goes back to the beginning of a text. An error on the way leaves the end-of-sequence tokens alone allowed, so that generation
-/// ends: see `grammata_llama_sampler_check`.
+/// `llama_sampler_reset` goes back to the beginning of a text. An error on the way leaves the end-of-sequence tokens alone allowed, so
+/// that generation ends: see `grammata_llama_sampler_check`.
 ///
 /// The interface is that of llama.cpp since 2024, in which later versions have further members, all NULL here; there is room for 32 in all.
 /// Check `sizeof(struct llama_sampler_i) <= sizeof(GrammataLlamaInterface)` when you compile.

@@ -3,9 +3,9 @@
     python suite.py FOLDER --libraries DIR            fetch and build in FOLDER, run, compare; exit status 1 if anything differs
     python suite.py FOLDER --libraries DIR --update   the same, and write the list anew
 
-DIR has libgrammata_llg and libgrammata as cargo builds them. `cargo xtask full llama-cpp` does the first. `failures.toml` lists the grammars of
-llama.cpp's test whose outcome differs from what the test says, with reasons; the run fails if a grammar that is not listed fails, or a listed
-one passes. `generated.json` in FOLDER has the texts and figures of all outputs.
+DIR has libgrammata_llg and libgrammata as cargo builds them. `cargo xtask full llama-cpp` does the first. `failures.toml` lists the
+grammars of llama.cpp's test whose outcome differs from what the test says, with reasons; the run fails if a grammar that is not listed
+fails, or a listed one passes. `generated.json` in FOLDER has the texts and figures of all outputs.
 
 The outputs are made greedily by SmolLM2-135M-Instruct under `schemas.jsonl`: with llguidance's library, with libgrammata_llg, with it
 and a budget, and with `grammata_llama_sampler`. All outputs within a budget have to be complete and valid.
@@ -213,7 +213,8 @@ def grammars(build: Build, preload: Path, update: bool) -> bool:
             failed = {name: what for name, what in failed.items() if what}
             strings = sum(map(len, found.values()))
             wrong = sum(one != "pass" for all_ in found.values() for one in all_)
-            print(f"{vocabulary:10} {engine:10} {len(found) - len(failed)} of {len(found)} grammars pass, {strings - wrong} of {strings} strings")
+            of_grammars = f"{len(found) - len(failed)} of {len(found)} grammars"
+            print(f"{vocabulary:10} {engine:10} {of_grammars} pass, {strings - wrong} of {strings} strings")
             for name, what in failed.items():
                 print(f"    {name}: {what}")
             failures[f"{engine} {vocabulary}"] = failed
@@ -259,7 +260,7 @@ def generations(build: Build, preload: Path) -> bool:
         subprocess.run([build.python, HERE / "judge.py", path, schemas], check=True, capture_output=True, text=True).stdout
     )
     good = True
-    print("| max_tokens | engine | complete and valid | refused | tokens/s | constraint ms a token: median, mean, longest | compile ms: median |")
+    print("| max_tokens | engine | complete and valid | refused | tokens/s | ms a token: median, mean, longest | compile ms: median |")
     print("|--:|---|--:|--:|--:|--:|--:|")
     for key, lines in all_.items():
         limit, name = key.split(" ", 1)
@@ -295,7 +296,8 @@ def python_tests(build: Build) -> bool:
         "PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(build.llama_cpp_python)]),
         "GRAMMATA_GGUF": str(model),
     }
-    return subprocess.run([build.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "host_tests.py"], env=environment, check=False).returncode == 0
+    words = [build.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "host_tests.py"]
+    return subprocess.run(words, env=environment, check=False).returncode == 0
 
 
 def main() -> int:
