@@ -189,6 +189,11 @@ typedef struct GrammataExplanation GrammataExplanation;
 typedef struct GrammataGrammar GrammataGrammar;
 
 /**
+ * `struct llama_sampler`. llama.cpp makes and frees it.
+ */
+typedef struct GrammataLlamaSampler GrammataLlamaSampler;
+
+/**
  * A mask file: a grammar and what was explored of it for one vocabulary.
  */
 typedef struct GrammataMaskFile GrammataMaskFile;
@@ -207,6 +212,85 @@ typedef struct GrammataPool GrammataPool;
  * The tokens of a tokenizer, as a model uses them.
  */
 typedef struct GrammataVocabulary GrammataVocabulary;
+
+/**
+ * `struct llama_token_data`: a candidate.
+ */
+typedef struct {
+    /**
+     * The token.
+     */
+    int32_t id;
+    /**
+     * Its logit.
+     */
+    float logit;
+    /**
+     * Its probability.
+     */
+    float p;
+} GrammataLlamaToken;
+
+/**
+ * `struct llama_token_data_array`: the candidates.
+ */
+typedef struct {
+    /**
+     * The first of them.
+     */
+    GrammataLlamaToken *data;
+    /**
+     * How many there are.
+     */
+    size_t size;
+    /**
+     * The place of the one that was chosen.
+     */
+    int64_t selected;
+    /**
+     * Whether they are in the order of their logits.
+     */
+    bool sorted;
+} GrammataLlamaTokens;
+
+/**
+ * `struct llama_sampler_i`: the six members that are used, and room for those that are not, which are NULL.
+ */
+typedef struct {
+    /**
+     * What the sampler is called.
+     */
+    const char *(*name)(const GrammataLlamaSampler *sampler);
+    /**
+     * Takes a token that was chosen.
+     */
+    void (*accept)(GrammataLlamaSampler *sampler, int32_t token);
+    /**
+     * Changes the logits of candidates.
+     */
+    void (*apply)(GrammataLlamaSampler *sampler, GrammataLlamaTokens *candidates);
+    /**
+     * Goes back to the beginning.
+     */
+    void (*reset)(GrammataLlamaSampler *sampler);
+    /**
+     * Makes another one at the same place.
+     */
+    GrammataLlamaSampler *(*clone)(const GrammataLlamaSampler *sampler);
+    /**
+     * Frees what is behind it.
+     */
+    void (*free)(GrammataLlamaSampler *sampler);
+    /**
+     * Members that llama.cpp has added since or will add at the end.
+     */
+    void (*rest[26])(void);
+} GrammataLlamaInterface;
+
+/**
+ * `llama_sampler_init` of llama.cpp, by the types of this header.
+ */
+typedef GrammataLlamaSampler *(*GrammataLlamaInit)(const GrammataLlamaInterface *iface, void *ctx);
 
 #ifdef __cplusplus
 extern "C" {
@@ -959,6 +1043,33 @@ GrammataStatus grammata_matcher_fill_tree_masks(GrammataMatcher *matcher,
                                                 size_t row_words,
                                                 bool *reached,
                                                 GrammataError **error);
+
+/**
+ * Makes a `llama_sampler` of llama.cpp that follows a copy of the matcher: it forbids the tokens that may not come, by a logit of minus
+ * infinity, and accepts those that do. Cast `llama_sampler_init` to GrammataLlamaInit, and `*out` to `struct llama_sampler *`. Put it
+ * before samplers that drop tokens into the chain, which then owns it; alone, it is freed with `llama_sampler_free`.
+ *
+ * Options: `budget` (tokens that may still come, the end-of-sequence token not counted: the text is then complete within them;
+ * GRAMMATA_STATUS_REJECTED if it cannot be).
+ *
+ * `llama_sampler_reset` goes back to the beginning of a text. An error on the way leaves the end-of-sequence tokens alone allowed, so
+ * that generation ends: see `grammata_llama_sampler_check`.
+ *
+ * The interface is that of llama.cpp since 2024, in which later versions have further members, all NULL here; there is room for 32 in all.
+ * Check `sizeof(struct llama_sampler_i) <= sizeof(GrammataLlamaInterface)` when you compile.
+ */
+GrammataStatus grammata_llama_sampler(GrammataMatcher *matcher,
+                                      GrammataLlamaInit init,
+                                      const char *options,
+                                      GrammataLlamaSampler **out,
+                                      GrammataError **error);
+
+/**
+ * Whether a sampler made by `grammata_llama_sampler` follows its text still; otherwise `*error` is what it met: a token that was
+ * accepted and not allowed, or a limit.
+ */
+GrammataStatus grammata_llama_sampler_check(const GrammataLlamaSampler *sampler,
+                                            GrammataError **error);
 
 /**
  * Explains how the grammar takes bytes after what was accepted so far. The matcher does not move.

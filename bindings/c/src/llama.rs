@@ -8,14 +8,8 @@ use crate::options::{self, LlamaOptions};
 use crate::raw::Call;
 use std::ffi::{c_char, c_void};
 
-/// The members of `struct llama_sampler`. llama.cpp makes and frees it.
-#[repr(C)]
-pub struct GrammataLlamaSampler {
-    /// What the sampler does.
-    pub iface: *const GrammataLlamaInterface,
-    /// Whose it is.
-    pub ctx: *mut c_void,
-}
+/// `struct llama_sampler`. llama.cpp makes and frees it.
+pub struct GrammataLlamaSampler(());
 
 /// `llama_sampler_init` of llama.cpp, by the types of this header.
 pub type GrammataLlamaInit = Option<

@@ -6,6 +6,13 @@ use crate::raw::{Call, Exclusive};
 use engine::{Matcher, TokenId};
 use std::ffi::{c_char, c_void};
 
+/// The members of `struct llama_sampler`.
+#[repr(C)]
+struct Members {
+    interface: *const GrammataLlamaInterface,
+    context: *mut c_void,
+}
+
 /// `struct llama_token_data`: a candidate.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -228,11 +235,11 @@ fn hand_over(call: &Call, following: Following) -> Result<*mut GrammataLlamaSamp
 
 /// What a sampler follows.
 fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context> {
-    let made = call.layout(sampler, "sampler")?;
-    if !std::ptr::eq(made.iface, &raw const INTERFACE) {
+    let members = call.layout(sampler.cast::<Members>(), "sampler")?;
+    if !std::ptr::eq(members.interface, &raw const INTERFACE) {
         return Err(failure::other_sampler());
     }
-    call.handle(made.ctx.cast::<Context>().cast_const(), "ctx")
+    call.handle(members.context.cast::<Context>().cast_const(), "context")
 }
 
 /// The error that a sampler met.
@@ -303,8 +310,8 @@ unsafe extern "C" fn free(sampler: *mut GrammataLlamaSampler) {
     // SAFETY: as for `accept`
     let call = unsafe { Call::new() };
     call.run(std::ptr::null_mut(), || {
-        let ctx: *mut c_void = call.layout(sampler.cast_const(), "sampler")?.ctx;
-        call.free(ctx.cast::<Context>());
+        let members = call.layout(sampler.cast::<Members>().cast_const(), "sampler")?;
+        call.free(members.context.cast::<Context>());
         Ok(())
     });
 }

@@ -26,12 +26,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__) || defined(__clang__)
-#define GRAMMATA_LLG_CHECKED __attribute__((warn_unused_result))
-#else
-#define GRAMMATA_LLG_CHECKED
-#endif
-
 /* One text under a grammar. */
 typedef struct LlgMatcher LlgMatcher;
 
@@ -132,10 +126,10 @@ void llg_free_matcher(LlgMatcher *matcher);
 const char *llg_matcher_get_error(LlgMatcher *matcher);
 
 /* Accepts a token: 0, or -1 if the mask does not allow it or an error came before. */
-GRAMMATA_LLG_CHECKED int32_t llg_matcher_consume_token(LlgMatcher *matcher, uint32_t token);
+int32_t llg_matcher_consume_token(LlgMatcher *matcher, uint32_t token);
 
 /* Makes the mask of the tokens that may come next, after the end the end-of-sequence token alone: 0, or -1 on error. */
-GRAMMATA_LLG_CHECKED int32_t llg_matcher_compute_mask(LlgMatcher *matcher);
+int32_t llg_matcher_compute_mask(LlgMatcher *matcher);
 
 /* The mask that was made since the last step: bit `i % 32` of word `i / 32` for token `i`. NULL if there is none. */
 const uint32_t *llg_matcher_get_mask(LlgMatcher *matcher);
@@ -144,7 +138,7 @@ const uint32_t *llg_matcher_get_mask(LlgMatcher *matcher);
 size_t llg_matcher_get_mask_byte_size(const LlgMatcher *matcher);
 
 /* Back to the beginning: 0, or -1 if an error came before. */
-GRAMMATA_LLG_CHECKED int32_t llg_matcher_reset(LlgMatcher *matcher);
+int32_t llg_matcher_reset(LlgMatcher *matcher);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,8 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
     while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, word) = match rest.as_bytes() {
             [b' ' | b'\t' | b'\r', ..] => (1, None),
+            // a schema may begin on a line of its own
+            [b'\n', ..] if follows_json(&words) => (1, None),
             [b'\n', ..] => (1, Some(Word::LineEnd)),
             [b'/', b'/', ..] | [b'#', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
             [b'"', ..] => text(source, at)?,
@@ -89,8 +91,14 @@ fn follows_json(words: &[Placed<'_>]) -> bool {
     matches!(words.last(), Some((_, Word::Directive("%json" | "%llguidance"))))
 }
 
+/// How long the name is that a text begins with. A hyphen is part of it where the name goes on after it, as in llguidance.
 fn name_length(text: &str) -> usize {
-    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let bytes = text.as_bytes();
+    let goes_on = |at: usize| bytes.get(at).is_some_and(is_letter);
+    (0..bytes.len())
+        .take_while(|&at| goes_on(at) || at > 0 && bytes.get(at) == Some(&b'-') && goes_on(at + 1))
+        .count()
 }
 
 /// A literal: its length with quotes and flag.
