@@ -2,8 +2,8 @@
 //
 //   generate MODEL SCHEMAS PROMPT MAX_TOKENS llg|sampler
 //
-// SCHEMAS has one schema a line; PROMPT is a text in which %s stands for the schema. `llg` is llama.cpp's own sampler, which calls the
-// llg_* functions of the library that the program is linked to, or that is preloaded. `sampler` is grammata_llama_sampler, with MAX_TOKENS as
+// SCHEMAS has one schema a line; PROMPT is a text in which %s stands for the schema. `llg` is llama.cpp's own sampler, which calls
+// the llg_* functions of the library that the program is linked to, or that is preloaded. `sampler` is grammata_llama_sampler, with MAX_TOKENS as
 // its budget. Each output is a line of JSON.
 
 #include "llama.h"
@@ -102,7 +102,7 @@ int main(int argc, char ** argv) {
     const std::string arm = argv[5];
     const int max_tokens = std::stoi(argv[4]);
     llama_log_set([](ggml_log_level level, const char * text, void *) {
-        if (level >= GGML_LOG_LEVEL_ERROR) fputs(text, stderr);
+        if (level == GGML_LOG_LEVEL_ERROR) fputs(text, stderr);
     }, nullptr);
     llama_backend_init();
     llama_model * model = llama_model_load_from_file(argv[1], llama_model_default_params());
