@@ -1,0 +1,113 @@
+"""The engine's side: what vLLM calls a `StructuredOutputBackend`."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from grammata._native import CompiledGrammar, Compiler, GrammarCache, Source, Vocabulary
+from grammata.integrations.vllm.budget import Budget
+from grammata.integrations.vllm.grammar import Grammar, Rows
+from grammata.integrations.vllm.request import Options, source_of
+from grammata.integrations.vllm.settings import Settings
+from grammata.integrations.vllm.vocabulary import is_supported, names_a_special, vocabulary_of, with_text_of_specials
+
+logger = logging.getLogger("vllm.grammata")
+
+
+class Current(threading.local):
+    """The request whose grammar this thread compiles; vLLM hands a back end only its constraint."""
+
+    request: Any = None
+
+
+current = Current()
+
+
+class Backend:
+    """Compiles the grammars of an engine's requests. Threads may share it.
+
+    It is made as vLLM makes its own: with the engine's configuration, the tokenizer, and the length of the model's logits.
+    """
+
+    settings = Settings()
+    """Those of the process; `register` sets them."""
+
+    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        self.vllm_config = vllm_config
+        self.tokenizer = tokenizer
+        self.vocab_size = vocab_size
+        settings, config = self.settings, vllm_config.structured_outputs_config
+        closed = settings.closes_objects or bool(getattr(config, "disable_additional_properties", False))
+        self._options = Options(
+            "compact" if getattr(config, "disable_any_whitespace", False) else settings.whitespace,
+            "refused" if closed else "allowed",
+        )
+        self._vocabulary = vocabulary_of(tokenizer, vocab_size)
+        self._cache = self._cache_for(self._vocabulary)
+        self._tags: GrammarCache | None = None
+        self._lock = threading.Lock()
+        self._rows = Rows()
+
+    @staticmethod
+    def is_tokenizer_supported(tokenizer: Any) -> bool:
+        """Whether the tokens of a tokenizer can be read."""
+        return is_supported(tokenizer)
+
+    def compile_grammar(self, request_type: Any, grammar_spec: str, stop_token_ids: Iterable[int] | None = None) -> Grammar:
+        """The grammar of a request, whose texts end with these tokens instead of the tokenizer's.
+
+        Raises GrammataError for a constraint that cannot be compiled, and for a `max_tokens` too small for any text if budgets are strict.
+        vLLM fails that request alone.
+        """
+        request = current.request
+        params = getattr(getattr(request, "sampling_params", None), "structured_outputs", None)
+        source = source_of(request_type.name, grammar_spec, self._options.with_request(params))
+        compiled = self._compile(source)
+        ends = sorted(token for token in stop_token_ids or () if 0 <= token < self.vocab_size)
+        matcher = compiled.matcher(end_tokens=ends) if ends else compiled.matcher()
+        grammar = Grammar(matcher, self._rows, self._budget(request))
+        error = grammar.check_budget()
+        if error is not None:
+            if self.settings.budget == "strict":
+                raise error
+            logger.warning("request %s will be cut by max_tokens: %s", getattr(request, "request_id", "?"), error)
+            grammar.without_budget()
+        return grammar
+
+    def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
+        """A tensor of masks that allow everything, in pinned memory if there is a CUDA device."""
+        torch: Any = importlib.import_module("torch")
+        shape = (max_num_seqs, self._vocabulary.mask_words)
+        return torch.full(shape, -1, dtype=torch.int32, pin_memory=torch.cuda.is_available())
+
+    def destroy(self) -> None:
+        """Waits until mask files are written, and lets the grammars go."""
+        for cache in (self._cache, self._tags):
+            if cache is not None:
+                cache.flush()
+                cache.clear()
+
+    def _budget(self, request: Any) -> Budget | None:
+        if request is None or self.settings.budget == "off":
+            return None
+        return Budget.of_request(request, self.vllm_config)
+
+    def _compile(self, source: Source) -> CompiledGrammar:
+        spells_specials = source.notation in ("structural-tag", "gbnf") and names_a_special(source.text, self._vocabulary)
+        return (self._cache_for_tags() if spells_specials else self._cache).get(source)
+
+    def _cache_for_tags(self) -> GrammarCache:
+        """Grammars that spell special tokens, for which these are text."""
+        with self._lock:
+            if self._tags is None:
+                self._tags = self._cache_for(with_text_of_specials(self._vocabulary))
+            return self._tags
+
+    def _cache_for(self, vocabulary: Vocabulary) -> GrammarCache:
+        compiler = Compiler(vocabulary)
+        compiler.prepare()
+        return GrammarCache(compiler, max_bytes=self.settings.cache_bytes, folder=self.settings.folder)

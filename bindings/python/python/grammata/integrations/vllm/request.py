@@ -1,0 +1,126 @@
+"""From a request's constraint, as vLLM hands it to a back end, to a source that Grammata compiles."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grammata._errors import usage_error
+from grammata._native import Source
+
+ANY_OBJECT = '{"type": "object"}'
+"""The schema of requests that ask for any JSON object."""
+
+_COMMENT = re.compile(r"(#|//).*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a request and the server's configuration say about JSON."""
+
+    whitespace: str = "free"
+    """As `whitespace=` of `Source.json_schema`."""
+    undeclared: str = "allowed"
+    """Whether objects may have members that their schema does not declare."""
+
+    def with_request(self, params: Any) -> Options:
+        """The options of one request: vLLM's `StructuredOutputsParams`, or None. Raises UsageError if they contradict each other."""
+        whitespace, undeclared = self.whitespace, self.undeclared
+        pattern = getattr(params, "whitespace_pattern", None)
+        compact = bool(getattr(params, "disable_any_whitespace", False))
+        if pattern is not None and compact:
+            raise usage_error(
+                "vllm/whitespace",
+                "whitespace_pattern and disable_any_whitespace contradict each other",
+                found=f"whitespace_pattern={pattern!r}, disable_any_whitespace=True",
+                allowed="one of them",
+                help="leave one of them out",
+            )
+        if pattern is not None:
+            whitespace = f"pattern={pattern}"
+        elif compact:
+            whitespace = "compact"
+        if getattr(params, "disable_additional_properties", False):
+            undeclared = "refused"
+        return Options(whitespace, undeclared)
+
+
+def source_of(kind: str, spec: str, options: Options) -> Source:
+    """The source of a constraint. `kind` is the name of a member of vLLM's `StructuredOutputOptions`.
+
+    Raises UsageError for a kind that is not known, GrammarError for a constraint that cannot be read.
+    """
+    match kind:
+        case "JSON":
+            return Source.json_schema(spec, whitespace=options.whitespace, undeclared=options.undeclared)
+        case "JSON_OBJECT":
+            return Source.json_schema(ANY_OBJECT, whitespace=options.whitespace)
+        case "REGEX":
+            return Source.regex(spec, dialect="ecma")
+        case "GRAMMAR":
+            return Source.lark(spec) if is_lark(spec) else Source.gbnf(spec)
+        case "CHOICE":
+            return _choice(spec)
+        case "STRUCTURAL_TAG":
+            return Source.structural_tag(_tag(spec))
+    raise usage_error(
+        "vllm/constraint",
+        "a kind of constraint that this package does not know",
+        found=kind,
+        allowed="JSON, JSON_OBJECT, REGEX, GRAMMAR, CHOICE or STRUCTURAL_TAG",
+        help="use a supported version of vLLM, or set GRAMMATA_VLLM=off",
+    )
+
+
+def is_lark(grammar: str) -> bool:
+    """Whether a grammar is in the notation of Lark, by vLLM's rule: no line has `::=` before its comment."""
+    lines = (_COMMENT.sub("", line) for line in grammar.split("\n"))
+    return bool(grammar) and not any("::=" in line for line in lines)
+
+
+def _choice(spec: str) -> Source:
+    """One of several texts: a JSON list of them, or the grammar that vLLM has made of it."""
+    try:
+        choices = json.loads(spec)
+    except ValueError:
+        choices = None
+    if isinstance(choices, list) and choices and all(isinstance(choice, str) for choice in choices):
+        return Source.regex(pattern_of(choices))
+    if choices is None and "::=" in spec:
+        return Source.gbnf(spec)
+    raise usage_error(
+        "vllm/choice",
+        "a choice is a list of texts",
+        found=spec if len(spec) <= 100 else f"{spec[:100]}…",
+        allowed='a JSON list of strings that is not empty, such as ["yes", "no"]',
+        help="list the texts that the output may be",
+    )
+
+
+def pattern_of(choices: Sequence[str]) -> str:
+    """A regular expression of exactly these texts, in Rust's dialect."""
+    return "|".join("".join(f"\\x{{{ord(character):x}}}" for character in choice) or "(?:)" for choice in choices)
+
+
+def _tag(spec: str) -> str:
+    """A structural tag as the engine reads it: schemas of the older form may be texts, which become values."""
+    try:
+        tag = json.loads(spec)
+    except (ValueError, RecursionError):
+        return spec
+    structures = tag.get("structures") if isinstance(tag, dict) else None
+    if not isinstance(structures, list) or not any(_has_text_schema(item) for item in structures):
+        return spec
+    for item in filter(_has_text_schema, structures):
+        try:
+            item["schema"] = json.loads(item["schema"])
+        except (ValueError, RecursionError):
+            return spec
+    return json.dumps(tag, ensure_ascii=False)
+
+
+def _has_text_schema(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("schema"), str)

@@ -1,0 +1,31 @@
+"""Checks of requests in vLLM's front end, before they reach the engine."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from grammata._errors import GrammataError
+from grammata.integrations.vllm.backend import Backend
+from grammata.integrations.vllm.request import Options, source_of
+
+
+def validate(sampling_params: Any, tokenizer: Any = None) -> None:
+    """Reads a request's constraint. Raises vLLM's VLLMValidationError with the diagnostic as its text; vLLM refuses the request."""
+    params = sampling_params.structured_outputs
+    if params is None:
+        return
+    key: Any = importlib.import_module("vllm.v1.structured_output.request").get_structured_output_key
+    settings = Backend.settings
+    options = Options(settings.whitespace, "refused" if settings.closes_objects else "allowed")
+    try:
+        kind, spec = key(params)
+        source_of(kind.name, spec, options.with_request(params)).check()
+    except (GrammataError, ValueError, TypeError) as error:
+        refused: Any = importlib.import_module("vllm.exceptions").VLLMValidationError
+        raise refused(str(error)) from error
+
+
+def nothing_unsupported(schema: Any) -> bool:
+    """What vLLM asks of a back end before it chooses it for a schema: whether there is a keyword that it does not know."""
+    return False

@@ -1,0 +1,72 @@
+"""Vocabularies of the tokenizers that vLLM loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from grammata._errors import GrammataError, usage_error
+from grammata._native import Vocabulary
+
+
+def is_supported(tokenizer: Any) -> bool:
+    """Whether a vocabulary can be read: fast tokenizers of `transformers`, and mistral-common's tekken."""
+    return getattr(tokenizer, "backend_tokenizer", None) is not None or bool(getattr(tokenizer, "is_tekken", False))
+
+
+def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
+    """The vocabulary of a tokenizer for logits of this width; ids past it are dropped. Raises UsageError, VocabularyError."""
+    if not is_supported(tokenizer):
+        raise usage_error(
+            "vllm/tokenizer",
+            "the tokens of this tokenizer cannot be read",
+            found=type(tokenizer).__name__,
+            allowed="a fast tokenizer of transformers, or a tekken tokenizer of mistral-common",
+            help="serve with `--tokenizer-mode hf` and a fast tokenizer, or set GRAMMATA_VLLM=off",
+        )
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
+        return _of_tekken(tokenizer, width)
+    try:
+        return Vocabulary.from_transformers(tokenizer, width=width)
+    except GrammataError:
+        # more tokens than logits
+        whole = Vocabulary.from_transformers(tokenizer)
+        if whole.width <= width:
+            raise
+        return _rebuilt(whole, width, whole.specials, whole.eos)
+
+
+def with_text_of_specials(vocabulary: Vocabulary) -> Vocabulary:
+    """The same tokens, where special ones that do not end a sequence are text: their names.
+
+    A grammar that spells such a name in its text, as structural tags do, means the token.
+    """
+    ends = set(vocabulary.eos)
+    return _rebuilt(
+        vocabulary, vocabulary.width, {name: token for name, token in vocabulary.specials.items() if token in ends}, vocabulary.eos
+    )
+
+
+def names_a_special(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether a text spells the name of a special token that does not end a sequence."""
+    ends = set(vocabulary.eos)
+    return any(name in text for name, token in vocabulary.specials.items() if token not in ends)
+
+
+def _rebuilt(vocabulary: Vocabulary, width: int, specials: dict[str, int], eos: Iterable[int]) -> Vocabulary:
+    kept = {name: token for name, token in specials.items() if token < width}
+    reserved = set(kept.values())
+    tokens: list[str | bytes | None] = [
+        None if token in reserved else vocabulary.bytes(token) or vocabulary.special(token) or None
+        for token in range(min(width, vocabulary.width))
+    ]
+    return Vocabulary.from_tokens(tokens, specials=kept, eos=[token for token in eos if token < width], width=width)
+
+
+def _of_tekken(tokenizer: Any, width: int) -> Vocabulary:
+    """The vocabulary of vLLM's `MistralTokenizer` with a tekken file."""
+    inner = tokenizer.tokenizer
+    specials = {str(inner.id_to_piece(token)): int(token) for token in tokenizer.all_special_ids if token < width}
+    reserved = set(specials.values())
+    tokens = [None if token in reserved else inner.id_to_byte_piece(token) for token in range(min(width, len(tokenizer.vocab)))]
+    return Vocabulary.from_tokens(tokens, specials=specials, eos=[tokenizer.eos_token_id], width=width)
