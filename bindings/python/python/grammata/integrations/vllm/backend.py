@@ -34,7 +34,12 @@ class Backend:
     """
 
     settings = Settings()
-    """Those of the process; `register` sets them."""
+    """What the environment says; `with_settings` makes a class of others."""
+
+    @classmethod
+    def with_settings(cls, settings: Settings) -> type[Backend]:
+        """The class for a process with these settings. vLLM makes instances itself."""
+        return type(cls.__name__, (cls,), {"settings": settings})
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
         self.vllm_config = vllm_config

@@ -12,12 +12,13 @@ class Budget:
     vLLM's request says how many tokens it has. Draft tokens that the grammar was moved over on trial are counted by the grammar.
     """
 
-    __slots__ = ("_drafts", "_request", "_total")
+    __slots__ = ("_request", "_total", "unseen")
 
-    def __init__(self, request: Any, total: int, drafts: int) -> None:
+    def __init__(self, request: Any, total: int) -> None:
         self._request = weakref.ref(request)
         self._total = total
-        self._drafts = drafts
+        self.unseen = 0
+        """Tokens of the draft on trial that the grammar is not moved over, since they are thoughts."""
 
     @classmethod
     def of_request(cls, request: Any, config: Any) -> Budget | None:
@@ -28,27 +29,16 @@ class Budget:
         most = getattr(getattr(config, "model_config", None), "max_model_len", None)
         if isinstance(most, int):
             total = min(total, most - int(getattr(request, "num_prompt_tokens", 0)))
-        drafts = getattr(config, "num_speculative_tokens", 0)
-        return cls(request, total, drafts if isinstance(drafts, int) else 0)
+        return cls(request, total)
 
     @property
     def total(self) -> int:
         """The tokens of the whole output, reasoning included."""
         return self._total
 
-    def is_reasoning(self) -> bool:
-        """Whether the grammar has not begun because the model is thinking."""
-        structured = getattr(self._request(), "structured_output_request", None)
-        return getattr(structured, "reasoning_ended", None) is False
-
     def left(self, ahead: int) -> int | None:
-        """The tokens that are left after `ahead` draft tokens; None if the request is gone.
-
-        While the model is thinking a draft may hold the end of its thoughts, at a place that is not known here. Then the longest draft
-        is taken off, so that what is left is at least what is returned.
-        """
+        """The tokens that are left after the `ahead` draft tokens that the grammar was moved over; None if the request is gone."""
         request = self._request()
         if request is None:
             return None
-        unseen = self._drafts if self.is_reasoning() else 0
-        return self._total - int(request.num_output_tokens) - ahead - unseen
+        return self._total - int(request.num_output_tokens) - self.unseen - ahead

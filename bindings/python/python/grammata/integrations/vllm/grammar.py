@@ -97,6 +97,12 @@ class Grammar:
     def commit(self) -> None:
         """Says that all accepted tokens are in the request's output."""
         self._committed = self._accepted
+        self.skip(0)
+
+    def skip(self, tokens: int) -> None:
+        """Says that a draft on trial begins with so many tokens of thoughts."""
+        if self._budget is not None:
+            self._budget.unseen = tokens
 
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
         """Writes the mask of the next token to a row of vLLM's bitmask."""

@@ -14,27 +14,12 @@ from grammata._errors import UsageError
 from grammata.integrations.vllm.backend import Backend, current
 from grammata.integrations.vllm.grammar import Grammar
 from grammata.integrations.vllm.settings import Settings
-from grammata.integrations.vllm.validation import nothing_unsupported, validate
+from grammata.integrations.vllm.validation import nothing_unsupported, validator
 
 logger = logging.getLogger("vllm.grammata")
 
 _MANAGER = "vllm.v1.structured_output"
 _MARK = "_grammata_original"
-
-_PLACES = {
-    "guidance": (
-        ("GuidanceBackend", Backend, (_MANAGER, f"{_MANAGER}.backend_guidance")),
-        ("validate_guidance_grammar", validate, (f"{_MANAGER}.backend_guidance",)),
-        ("has_guidance_unsupported_json_features", nothing_unsupported, (f"{_MANAGER}.backend_guidance",)),
-    ),
-    "xgrammar": (
-        ("XgrammarBackend", Backend, (_MANAGER, f"{_MANAGER}.backend_xgrammar")),
-        ("validate_xgrammar_grammar", validate, (f"{_MANAGER}.backend_xgrammar",)),
-        ("has_xgrammar_unsupported_json_features", nothing_unsupported, (f"{_MANAGER}.backend_xgrammar",)),
-    ),
-}
-"""For each back end the attributes that are replaced, what replaces them, and the modules that have them."""
-
 
 def register() -> None:
     """Replaces a back end of vLLM in this process, as the environment says.
@@ -46,33 +31,40 @@ def register() -> None:
         settings = Settings.from_environment(os.environ)
         if settings.name == "off":
             return
-        changes = _changes(settings)
+        changes = changes_for(settings)
     except UsageError as error:
         logger.error("Grammata is not used: %s", " ".join(str(error).split()))
         return
     except (ImportError, AttributeError, TypeError) as error:
         logger.error("Grammata is not used: this vLLM cannot be extended: %s", " ".join(str(error).split()))
         return
-    Backend.settings = settings
     for owner, name, value in changes:
         setattr(owner, name, value)
     logger.info("Grammata replaces the structured outputs back end `%s`", settings.name)
 
 
-def _changes(settings: Settings) -> list[tuple[Any, str, Any]]:
+def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
     """What is set: objects, names of attributes, and values. Raises ImportError or AttributeError if one of them is not there."""
-    changes: list[tuple[Any, str, Any]] = []
-    for name, value, modules in _PLACES["xgrammar" if settings.name == "xgrammar" else "guidance"]:
-        for module in map(importlib.import_module, modules):
-            getattr(module, name)
-            changes.append((module, name, value))
+    name, title = ("xgrammar", "Xgrammar") if settings.name == "xgrammar" else ("guidance", "Guidance")
+    manager, module = importlib.import_module(_MANAGER), importlib.import_module(f"{_MANAGER}.backend_{name}")
+    backend = Backend.with_settings(settings)
+    changes: list[tuple[Any, str, Any]] = [
+        (manager, f"{title}Backend", backend),
+        (module, f"{title}Backend", backend),
+        (module, f"validate_{name}_grammar", validator(settings)),
+        (module, f"has_{name}_unsupported_json_features", nothing_unsupported),
+    ]
+    for owner, attribute, _ in changes:
+        getattr(owner, attribute)
     importlib.import_module(f"{_MANAGER}.request").get_structured_output_key  # noqa: B018
     types = importlib.import_module(f"{_MANAGER}.backend_types")
     types.StructuredOutputBackend.register(Backend)
     types.StructuredOutputGrammar.register(Grammar)
-    manager = importlib.import_module(_MANAGER).StructuredOutputManager
-    changes.append((manager, "_create_grammar", _wrapped(manager, "_create_grammar", _creates)))
-    changes.append((manager, "accept_tokens", _wrapped(manager, "accept_tokens", _accepts)))
+    requests = manager.StructuredOutputManager
+    changes.append((requests, "_create_grammar", _wrapped(requests, "_create_grammar", _creates)))
+    changes.append((requests, "accept_tokens", _wrapped(requests, "accept_tokens", _accepts)))
+    name = "_get_constraint_bounds"
+    changes.append((requests, name, _wrapped(requests, name, _bounds)))
     if settings.name == "auto":
         params = importlib.import_module("vllm.sampling_params").SamplingParams
         name = "_validate_structured_outputs"
@@ -108,12 +100,30 @@ def _accepts(original: Any) -> Any:
 
     def accept(self: Any, request: Any, new_token_ids: Any) -> Any:
         accepted = original(self, request, new_token_ids)
-        grammar = getattr(getattr(request, "structured_output_request", None), "grammar", None)
-        if isinstance(grammar, Grammar):
+        grammar = _grammar_of(request)
+        if grammar is not None:
             grammar.commit()
         return accepted
 
     return accept
+
+
+def _bounds(original: Any) -> Any:
+    """Tells a grammar how much of a draft on trial is thoughts."""
+
+    def bounds(self: Any, request: Any, spec_tokens: Any, spec_tokens_committed: bool = False) -> Any:
+        found = original(self, request, spec_tokens, spec_tokens_committed)
+        grammar = None if spec_tokens_committed else _grammar_of(request)
+        if grammar is not None:
+            grammar.skip(found[0])
+        return found
+
+    return bounds
+
+
+def _grammar_of(request: Any) -> Grammar | None:
+    grammar = getattr(getattr(request, "structured_output_request", None), "grammar", None)
+    return grammar if isinstance(grammar, Grammar) else None
 
 
 def _validates(original: Any) -> Any:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from grammata._errors import GrammataError
-from grammata.integrations.vllm.backend import Backend
 from grammata.integrations.vllm.request import Options, source_of
+from grammata.integrations.vllm.settings import Settings
 
 
-def validate(sampling_params: Any, tokenizer: Any = None) -> None:
-    """Reads a request's constraint. Raises vLLM's VLLMValidationError with the diagnostic as its text; vLLM refuses the request."""
-    params = sampling_params.structured_outputs
-    if params is None:
-        return
-    key: Any = importlib.import_module("vllm.v1.structured_output.request").get_structured_output_key
-    settings = Backend.settings
-    options = Options(settings.whitespace, "refused" if settings.closes_objects else "allowed")
-    try:
-        kind, spec = key(params)
-        source_of(kind.name, spec, options.with_request(params)).check()
-    except (GrammataError, ValueError, TypeError) as error:
-        refused: Any = importlib.import_module("vllm.exceptions").VLLMValidationError
-        raise refused(str(error)) from error
+def validator(settings: Settings) -> Callable[..., None]:
+    """The function that vLLM calls with the parameters of each request.
+
+    It reads the request's constraint and raises vLLM's VLLMValidationError with the diagnostic as its text; vLLM refuses the request.
+    """
+    served = Options(settings.whitespace, "refused" if settings.closes_objects else "allowed")
+
+    def validate(sampling_params: Any, tokenizer: Any = None) -> None:
+        params = sampling_params.structured_outputs
+        if params is None:
+            return
+        key: Any = importlib.import_module("vllm.v1.structured_output.request").get_structured_output_key
+        try:
+            kind, spec = key(params)
+            source_of(kind.name, spec, served.with_request(params)).check()
+        except (GrammataError, ValueError, TypeError) as error:
+            refused: Any = importlib.import_module("vllm.exceptions").VLLMValidationError
+            raise refused(str(error)) from error
+
+    return validate
 
 
 def nothing_unsupported(schema: Any) -> bool:

@@ -11,7 +11,7 @@ from grammata._native import Vocabulary
 
 def is_supported(tokenizer: Any) -> bool:
     """Whether a vocabulary can be read: fast tokenizers of `transformers`, and mistral-common's tekken."""
-    return getattr(tokenizer, "backend_tokenizer", None) is not None or bool(getattr(tokenizer, "is_tekken", False))
+    return hasattr(type(tokenizer), "backend_tokenizer") or bool(getattr(tokenizer, "is_tekken", False))
 
 
 def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
@@ -24,7 +24,7 @@ def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
             allowed="a fast tokenizer of transformers, or a tekken tokenizer of mistral-common",
             help="serve with `--tokenizer-mode hf` and a fast tokenizer, or set GRAMMATA_VLLM=off",
         )
-    if getattr(tokenizer, "backend_tokenizer", None) is None:
+    if not hasattr(type(tokenizer), "backend_tokenizer"):
         return _of_tekken(tokenizer, width)
     try:
         return Vocabulary.from_transformers(tokenizer, width=width)
