@@ -87,7 +87,7 @@ class Grammar:
             return []
 
     def rollback(self, num_tokens: int) -> None:
-        """Takes back accepted tokens. Those ignored after the end do not count. Raises RejectedError if there are not so many."""
+        """Takes back accepted tokens. Those ignored after the end do not count. Raises UsageError if there are not so many."""
         if num_tokens < 1:
             return
         self._matcher.rollback(num_tokens)

@@ -14,6 +14,9 @@ from grammata._native import Source
 ANY_OBJECT = '{"type": "object"}'
 """The schema of requests that ask for any JSON object."""
 
+_WHITE_SPACE = re.compile(r"(?:[ \t\n\r]|\\[tnr]|\\x(?:20|09|0[aAdD])|[\[\]?*+()|]|\{[0-9]+(?:,[0-9]*)?\})*")
+"""Patterns that can match nothing but white space of JSON."""
+
 _COMMENT = re.compile(r"(#|//).*$")
 
 
@@ -38,6 +41,14 @@ class Options:
                 found=f"whitespace_pattern={pattern!r}, disable_any_whitespace=True",
                 allowed="one of them",
                 help="leave one of them out",
+            )
+        if pattern is not None and not (isinstance(pattern, str) and _WHITE_SPACE.fullmatch(pattern)):
+            raise usage_error(
+                "vllm/whitespace",
+                "whitespace_pattern must match nothing but white space of JSON",
+                found=repr(pattern),
+                allowed="spaces, \\t, \\n, \\r, classes of them, groups, alternatives and numbers of times",
+                help=r"write it as in [ \n]? or [ \t\n\r]{0,8}",
             )
         if pattern is not None:
             whitespace = f"pattern={pattern}"

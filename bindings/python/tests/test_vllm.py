@@ -1,0 +1,326 @@
+"""The plug-in for vLLM without vLLM: requests become sources, grammars keep to budgets, settings are read.
+
+Requests and configurations are stand-ins with the attributes that the plug-in reads. `hosts/vllm` tests it inside vLLM.
+"""
+
+import json
+import logging
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+import pytest
+
+import grammata
+from grammata._errors import UsageError
+from grammata.integrations import vllm
+from grammata.integrations.vllm.budget import Budget
+from grammata.integrations.vllm.grammar import Grammar, Rows, without_padding
+from grammata.integrations.vllm.request import Options, pattern_of, source_of
+from grammata.integrations.vllm.settings import Settings
+from grammata.integrations.vllm.vocabulary import names_a_special, with_text_of_specials
+
+CHARACTERS = [chr(code) for code in range(32, 127)] + ["\n", '{"', '":', "true"]
+END = len(CHARACTERS)
+OTHER_END = END + 1
+MARK = END + 2
+
+SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false}'
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> grammata.Vocabulary:
+    specials = {"<end>": END, "<stop>": OTHER_END, "<|mark|>": MARK}
+    return grammata.Vocabulary.from_tokens([*CHARACTERS, None, None, None], specials=specials, eos=[END])
+
+
+@pytest.fixture(scope="module")
+def compiler(vocabulary: grammata.Vocabulary) -> grammata.Compiler:
+    return grammata.Compiler(vocabulary)
+
+
+class Request:
+    """What the plug-in reads of vLLM's request."""
+
+    def __init__(self, max_tokens: int | None) -> None:
+        self.max_tokens = max_tokens
+        self.num_output_tokens = 0
+        self.num_prompt_tokens = 7
+
+
+def accepts(compiler: grammata.Compiler, source: grammata.Source, text: str) -> bool:
+    matcher = compiler.compile(source).matcher()
+    return matcher.try_accept_bytes(text) and matcher.is_accepting()
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "accepted", "rejected"),
+    [
+        ("JSON", SCHEMA, '{ "a" : "b"}', '{"b": 1}'),
+        ("JSON_OBJECT", "", '{"x": [1]}', "[1]"),
+        ("REGEX", r"\d{2}$", "42", "4"),
+        ("GRAMMAR", 'root ::= "a" | "b"', "b", "c"),
+        ("GRAMMAR", '# no "::=" here\nstart: "a" | "b"', "b", "c"),
+        ("CHOICE", '["yes", "n|o", ""]', "n|o", "n"),
+        ("CHOICE", '["yes", "n|o", ""]', "", "o"),
+        ("CHOICE", 'root ::= "yes" | "no"', "no", "n"),
+        ("STRUCTURAL_TAG", '{"type": "structural_tag", "format": {"type": "const_string", "value": "x"}}', "x", "y"),
+        (
+            "STRUCTURAL_TAG",
+            json.dumps({"structures": [{"begin": "<f>", "schema": SCHEMA, "end": "</f>"}], "triggers": ["<f>"]}),
+            'I say <f>{"a": ""}</f>!',
+            '<f>{"a": 1}</f>',
+        ),
+        (
+            "STRUCTURAL_TAG",
+            json.dumps({"structures": [{"begin": "<f>", "schema": json.loads(SCHEMA), "end": "</f>"}], "triggers": ["<f>"]}),
+            '<f>{"a": ""}</f>',
+            "<f>",
+        ),
+    ],
+)
+def test_every_kind_of_constraint_is_read(
+    compiler: grammata.Compiler, kind: str, spec: str, accepted: str, rejected: str
+) -> None:
+    source = source_of(kind, spec, Options())
+    assert accepts(compiler, source, accepted)
+    assert not accepts(compiler, source, rejected)
+
+
+def test_options_of_a_request_hold(compiler: grammata.Compiler) -> None:
+    schema = '{"type": "object", "properties": {"a": {"type": "null"}}}'
+    texts = ('{ "a":null}', '{"a":null}', '{"a": null}', '{"a":null,"b":1}')
+
+    def found(served: Options, **options: Any) -> list[bool]:
+        source = source_of("JSON", schema, served.with_request(SimpleNamespace(**options)))
+        return [accepts(compiler, source, text) for text in texts]
+
+    assert found(Options()) == [True, True, True, True]
+    assert found(Options(), disable_any_whitespace=True) == [False, True, False, True]
+    assert found(Options(), whitespace_pattern=" ?") == [True, True, True, True]
+    assert found(Options(), whitespace_pattern="") == [False, True, False, True]
+    assert found(Options(), disable_additional_properties=True) == [True, True, True, False]
+    assert found(Options("compact", "refused")) == [False, True, False, False]
+
+
+@pytest.mark.parametrize("pattern", ["x", "(", "(?=x)", "[^a]", r"\s*", "[ ]|1", 3])
+def test_a_pattern_of_white_space_that_cannot_hold_is_an_error(pattern: Any) -> None:
+    with pytest.raises(grammata.GrammataError, match="whitespace|regex"):
+        source_of("JSON", "{}", Options().with_request(SimpleNamespace(whitespace_pattern=pattern))).check()
+
+
+def test_options_that_contradict_each_other_are_an_error() -> None:
+    with pytest.raises(UsageError, match="vllm/whitespace"):
+        Options().with_request(SimpleNamespace(whitespace_pattern=" ", disable_any_whitespace=True))
+
+
+@pytest.mark.parametrize("spec", ["[]", "[1]", '"yes"', "{}", "yes or no"])
+def test_a_choice_that_is_not_a_list_of_texts_is_an_error(spec: str) -> None:
+    with pytest.raises(UsageError, match="vllm/choice"):
+        source_of("CHOICE", spec, Options())
+
+
+def test_a_kind_that_is_not_known_is_an_error() -> None:
+    with pytest.raises(UsageError, match="vllm/constraint"):
+        source_of("POEM", "", Options())
+
+
+def test_choices_are_taken_as_they_are(compiler: grammata.Compiler) -> None:
+    choices = ["a.b", "[x]", "(?i)", "\\d", "a b", "^$"]
+    source = grammata.Source.regex(pattern_of(choices))
+    assert all(accepts(compiler, source, choice) for choice in choices)
+    assert not any(accepts(compiler, source, text) for text in ("axb", "x", "1", ""))
+
+
+def test_names_of_special_tokens_are_text_where_a_grammar_spells_them(vocabulary: grammata.Vocabulary) -> None:
+    assert names_a_special("say <|mark|>", vocabulary)
+    assert not names_a_special("say <end>", vocabulary)
+    spelled = with_text_of_specials(vocabulary)
+    matcher = grammata.Compiler(spelled).compile_gbnf('root ::= "<|mark|>x"').matcher()
+    assert MARK in matcher.mask()
+    assert spelled.eos == [END] and spelled.width == vocabulary.width
+    assert MARK not in grammata.Compiler(vocabulary).compile_gbnf('root ::= "<|mark|>x"').matcher().mask()
+
+
+def made(compiler: grammata.Compiler, request: Request | None = None, schema: str = SCHEMA, **options: Any) -> Grammar:
+    budget = None if request is None else Budget.of_request(request, SimpleNamespace())
+    return Grammar(compiler.compile_json_schema(schema, **options).matcher(), Rows(), budget)
+
+
+def ids(text: str) -> list[int]:
+    return [CHARACTERS.index(character) for character in text]
+
+
+def test_tokens_after_the_end_are_ignored_and_do_not_count(compiler: grammata.Compiler) -> None:
+    grammar = made(compiler)
+    assert grammar.accept_tokens("r", [*ids('{"a":"b"}'), END, 5, 6])
+    assert grammar.is_terminated()
+    assert grammar.accept_tokens("r", [1, 2, 3])
+    assert grammar.validate_tokens([END]) == []
+    grammar.rollback(0)
+    grammar.rollback(-1)
+    assert grammar.is_terminated()
+    grammar.rollback(1)
+    assert not grammar.is_terminated()
+    assert grammar.validate_tokens([END, 5]) == [END]
+    with pytest.raises(grammata.GrammataError):
+        grammar.rollback(100)
+    grammar.reset()
+    assert grammar.validate_tokens(ids("{")) == ids("{")
+
+
+def test_refused_tokens_and_padding(compiler: grammata.Compiler, caplog: pytest.LogCaptureFixture) -> None:
+    grammar = made(compiler)
+    assert without_padding([3, 4, -1, 5]) == [3, 4]
+    assert grammar.validate_tokens([*ids('{"x'), -1]) == ids('{"')
+    assert grammar.validate_tokens([-1, -1]) == []
+    assert grammar.accept_tokens("r", [*ids("{"), -1, -1])
+    assert not grammar.accept_tokens("request 7", ids("}"))
+    assert "request 7" in caplog.text
+    assert not grammar.accept_tokens("r", [10**6])
+
+
+def test_end_tokens_of_a_request_are_masked_until_the_end(compiler: grammata.Compiler) -> None:
+    matcher = compiler.compile_json_schema('{"const": 1}').matcher(end_tokens=[OTHER_END])
+    grammar, rows = Grammar(matcher, Rows()), numpy.zeros((1, compiler.vocabulary.mask_words), numpy.int32)
+    grammar.fill_bitmask(rows, 0)
+    assert allowed(rows[0]) == ids("1")
+    assert grammar.accept_tokens("r", ids("1"))
+    grammar.fill_bitmask(rows, 0)
+    assert OTHER_END in allowed(rows[0]) and END not in allowed(rows[0])
+    assert grammar.accept_tokens("r", [OTHER_END]) and grammar.is_terminated()
+
+
+def allowed(row: Any) -> list[int]:
+    return [int(token) for token in numpy.flatnonzero(numpy.unpackbits(row.view(numpy.uint8), bitorder="little"))]
+
+
+@pytest.mark.parametrize("max_tokens", [9, 10, 11, 15, 40])
+def test_outputs_are_complete_within_max_tokens_with_drafts(compiler: grammata.Compiler, max_tokens: int) -> None:
+    choose = random.Random(max_tokens)
+    words = compiler.vocabulary.mask_words
+    for _ in range(20):
+        request = Request(max_tokens)
+        grammar, rows = made(compiler, request), numpy.zeros((4, words), numpy.int32)
+        output: list[int] = []
+        while not grammar.is_terminated():
+            # as vLLM does: a row for each token of a draft, each moved over on trial
+            draft: list[int] = []
+            probe = numpy.zeros((1, words), numpy.int32)
+            trial = compiler.compile_json_schema(SCHEMA).matcher()
+            assert trial.accept_tokens(output) == len(output)
+            for _ in range(choose.choice([0, 3])):
+                trial.fill_mask(probe[0])
+                draft.append(choose.choice(allowed(probe[0])))
+                trial.accept_token(draft[-1])
+                if draft[-1] == END:
+                    break
+            for place, token in enumerate(draft):
+                grammar.fill_bitmask(rows, place)
+                assert grammar.accept_tokens("r", [token])
+            if not grammar.is_terminated():
+                grammar.fill_bitmask(rows, len(draft))
+            grammar.rollback(len(draft))
+            taken: list[int] = []
+            for place in range(len(draft) + 1):
+                if place == len(draft) and draft and draft[-1] == END:
+                    break
+                options = allowed(rows[place])
+                fits = place < len(draft) and draft[place] in options
+                taken.append(draft[place] if fits else choose.choice(options))
+                if not fits or len(output) + len(taken) == max_tokens or taken[-1] == END:
+                    break
+            output += taken
+            request.num_output_tokens = len(output)
+            assert grammar.accept_tokens("r", taken)
+            grammar.commit()
+            assert len(output) <= max_tokens
+            if len(output) == max_tokens and not grammar.is_terminated():
+                # the one that fits only without its end token
+                assert max_tokens == compiler.compile_json_schema(SCHEMA).matcher().distance().known
+                break
+        text = compiler.vocabulary.decode([token for token in output if token != END])
+        assert json.loads(text).keys() == {"a"}
+
+
+def test_thoughts_of_a_draft_count(compiler: grammata.Compiler) -> None:
+    request = Request(30)
+    budget = Budget.of_request(request, SimpleNamespace(model_config=SimpleNamespace(max_model_len=20)))
+    assert budget is not None and budget.total == 13
+    grammar = Grammar(compiler.compile_json_schema(SCHEMA).matcher(), Rows(), budget)
+    grammar.skip(2)
+    assert budget.left(1) == 10
+    grammar.commit()
+    request.num_output_tokens = 4
+    assert budget.left(1) == 8
+
+
+@pytest.mark.parametrize("max_tokens", [None, 0])
+def test_requests_without_a_bound_have_no_budget(max_tokens: int | None) -> None:
+    assert Budget.of_request(Request(max_tokens), SimpleNamespace()) is None
+
+
+def test_a_budget_that_no_text_fits_is_reported(compiler: grammata.Compiler, caplog: pytest.LogCaptureFixture) -> None:
+    request = Request(3)
+    grammar = made(compiler, request)
+    error = grammar.check_budget()
+    assert error is not None and error.code == "matcher/budget"
+    rows = numpy.zeros((1, compiler.vocabulary.mask_words), numpy.int32)
+    grammar.fill_bitmask(rows, 0)
+    assert "max_tokens" in caplog.text and allowed(rows[0])
+    assert made(compiler, Request(400)).check_budget() is None
+
+
+def test_a_mask_that_fails_ends_its_request_alone(compiler: grammata.Compiler) -> None:
+    class Row:
+        def fill_(self, value: int) -> None:
+            self.value = value
+
+    grammar, row = made(compiler), Row()
+    # what a limit that is exceeded does: the object is no memory that a mask can be written to
+    grammar.fill_bitmask([row], 0)
+    assert row.value == -1
+    assert not grammar.accept_tokens("r", ids("{")) and grammar.validate_tokens(ids("{")) == []
+    assert not grammar.is_terminated()
+
+
+def test_settings_are_read() -> None:
+    assert Settings.from_environment({}) == Settings()
+    variables = {
+        "GRAMMATA_VLLM": "auto",
+        "GRAMMATA_VLLM_BUDGET": "strict",
+        "GRAMMATA_VLLM_CACHE_MB": "3",
+        "GRAMMATA_VLLM_FOLDER": "masks",
+        "GRAMMATA_VLLM_WHITESPACE": "short",
+    }
+    assert Settings.from_environment(variables) == Settings("auto", "strict", 3 << 20, "masks", "short")
+    assert Settings("xgrammar").closes_objects and not Settings().closes_objects
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("GRAMMATA_VLLM", "outlines"), ("GRAMMATA_VLLM_BUDGET", "yes"), ("GRAMMATA_VLLM_CACHE_MB", "-1"), ("GRAMMATA_VLLM_CACHE_MB", "x")],
+)
+def test_invalid_settings_are_one_line_of_log(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(UsageError, match=name):
+        Settings.from_environment({name: value})
+    monkeypatch.setenv(name, value)
+    with caplog.at_level(logging.INFO):
+        vllm.register()
+    assert len(caplog.messages) == 1 and "\n" not in caplog.messages[0]
+    assert name in caplog.messages[0] and value in caplog.messages[0]
+
+
+def test_without_vllm_there_is_one_line_of_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.delenv("GRAMMATA_VLLM", raising=False)
+    monkeypatch.setitem(__import__("sys").modules, "vllm", None)
+    with caplog.at_level(logging.INFO):
+        vllm.register()
+    assert len(caplog.messages) == 1 and "\n" not in caplog.messages[0] and "cannot be extended" in caplog.messages[0]
+    caplog.clear()
+    monkeypatch.setenv("GRAMMATA_VLLM", "off")
+    vllm.register()
+    assert not caplog.messages
