@@ -66,6 +66,7 @@ const STEPS: [Step; 14] = [
     ("sglang", bindings::sglang),
     ("genai", bindings::genai),
     ("llama-cpp", bindings::llama_cpp),
+    ("vllm", bindings::vllm),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
     ("address-sanitizer", || FUZZING.run()),

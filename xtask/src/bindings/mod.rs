@@ -9,6 +9,7 @@ mod xgrammar;
 pub use c::bless;
 pub use hosts::{genai, sglang, transformers};
 pub use hosts::llama_cpp;
+pub use hosts::vllm;
 pub use install::install;
 pub use python::wheel;
 pub use xgrammar::suite as xgrammar;

@@ -15,3 +15,8 @@ pub use transformers::check as transformers;
 mod llama_cpp;
 
 pub use llama_cpp::suite as llama_cpp;
+//! Servers and libraries that run models, with Grammata inside.
+
+mod vllm;
+
+pub use vllm::suite as vllm;

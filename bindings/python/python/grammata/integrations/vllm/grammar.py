@@ -76,15 +76,38 @@ class Grammar:
         return True
 
     def validate_tokens(self, tokens: Sequence[int]) -> list[int]:
-        """The longest prefix of a draft that is allowed. The state does not move."""
+        """The longest prefix of a draft that is allowed, also within the budget. The state does not move."""
         if self._has_ended or self._failure is not None:
             return []
         proposed = without_padding(tokens)
         try:
-            return proposed[: self._matcher.validate_tokens(proposed)]
+            return proposed[: self._fitting(proposed[: self._matcher.validate_tokens(proposed)])]
         except GrammataError as error:
             self._fail(error)
             return []
+
+    def _fitting(self, draft: list[int]) -> int:
+        """How many tokens of a draft that the grammar allows the budget allows too.
+
+        vLLM's sampler on CPUs may take the first token of a draft though its mask forbids it, so no such token is proposed.
+        """
+        left = self._left()
+        if left is None:
+            return len(draft)
+        if self._reserve is None:
+            self._reserve = self._start(left)
+        count = 0
+        try:
+            for token in draft:
+                within = left - self._reserve - count
+                if token not in self._ends and (within < 1 or not self._matcher.may_come_within(token, within)):
+                    break
+                self._matcher.accept_token(token)
+                count += 1
+        finally:
+            if count:
+                self._matcher.rollback(count)
+        return count
 
     def rollback(self, num_tokens: int) -> None:
         """Takes back accepted tokens. Those ignored after the end do not count. Raises UsageError if there are not so many."""
