@@ -2,7 +2,7 @@
 
     python suite.py FOLDER                     set up vLLM in FOLDER, run everything, compare; exit status 1 if anything differs
     python suite.py FOLDER --update            the same, and write the list of differences anew
-    python suite.py FOLDER --only tests        a part: `tests` (vLLM's own), `tags` (its tests of tool calls), `plugin`, `generation`
+    python suite.py FOLDER --only tests        a part: `tests` (vLLM's own), `tags` (its tests of tool calls), `generation`
 
 `cargo xtask full vllm` does the first. The package is found by `PYTHONPATH`, with its metadata, from which vLLM learns of the plug-in.
 """
@@ -29,7 +29,7 @@ LIST = HERE / "vllm-differences.toml"
 JOBS = HERE / "schemas.json"
 TAGS = HERE.parents[1] / "compat" / "xgrammar_suite.py"
 
-PARTS = ("plugin", "tests", "tags", "generation")
+PARTS = ("tests", "tags", "generation")
 
 UNKNOWN = "not looked into yet"
 
@@ -60,9 +60,7 @@ def main() -> int:
     faults: list[str] = []
     for part in arguments.only or PARTS:
         print(f"vLLM: {part}", flush=True)
-        if part == "plugin":
-            faults += plugin(interpreter)
-        elif part == "tests":
+        if part == "tests":
             faults += host_tests(folder, interpreter, arguments.peer, arguments.update)
         elif part == "tags":
             faults += tags(folder, interpreter)
@@ -85,13 +83,6 @@ def variables(folder: Path | None = None, **named: str) -> dict[str, str]:
     }
     home = {} if folder is None else {"HF_HOME": str(environment.hub(folder))}
     return {**os.environ, **fixed, **home, **named}
-
-
-def plugin(interpreter: Path) -> list[str]:
-    """The tests of this folder, in vLLM's environment."""
-    command = [str(interpreter), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "test_plugin.py")]
-    status = subprocess.run(command, env=variables(), check=False).returncode
-    return [f"the tests of the plug-in end with {status}"] if status else []
 
 
 def host_tests(folder: Path, interpreter: Path, peer: bool, update: bool) -> list[str]:
