@@ -50,8 +50,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 16] = [
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 18] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
