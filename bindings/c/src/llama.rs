@@ -2,19 +2,14 @@
 
 use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
-use crate::llama_sampler::{self, GrammataLlamaInterface};
+use crate::llama_sampler::{self, GrammataLlamaInit};
 use crate::matcher::GrammataMatcher;
 use crate::options::{self, LlamaOptions};
 use crate::raw::Call;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
 /// `struct llama_sampler`. llama.cpp makes and frees it.
 pub struct GrammataLlamaSampler(());
-
-/// `llama_sampler_init` of llama.cpp, by the types of this header.
-pub type GrammataLlamaInit = Option<
-    unsafe extern "C" fn(iface: *const GrammataLlamaInterface, ctx: *mut c_void) -> *mut GrammataLlamaSampler,
->;
 
 /// Makes a `llama_sampler` of llama.cpp that follows a copy of the matcher: it forbids the tokens that may not come, by a logit of minus
 /// infinity, and accepts those that do. Cast `llama_sampler_init` to GrammataLlamaInit, and `*out` to `struct llama_sampler *`. Put it

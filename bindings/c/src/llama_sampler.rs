@@ -1,10 +1,15 @@
 //! What llama.cpp calls of a sampler, and the text that it follows.
 
 use crate::failure::{self, Failure, Result};
-use crate::llama::{GrammataLlamaInit, GrammataLlamaSampler};
+use crate::llama::GrammataLlamaSampler;
 use crate::raw::{Call, Exclusive};
 use engine::{Matcher, TokenId};
 use std::ffi::{c_char, c_void};
+
+/// `llama_sampler_init` of llama.cpp, by the types of this header.
+pub type GrammataLlamaInit = Option<
+    unsafe extern "C" fn(iface: *const GrammataLlamaInterface, ctx: *mut c_void) -> *mut GrammataLlamaSampler,
+>;
 
 /// The members of `struct llama_sampler`.
 #[repr(C)]

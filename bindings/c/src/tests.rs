@@ -11,10 +11,11 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 /// The files with functions for C.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 15] = [
     ("archive", include_str!("archive.rs")),
     ("batch", include_str!("batch.rs")),
     ("cache", include_str!("cache.rs")),
+    ("draft", include_str!("draft.rs")),
     ("error", include_str!("error.rs")),
     ("explanation", include_str!("explanation.rs")),
     ("failure", include_str!("failure.rs")),
@@ -23,6 +24,7 @@ const FILES: [(&str, &str); 13] = [
     ("mask_file", include_str!("mask_file.rs")),
     ("matcher", include_str!("matcher.rs")),
     ("steps", include_str!("steps.rs")),
+    ("token_index", include_str!("token_index.rs")),
     ("version", include_str!("version.rs")),
     ("vocabulary", include_str!("vocabulary.rs")),
 ];

@@ -203,7 +203,7 @@ fn errors_stay() {
 fn what_cannot_be_read_is_a_message() {
     for (kind, data, code) in [
         ("lark", "start: undefined", "lark/"),
-        ("json", "{", "json/"),
+        ("json", "{", "json-schema/"),
         ("regex", "(", "regex/"),
         ("llguidance", "{}", "llg/kind"),
         ("json", r#"{"$ref": "https://example.org/a"}"#, "json-schema/"),

@@ -3,8 +3,8 @@
 //   generate MODEL SCHEMAS PROMPT MAX_TOKENS llg|sampler
 //
 // SCHEMAS has one schema a line; PROMPT is a text in which %s stands for the schema. `llg` is llama.cpp's own sampler, which calls
-// the llg_* functions of the library that the program is linked to, or that is preloaded. `sampler` is grammata_llama_sampler, with MAX_TOKENS as
-// its budget. Each output is a line of JSON.
+// the llg_* functions of the library that the program is linked to, or that is preloaded. `sampler` is grammata_llama_sampler,
+// with MAX_TOKENS as its budget. Each output is a line of JSON.
 
 #include "llama.h"
 #include "nlohmann/json.hpp"

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from grammata._errors import usage_error
 from grammata._native import Source
@@ -26,7 +26,7 @@ class Options:
 
     whitespace: str = "free"
     """As `whitespace=` of `Source.json_schema`."""
-    undeclared: str = "allowed"
+    undeclared: Literal["allowed", "refused"] = "allowed"
     """Whether objects may have members that their schema does not declare."""
 
     def with_request(self, params: Any) -> Options:
