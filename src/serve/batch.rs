@@ -75,8 +75,10 @@ pub fn fill_rows<M: AsMut<Matcher> + Send>(
     let count = matchers.len().min(requests.len());
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&place| requests[place].first);
-    let mut slices: Vec<Result<&mut [u32]>> =
-        requests[..count].iter().map(|request| Err(errors::rows(request, words.len(), row_words))).collect();
+    let mut slices: Vec<Result<&mut [u32]>> = requests[..count]
+        .iter()
+        .map(|request| Err(errors::rows(request.first, request.rows(), words.len(), row_words)))
+        .collect();
     // what is left of `words`, and how many rows come before it
     let (mut rest, mut before) = (words, 0);
     for place in order {

@@ -1,16 +1,15 @@
 //! Errors of batches.
 
-use super::batch::RowRequest;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 
 /// Rows that lie outside of the memory, or belong to another request.
-pub(super) fn rows(request: &RowRequest<'_>, words: usize, row_words: usize) -> Error {
+pub(super) fn rows(first: usize, count: usize, words: usize, row_words: usize) -> Error {
     let rows = words.checked_div(row_words).unwrap_or(0);
     Error::new(
         ErrorKind::Usage,
         Diagnostic::new("serve/rows", "a request has no rows of its own")
-            .found(format!("{} rows from row {} on", request.draft.len() + 1, request.first))
+            .found(format!("{count} rows from row {first} on"))
             .allowed(format!("rows of 0 to {rows} that no other request asks for"))
             .help("a request has a row for its place, and one for each token of its draft"),
     )

@@ -182,6 +182,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("grammar/empty-token-terminal", "a call of the library"),
     ("grammar/no-tokens-for-part", "a call of the library; the front door gives the place of the part"),
     ("matcher/rollback-too-far", "a call of the library"),
+    ("serve/rows", "a call of the library"),
     ("mask/buffer-too-short", "a call of the library"),
     ("mask/unknown-token", "the compiler gives the rule"),
     ("mask/token-range", "the compiler gives the rule"),
