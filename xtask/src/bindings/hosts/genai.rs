@@ -4,18 +4,20 @@ use super::python::Host;
 use crate::command::Result;
 use crate::setup;
 
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 13] = [
     "onnxruntime-genai==0.18.0",
     "onnxruntime==1.32.0",
-    "onnx",
-    "ml-dtypes",
-    "protobuf",
-    "flatbuffers",
+    "onnx==1.23.2",
+    "ml_dtypes==0.6.0",
+    "protobuf==7.36.2",
+    "flatbuffers==25.12.19",
+    "typing_extensions==4.16.0",
     "numpy==2.4.6",
     "pytest==9.2.0",
-    "iniconfig",
-    "pluggy",
-    "pygments",
+    "iniconfig==2.3.1",
+    "packaging==26.4",
+    "pluggy==1.7.0",
+    "pygments==2.21.0",
 ];
 
 /// Makes the folder of the model and runs the tests.

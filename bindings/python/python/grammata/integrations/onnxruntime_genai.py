@@ -74,7 +74,8 @@ def generate(
         for matcher in matchers:
             matcher.check_budget(max_new_tokens)
     generator = host.Generator(model, params)
-    length = numpy.asarray(prompt).shape[-1]
+    shape = getattr(prompt, "shape", None)
+    length = shape()[-1] if callable(shape) else numpy.asarray(prompt).shape[-1]
     if length + max_new_tokens > int(search["max_length"]):
         raise usage_error(
             "genai/max-length",
