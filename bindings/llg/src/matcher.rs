@@ -41,7 +41,8 @@ impl LlgMatcher {
             let budget = std::env::var(BUDGET).ok().and_then(|text| text.parse().ok());
             Ok(Following::new(tokenizer, grammar.compiled.matcher(), budget))
         });
-        let state = made.map_or_else(|error| State::failed(&error), State::Following);
+        let state =
+            made.map_or_else(|error| State::failed(&error), |following| State::Following(following.into()));
         LlgMatcher { state: Mutex::new(state), mask_bytes }
     }
 
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn llg_clone_matcher(matcher: *const LlgMatcher) -> *mut L
     let call = unsafe { Call::new() };
     let copy = |matcher: &LlgMatcher| {
         let state = match &*matcher.state() {
-            State::Following(following) => State::Following(following.fork()),
+            State::Following(following) => State::Following(following.fork().into()),
             State::Failed(message) => State::Failed(message.clone()),
         };
         LlgMatcher { state: Mutex::new(state), mask_bytes: matcher.mask_bytes }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What is true of a matcher. An error stays: whatever is asked of it afterwards fails with the same message.
 pub(crate) enum State {
     /// It follows a text.
-    Following(Following),
+    Following(Box<Following>),
     /// It has failed, with this message.
     Failed(CString),
 }
