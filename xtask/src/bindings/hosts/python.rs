@@ -78,7 +78,8 @@ impl Host {
         if folder.join("tokenizer.json").is_file() {
             return Ok(());
         }
-        self.run(&["xtask/scripts/smollm2_hf.py", &folder.to_string_lossy()])
+        // without the script's own folder, whose `gguf.py` is not the package `gguf`
+        self.run(&["-P", "xtask/scripts/smollm2_hf.py", &folder.to_string_lossy()])
     }
 
     /// Runs the tests in the host's folder.
