@@ -4,8 +4,8 @@ use crate::error::GrammataError;
 use crate::failure::{GrammataStatus, Result};
 use crate::matcher::GrammataMatcher;
 use crate::raw::Call;
-use engine::TokenId;
 use engine::matcher::DraftTree;
+use engine::{Matcher, TokenId};
 
 /// Writes `count + 1` masks for a draft of `count` tokens: the first is that of this place, row `i`, which begins at
 /// `words[i * row_words]`, that after the first `i` tokens. `*allowed` is how many tokens are allowed one after the other; rows behind
@@ -25,12 +25,14 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks(
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
     call.run(error, || {
-        call.set(allowed, 0, "allowed")?;
-        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
-        let tokens: Vec<TokenId> = tokens.collect();
-        let words = call.list_mut(words, words_length, "words")?;
-        call.set(allowed, matcher.fill_draft_masks(&tokens, words, row_words)?, "allowed")
+        fill_draft(
+            &call,
+            matcher,
+            (tokens, count),
+            (words, words_length),
+            allowed,
+            |matcher, tokens, words| matcher.fill_draft_masks(tokens, words, row_words),
+        )
     })
 }
 
@@ -51,12 +53,14 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks_within(
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
     call.run(error, || {
-        call.set(allowed, 0, "allowed")?;
-        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
-        let tokens: Vec<TokenId> = tokens.collect();
-        let words = call.list_mut(words, words_length, "words")?;
-        call.set(allowed, matcher.fill_draft_masks_within(&tokens, budget, words, row_words)?, "allowed")
+        fill_draft(
+            &call,
+            matcher,
+            (tokens, count),
+            (words, words_length),
+            allowed,
+            |matcher, tokens, words| matcher.fill_draft_masks_within(tokens, budget, words, row_words),
+        )
     })
 }
 
@@ -101,4 +105,21 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
         answers.iter_mut().zip(found).for_each(|(answer, found)| *answer = u8::from(found));
         Ok(())
     })
+}
+
+/// Reads the tokens and the words of a draft, which are given as pointers with lengths, and sets how many tokens `fill` allows.
+fn fill_draft(
+    call: &Call,
+    matcher: *mut GrammataMatcher,
+    (tokens, count): (*const u32, usize),
+    (words, words_length): (*mut u32, usize),
+    allowed: *mut usize,
+    fill: impl FnOnce(&mut Matcher, &[TokenId], &mut [u32]) -> engine::Result<usize>,
+) -> Result<()> {
+    call.set(allowed, 0, "allowed")?;
+    let mut matcher = GrammataMatcher::acquire(call, matcher)?;
+    let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
+    let tokens: Vec<TokenId> = tokens.collect();
+    let words = call.list_mut(words, words_length, "words")?;
+    call.set(allowed, fill(&mut matcher, &tokens, words)?, "allowed")
 }
