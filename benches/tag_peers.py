@@ -123,8 +123,13 @@ def main() -> None:
         names = arguments.engines.split(",")
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in names}
         for _ in range(arguments.runs):
-            for name in names:
-                runs[name].append(measure(name, arguments, count, tokenizer))
+            for name in list(runs):
+                try:
+                    runs[name].append(measure(name, arguments, count, tokenizer))
+                except ValueError as error:
+                    print(f"{name} refuses {count} functions: {str(error).splitlines()[0]}")
+                    del runs[name]
+        names = list(runs)
         print(f"{count} functions")
         print("| " + " | ".join(["", *names]) + " |\n|---|" + "--:|" * len(names))
         for key in runs[names[0]][0]:
