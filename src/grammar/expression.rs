@@ -221,4 +221,7 @@ pub struct Distinct {
     /// the author of the grammar to know; where it is false, what is left is searched for. With several places, `min` is
     /// then at most 1.
     pub endless: bool,
+    /// Whether all items are JSON texts without white space before and after them. Then what was read of an item is
+    /// remembered without the white space between its parts. That too is for the author of the grammar to know.
+    pub json: bool,
 }

@@ -114,7 +114,7 @@ fn put_expression(out: &mut Vec<u8>, grammar: &Grammar, expression: &Expression)
             put(out, list.separator.index() as u64);
             put(out, u64::from(list.min));
             put_optional(out, list.max.map(u64::from));
-            out.push(u8::from(list.endless));
+            out.push(u8::from(list.endless) | u8::from(list.json) << 1);
         }
         Expression::WordGraph(graph) => put_graph(out, graph),
         Expression::Complement(body) => {
@@ -342,8 +342,10 @@ impl Expressions {
             tag::DISTINCT => {
                 let items = self.operands(reader)?.into_boxed_slice();
                 let separator = self.id(reader)?;
-                let (min, max, endless) = (reader.number()?, optional(reader)?, flag(reader)?);
-                self.builder.distinct(Distinct { items, separator, min, max, endless })
+                let (min, max) = (reader.number()?, optional(reader)?);
+                let flags = reader.byte().filter(|&flags| flags < 4)?;
+                let (endless, json) = (flags & 1 != 0, flags & 2 != 0);
+                self.builder.distinct(Distinct { items, separator, min, max, endless, json })
             }
             tag::WORD_GRAPH => {
                 let graph = self.graph(reader)?;

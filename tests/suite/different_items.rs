@@ -84,12 +84,41 @@ fn items_that_are_no_json_are_compared_byte_by_byte() {
             min: min as u32,
             max: Some(max as u32),
             endless: false,
+            json: false,
         });
         let all = g.sequence([open, list, close]);
         let root = g.declare("root");
         g.define(root, all);
         check_grammar("no JSON", &g.build(root).unwrap(), &words(&values, min, max));
     }
+}
+
+/// Else each place of a text would be another, and searches for ways to the end of few tokens would go through all of them.
+#[test]
+fn white_space_between_the_parts_of_an_item_is_not_remembered() {
+    let schema = json!({"type": "array", "uniqueItems": true, "minItems": 2, "items": {"type": "object", "properties":
+        {"x": {"type": "integer", "maximum": 2, "minimum": 0}, "y": {"enum": ["a b", "a  b"]}}, "required": ["x", "y"]}});
+    let automaton = Automaton::new(&grammar(&schema, Whitespace::Free), &Limits::default()).unwrap();
+    let mut tables = Cache::new();
+    let mut after = |text: &str| {
+        let mut at = Lazy::new(&automaton, &mut tables).start().unwrap();
+        for &byte in text.as_bytes() {
+            at = Lazy::new(&automaton, &mut tables).step(at, byte).unwrap();
+        }
+        assert_ne!(at, ConfigurationId::DEAD, "{text}");
+        at
+    };
+    let first = r#"[{"x": 1, "y": "a b"}, "#;
+    let plain = after(&format!(r#"{first}{{"x": 1, "y": "#));
+    assert_eq!(after(&format!("{first}{{ \"x\"\n:1 ,\t\"y\" : ")), plain);
+    assert_eq!(after(&format!("{first}\r\n {{\"x\":1,\"y\": ")), plain);
+    assert_ne!(after(&format!(r#"{first}{{"x": 2, "y": "#)), plain);
+    // in strings it is part of the value
+    after(&format!(r#"{first}{{"x": 1, "y": "a  b"}}]"#));
+    assert_ne!(
+        after(&format!(r#"{first}{{"x": 2, "y": "a "#)),
+        after(&format!(r#"{first}{{"x": 2, "y": "a  "#))
+    );
 }
 
 #[test]

@@ -206,7 +206,14 @@ fn token_terminals_are_refused_where_texts_are_remembered() {
             |g| {
                 let (token, comma) = (g.token(TokenTerminal::id(1)), g.text(","));
                 let items = [token].into();
-                g.distinct(Distinct { items, separator: comma, min: 0, max: None, endless: true })
+                g.distinct(Distinct {
+                    items,
+                    separator: comma,
+                    min: 0,
+                    max: None,
+                    endless: true,
+                    json: false,
+                })
             },
             true,
         ),
@@ -452,6 +459,7 @@ fn token_terminals_of_single_bytes_are_sets_of_bytes() {
             min: 2,
             max: None,
             endless: false,
+            json: true,
         });
         let list = g.sequence([thought, open, items, close]);
         g.define(root, list);

@@ -46,6 +46,11 @@ impl KeyState {
         }
     }
 
+    /// Whether this is in a string that is a value, not in an escape of it.
+    pub(crate) fn is_in_text(self) -> bool {
+        self.at == Position::Text { escaped: false }
+    }
+
     /// Within a name: how far it was decoded, and what is left of the names that came and begin with it.
     pub(crate) fn in_name(self) -> Option<(JsonStringDecoder, SetId)> {
         match self.at {
@@ -149,6 +154,16 @@ impl KeyTracker {
     /// Whether there are names that came and begin with what was read.
     pub(crate) fn is_left(&self, (_, left): (JsonStringDecoder, SetId)) -> bool {
         left != SetId::EMPTY
+    }
+
+    /// Whether no name that came begins with what was read and these bytes, which have no quote and no backslash. Nothing is
+    /// being escaped.
+    pub(crate) fn is_none_left(&self, (_, left): (JsonStringDecoder, SetId), bytes: &[u8]) -> bool {
+        let mut left = left;
+        bytes.iter().any(|&byte| {
+            left = self.sets.after(left, &[byte]);
+            left == SetId::EMPTY
+        })
     }
 
     /// Whether, from a configuration within a name on, another name may come than those that came.

@@ -485,6 +485,10 @@ impl<'g> Lowering<'g> {
         self.block.shrink_to_fit();
         let classes = self.kept.classes.build();
         let names = self.grammar.expressions().iter().any(|e| matches!(e, Expression::Name(..)));
+        let json_items = self.grammar.expressions().iter().all(|e| match e {
+            Expression::Distinct(list) => list.json,
+            _ => true,
+        });
         let mut provenance = std::mem::take(&mut self.kept.provenance);
         provenance.ones.iter_mut().for_each(|start| *start = self.single(*start));
         let mut name_starts: Vec<StateId> =
@@ -500,8 +504,18 @@ impl<'g> Lowering<'g> {
         let terminals = token_terminals::has_terminals(self.grammar);
         let parts = parts::bounded(self.grammar);
         let automaton = Automaton::of(self.block, classes, self.limits);
-        let mut automaton =
-            Automaton { start, nullable, deferred, later, names, name_starts, terminals, parts, ..automaton };
+        let mut automaton = Automaton {
+            start,
+            nullable,
+            deferred,
+            later,
+            names,
+            json_items,
+            name_starts,
+            terminals,
+            parts,
+            ..automaton
+        };
         keys::check_ones(&automaton, self.grammar, &provenance.ones, budget)?;
         let (mut lacking, few) =
             keys::bound_further(&mut automaton, self.grammar, &provenance.members, budget)?;

@@ -25,6 +25,8 @@ pub struct Automaton {
     pub(in crate::automaton) classes: ByteClasses,
     /// Whether names of objects are distinguished.
     pub(in crate::automaton) names: bool,
+    /// Whether all items that must differ are JSON texts.
+    pub(in crate::automaton) json_items: bool,
     /// Whether there are token terminals.
     pub(in crate::automaton) terminals: bool,
     /// Per expression, whether it has a part that is bounded in tokens; nothing if the root has none.
@@ -68,7 +70,7 @@ impl Automaton {
     /// An automaton of one block, whose start is still to be set.
     pub(in crate::automaton) fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
         let (deferred, later, start) = (None, None, StateId::ACCEPT);
-        let (names, terminals, parts, name_starts) = (false, false, None, Vec::new());
+        let (names, json_items, terminals, parts, name_starts) = (false, false, false, None, Vec::new());
         let nullable = false;
         Automaton {
             ahead,
@@ -76,6 +78,7 @@ impl Automaton {
             later,
             classes,
             names,
+            json_items,
             terminals,
             parts,
             name_starts,

@@ -107,6 +107,7 @@ impl Lazy<'_> {
         let history = self.history(id);
         if history != HistoryId::NONE {
             closure.trace.history = history;
+            closure.trace.remembers = true;
             closure.trace.depends = true;
             if let Some(watches) = self.memory.watches.get(&id) {
                 closure.trace.watches.extend_from_slice(watches);

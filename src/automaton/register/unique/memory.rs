@@ -25,6 +25,36 @@ impl HistoryId {
     pub(in crate::automaton) const EMPTY: HistoryId = HistoryId(1);
 }
 
+/// What was read; of JSON texts without the white space between their parts, as items that differ in it are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct History {
+    /// Before the last byte.
+    before: HistoryId,
+    byte: u8,
+    /// How many bytes there are.
+    length: u32,
+    place: Place,
+}
+
+/// Where a history ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Outside,
+    InString,
+    Escaped,
+}
+
+impl Place {
+    fn after(self, byte: u8) -> Place {
+        match (self, byte) {
+            (Place::Outside, b'"') | (Place::Escaped, _) => Place::InString,
+            (Place::InString, b'"') => Place::Outside,
+            (Place::InString, b'\\') => Place::Escaped,
+            (place, _) => place,
+        }
+    }
+}
+
 /// How far a list has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct SeenItems {
@@ -67,8 +97,7 @@ pub(in crate::automaton) struct Memory {
     pub(in crate::automaton::register::unique) searches: usize,
     pub(in crate::automaton) new_lists: Vec<u32>,
     seen_items: Interner<SeenItems>,
-    /// Per tape: the one before its last byte, that byte, and its length.
-    histories: Interner<(HistoryId, u8, u32), DefaultHashBuilder>,
+    histories: Interner<History, DefaultHashBuilder>,
     pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
     pub(in crate::automaton) watch_bytes: usize,
     /// Successors of the configurations that have a history.
@@ -82,6 +111,8 @@ pub(in crate::automaton) struct Memory {
 pub(in crate::automaton) struct HistoryTrace {
     /// What was read, if it will be remembered.
     pub(in crate::automaton) history: HistoryId,
+    /// Whether the step began in an item, or what follows is joined to a configuration that did.
+    pub(in crate::automaton) remembers: bool,
     pub(in crate::automaton) watches: Vec<Watch>,
     /// Whether an item begins.
     pub(in crate::automaton) begins: bool,
@@ -96,6 +127,7 @@ pub(in crate::automaton) struct HistoryTrace {
 impl HistoryTrace {
     pub(in crate::automaton) fn clear(&mut self) {
         self.history = HistoryId::EMPTY;
+        self.remembers = false;
         self.watches.clear();
         self.begins = false;
         self.begun.clear();
@@ -103,9 +135,9 @@ impl HistoryTrace {
         self.unknown = false;
     }
 
-    /// Whether something was read that is remembered.
+    /// Whether what was read is part of what follows.
     pub(in crate::automaton) fn is_begun(&self) -> bool {
-        self.history != HistoryId::EMPTY
+        self.remembers
     }
 }
 
@@ -113,7 +145,7 @@ impl Memory {
     pub(in crate::automaton) fn new() -> Memory {
         let mut histories = Interner::default();
         for _ in [HistoryId::NONE, HistoryId::EMPTY] {
-            histories.reserve((HistoryId::NONE, 0, 0));
+            histories.reserve(History { before: HistoryId::NONE, byte: 0, length: 0, place: Place::Outside });
         }
         Memory {
             values: Values::default(),
@@ -162,13 +194,18 @@ impl Memory {
         *self.seen_items.get(seen.0)
     }
 
-    pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8) -> HistoryId {
-        let length = self.length(history) + 1;
-        HistoryId(self.histories.intern((history, byte, length)))
+    /// A history with one more byte, unless that is white space between the parts of JSON texts.
+    pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8, is_json: bool) -> HistoryId {
+        let History { length, place, .. } = *self.histories.get(history.0);
+        if is_json && place == Place::Outside && matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            return history;
+        }
+        let longer = History { before: history, byte, length: length + 1, place: place.after(byte) };
+        HistoryId(self.histories.intern(longer))
     }
 
     pub(in crate::automaton) fn length(&self, history: HistoryId) -> u32 {
-        self.histories.get(history.0).2
+        self.histories.get(history.0).length
     }
 
     /// What is on a history from a place on.
@@ -176,7 +213,7 @@ impl Memory {
         let mut text = Vec::new();
         let mut at = history;
         while self.length(at) > start {
-            let (before, byte, _) = *self.histories.get(at.0);
+            let History { before, byte, .. } = *self.histories.get(at.0);
             text.push(byte);
             at = before;
         }

@@ -85,7 +85,9 @@ impl Lazy<'_> {
         trace: &mut HistoryTrace,
     ) -> Result<()> {
         let before = self.history(id);
-        trace.history = self.memory.append(before, byte);
+        let is_json = self.automaton.json_items;
+        trace.history = self.memory.append(before, byte, is_json);
+        trace.remembers = true;
         let Some(watches) = self.memory.watches.get(&id).cloned() else { return Ok(()) };
         for watch in watches.iter() {
             let candidates = self.memory.advanced(&watch.candidates, byte);

@@ -210,7 +210,7 @@ impl<'a> Emitter<'_, 'a> {
             let classes: Vec<ExprId> = classes.iter().map(|class| self.inner(class.value)).collect();
             items.push(self.g.choice(classes));
         }
-        let Layout { space, comma, .. } = self.layout;
+        let Layout { space, comma, is_json, .. } = self.layout;
         let separator = self.g.sequence([space, comma]);
         let list = self.g.distinct(Distinct {
             items: items.into(),
@@ -218,6 +218,7 @@ impl<'a> Emitter<'_, 'a> {
             min: count.min.max(1),
             max: count.max,
             endless,
+            json: is_json,
         });
         let list = self.g.sequence([list, space]);
         Ok(if count.min == 0 { self.g.optional(list) } else { list })

@@ -108,6 +108,8 @@ fn declare(
 /// Punctuation with the whitespace after it. Whitespace always follows a token and never precedes one, so
 /// that every text is read in one way.
 struct Layout {
+    /// Whether texts are JSON, with no other white space than JSON has.
+    is_json: bool,
     space: ExprId,
     comma: ExprId,
     colon: ExprId,
@@ -150,6 +152,8 @@ impl Layout {
             }
         };
         Ok(Layout {
+            is_json: options.spelling.style().is_none()
+                && !matches!(options.whitespace, Whitespace::Pattern(_)),
             space,
             comma: spaced(if has_marks { "," } else { "" }),
             colon: spaced(":"),
