@@ -13,7 +13,7 @@ use super::errors;
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
 use super::open_parts::{BoundedPart, BoundedReading, Parts, StepReadings};
-use super::within::Alike;
+use super::token_groups::Alike;
 use super::within::SEARCHES;
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
@@ -366,13 +366,9 @@ impl Locked<'_> {
         let before = self.cache.places_searched();
         let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
         // names are looked for in the mask as a whole
-        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
-            let configuration =
-                locked.cache.lazy(locked.compiled.automaton()).step(at.configuration, byte)?;
-            Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
-        };
+        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
         let from = Cursor { configuration: from, key_state: KeyState::OUTSIDE };
-        let (groups, _) = self.groups(from, step, |_| true, usize::MAX)?;
+        let (groups, _) = self.groups(self.compiled.vocabulary().trie(), from, step, |_| true, usize::MAX)?;
         for Alike { at, tokens } in groups {
             let searched = self.cache.places_searched() - before;
             if searched > most {

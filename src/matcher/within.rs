@@ -11,9 +11,8 @@ use super::steps::known_run;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::mask::{Distance, Effort, Groups, TokenMask};
+use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The searches of one mask examine `Limits::completion_search` places and letters this many times at most, and look for
@@ -24,7 +23,7 @@ pub(super) const SEARCHES: usize = 256;
 const LOOKS_AT_NAMES: usize = 16;
 
 /// From a budget of this number of bytes on it is not examined token by token whether it reaches the end.
-const FAR: usize = 1 << 13;
+pub(super) const FAR: usize = 1 << 13;
 
 /// Searches of one mask for a completion because of the names that came.
 const SEARCHES_BY_NAMES: usize = 64;
@@ -38,12 +37,6 @@ struct WithinBudget {
     leads: Vec<(TokenId, Arc<[TokenId]>)>,
     /// Whether the tokens are those of the configuration, whatever names came, and all that could be found.
     is_general: bool,
-}
-
-/// Tokens that lead to one place.
-pub(super) struct Alike {
-    pub(super) at: Cursor,
-    pub(super) tokens: Vec<TokenId>,
 }
 
 impl Matcher {
@@ -308,7 +301,7 @@ impl Locked<'_> {
     }
 
     /// The cursor after a token, by its bytes, along token edges, or both, if it may come.
-    fn after_token(&mut self, at: Cursor, token: TokenId) -> Result<Option<Cursor>> {
+    pub(super) fn after_token(&mut self, at: Cursor, token: TokenId) -> Result<Option<Cursor>> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
         let by_bytes = bytes.map_or(Ok(None), |bytes| self.run(at, bytes))?;
@@ -460,124 +453,7 @@ impl Locked<'_> {
     }
 
     /// The most bytes of a number of tokens.
-    fn reach(&self, tokens: usize) -> usize {
+    pub(super) fn reach(&self, tokens: usize) -> usize {
         tokens.saturating_mul((self.compiled.vocabulary().longest() as usize).max(1))
-    }
-
-    /// The tokens of a mask, by the configurations that they lead to; the places of names there, if these are not all as at `from`; and
-    /// whether there are no more.
-    fn kept_or_new_groups(
-        &mut self,
-        from: Cursor,
-        plain: &TokenMask,
-        rest: usize,
-    ) -> Result<(Arc<Groups>, Vec<KeyState>, bool)> {
-        let outside = from.key_state.is_outside();
-        if let Some(kept) = self.cache.kept_groups(from.configuration).filter(|_| outside) {
-            return Ok((kept, Vec::new(), true));
-        }
-        let plain = plain.to_bits();
-        let (found, whole) = self.groups(from, Self::step, |token| plain[token.index()], rest)?;
-        let key_states: Vec<KeyState> = found.iter().map(|alike| alike.at.key_state).collect();
-        let groups: Arc<Groups> =
-            found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
-        if !key_states.iter().all(|&state| state == from.key_state) {
-            return Ok((groups, key_states, whole));
-        }
-        if outside && whole {
-            self.cache.keep_groups(self.compiled.automaton(), from.configuration, Arc::clone(&groups));
-        }
-        Ok((groups, Vec::new(), whole))
-    }
-
-    /// The tokens that are wanted, by the places that they lead to, where `step` says what a byte after others leads to; without
-    /// those of which it is plain that they ask for more than `rest` tokens after them. And whether there were none such.
-    pub(super) fn groups(
-        &mut self,
-        at: Cursor,
-        step: impl Fn(&mut Self, Cursor, &[u8], u8) -> Result<Option<Cursor>>,
-        wanted: impl Fn(TokenId) -> bool,
-        rest: usize,
-    ) -> Result<(Vec<Alike>, bool)> {
-        let index = Arc::clone(self.compiled.index());
-        let vocabulary = index.vocabulary();
-        let (automaton, trie) = (self.compiled.automaton(), vocabulary.trie());
-        let reach = self.reach(rest);
-        // what is kept is for all budgets
-        let looks_ahead = reach < FAR && !at.key_state.is_outside();
-        let mut groups: Vec<Alike> = Vec::new();
-        let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
-        let (mut whole, mut last) = (true, None);
-        let by_id = self.tokens_by_id(at.configuration)?;
-        let mut texts: FxHashMap<TokenId, Cursor> = FxHashMap::default();
-        let from = at;
-        let (mut read, mut open) = (Vec::new(), vec![(trie.root(), at, 0usize)]);
-        while let Some((node, at, depth)) = open.pop() {
-            read.truncate(depth);
-            if let Some(last) = read.last_mut() {
-                *last = trie.byte(node);
-            }
-            for child in trie.steps(node) {
-                self.cache.tables.work.spend(1)?;
-                let Some(next) = step(self, at, &read, child.byte)? else { continue };
-                let below = index.trie_heights()[child.node as usize] as usize;
-                if looks_ahead
-                    && below.saturating_add(reach) < self.cache.least_bytes(automaton, next.configuration)?
-                {
-                    whole = false;
-                    continue;
-                }
-                let tokens = trie.tokens(child.node);
-                for &token in tokens.iter().filter(|&&token| !vocabulary.is_eos(token) && wanted(token)) {
-                    if by_id.contains_key(&token) {
-                        texts.insert(token, next);
-                        continue;
-                    }
-                    let alike = Cursor { key_state: next.key_state.without_fresh_name(), ..next };
-                    let place = match last {
-                        Some((known, place)) if known == alike => place,
-                        _ => *places.entry(alike).or_insert(groups.len()),
-                    };
-                    last = Some((alike, place));
-                    match groups.get_mut(place) {
-                        Some(group) => group.tokens.push(token),
-                        None => groups.push(Alike { at: next, tokens: vec![token] }),
-                    }
-                }
-                if below > 0 {
-                    open.push((child.node, next, depth + 1));
-                }
-            }
-            read.push(0);
-        }
-        self.add_by_id(from, &by_id, &texts, &wanted, &mut groups)?;
-        Ok((groups, whole))
-    }
-
-    /// Adds the tokens that token edges take to the groups; `texts` has where their bytes lead.
-    fn add_by_id(
-        &mut self,
-        from: Cursor,
-        by_id: &FxHashMap<TokenId, u64>,
-        texts: &FxHashMap<TokenId, Cursor>,
-        wanted: &impl Fn(TokenId) -> bool,
-        groups: &mut Vec<Alike>,
-    ) -> Result<()> {
-        // those of the same terminals and the same text lead to one place
-        let mut places: FxHashMap<(u64, Option<Cursor>), usize> = FxHashMap::default();
-        let mut tokens: Vec<(TokenId, u64)> = by_id.iter().map(|(&token, &bits)| (token, bits)).collect();
-        tokens.sort_unstable();
-        for (token, terminals) in tokens.into_iter().filter(|&(token, _)| wanted(token)) {
-            self.cache.tables.work.spend(1)?;
-            let text = texts.get(&token).copied();
-            let alike = text.map(|text| Cursor { key_state: text.key_state.without_fresh_name(), ..text });
-            if let Some(&place) = places.get(&(terminals, alike)).filter(|_| terminals != u64::MAX) {
-                groups[place].tokens.push(token);
-            } else if let Some(at) = self.by_id_too(from, text, token)? {
-                places.insert((terminals, alike), groups.len());
-                groups.push(Alike { at, tokens: vec![token] });
-            }
-        }
-        Ok(())
     }
 }

@@ -8,8 +8,7 @@ use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
 use super::open_parts::BoundedReading;
 use super::promises::Lead;
-use super::within::Alike;
-use crate::automaton::ConfigurationId;
+use super::token_groups::Alike;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
 use crate::mask::{Distance, Effort, TokenMask};
@@ -223,17 +222,14 @@ impl Locked<'_> {
     /// The tokens of a mask, put together by where they lead in each reading, and by the names that come with them.
     fn classes(&mut self, readings: &[BoundedReading], plain: &TokenMask) -> Result<Vec<Class>> {
         let plain = plain.to_bits();
+        let trie = self.compiled.vocabulary().trie();
         let mut in_names: FxHashSet<usize> = FxHashSet::default();
         let mut places: FxHashMap<TokenId, Vec<(usize, usize)>> = FxHashMap::default();
         for (number, reading) in readings.iter().enumerate() {
             let configuration = self.cache.id(reading.at)?;
             let from = Cursor { configuration, key_state: KeyState::OUTSIDE };
-            let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
-                let configuration =
-                    locked.cache.lazy(locked.compiled.automaton()).step(at.configuration, byte)?;
-                Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
-            };
-            let (groups, _) = self.groups(from, step, |token| plain[token.index()], usize::MAX)?;
+            let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
+            let (groups, _) = self.groups(trie, from, step, |token| plain[token.index()], usize::MAX)?;
             for (group, Alike { tokens, .. }) in groups.into_iter().enumerate() {
                 for token in tokens {
                     places.entry(token).or_default().push((number, group));
@@ -247,7 +243,8 @@ impl Locked<'_> {
         if self.compiled.automaton().has_names() {
             let at = self.path.find(self.compiled, self.cache)?;
             let from = self.cursor(self.cache.id(at)?);
-            let (groups, _) = self.groups(from, Self::step, |token| plain[token.index()], usize::MAX)?;
+            let (groups, _) =
+                self.groups(trie, from, Self::step, |token| plain[token.index()], usize::MAX)?;
             for (group, Alike { at, tokens }) in groups.into_iter().enumerate() {
                 if at.key_state.in_name().is_some() {
                     in_names.insert(group);

@@ -5,6 +5,7 @@ pub(crate) mod alphabet;
 pub(crate) mod class_trie;
 pub(crate) mod loops;
 pub(crate) mod quote_tokens;
+pub(crate) mod string_breaks;
 pub(crate) mod subtree_summary;
 pub(crate) mod tuning;
 pub(crate) mod utf8;
@@ -17,6 +18,7 @@ use loops::{Loops, TrieId};
 use quote_tokens::QuoteTokens;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
+use string_breaks::StringBreaks;
 
 /// The version of an index as bytes: of the loops that there are, and of what is kept of them.
 const VERSION: u32 = 1;
@@ -36,6 +38,8 @@ pub(crate) struct TokenIndex {
     loops: Loops,
     /// Made when names of objects are first distinguished.
     quotes: OnceLock<QuoteTokens>,
+    /// Made when a mask within a budget is first computed in a string beside names.
+    breaks: OnceLock<StringBreaks>,
     /// Made when completions in tokens are first searched for.
     heights: OnceLock<Box<[u32]>>,
 }
@@ -51,7 +55,13 @@ impl TokenIndex {
         let more = loops::nodes_at_most(&vocabulary, prefixes);
         check_nodes(prefixes.saturating_add(more), prefixes, limits)?;
         let loops = Loops::new(&vocabulary);
-        Ok(TokenIndex { vocabulary, loops, quotes: OnceLock::new(), heights: OnceLock::new() })
+        Ok(TokenIndex {
+            vocabulary,
+            loops,
+            quotes: OnceLock::new(),
+            breaks: OnceLock::new(),
+            heights: OnceLock::new(),
+        })
     }
 
     /// The index as bytes: a [digest], a version, and the words of the loops. `None` for vocabularies with tokens of 65,535 bytes.
@@ -86,7 +96,13 @@ impl TokenIndex {
         // before anything is made
         check_nodes(prefixes.saturating_add(nodes), prefixes, limits)?;
         let Some(loops) = Loops::from_words(words, &vocabulary) else { return Ok(None) };
-        Ok(Some(TokenIndex { vocabulary, loops, quotes: OnceLock::new(), heights: OnceLock::new() }))
+        Ok(Some(TokenIndex {
+            vocabulary,
+            loops,
+            quotes: OnceLock::new(),
+            breaks: OnceLock::new(),
+            heights: OnceLock::new(),
+        }))
     }
 
     /// The vocabulary.
@@ -102,6 +118,11 @@ impl TokenIndex {
     /// The tokens with quotes.
     pub(crate) fn quote_tokens(&self) -> &QuoteTokens {
         self.quotes.get_or_init(|| QuoteTokens::new(&self.vocabulary))
+    }
+
+    /// The tokens with a quote or a backslash.
+    pub(crate) fn string_breaks(&self) -> &StringBreaks {
+        self.breaks.get_or_init(|| StringBreaks::new(&self.vocabulary))
     }
 
     /// Of each node of the trie of all tokens: how many bytes the longest way below it has.
@@ -129,6 +150,7 @@ impl TokenIndex {
     pub(crate) fn memory_usage(&self) -> usize {
         self.loops.memory_usage()
             + self.quotes.get().map_or(0, QuoteTokens::memory_usage)
+            + self.breaks.get().map_or(0, StringBreaks::memory_usage)
             + self.heights.get().map_or(0, |heights| size_of_val(&**heights))
     }
 }

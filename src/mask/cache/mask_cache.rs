@@ -13,7 +13,7 @@ use crate::automaton::{
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::base::{Base, BaseState, NameEnds};
-use crate::mask::completion::{Completions, Effort, Groups, Known, With, spelled};
+use crate::mask::completion::{Completions, Effort, KeptGroups, Known, With, spelled};
 use crate::mask::compute;
 use crate::mask::compute::Resources;
 use crate::mask::compute::records::ResidualMasks;
@@ -514,13 +514,13 @@ impl MaskCache {
     }
 
     /// The tokens that a configuration allows by where they lead, if that was kept.
-    pub(crate) fn kept_groups(&self, configuration: ConfigurationId) -> Option<Arc<Groups>> {
+    pub(crate) fn kept_groups(&self, configuration: ConfigurationId) -> Option<KeptGroups> {
         self.completions.kept.groups(configuration).cloned()
     }
 
     /// Keeps them.
-    pub(crate) fn keep_groups(&mut self, automaton: &Automaton, id: ConfigurationId, groups: Arc<Groups>) {
-        self.completions.kept.keep_groups(id, groups, automaton.cache_bytes());
+    pub(crate) fn keep_groups(&mut self, automaton: &Automaton, id: ConfigurationId, kept: KeptGroups) {
+        self.completions.kept.keep_groups(id, kept, automaton.cache_bytes());
     }
 
     /// The mask of a configuration within a budget that leaves `rest` tokens after the next one, if it was kept.

@@ -9,6 +9,14 @@ use std::sync::Arc;
 /// Tokens by the configuration that they lead to.
 pub(crate) type Groups = [(ConfigurationId, Vec<TokenId>)];
 
+/// What is kept of the tokens that a configuration allows.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptGroups {
+    pub(crate) groups: Arc<Groups>,
+    /// Whether none of them ends a name that is to be remembered, as far as that is known.
+    pub(crate) names_stay: bool,
+}
+
 /// All is dropped when it takes more than this many bytes, or than this part of what all tables may take.
 const MOST_BYTES: usize = 16 << 20;
 const PART: usize = 8;
@@ -16,21 +24,21 @@ const PART: usize = 8;
 /// Of one generation of tables.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct Kept {
-    groups: FxHashMap<ConfigurationId, Arc<Groups>>,
+    groups: FxHashMap<ConfigurationId, KeptGroups>,
     /// By how many tokens may come after the next one.
     masks: FxHashMap<(ConfigurationId, usize), Arc<TokenMask>>,
     bytes: usize,
 }
 
 impl Kept {
-    pub(in crate::mask) fn groups(&self, id: ConfigurationId) -> Option<&Arc<Groups>> {
+    pub(in crate::mask) fn groups(&self, id: ConfigurationId) -> Option<&KeptGroups> {
         self.groups.get(&id)
     }
 
-    pub(in crate::mask) fn keep_groups(&mut self, id: ConfigurationId, groups: Arc<Groups>, all: usize) {
-        let bytes = groups.iter().map(|(_, tokens)| 40 + tokens.capacity() * 4).sum::<usize>() + 32;
+    pub(in crate::mask) fn keep_groups(&mut self, id: ConfigurationId, kept: KeptGroups, all: usize) {
+        let bytes = kept.groups.iter().map(|(_, tokens)| 40 + tokens.capacity() * 4).sum::<usize>() + 32;
         if self.has_room(bytes, all) {
-            self.groups.insert(id, groups);
+            self.groups.insert(id, kept);
         }
     }
 

@@ -1,0 +1,219 @@
+//! The tokens that may come next, put together by where they lead.
+//!
+//! The trie is walked once for each configuration, as if no name had come, and what is found is kept. Where names are followed, and
+//! in a string, only the tokens with a quote or a backslash, and those that go on as a name that came, are walked again: the others
+//! change nothing, or go on with a name that is none of those that came.
+
+use super::keys::Cursor;
+use super::matcher::Locked;
+use super::within::FAR;
+use crate::automaton::ConfigurationId;
+use crate::automaton::keys::tracker::KeyState;
+use crate::error::Result;
+use crate::json::string::JsonStringDecoder;
+use crate::mask::{Groups, KeptGroups, TokenMask};
+use crate::vocabulary::{TokenId, TokenTrie};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Tokens that lead to one place.
+pub(super) struct Alike {
+    pub(super) at: Cursor,
+    pub(super) tokens: Vec<TokenId>,
+}
+
+impl Locked<'_> {
+    /// The tokens of a mask, by the configurations that they lead to; the places of names there, if these are not all as at `from`; and
+    /// whether there are no more.
+    pub(super) fn kept_or_new_groups(
+        &mut self,
+        from: Cursor,
+        plain: &TokenMask,
+        rest: usize,
+    ) -> Result<(Arc<Groups>, Vec<KeyState>, bool)> {
+        let kept = self.cache.kept_groups(from.configuration);
+        if let Some(kept) = kept.as_ref().filter(|kept| kept.names_stay && from.key_state.is_outside()) {
+            return Ok((Arc::clone(&kept.groups), Vec::new(), true));
+        }
+        let plain = plain.to_bits();
+        let wanted = |token: TokenId| plain[token.index()];
+        let trie = self.compiled.vocabulary().trie();
+        let (found, whole) = match self.as_if_no_name_came(from, kept)? {
+            Some(kept) => (self.groups_by_breaks(from, &kept, wanted)?, true),
+            None => self.groups(trie, from, Self::step, wanted, rest)?,
+        };
+        let key_states: Vec<KeyState> = found.iter().map(|alike| alike.at.key_state).collect();
+        let groups: Arc<Groups> =
+            found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
+        let names_stay = key_states.iter().all(|&state| state == from.key_state);
+        if from.key_state.is_outside() && whole {
+            let kept = KeptGroups { groups: Arc::clone(&groups), names_stay };
+            self.cache.keep_groups(self.compiled.automaton(), from.configuration, kept);
+        }
+        Ok((groups, if names_stay { Vec::new() } else { key_states }, whole))
+    }
+
+    /// The groups of a configuration, of which those tokens are right that have no quote and no backslash, if only the others and
+    /// those that go on as a name that came need another look; `kept` are those that were kept.
+    fn as_if_no_name_came(&mut self, from: Cursor, kept: Option<KeptGroups>) -> Result<Option<Arc<Groups>>> {
+        let state = from.key_state;
+        let in_string =
+            state.is_in_text() || state.in_name().is_some_and(|name| name.0 == JsonStringDecoder::Plain);
+        if !(in_string || state.is_outside() && kept.is_some())
+            || !self.tokens_by_id(from.configuration)?.is_empty()
+        {
+            return Ok(None);
+        }
+        if let Some(kept) = kept {
+            return Ok(Some(kept.groups));
+        }
+        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
+        let anywhere = Cursor { key_state: KeyState::OUTSIDE, ..from };
+        let trie = self.compiled.vocabulary().trie();
+        let (found, _) = self.groups(trie, anywhere, step, |_| true, usize::MAX)?;
+        let groups: Arc<Groups> =
+            found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
+        let kept = KeptGroups { groups: Arc::clone(&groups), names_stay: false };
+        self.cache.keep_groups(self.compiled.automaton(), from.configuration, kept);
+        Ok(Some(groups))
+    }
+
+    /// The cursor after one more byte, names not regarded.
+    pub(super) fn step_without_names(&mut self, at: Cursor, byte: u8) -> Result<Option<Cursor>> {
+        let configuration = self.cache.lazy(self.compiled.automaton()).step(at.configuration, byte)?;
+        Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
+    }
+
+    /// The tokens that are wanted, by the places that they lead to, of which `known` has those without a quote and a backslash by
+    /// configurations.
+    fn groups_by_breaks(
+        &mut self,
+        from: Cursor,
+        known: &Groups,
+        wanted: impl Fn(TokenId) -> bool,
+    ) -> Result<Vec<Alike>> {
+        let compiled = self.compiled;
+        let (vocabulary, breaks) = (compiled.vocabulary(), compiled.index().string_breaks());
+        let (mut groups, _) = self.groups(&breaks.trie, from, Self::step, &wanted, usize::MAX)?;
+        let name = from.key_state.in_name();
+        let came = name.filter(|&name| self.names.is_left(name));
+        let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
+        for (configuration, tokens) in known {
+            let mut fresh = Vec::with_capacity(tokens.len());
+            for &token in tokens.iter().filter(|&&token| !breaks.has(token) && wanted(token)) {
+                let bytes = vocabulary.bytes(token).unwrap_or_default();
+                if came.is_none_or(|name| self.names.is_none_left(name, bytes)) {
+                    fresh.push(token);
+                } else if let Some(at) = self.after_token(from, token)? {
+                    let place = *places.entry(at).or_insert(groups.len());
+                    match groups.get_mut(place) {
+                        Some(group) => group.tokens.push(token),
+                        None => groups.push(Alike { at, tokens: vec![token] }),
+                    }
+                }
+            }
+            let Some(&first) = fresh.first() else { continue };
+            let at = match name {
+                // the name goes on, differently with each token
+                Some(_) => self.after_token(from, first)?,
+                None => Some(Cursor { configuration: *configuration, ..from }),
+            };
+            groups.extend(at.map(|at| Alike { at, tokens: fresh }));
+        }
+        Ok(groups)
+    }
+
+    /// The tokens of a trie that are wanted, by the places that they lead to, where `step` says what a byte after others leads to;
+    /// without those of which it is plain that they ask for more than `rest` tokens after them, which takes the trie of all tokens.
+    /// And whether there were none such.
+    pub(super) fn groups(
+        &mut self,
+        trie: &TokenTrie,
+        at: Cursor,
+        step: impl Fn(&mut Self, Cursor, &[u8], u8) -> Result<Option<Cursor>>,
+        wanted: impl Fn(TokenId) -> bool,
+        rest: usize,
+    ) -> Result<(Vec<Alike>, bool)> {
+        let index = Arc::clone(self.compiled.index());
+        let vocabulary = index.vocabulary();
+        let automaton = self.compiled.automaton();
+        let reach = self.reach(rest);
+        // what is kept is for all budgets
+        let looks_ahead = reach < FAR && !at.key_state.is_outside();
+        let mut groups: Vec<Alike> = Vec::new();
+        let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
+        let (mut whole, mut last) = (true, None);
+        let by_id = self.tokens_by_id(at.configuration)?;
+        let mut texts: FxHashMap<TokenId, Cursor> = FxHashMap::default();
+        let from = at;
+        let (mut read, mut open) = (Vec::new(), vec![(trie.root(), at, 0usize)]);
+        while let Some((node, at, depth)) = open.pop() {
+            read.truncate(depth);
+            if let Some(last) = read.last_mut() {
+                *last = trie.byte(node);
+            }
+            for child in trie.steps(node) {
+                self.cache.tables.work.spend(1)?;
+                let Some(next) = step(self, at, &read, child.byte)? else { continue };
+                if looks_ahead {
+                    let below = index.trie_heights()[child.node as usize] as usize;
+                    let least = self.cache.least_bytes(automaton, next.configuration)?;
+                    if below.saturating_add(reach) < least {
+                        whole = false;
+                        continue;
+                    }
+                }
+                let tokens = trie.tokens(child.node);
+                for &token in tokens.iter().filter(|&&token| !vocabulary.is_eos(token) && wanted(token)) {
+                    if by_id.contains_key(&token) {
+                        texts.insert(token, next);
+                        continue;
+                    }
+                    let alike = Cursor { key_state: next.key_state.without_fresh_name(), ..next };
+                    let place = match last {
+                        Some((known, place)) if known == alike => place,
+                        _ => *places.entry(alike).or_insert(groups.len()),
+                    };
+                    last = Some((alike, place));
+                    match groups.get_mut(place) {
+                        Some(group) => group.tokens.push(token),
+                        None => groups.push(Alike { at: next, tokens: vec![token] }),
+                    }
+                }
+                if !child.is_leaf {
+                    open.push((child.node, next, depth + 1));
+                }
+            }
+            read.push(0);
+        }
+        self.add_by_id(from, &by_id, &texts, &wanted, &mut groups)?;
+        Ok((groups, whole))
+    }
+
+    /// Adds the tokens that token edges take to the groups; `texts` has where their bytes lead.
+    fn add_by_id(
+        &mut self,
+        from: Cursor,
+        by_id: &FxHashMap<TokenId, u64>,
+        texts: &FxHashMap<TokenId, Cursor>,
+        wanted: &impl Fn(TokenId) -> bool,
+        groups: &mut Vec<Alike>,
+    ) -> Result<()> {
+        // those of the same terminals and the same text lead to one place
+        let mut places: FxHashMap<(u64, Option<Cursor>), usize> = FxHashMap::default();
+        let mut tokens: Vec<(TokenId, u64)> = by_id.iter().map(|(&token, &bits)| (token, bits)).collect();
+        tokens.sort_unstable();
+        for (token, terminals) in tokens.into_iter().filter(|&(token, _)| wanted(token)) {
+            self.cache.tables.work.spend(1)?;
+            let text = texts.get(&token).copied();
+            let alike = text.map(|text| Cursor { key_state: text.key_state.without_fresh_name(), ..text });
+            if let Some(&place) = places.get(&(terminals, alike)).filter(|_| terminals != u64::MAX) {
+                groups[place].tokens.push(token);
+            } else if let Some(at) = self.by_id_too(from, text, token)? {
+                places.insert((terminals, alike), groups.len());
+                groups.push(Alike { at, tokens: vec![token] });
+            }
+        }
+        Ok(())
+    }
+}
