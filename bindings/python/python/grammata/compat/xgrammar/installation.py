@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
-from types import ModuleType
+from grammata.compat import _installation
 
 PACKAGE = "xgrammar"
 
@@ -41,29 +38,6 @@ def install() -> None:
 
     A second call does nothing.
     """
-    if sys.modules.get(PACKAGE) is sys.modules[_HERE]:
-        return
-    if PACKAGE not in sys.modules and importlib.util.find_spec(PACKAGE) is None:
-        sys.modules[PACKAGE] = sys.modules[_HERE]
-        for name in ("exception", "structural_tag", "testing", *_CLASSES):
-            sys.modules[f"{PACKAGE}.{name}"] = importlib.import_module(f"{_HERE}.{name}")
-        return
-    importlib.import_module(PACKAGE)
-    replacements: dict[int, tuple[object, object]] = {}
-    for name, members in _CLASSES.items():
-        theirs = importlib.import_module(f"{PACKAGE}.{name}")
-        ours = importlib.import_module(f"{_HERE}.{name}")
-        for member in members:
-            if hasattr(theirs, member):
-                # kept alive, so that its id stays its own
-                original = getattr(theirs, member)
-                replacements[id(original)] = original, getattr(ours, member)
-    for module in _modules():
-        for member, value in list(vars(module).items()):
-            if id(value) in replacements:
-                setattr(module, member, replacements[id(value)][1])
-
-
-def _modules() -> list[ModuleType]:
-    """The loaded modules of XGrammar."""
-    return [module for name, module in sys.modules.items() if name == PACKAGE or name.startswith(f"{PACKAGE}.")]
+    members = {name: _installation.named(f"{_HERE}.{name}", classes) for name, classes in _CLASSES.items()}
+    aliases = {name: f"{_HERE}.{name}" for name in ("exception", "structural_tag", "testing", *_CLASSES)}
+    _installation.install(PACKAGE, _HERE, members, aliases)

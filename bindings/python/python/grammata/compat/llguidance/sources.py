@@ -1,0 +1,127 @@
+"""Grammars as strings: Lark, or JSON of a list of grammars.
+
+A list is `{"grammars": [{…}]}`. Its first grammar counts, and a structural tag names the others. A grammar has one of these keys:
+`lark_grammar`, `json_schema` (with options in its `x-guidance`), and, of this package alone, `regex`, `gbnf_grammar`, `structural_tag`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from grammata._native import Source
+from grammata.compat.llguidance.errors import unsupported
+from grammata.compat.llguidance.options import KEY, JsonCompileOptions, merged, whitespace
+
+GrammarFormat = Literal["lark", "gbnf", "ebnf", "cfg", "grammar", "json_schema", "json", "regex", "choice", "llguidance"]
+
+_KINDS = ("lark_grammar", "json_schema", "regex", "gbnf_grammar", "structural_tag")
+
+_RULE = re.compile(r"^[^\S\n]*[A-Za-z_][\w-]*[^\S\n]*::=", re.MULTILINE)
+"""What a grammar in GBNF has and one in Lark does not."""
+
+_TOKENS = re.compile(r"<\[|<\||<[A-Za-z_/][^<>\s\"]*>")
+"""What a special token in Lark may begin with."""
+
+
+def grammar_list(kind: str, value: Any, *others: Mapping[str, Any], name: str | None = None) -> str:
+    """The string of a list of grammars, the first one of this kind."""
+    first = {**({} if name is None else {"name": name}), kind: value}
+    return json.dumps({"grammars": [first, *others]})
+
+
+def of_json_schema(schema: Any, defaults: JsonCompileOptions | None, overrides: JsonCompileOptions | None) -> str:
+    """The string of a JSON Schema: a text or a value. Options count in the order defaults, `x-guidance` of the schema, overrides.
+
+    Raises ValueError if an argument is not JSON, or the schema not an object and options are given.
+    """
+    value = json.loads(schema) if isinstance(schema, str) else schema
+    if defaults is None and overrides is None:
+        return grammar_list("json_schema", value)
+    if not isinstance(value, Mapping):
+        raise ValueError("Expecting object schema to apply options")
+    return grammar_list("json_schema", {**value, KEY: merged(defaults, value.get(KEY), overrides)})
+
+
+def of_choice(choices: Any) -> str:
+    """The string of a grammar of these texts: a list, or JSON of one. Raises ValueError."""
+    texts = json.loads(choices) if isinstance(choices, str) else choices
+    if not isinstance(texts, Sequence) or isinstance(texts, str) or not texts or not all(isinstance(text, str) for text in texts):
+        raise ValueError("choices are a list of strings, at least one")
+    return "start: " + " | ".join(map(json.dumps, texts))
+
+
+def grammar_from(format: GrammarFormat, text: str) -> str:
+    """The string of a grammar in one of the formats.
+
+    `lark`; `gbnf`, `ebnf`, `cfg` and `grammar` (GBNF if it has `::=`, otherwise Lark); `json_schema` and `json`; `regex`; `choice`, JSON of a
+    list of texts; `llguidance`, a list of grammars. Raises ValueError for other formats, and for what is not JSON.
+    """
+    if format == "lark" or (format in ("gbnf", "ebnf", "cfg", "grammar") and not _RULE.search(text)):
+        return text
+    if format in ("gbnf", "ebnf", "cfg", "grammar"):
+        return grammar_list("gbnf_grammar", text)
+    if format in ("json_schema", "json"):
+        return of_json_schema(text, None, None)
+    if format == "regex":
+        return grammar_list("regex", text)
+    if format == "choice":
+        return of_choice(text)
+    if format == "llguidance":
+        return text
+    raise ValueError(f"Unknown grammar type: {format}")
+
+
+def source(grammar: Any) -> Source:
+    """The source of a grammar: a string, or the value of a list of grammars. Raises ValueError, GrammataError."""
+    if isinstance(grammar, str) and not grammar.strip():
+        raise ValueError("Empty grammar")
+    if isinstance(grammar, str) and not grammar.lstrip().startswith("{"):
+        return Source.lark(grammar)
+    value = json.loads(grammar) if isinstance(grammar, str) else grammar
+    grammars = value.get("grammars") if isinstance(value, Mapping) else None
+    if not isinstance(grammars, list) or not grammars or not all(isinstance(one, Mapping) for one in grammars):
+        raise ValueError('a list of grammars is an object {"grammars": [{…}, …]}')
+    first: Mapping[str, Any] = grammars[0]
+    others: list[Mapping[str, Any]] = grammars[1:]
+    if value.get("max_tokens") is not None:
+        raise unsupported(f"max_tokens={value['max_tokens']} of a list of grammars is not supported", "use LLMatcher(budget=)")
+    if "structural_tag" in first:
+        named = {other["name"]: _one(other) for other in others if "name" in other}
+        return Source.structural_tag(first["structural_tag"], grammars=named)
+    if others:
+        raise unsupported("grammars that name each other are not supported", "write them into one grammar")
+    return _one(first)
+
+
+def _one(grammar: Mapping[str, Any]) -> Source:
+    """The source of one grammar of a list."""
+    kinds = [kind for kind in _KINDS if grammar.get(kind) is not None]
+    if len(kinds) != 1:
+        raise ValueError(f"a grammar of a list has one of the keys {', '.join(_KINDS)}, not {sorted(grammar)}")
+    value = grammar[kinds[0]]
+    match kinds[0]:
+        case "lark_grammar":
+            return Source.lark(value)
+        case "regex":
+            return Source.regex(value)
+        case "gbnf_grammar":
+            return Source.gbnf(value)
+        case "structural_tag":
+            return Source.structural_tag(value)
+        case _:
+            options = value.get(KEY) if isinstance(value, Mapping) else None
+            schema = {name: one for name, one in value.items() if name != KEY} if isinstance(value, Mapping) else value
+            return Source.json_schema(json.dumps(schema), whitespace=whitespace(merged(options)))
+
+
+def needs_tokens(grammar: Source) -> bool:
+    """Whether a grammar may name special tokens, which are looked up only with a tokenizer."""
+    return grammar.notation in ("lark", "gbnf", "structural-tag") and _TOKENS.search(grammar.text) is not None
+
+
+def message(error: Exception, grammar: Source | None) -> str:
+    """The message of an error of a grammar."""
+    return f"invalid regex: {error}" if grammar is not None and grammar.notation == "regex" else str(error)
