@@ -50,7 +50,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 18] = [
+const STEPS: [Step; 19] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -61,6 +61,7 @@ const STEPS: [Step; 18] = [
     ("loom", loom),
     ("wheel", bindings::wheel),
     ("xgrammar", bindings::xgrammar),
+    ("llguidance", bindings::llguidance),
     ("transformers", bindings::transformers),
     ("sglang", bindings::sglang),
     ("genai", bindings::genai),

@@ -7,7 +7,7 @@ mod python;
 mod xgrammar;
 
 pub use c::bless;
-pub use hosts::{genai, llama_cpp, sglang, transformers, vllm};
+pub use hosts::{genai, llama_cpp, llguidance, sglang, transformers, vllm};
 pub use install::install;
 pub use python::wheel;
 pub use xgrammar::suite as xgrammar;

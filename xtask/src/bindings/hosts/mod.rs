@@ -4,6 +4,7 @@
 
 mod genai;
 mod llama_cpp;
+mod llguidance;
 mod python;
 mod sglang;
 mod transformers;
@@ -11,6 +12,7 @@ mod vllm;
 
 pub use genai::check as genai;
 pub use llama_cpp::suite as llama_cpp;
+pub use llguidance::check as llguidance;
 pub use sglang::check as sglang;
 pub use transformers::check as transformers;
 pub use vllm::suite as vllm;

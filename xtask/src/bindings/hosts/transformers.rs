@@ -12,7 +12,7 @@ pub fn check() -> Result {
 }
 
 /// Outlines and what its import needs, for its recipe.
-const OUTLINES: [&str; 6] = [
+pub const OUTLINES: [&str; 6] = [
     "outlines==1.3.3",
     "outlines_core==0.2.14",
     "cloudpickle==3.1.3",

@@ -17,9 +17,9 @@ As in llguidance, a matcher keeps the error of a bad grammar or token, and `get_
 True
 
 Interfaces and options without a meaning here raise `UnsupportedError`. These are accepted and have no effect: slices, `log_level`,
-`num_threads`, `coerce_one_of` (`oneOf` is exact) and `lenient` (no keyword is ignored). A grammar describes the texts of its rules: no lexer
-takes the longest terminal. Grammars are strings as in llguidance; those of regular expressions, GBNF and structural tags have keys
-of their own.
+`num_threads`, `coerce_one_of` (`oneOf` is exact) and `lenient` (no keyword is ignored). A grammar describes the texts of its rules: no
+lexer takes the longest terminal. Grammars are strings as in llguidance; those of regular expressions, GBNF and structural tags have
+keys of their own.
 """
 
 from __future__ import annotations

@@ -32,8 +32,9 @@ _BIAS = tuple(bytes(200 * (byte >> bit & 1) for bit in range(8)) for byte in ran
 class LLMatcher:
     """One sequence under a grammar, which is a string as the functions `grammar_from_…` return it, or the value of a list of grammars.
 
-    Bad grammars, tokens that are not allowed and exceeded limits raise no exception. The matcher keeps the first error: `is_error()` is true
-    from then on, and masks allow the end-of-sequence tokens alone. Misuse raises: an address that cannot be one, a wrong size of a mask.
+    Bad grammars, tokens that are not allowed and exceeded limits raise no exception. The matcher keeps the first error: `is_error()` is
+    true from then on, and masks allow the end-of-sequence tokens alone. Misuse raises: an address that cannot be one, a wrong size of
+    a mask.
 
     `budget` is an option of this package: texts are complete within so many tokens. If none fits, it is an error.
     """
@@ -57,7 +58,7 @@ class LLMatcher:
         self._warnings: list[str] = []
         source: Source | None = None
         try:
-            source = sources.source(grammar)
+            source = sources.source(grammar, tokenizer.vocab_size)
             compiled = tokenizer._grammars.get(source)
             matcher = compiled.matcher()
             if budget is not None:
@@ -98,7 +99,7 @@ class LLMatcher:
         """Whether a grammar has an error, and the error or the warnings. Without a tokenizer, special tokens are not looked up."""
         source: Source | None = None
         try:
-            source = sources.source(grammar)
+            source = sources.source(grammar, 1 if tokenizer is None else tokenizer.vocab_size)
             if tokenizer is not None:
                 return False, [str(warning) for warning in tokenizer._grammars.get(source).warnings]
             warnings = [str(warning) for warning in source.check()]

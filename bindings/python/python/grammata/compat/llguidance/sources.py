@@ -25,6 +25,9 @@ _RULE = re.compile(r"^[^\S\n]*[A-Za-z_][\w-]*[^\S\n]*::=", re.MULTILINE)
 _TOKENS = re.compile(r"<\[|<\||<[A-Za-z_/][^<>\s\"]*>")
 """What a special token in Lark may begin with."""
 
+_ANY = re.compile(r"""(?P<kept> "(?:\\.|[^"\\\n])*" | /(?!/)(?:\\.|[^/\\\n])+/ | (?://|\#)[^\n]* ) | <\[\*\]>""", re.VERBOSE)
+"""What `<[*]>` is not looked for in (strings, patterns, comments), and `<[*]>`: any token."""
+
 
 def grammar_list(kind: str, value: Any, *others: Mapping[str, Any], name: str | None = None) -> str:
     """The string of a list of grammars, the first one of this kind."""
@@ -74,12 +77,15 @@ def grammar_from(format: GrammarFormat, text: str) -> str:
     raise ValueError(f"Unknown grammar type: {format}")
 
 
-def source(grammar: Any) -> Source:
-    """The source of a grammar: a string, or the value of a list of grammars. Raises ValueError, GrammataError."""
+def source(grammar: Any, width: int = 1) -> Source:
+    """The source of a grammar: a string, or the value of a list of grammars, for a vocabulary of `width` tokens.
+
+    Raises ValueError, GrammataError.
+    """
     if isinstance(grammar, str) and not grammar.strip():
         raise ValueError("Empty grammar")
     if isinstance(grammar, str) and not grammar.lstrip().startswith("{"):
-        return Source.lark(grammar)
+        return _lark(grammar, width)
     value = json.loads(grammar) if isinstance(grammar, str) else grammar
     grammars = value.get("grammars") if isinstance(value, Mapping) else None
     if not isinstance(grammars, list) or not grammars or not all(isinstance(one, Mapping) for one in grammars):
@@ -89,14 +95,14 @@ def source(grammar: Any) -> Source:
     if value.get("max_tokens") is not None:
         raise unsupported(f"max_tokens={value['max_tokens']} of a list of grammars is not supported", "use LLMatcher(budget=)")
     if "structural_tag" in first:
-        named = {other["name"]: _one(other) for other in others if "name" in other}
+        named = {other["name"]: _one(other, width) for other in others if "name" in other}
         return Source.structural_tag(first["structural_tag"], grammars=named)
     if others:
         raise unsupported("grammars that name each other are not supported", "write them into one grammar")
-    return _one(first)
+    return _one(first, width)
 
 
-def _one(grammar: Mapping[str, Any]) -> Source:
+def _one(grammar: Mapping[str, Any], width: int) -> Source:
     """The source of one grammar of a list."""
     kinds = [kind for kind in _KINDS if grammar.get(kind) is not None]
     if len(kinds) != 1:
@@ -104,7 +110,7 @@ def _one(grammar: Mapping[str, Any]) -> Source:
     value = grammar[kinds[0]]
     match kinds[0]:
         case "lark_grammar":
-            return Source.lark(value)
+            return _lark(value, width)
         case "regex":
             return Source.regex(value)
         case "gbnf_grammar":
@@ -115,6 +121,13 @@ def _one(grammar: Mapping[str, Any]) -> Source:
             options = value.get(KEY) if isinstance(value, Mapping) else None
             schema = {name: one for name, one in value.items() if name != KEY} if isinstance(value, Mapping) else value
             return Source.json_schema(json.dumps(schema), whitespace=whitespace(merged(options)))
+
+
+def _lark(text: str, width: int) -> Source:
+    """A Lark grammar, in which `<[*]>` is any of the tokens."""
+    if "<[*]>" in text:
+        text = _ANY.sub(lambda found: found["kept"] or f"<[0-{width - 1}]>", text)
+    return Source.lark(text)
 
 
 def needs_tokens(grammar: Source) -> bool:

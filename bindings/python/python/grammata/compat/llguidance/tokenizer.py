@@ -31,7 +31,7 @@ class LLTokenizer:
     `tokenizer` is the text or the path of a `tokenizer.json`, the name `byte`, or a `TokenizerWrapper`. `n_vocab` is the length of the
     model's logits. `eos_token` names the tokens that end a sequence. `slices` have no effect.
 
-    Raises ValueError, OSError, VocabularyError.
+    Raises ValueError, OSError.
     """
 
     def __init__(
@@ -43,27 +43,29 @@ class LLTokenizer:
     ) -> None:
         end = vocabularies.end_tokens(eos_token)
         if tokenizer == "byte":
-            self._set(vocabularies.of_bytes(), None, is_canonical=True)
+            self._set(vocabularies.of_bytes(), None, end, is_canonical=True)
         elif isinstance(tokenizer, str):
             vocabulary, encode = vocabularies.of_file(tokenizer, end, n_vocab)
-            self._set(vocabulary, encode, is_canonical=encode is not None)
+            self._set(vocabulary, encode, end, is_canonical=encode is not None)
         elif getattr(tokenizer, "is_tokenizer_wrapper", False) is True:
-            self._set(*_of_wrapper(tokenizer, end), is_canonical=True)
+            self._set(*_of_wrapper(tokenizer, end), end, is_canonical=True)
         else:
             raise ValueError("Expecting a TokenizerWrapper() class")
 
-    def _set(self, vocabulary: Vocabulary, encode: Encoder | None, *, is_canonical: bool) -> None:
+    def _set(self, vocabulary: Vocabulary, encode: Encoder | None, end: list[int] | None, *, is_canonical: bool) -> None:
         if not vocabulary.eos:
             raise ValueError("the tokenizer names no end-of-sequence token: give `eos_token`")
         self._vocabulary, self._encode, self._is_canonical = vocabulary, encode, is_canonical
+        # in the order of the caller: servers look for the first one
+        self._end = vocabulary.eos if end is None else end
         compiler = Compiler(vocabulary)
         compiler.prepare()
         self._grammars = GrammarCache(compiler, max_bytes=CACHE_BYTES)
 
     @classmethod
-    def _of(cls, vocabulary: Vocabulary, encode: Encoder | None) -> LLTokenizer:
+    def _of(cls, vocabulary: Vocabulary, encode: Encoder | None, end: list[int]) -> LLTokenizer:
         made = object.__new__(cls)
-        made._set(vocabulary, encode, is_canonical=encode is not None)
+        made._set(vocabulary, encode, end, is_canonical=encode is not None)
         return made
 
     @staticmethod
@@ -92,7 +94,7 @@ class LLTokenizer:
         def encode(text: str, parse_special: bool) -> list[int]:
             return list(made.encode(text, allowed_special="all") if parse_special else made.encode_ordinary(text))
 
-        return LLTokenizer._of(vocabularies.of_tokens(tokens, end, n_vocab), encode)
+        return LLTokenizer._of(vocabularies.of_tokens(tokens, end, n_vocab), encode, end)
 
     @staticmethod
     def from_llamacpp(
@@ -107,7 +109,7 @@ class LLTokenizer:
         from grammata.compat.llguidance.llamacpp import encoder
 
         end = vocabularies.end_tokens(eos_token) or []
-        return LLTokenizer._of(vocabularies.of_tokens(tokens, end), encoder(vocab_ptr, tokenize_fptr))
+        return LLTokenizer._of(vocabularies.of_tokens(tokens, end), encoder(vocab_ptr, tokenize_fptr), end)
 
     def with_slices(self, slices: Sequence[str]) -> LLTokenizer:
         """The same tokenizer: slices have no effect."""
@@ -131,12 +133,12 @@ class LLTokenizer:
     @property
     def eos_token(self) -> int:
         """The first token that ends a sequence."""
-        return self.eos_tokens[0]
+        return self._end[0]
 
-    @cached_property
+    @property
     def eos_tokens(self) -> list[int]:
         """The tokens that end a sequence."""
-        return self._vocabulary.eos
+        return list(self._end)
 
     @property
     def is_canonical(self) -> bool:

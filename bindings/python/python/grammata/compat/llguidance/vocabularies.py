@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from grammata._errors import GrammataError
 from grammata._native import Vocabulary
 
 Encoder = Callable[[str, bool], list[int]]
@@ -17,7 +18,7 @@ Encoder = Callable[[str, bool], list[int]]
 MARK = 0xFF
 """The first byte of the bytes of special tokens, as llguidance writes them."""
 
-END_TOKENS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<\N{FULLWIDTH VERTICAL LINE}end\N{LOWER ONE EIGHTH BLOCK}of\N{LOWER ONE EIGHTH BLOCK}sentence\N{FULLWIDTH VERTICAL LINE}>", "<eos>")  # fmt: skip
+END_TOKENS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "<eos>")
 """Added tokens that end a sequence unless the caller names others; the last one of a tokenizer counts."""
 
 BYTE_SPECIALS = ("<|tool|>", "<|/tool|>", "<|user|>", "<|system|>", "<|assistant|>", "<|end|>")
@@ -51,7 +52,10 @@ def of_bytes() -> Vocabulary:
 
 
 def of_tokens(tokens: Sequence[bytes], end: Sequence[int], width: int | None = None) -> Vocabulary:
-    """The vocabulary of a list of tokens, in which the bytes of special tokens begin with `MARK`. End tokens are special too."""
+    """The vocabulary of a list of tokens, in which the bytes of special tokens begin with `MARK`. End tokens are special too.
+
+    Raises ValueError.
+    """
     size = max(len(tokens), width or 0)
     check_end_tokens(end, size)
     specials: dict[str, int] = {}
@@ -66,13 +70,16 @@ def of_tokens(tokens: Sequence[bytes], end: Sequence[int], width: int | None = N
     for place in end:
         if place not in specials.values():
             specials[f"<[{place}]>"] = place
-    return Vocabulary.from_tokens(texts, specials=specials, eos=list(end), width=size)
+    try:
+        return Vocabulary.from_tokens(texts, specials=specials, eos=list(end), width=size)
+    except GrammataError as error:
+        raise ValueError(str(error)) from error
 
 
 def of_file(text: str, end: Sequence[int] | None, width: int | None) -> tuple[Vocabulary, Encoder | None]:
     """The vocabulary and the encoder of a `tokenizer.json`: its text, or its path. Without the package `tokenizers` there is no encoder.
 
-    Raises ValueError, OSError, VocabularyError.
+    Raises ValueError, OSError.
     """
     content = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
     value = json.loads(content)
@@ -87,14 +94,20 @@ def of_file(text: str, end: Sequence[int] | None, width: int | None) -> tuple[Vo
         if not token.get("special") and token["content"].startswith("<") and token["content"].endswith(">")
     ]
     given = None if end is None else list(end)
-    vocabulary = Vocabulary.from_file_bytes(content, eos=given, added_special=unflagged or None)
+    vocabulary = _read(content, given, unflagged, None)
     if width is not None and width < vocabulary.width:
         raise ValueError(f"vocab size too small; {width} vs {vocabulary.width}")
-    if given is not None:
-        check_end_tokens(given, vocabulary.width)
     if width is not None and width > vocabulary.width:
-        vocabulary = Vocabulary.from_file_bytes(content, eos=given, added_special=unflagged or None, width=width)
+        vocabulary = _read(content, given, unflagged, width)
     return vocabulary, _encoder_of(value)
+
+
+def _read(content: str, end: list[int] | None, unflagged: list[str], width: int | None) -> Vocabulary:
+    """A vocabulary. Raises ValueError."""
+    try:
+        return Vocabulary.from_file_bytes(content, eos=end, added_special=unflagged or None, width=width)
+    except GrammataError as error:
+        raise ValueError(str(error)) from error
 
 
 def _encoder_of(value: dict[str, Any]) -> Encoder | None:
