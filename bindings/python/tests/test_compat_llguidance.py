@@ -321,6 +321,10 @@ def test_batches(byte: llg.LLTokenizer) -> None:
     # nothing is written after the token that is not allowed
     assert (bitmask[5] == -1).all() and not (bitmask[4] == -1).all()
     assert digits.validate_tokens([49]) == 1
+    bitmask[...] = -1
+    masks.fill_next_token_bitmask_par_with_draft_tokens(executor, [(digits, 0, [49, -1]), (texts, 3, [byte.vocab_size, 97])], bitmask)
+    assert (bitmask == -1).all(axis=1).tolist() == [False, False, True, False, True, True]
+    assert not digits.is_error() and not texts.is_error()
     assert masks.consume_token_par(executor, [(digits, 49), (texts, 49)]) == [True, False]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from grammata import _native
+from grammata._errors import GrammataError
 from grammata.compat.llguidance import memory
 from grammata.compat.llguidance.matcher import LLMatcher
 
@@ -37,7 +39,7 @@ class LLExecutor:
     ) -> None:
         """Writes the masks of the places of each draft, from a matcher's row on: row i is the mask after the first i tokens.
 
-        Rows after the first token that is not allowed, and after the end, stay as they are. Matchers stay where they are. Raises as
+        Rows after the first token that is not allowed (-1 among others), and after the end, stay as they are. Matchers stay where they are. Raises as
         `unsafe_compute_mask_ptr` does, and ValueError for an empty draft or one whose rows are not all in the batch.
         """
         entries = []
@@ -64,7 +66,14 @@ def fill(entries: Sequence[tuple[LLMatcher, int, list[int]]], pointer: int, mask
         if native is None or native.is_finished():
             ends.append((matcher, row))
             continue
-        kept = draft[: native.validate_tokens(draft)] if draft else []
+        # servers pad drafts with -1, which is no token
+        draft = list(takewhile(range(matcher._tokenizer.vocab_size).__contains__, draft))
+        try:
+            kept = draft[: native.validate_tokens(draft)] if draft else []
+        except GrammataError as cause:
+            matcher._fail(str(cause))
+            ends.append((matcher, row))
+            continue
         place = next((place for place, token in enumerate(kept) if token in matcher._end), None)
         if place is not None:
             # after the end there is a row for the end tokens alone
