@@ -1,11 +1,13 @@
 // What llama.cpp's sampler for llguidance and its test need of the library `common`, so that this is not built for them: errors go to
-// standard error, and the tokenizer is llama.cpp's own.
+// standard error and are counted, and the tokenizer is llama.cpp's own.
 
 #include "common.h"
 #include "log.h"
 
 #include <cstdarg>
 #include <cstdio>
+
+int errors_logged = 0;
 
 int common_log_get_verbosity_thold() {
     return LOG_LEVEL_ERROR;
@@ -15,7 +17,8 @@ struct common_log * common_log_main() {
     return nullptr;
 }
 
-void common_log_add(struct common_log *, enum ggml_log_level, const char * format, ...) {
+void common_log_add(struct common_log *, enum ggml_log_level level, const char * format, ...) {
+    errors_logged += level == GGML_LOG_LEVEL_ERROR;
     va_list arguments;
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);

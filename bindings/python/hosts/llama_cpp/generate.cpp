@@ -4,7 +4,8 @@
 //
 // SCHEMAS has one schema a line; PROMPT is a text in which %s stands for the schema. `llg` is llama.cpp's own sampler, which calls
 // the llg_* functions of the library that the program is linked to, or that is preloaded. `sampler` is grammata_llama_sampler,
-// with MAX_TOKENS as its budget. Each output is a line of JSON.
+// with MAX_TOKENS as its budget. Each schema has two outputs, one after the other, each a line of JSON: what the engine keeps of the first
+// helps the second. llama.cpp's sampler logs an error and goes on without a constraint; such an output has `error`.
 
 #include "llama.h"
 #include "nlohmann/json.hpp"
@@ -17,6 +18,9 @@
 #include <fstream>
 #include <string>
 #include <vector>
+
+// in common.cpp
+extern int errors_logged;
 
 using Clock = std::chrono::steady_clock;
 
@@ -130,63 +134,72 @@ int main(int argc, char ** argv) {
         prompt.replace(prompt.find("%s"), 2, schema);
         std::vector<llama_token> tokens(prompt.size() + 8);
         tokens.resize(llama_tokenize(vocab, prompt.data(), prompt.size(), tokens.data(), tokens.size(), true, true));
-        llama_memory_clear(llama_get_memory(context), true);
+        for (int pass = 0; pass < 2; pass++) {
+            llama_memory_clear(llama_get_memory(context), true);
+            errors_logged = 0;
 
-        const auto start = Clock::now();
-        std::string reason;
-        llama_sampler * sampler = grammars ? sampler_of(grammars, schema, max_tokens, reason)
-                                           : llama_sampler_init_llg(vocab, "lark", ("%llguidance {}\nstart: %json " + schema).c_str());
-        const double compile = milliseconds(start);
-        if (!sampler) {
-            printf("%s\n", nlohmann::json({ { "error", reason } }).dump().c_str());
-            continue;
+            const auto start = Clock::now();
+            std::string reason;
+            llama_sampler * sampler = grammars ? sampler_of(grammars, schema, max_tokens, reason)
+                                               : llama_sampler_init_llg(vocab, "lark", ("%llguidance {}\nstart: %json " + schema).c_str());
+            const double compile = milliseconds(start);
+            if (!sampler || errors_logged) {
+                if (sampler) llama_sampler_free(sampler);
+                printf("%s\n", nlohmann::json({ { "pass", pass }, { "error", reason } }).dump().c_str());
+                continue;
+            }
+            std::string text;
+            int count = 0;
+            bool has_ended = false;
+            double mask = 0, longest = 0, decode = 0;
+            llama_batch batch = llama_batch_get_one(tokens.data(), tokens.size());
+            llama_token token = 0;
+            if (llama_decode(context, batch)) fail("the prompt cannot be read");
+            const auto first = Clock::now();
+            while (count < max_tokens) {
+                const float * logits = llama_get_logits_ith(context, -1);
+                for (size_t id = 0; id < candidates.size(); id++) {
+                    candidates[id] = { (llama_token) id, logits[id], 0.0f };
+                }
+                llama_token_data_array array = { candidates.data(), candidates.size(), -1, false };
+                auto from = Clock::now();
+                llama_sampler_apply(sampler, &array);
+                double took = milliseconds(from);
+                size_t best = 0;
+                for (size_t at = 1; at < array.size; at++) {
+                    if (array.data[at].logit > array.data[best].logit) best = at;
+                }
+                token = array.data[best].id;
+                from = Clock::now();
+                llama_sampler_accept(sampler, token);
+                took += milliseconds(from);
+                mask += took;
+                longest = std::max(longest, took);
+                if (llama_vocab_is_eog(vocab, token)) {
+                    has_ended = true;
+                    break;
+                }
+                count++;
+                text += piece(vocab, token, false);
+                from = Clock::now();
+                batch = llama_batch_get_one(&token, 1);
+                if (llama_decode(context, batch)) fail("the token cannot be read");
+                decode += milliseconds(from);
+            }
+            const double total = milliseconds(first);
+            llama_sampler_free(sampler);
+            if (errors_logged) {
+                printf("%s\n", nlohmann::json({ { "pass", pass }, { "error", "after " + text } }).dump().c_str());
+                continue;
+            }
+            const nlohmann::json line = {
+                { "pass", pass },
+                { "text", text },           { "tokens", count },    { "has_ended", has_ended }, { "compile_ms", compile },
+                { "constraint_ms", mask },  { "longest_ms", longest }, { "decode_ms", decode },  { "total_ms", total },
+            };
+            printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+            fflush(stdout);
         }
-        std::string text;
-        int count = 0;
-        bool has_ended = false;
-        double mask = 0, longest = 0, decode = 0;
-        llama_batch batch = llama_batch_get_one(tokens.data(), tokens.size());
-        llama_token token = 0;
-        if (llama_decode(context, batch)) fail("the prompt cannot be read");
-        const auto first = Clock::now();
-        while (count < max_tokens) {
-            const float * logits = llama_get_logits_ith(context, -1);
-            for (size_t id = 0; id < candidates.size(); id++) {
-                candidates[id] = { (llama_token) id, logits[id], 0.0f };
-            }
-            llama_token_data_array array = { candidates.data(), candidates.size(), -1, false };
-            auto from = Clock::now();
-            llama_sampler_apply(sampler, &array);
-            double took = milliseconds(from);
-            size_t best = 0;
-            for (size_t at = 1; at < array.size; at++) {
-                if (array.data[at].logit > array.data[best].logit) best = at;
-            }
-            token = array.data[best].id;
-            from = Clock::now();
-            llama_sampler_accept(sampler, token);
-            took += milliseconds(from);
-            mask += took;
-            longest = std::max(longest, took);
-            if (llama_vocab_is_eog(vocab, token)) {
-                has_ended = true;
-                break;
-            }
-            count++;
-            text += piece(vocab, token, false);
-            from = Clock::now();
-            batch = llama_batch_get_one(&token, 1);
-            if (llama_decode(context, batch)) fail("the token cannot be read");
-            decode += milliseconds(from);
-        }
-        const double total = milliseconds(first);
-        llama_sampler_free(sampler);
-        const nlohmann::json line = {
-            { "text", text },           { "tokens", count },    { "has_ended", has_ended }, { "compile_ms", compile },
-            { "constraint_ms", mask },  { "longest_ms", longest }, { "decode_ms", decode },  { "total_ms", total },
-        };
-        printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-        fflush(stdout);
     }
     grammata_compiler_free(grammars);
     llama_free(context);

@@ -271,8 +271,7 @@ def generations(build: Build, preload: Path) -> bool:
             variables = {key: value.replace("MAX_TOKENS", str(limit)) for key, value in variables.items()}
             words = [str(program), str(model), str(schemas), PROMPT, str(limit), arm]
             done = subprocess.run(words, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
-            # a sampler whose grammar is refused would go on without one
-            if done.returncode or "llg error" in done.stderr:
+            if done.returncode:
                 sys.exit(f"{name}: {done.returncode}\n{done.stderr[-2000:]}")
             all_[f"{limit} {name}"] = [json.loads(line) for line in done.stdout.splitlines()]
     path = build.folder / "generated.json"
@@ -281,12 +280,24 @@ def generations(build: Build, preload: Path) -> bool:
         subprocess.run([build.python, HERE / "judge.py", path, schemas], check=True, capture_output=True, text=True).stdout
     )
     good = True
-    print("| max_tokens | engine | complete and valid | refused | tokens/s | ms a token: median, mean, longest | compile ms: median |")
-    print("|--:|---|--:|--:|--:|--:|--:|")
+    print("| max_tokens | engine | pass | complete and valid | refused | tokens/s | ms a token: median, mean, longest | compile ms: median |")
+    print("|--:|---|---|--:|--:|--:|--:|--:|")
     for key, lines in all_.items():
-        limit, name = key.split(" ", 1)
-        outputs = [line for line in lines[1:] if "error" not in line]
-        refused = len(lines) - 1 - len(outputs)
+        good &= report(key, lines[1:], judged[key])
+    plain = [[line.get("text") for line in all_[f"{LIMITS[-1]} {name}"][1:]] for name in ("llguidance", "libgrammata_llg")]
+    both = [(one, other) for one, other in zip(*plain, strict=True) if one is not None and other is not None][::2]
+    print(f"the same text with llguidance and with libgrammata_llg: {sum(one == other for one, other in both)} of {len(both)}")
+    return good
+
+
+def report(key: str, lines: list[dict[str, Any]], judged: list[bool]) -> bool:
+    """Prints a line of the table for each pass of an arm. Whether what has to be valid is."""
+    limit, name = key.split(" ", 1)
+    valid_of = dict(zip([place for place, line in enumerate(lines) if "error" not in line], judged, strict=True))
+    good = True
+    for which, pass_ in enumerate(("cold", "warm")):
+        outputs = [line for line in lines if "error" not in line and line["pass"] == which]
+        refused = sum("error" in line and line["pass"] == which for line in lines)
         tokens = sum(line["tokens"] for line in outputs)
         each = [line["constraint_ms"] / max(line["tokens"] + line["has_ended"], 1) for line in outputs]
         steps = sum(line["tokens"] + line["has_ended"] for line in outputs)
@@ -294,17 +305,14 @@ def generations(build: Build, preload: Path) -> bool:
         longest = max(line["longest_ms"] for line in outputs)
         speed = tokens / sum(line["total_ms"] for line in outputs) * 1000
         compiled = statistics.median(line["compile_ms"] for line in outputs)
-        valid = sum(judged[key])
+        valid = sum(ok for place, ok in valid_of.items() if lines[place]["pass"] == which)
         print(
-            f"| {limit} | {name} | {valid} of {len(outputs)} | {refused} | {speed:.1f} | "
+            f"| {limit} | {name} | {pass_} | {valid} of {len(outputs)} | {refused} | {speed:.1f} | "
             f"{statistics.median(each):.3f}, {mean:.3f}, {longest:.1f} | {compiled:.2f} |"
         )
         if ("budget" in name or "sampler" in name) and (valid != len(outputs) or refused):
             good = False
             print(f"{name}: an output within {limit} tokens is not complete and valid, or a schema was refused")
-    plain = [[line.get("text") for line in all_[f"{LIMITS[-1]} {name}"][1:]] for name in ("llguidance", "libgrammata_llg")]
-    same = sum(one == other for one, other in zip(*plain, strict=True))
-    print(f"the same text with llguidance and with libgrammata_llg: {same} of {len(plain[0])}")
     return good
 
 

@@ -12,8 +12,8 @@ const SUITE: &str = "bindings/python/compat/llguidance_suite.py";
 /// Where llguidance is put and the outcomes are written.
 const FOLDER: &str = "target/llguidance";
 
-/// tiktoken, one of whose tokenizers a test reads. llguidance is not there: half of the tests run without it.
-const PACKAGES: [&str; 1] = ["tiktoken==0.14.0"];
+/// tiktoken, one of whose tokenizers a test reads, and MLX for the CPU. llguidance is not there: half of the tests run without it.
+const PACKAGES: [&str; 3] = ["tiktoken==0.14.0", "mlx==0.32.4", "mlx-cpu==0.32.4"];
 
 /// Runs llguidance's tests with torch and `transformers`, then those of Outlines with SmolLM2.
 pub fn check() -> Result {
