@@ -64,7 +64,7 @@ class LLMatcher:
             if budget is not None:
                 matcher.check_budget(budget)
             self._matcher, self._warnings = matcher, [str(warning) for warning in compiled.warnings]
-        except (GrammataError, ValueError, TypeError) as error:
+        except (GrammataError, ValueError, TypeError, RecursionError) as error:
             self._error = sources.message(error, source)
 
     # --- grammars
@@ -103,7 +103,7 @@ class LLMatcher:
             if tokenizer is not None:
                 return False, [str(warning) for warning in tokenizer._grammars.get(source).warnings]
             warnings = [str(warning) for warning in source.check()]
-        except (GrammataError, ValueError, TypeError) as error:
+        except (GrammataError, ValueError, TypeError, RecursionError) as error:
             return True, [sources.message(error, source)]
         if sources.needs_tokens(source):
             warnings.insert(0, "special tokens are not looked up: no tokenizer was given")

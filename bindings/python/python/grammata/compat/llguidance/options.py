@@ -38,11 +38,19 @@ class JsonCompileOptions(TypedDict, total=False):
 _SEPARATORS = {(",", ":"): "compact", (", ", ": "): "spaced"}
 
 
+def parsed(text: Any) -> Any:
+    """The value of JSON, or a value itself. Raises ValueError."""
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except RecursionError as cause:
+        raise ValueError("JSON is nested too deeply") from cause
+
+
 def merged(*layers: Any) -> dict[str, Any]:
     """Options in which a later layer counts, each a mapping or JSON of one. Raises ValueError."""
     options: dict[str, Any] = {}
     for layer in layers:
-        value = json.loads(layer) if isinstance(layer, str) else layer
+        value = parsed(layer)
         if value is not None:
             if not isinstance(value, Mapping):
                 raise ValueError(f"options are an object, not {type(value).__name__}")

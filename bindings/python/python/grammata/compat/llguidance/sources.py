@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from grammata._native import Source
 from grammata.compat.llguidance.errors import unsupported
-from grammata.compat.llguidance.options import KEY, JsonCompileOptions, merged, whitespace
+from grammata.compat.llguidance.options import KEY, JsonCompileOptions, merged, parsed, whitespace
 
 GrammarFormat = Literal["lark", "gbnf", "ebnf", "cfg", "grammar", "json_schema", "json", "regex", "choice", "llguidance"]
 
@@ -40,7 +40,7 @@ def of_json_schema(schema: Any, defaults: JsonCompileOptions | None, overrides: 
 
     Raises ValueError if an argument is not JSON, or the schema not an object and options are given.
     """
-    value = json.loads(schema) if isinstance(schema, str) else schema
+    value = parsed(schema)
     if defaults is None and overrides is None:
         return grammar_list("json_schema", value)
     if not isinstance(value, Mapping):
@@ -50,10 +50,10 @@ def of_json_schema(schema: Any, defaults: JsonCompileOptions | None, overrides: 
 
 def of_choice(choices: Any) -> str:
     """The string of a grammar of these texts: a list, or JSON of one. Raises ValueError."""
-    texts = json.loads(choices) if isinstance(choices, str) else choices
+    texts = parsed(choices)
     if not isinstance(texts, Sequence) or isinstance(texts, str) or not texts or not all(isinstance(text, str) for text in texts):
         raise ValueError("choices are a list of strings, at least one")
-    return "start: " + " | ".join(map(json.dumps, texts))
+    return "start: " + " | ".join(json.dumps(text, ensure_ascii=False) for text in texts)
 
 
 def grammar_from(format: GrammarFormat, text: str) -> str:
@@ -86,7 +86,7 @@ def source(grammar: Any, width: int = 1) -> Source:
         raise ValueError("Empty grammar")
     if isinstance(grammar, str) and not grammar.lstrip().startswith("{"):
         return _lark(grammar, width)
-    value = json.loads(grammar) if isinstance(grammar, str) else grammar
+    value = parsed(grammar)
     grammars = value.get("grammars") if isinstance(value, Mapping) else None
     if not isinstance(grammars, list) or not grammars or not all(isinstance(one, Mapping) for one in grammars):
         raise ValueError('a list of grammars is an object {"grammars": [{…}, …]}')
@@ -108,6 +108,8 @@ def _one(grammar: Mapping[str, Any], width: int) -> Source:
     if len(kinds) != 1:
         raise ValueError(f"a grammar of a list has one of the keys {', '.join(_KINDS)}, not {sorted(grammar)}")
     value = grammar[kinds[0]]
+    if not isinstance(value, str) and kinds[0] in ("lark_grammar", "regex", "gbnf_grammar"):
+        raise ValueError(f"{kinds[0]} is a text, not {type(value).__name__}")
     match kinds[0]:
         case "lark_grammar":
             return _lark(value, width)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from grammata.compat.llguidance.errors import unsupported
+from grammata.compat.llguidance.options import parsed
 from grammata.compat.llguidance.sources import grammar_list
 
 ANY_TEXT = (r"(.|\n)*", r"[\s\S]*", r"(?s:.*)", r"(?s:.)*")
@@ -69,7 +69,7 @@ def _grammar(grammar: Any) -> dict[str, Any]:
     """The entry of a list for the grammar of a tag. Raises ValueError."""
     if isinstance(grammar, str) and not grammar.lstrip().startswith("{"):
         return {"lark_grammar": grammar}
-    value = json.loads(grammar) if isinstance(grammar, str) else grammar
+    value = parsed(grammar)
     if not isinstance(value, Mapping):
         raise ValueError("grammar must be a string or a dictionary")
     # what `LLMatcher.grammar_from_json_schema` returns begins with a brace too
