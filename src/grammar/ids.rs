@@ -26,8 +26,8 @@ id! {
 }
 impl ExprId {
     /// Those that the builder begins with.
-    pub(super) const EMPTY: ExprId = ExprId(0);
-    pub(super) const NEVER: ExprId = ExprId(1);
+    pub(crate) const EMPTY: ExprId = ExprId(0);
+    pub(crate) const NEVER: ExprId = ExprId(1);
 }
 
 id! {

@@ -32,6 +32,8 @@ mod expression;
 mod free_text;
 mod ids;
 mod least;
+mod shortest;
+mod substrings;
 mod token_terminal;
 pub mod verify;
 mod word_graph;

@@ -105,6 +105,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 const SIBLINGS: &[(&str, &str)] = &[
     ("json_schema", "regex"),
     ("automaton_spec", "json_schema"),
+    ("gbnf", "regex"),
     ("lark", "json_schema"),
     ("lark", "regex"),
     ("structural_tag", "gbnf"),

@@ -30,6 +30,32 @@ GROUPS = {
     ),
     "presets": ("test_builtin_structural_tag.py",),
     "styles": ("test_function_calling_converter.py",),
+    "schemas": (
+        "test_json_schema_converter.py",
+        "test_json_schema_direct_converter.py",
+        "test_grammar_matcher_json.py",
+        "test_grammar_matcher_json_schema.py",
+    ),
+    "lark": ("test_lark.py", "test_max_chars.py", "test_temperature.py"),
+    "regex": ("test_regex_converter.py", "test_grammar_matcher_regex.py"),
+    "ebnf": (
+        "test_grammar_matcher_ebnf.py",
+        "test_grammar_matcher_macro.py",
+        "test_grammar_parser.py",
+        "test_grammar_parser_macro.py",
+        "test_grammar_regex_macro.py",
+        "test_grammar_substring_macro.py",
+        "test_grammar_union_concat.py",
+    ),
+    "matcher": (
+        "test_grammar_compiler.py",
+        "test_grammar_matcher_basic.py",
+        "test_recursion_depth.py",
+        "test_speculative_decoding.py",
+        "test_token_bitmask_operations.py",
+        "test_tokenizer_info.py",
+        "test_tokenizer_utils.py",
+    ),
     "vllm": ("test_structural_tag_registry.py",),
 }
 

@@ -74,8 +74,61 @@ pub(super) fn unknown_function(source: &str, offset: usize) -> Error {
     error(
         at(source, offset, "gbnf/unknown-function", "`@` begins a function that is not known")
             .found(excerpt(&next(source, offset)))
-            .allowed("`@text(…)`, `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)`")
+            .allowed("`@text(…)`, `@regex(\"…\")`, `@substring(\"…\", …)`, `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)`")
             .help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows"),
+    )
+}
+
+pub(super) fn expected_text(source: &str, offset: usize, function: &str) -> Error {
+    error(
+        at(source, offset, "gbnf/expected-text", format!("`@{function}` takes texts in quotes"))
+            .found(excerpt(&next(source, offset)))
+            .allowed("`@regex(\"pattern\")`, `@regex(\"pattern\", \"flags\")` and `@substring(\"chunk\", \"chunk\")`")
+            .help("write a text in quotes, and `,` or `)` after it"),
+    )
+}
+
+pub(super) fn regex_flag(source: &str, offset: usize, flag: char) -> Error {
+    error(
+        at(source, offset, "gbnf/regex-flag", "this flag of a pattern is not read")
+            .found(flag.to_string())
+            .allowed("i (letters in either case), s (`.` is every character), u (no effect), j (nothing that a JSON string escapes)")
+            .help("write the pattern without it"),
+    )
+}
+
+/// What is wrong with a pattern, at the place of the grammar where its text begins.
+pub(super) fn in_pattern(cause: Error, source: &str, offset: usize) -> Error {
+    cause.map(|diagnostic| {
+        let within = format!("at {} of this pattern", diagnostic.place());
+        Diagnostic::cause(diagnostic.at(Place::in_text(source, offset)), within)
+    })
+}
+
+pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Error {
+    let known = ["lazy", "max_chars", "max_tokens", "capture", "temperature"];
+    error(
+        at(source, offset, "gbnf/unknown-attribute", "this attribute of a rule is not read")
+            .found(excerpt(name))
+            .allowed("lazy, max_chars=N, max_tokens=N, capture, capture=\"name\", temperature=N")
+            .help(did_you_mean(name, known, "take it out, if its effect is not needed")),
+    )
+}
+
+pub(super) fn attribute_twice(source: &str, offset: usize, name: &str) -> Error {
+    error(
+        at(source, offset, "gbnf/attribute-twice", "a rule has this attribute already")
+            .found(excerpt(name))
+            .help("keep one of the two"),
+    )
+}
+
+pub(super) fn attribute_value(source: &str, offset: usize, name: &str, allowed: &str) -> Error {
+    error(
+        at(source, offset, "gbnf/attribute-value", format!("the value of `{name}` cannot be read"))
+            .found(excerpt(&next(source, offset)))
+            .allowed(allowed)
+            .help("write the value after `=`, and `,` or `]` after it"),
     )
 }
 

@@ -7,6 +7,8 @@
 //! - a rule defined twice, a class of no characters, a range or a repeat with crossed bounds are errors;
 //! - a rule that can be reached but describes no text is an error; one that cannot be reached is a warning;
 //! - `@text(…)` is [free text](crate::grammar::FreeText) with triggers;
+//! - `@regex("…")` is a pattern of ECMA-262, `@substring("…", …)` a part of a row of chunks;
+//! - `name[lazy, max_chars=9] ::= …` gives a rule attributes;
 //! - tokens (`<think>`, `<[1000]>`, `!<[1000]>`) may also be lists and ranges, `<[1,5-7],"[INST]">`; names are looked up when
 //!   the grammar is compiled for a vocabulary, and `!` leaves end-of-sequence tokens out too, as llama.cpp does;
 //!
@@ -23,8 +25,10 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
+mod attributes;
 mod check;
 mod errors;
+mod leaves;
 mod names;
 mod parser;
 mod scanner;

@@ -40,9 +40,9 @@ pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>>
     Ok(Parsed { builder: parser.builder, names: parser.names })
 }
 
-struct Parser<'s> {
-    scanner: Scanner<'s>,
-    builder: GrammarBuilder,
+pub(super) struct Parser<'s> {
+    pub(super) scanner: Scanner<'s>,
+    pub(super) builder: GrammarBuilder,
     names: Names<'s>,
     errors: Errors,
     /// Where the builder met its error, if that is known better than by the rule.
@@ -117,6 +117,7 @@ impl Parser<'_> {
         if name.is_empty() {
             return Err(errors::expected_rule(self.scanner.source, start));
         }
+        let attributes = self.attributes()?;
         self.scanner.space(false);
         // a name with another sign of definition is defined all the same, so that its uses are no errors
         let defined = self.scanner.eat("::=");
@@ -132,6 +133,7 @@ impl Parser<'_> {
         let rule = self.names.defined(self.scanner.source, name, start, &mut self.builder);
         let rule = self.errors.take(rule);
         let body = self.alternatives(start)?;
+        let body = attributes.apply(&mut self.builder, body);
         if let Some(rule) = rule {
             self.builder.define(rule, body);
         }
@@ -166,6 +168,11 @@ impl Parser<'_> {
                 }
                 b'@' => {
                     self.check_depth(outer.len(), offset)?;
+                    if let Some(leaf) = self.leaf(nested)? {
+                        open.sequence.push(leaf);
+                        self.scanner.space(nested);
+                        continue;
+                    }
                     let function = self.function(offset, nested)?;
                     outer.push(std::mem::replace(&mut open, function));
                 }

@@ -52,6 +52,13 @@ impl<'s> Scanner<'s> {
         }
     }
 
+    /// A number as it is written, with sign, point and exponent; empty if none comes next.
+    pub(super) fn decimal(&mut self) -> &'s str {
+        let start = self.offset;
+        self.skip_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'));
+        self.source.get(start..self.offset).unwrap_or("")
+    }
+
     /// A rule name; empty if none comes next.
     pub(super) fn name(&mut self) -> &'s str {
         let start = self.offset;
@@ -72,6 +79,10 @@ impl<'s> Scanner<'s> {
             self.skip_while(|b| matches!(b, b' ' | b'\t'));
             let begin = self.offset;
             if !self.name().is_empty() {
+                if self.byte() == Some(b'[') {
+                    self.skip_while(|b| !matches!(b, b']' | b'\r' | b'\n'));
+                    self.eat("]");
+                }
                 self.skip_while(|b| matches!(b, b' ' | b'\t'));
                 if self.eat("::=") || self.other_definition() {
                     self.offset = begin;
@@ -84,7 +95,7 @@ impl<'s> Scanner<'s> {
     }
 
     /// A number; none if no digit comes next.
-    fn number(&mut self) -> Result<Option<u32>> {
+    pub(super) fn number(&mut self) -> Result<Option<u32>> {
         let start = self.offset;
         self.skip_while(|b| b.is_ascii_digit());
         match self.source.get(start..self.offset).unwrap_or("") {

@@ -2,8 +2,10 @@
 //! `common.lark`; `ESCAPED_STRING` is on one line.
 
 /// Names and patterns in Rust's dialect.
-const COMMON: [(&str, &str); 20] = [
+const COMMON: [(&str, &str); 25] = [
+    ("C_COMMENT", "/\\*(?:[^*]|\\*+[^*/])*\\*+/"),
     ("CNAME", "[_A-Za-z][_A-Za-z0-9]*"),
+    ("CPP_COMMENT", "//[^\\n]*"),
     ("CR", "\\r"),
     ("DECIMAL", "[0-9]+\\.[0-9]*|\\.[0-9]+"),
     ("DIGIT", "[0-9]"),
@@ -22,10 +24,13 @@ const COMMON: [(&str, &str); 20] = [
         "SIGNED_NUMBER",
         "[+-]?(?:[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\\.[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+)",
     ),
+    ("SH_COMMENT", "#[^\\n]*"),
+    ("SQL_COMMENT", "--[^\\n]*"),
     ("UCASE_LETTER", "[A-Z]"),
     ("WORD", "[A-Za-z]+"),
     ("WS", "[ \\t\\f\\r\\n]+"),
     ("WS_INLINE", "[ \\t]+"),
+    ("_EXP", "[eE][+-]?[0-9]+"),
 ];
 
 /// The pattern of a terminal.

@@ -42,12 +42,12 @@ pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -
     error(source, offset, "lark/not-json", "what follows the directive is not JSON", |diagnostic| {
         diagnostic
             .cause(cause.to_string())
-            .help("write a JSON Schema in braces after `%json`, and an object of options after `%llguidance`")
+            .help("write a JSON Schema after `%json`, and an object in braces after `%regex` and `%llguidance`")
     })
 }
 
 pub(super) fn unknown_option(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/unknown-option", "this option of `%llguidance` is not read", |diagnostic| {
+    error(source, offset, "lark/unknown-option", "this option of the grammar is not read", |diagnostic| {
         diagnostic
             .found(excerpt(name))
             .allowed("allow_initial_skip and no_forcing, each true or false")
@@ -65,13 +65,13 @@ pub(super) fn escape(source: &str, offset: usize) -> Error {
     error(source, offset, "lark/escape", "there is no such escape", |diagnostic| {
         diagnostic
             .found(next(source, offset))
-            .allowed("\\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
+            .allowed("\\b \\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
             .help("write a backslash as `\\\\`")
     })
 }
 
 pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Error {
-    let known = ["%ignore", "%import", "%json", "%llguidance"];
+    let known = ["%ignore", "%import", "%json", "%lark", "%regex", "%llguidance", "%grammar_options"];
     error(source, offset, "lark/unknown-directive", "this directive is not read", |diagnostic| {
         diagnostic.found(excerpt(name)).allowed(known.join(", ")).help(did_you_mean(
             name,
@@ -104,8 +104,52 @@ pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Erro
     error(source, offset, "lark/unknown-attribute", "this attribute is not read", |diagnostic| {
         diagnostic
             .found(excerpt(name))
-            .allowed("max_tokens=N, max_chars=N")
+            .allowed(super::attributes::ALLOWED)
             .help("take it out, if its effect is not needed")
+    })
+}
+
+pub(super) fn attribute_twice(source: &str, offset: usize, name: &str) -> Error {
+    error(source, offset, "lark/attribute-twice", "a rule has this attribute already", |diagnostic| {
+        diagnostic.found(excerpt(name)).help("keep one of the two")
+    })
+}
+
+pub(super) fn attribute_value(source: &str, offset: usize, name: &str, allowed: &str) -> Error {
+    let message = format!("the value of `{name}` cannot be read");
+    error(source, offset, "lark/attribute-value", message, |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed(allowed)
+            .help("write the value after `=`, and `,` or `]` after it")
+    })
+}
+
+pub(super) fn attributes_together(source: &str, offset: usize, name: &str, why: &'static str) -> Error {
+    error(source, offset, "lark/attributes-together", why, |diagnostic| {
+        diagnostic
+            .found(excerpt(name))
+            .allowed("one of `suffix` and `stop`, and `stop_capture` beside it")
+            .help("take this attribute out")
+    })
+}
+
+pub(super) fn lazy_beside(source: &str, offset: usize, lazy: &str) -> Error {
+    let message = "what may begin here begins where a lazy rule may, and cannot be held apart from it";
+    error(source, offset, "lark/lazy-beside", message, |diagnostic| {
+        diagnostic
+            .found(format!("the rule `{}` and {}", excerpt(lazy), next(source, offset)))
+            .allowed("literals, patterns, terminals and tokens beside a lazy rule")
+            .help("let a literal come before it")
+    })
+}
+
+pub(super) fn substring(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/regex-directive", "`%regex` has other fields than it reads", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .allowed("`{\"substring_chunks\": [\"…\", …]}` or `{\"substring_chars\": \"…\"}`")
+            .help("write a pattern as `/pattern/`")
     })
 }
 
@@ -149,7 +193,7 @@ pub(super) fn ids(source: &str, offset: usize) -> Error {
     error(source, offset, "lark/token-ids", "these are no ids of tokens", |diagnostic| {
         diagnostic
             .found(next(source, offset))
-            .allowed("numbers and ranges: `<[5,7-9]>`")
+            .allowed("numbers and ranges: `<[5,7-9]>`; all others: `<[^5,7-9]>`; all: `<[*]>`")
             .help("separate ids with commas, the smaller one of a range first")
     })
 }

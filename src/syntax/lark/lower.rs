@@ -1,7 +1,9 @@
 //! Definitions -> expressions.
 //!
-//! Recurses along groups, whose depth the parser bounds.
+//! Recurses along groups and grammars in grammars, whose depth the parser bounds.
 
+use super::beside::{Firsts, Set, union};
+use super::lazy::{Lazy, Lexeme};
 use super::parser::{Body, Definition, Item, Parsed, Part};
 use super::{Compiled, Options, common, errors};
 use crate::diagnostic::Diagnostic;
@@ -9,12 +11,25 @@ use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal};
 use crate::syntax::{json_schema, regex};
 use rustc_hash::FxHashMap;
+use std::mem::take;
 
-struct Lowering<'s, 'o> {
+pub(super) struct Lowering<'s, 'p, 'o> {
     source: &'s str,
     options: &'o Options,
-    builder: GrammarBuilder,
+    pub(super) parsed: &'p Parsed<'s>,
+    pub(super) builder: GrammarBuilder,
     rules: FxHashMap<&'s str, RuleId>,
+    /// The places of definitions by their names.
+    places: FxHashMap<&'s str, usize>,
+    /// Rules that are not defined yet, each for the lazy rules that may begin where it begins and where it ends.
+    open: Vec<(usize, RuleId, Set, Set)>,
+    versions: FxHashMap<(&'s str, Set, Set), RuleId>,
+    pub(super) lazies: Vec<Lazy<'s>>,
+    /// Of each lazy rule: its number, if it has one, and all of its words, and longer ones.
+    pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
+    /// The words of a lazy rule beside others.
+    pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
+    firsts: Firsts<'s>,
     /// What may stand after a terminal in a rule.
     skipped: Option<ExprId>,
     warnings: Vec<Diagnostic>,
@@ -25,52 +40,89 @@ struct Lowering<'s, 'o> {
 /// # Errors
 /// `lark/…`, those of schemas and patterns, limits.
 pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Result<Compiled> {
-    let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
-    let rules = FxHashMap::default();
-    let mut lowering = Lowering { source, options, builder, rules, skipped: None, warnings: Vec::new() };
-    for Definition { at, name, .. } in &parsed.definitions {
-        lowering.declare(name, *at)?;
-    }
-    for import in &parsed.imports {
-        let pattern = common::pattern(import.name)
-            .ok_or_else(|| errors::unknown_terminal(source, import.at, import.name))?;
-        let rule = lowering.declare(import.alias, import.at)?;
-        let body = lowering.pattern(pattern, "", import.at)?;
-        lowering.builder.define(rule, body);
-    }
-    let ignored = parsed.ignored.iter().map(|body| lowering.body(body, true)).collect::<Result<Vec<_>>>()?;
-    if !ignored.is_empty() {
-        let ignored = lowering.builder.choice(ignored);
-        lowering.skipped = Some(lowering.builder.star(ignored));
-    }
-    for definition in &parsed.definitions {
-        lowering.define(definition)?;
-    }
-    let start = *lowering
-        .rules
-        .get(options.start.as_str())
-        .ok_or_else(|| errors::no_start(source, &options.start, lowering.rules.keys().copied()))?;
-    let Lowering { mut builder, warnings, skipped, .. } = lowering;
-    let start = match skipped.filter(|_| parsed.skips_first) {
-        Some(skipped) => {
-            let body = builder.rule(start);
-            let body = builder.sequence([skipped, body]);
-            let first = builder.declare("_start");
-            builder.define(first, body);
-            first
-        }
-        None => start,
-    };
+    let mut builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
+    let mut warnings = Vec::new();
+    let start = grammar(source, parsed, options, &options.start, &mut builder, &mut warnings)?;
     Ok(Compiled { grammar: builder.build(start)?, warnings })
 }
 
+/// The rule from which the texts of a grammar start, with all that it leads to.
+fn grammar<'s>(
+    source: &'s str,
+    parsed: &Parsed<'s>,
+    options: &Options,
+    start: &str,
+    builder: &mut GrammarBuilder,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<RuleId> {
+    let mut lowering = Lowering {
+        source,
+        options,
+        parsed,
+        builder: take(builder),
+        rules: FxHashMap::default(),
+        places: FxHashMap::default(),
+        open: Vec::new(),
+        versions: FxHashMap::default(),
+        lazies: Vec::new(),
+        lazy_of: FxHashMap::default(),
+        lazy_words: FxHashMap::default(),
+        firsts: Firsts::default(),
+        skipped: None,
+        warnings: take(warnings),
+    };
+    let made = lowering.grammar(start);
+    (*builder, *warnings) = (lowering.builder, lowering.warnings);
+    made
+}
+
 /// Whether a name is that of a terminal.
-fn is_terminal(name: &str) -> bool {
+pub(super) fn is_terminal(name: &str) -> bool {
     let letter = name.chars().find(|c| c.is_ascii_alphabetic());
     letter.is_some_and(|c| c.is_ascii_uppercase())
 }
 
-impl<'s> Lowering<'s, '_> {
+impl<'s, 'p> Lowering<'s, 'p, '_> {
+    fn grammar(&mut self, start: &str) -> Result<RuleId> {
+        let (source, parsed) = (self.source, self.parsed);
+        for (place, Definition { at, name, .. }) in parsed.definitions.iter().enumerate() {
+            let rule = self.declare(name, *at)?;
+            self.places.insert(name, place);
+            self.open.push((place, rule, Set::new(), Set::new()));
+        }
+        for import in &parsed.imports {
+            let pattern = common::pattern(import.name)
+                .ok_or_else(|| errors::unknown_terminal(source, import.at, import.name))?;
+            let rule = self.declare(import.alias, import.at)?;
+            let body = self.pattern(pattern, "", import.at)?;
+            self.builder.define(rule, body);
+        }
+        let ignored = parsed.ignored.iter().map(|body| self.body(body, true, &[], &[]));
+        let ignored = ignored.collect::<Result<Vec<_>>>()?;
+        if !ignored.is_empty() {
+            let ignored = self.builder.choice(ignored);
+            self.skipped = Some(self.builder.star(ignored));
+        }
+        self.find_lazy()?;
+        let numbers = self.lazies.iter().zip(0..).map(|(lazy, number)| (lazy.name, number)).collect();
+        self.firsts = Firsts::new(&parsed.definitions, numbers);
+        // rules of which there are versions come later than those that ask for them
+        let mut next = 0;
+        while let Some((place, rule, begins, ends)) = self.open.get_mut(next) {
+            let (place, rule, begins, ends) = (*place, *rule, take(begins), take(ends));
+            self.define(&parsed.definitions[place], rule, &begins, &ends)?;
+            next += 1;
+        }
+        let known = self.rules.keys().copied();
+        let start = *self.rules.get(start).ok_or_else(|| errors::no_start(source, start, known))?;
+        let Some(skipped) = self.skipped.filter(|_| parsed.skips_first) else { return Ok(start) };
+        let body = self.builder.rule(start);
+        let body = self.builder.sequence([skipped, body]);
+        let first = self.builder.declare("_start");
+        self.builder.define(first, body);
+        Ok(first)
+    }
+
     fn declare(&mut self, name: &'s str, at: usize) -> Result<RuleId> {
         if self.rules.contains_key(name) {
             return Err(errors::defined_twice(self.source, at, name));
@@ -80,15 +132,24 @@ impl<'s> Lowering<'s, '_> {
         Ok(rule)
     }
 
-    fn define(&mut self, definition: &Definition<'s>) -> Result<()> {
-        let Some(&rule) = self.rules.get(definition.name) else { return Ok(()) };
-        let mut body = self.body(&definition.body, is_terminal(definition.name))?;
-        for (name, most, _) in &definition.attributes {
-            body = match *name {
-                "max_tokens" => self.builder.max_tokens(body, *most),
-                _ => self.builder.max_chars(body, *most),
-            };
-        }
+    /// The definition of a name.
+    pub(super) fn definition(&self, name: &str) -> Option<&'p Definition<'s>> {
+        self.places.get(name).map(|&place| &self.parsed.definitions[place])
+    }
+
+    fn define(
+        &mut self,
+        definition: &Definition<'s>,
+        rule: RuleId,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<()> {
+        let body = if definition.attributes.is_lazy {
+            self.lazy(definition.name, &[])?
+        } else {
+            let body = self.body(&definition.body, is_terminal(definition.name), begins, ends)?;
+            self.bounded(definition.name, body)
+        };
         self.builder.define(rule, body);
         match self.builder.error() {
             Some(error) => Err(errors::at_place(error.clone(), self.source, definition.at)),
@@ -96,52 +157,201 @@ impl<'s> Lowering<'s, '_> {
         }
     }
 
-    fn body(&mut self, body: &Body<'s>, in_terminal: bool) -> Result<ExprId> {
+    /// Alternatives, with the lazy rules that may begin where they begin, and where they end.
+    pub(super) fn body(
+        &mut self,
+        body: &Body<'s>,
+        in_terminal: bool,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<ExprId> {
         let mut alternatives = Vec::with_capacity(body.len());
-        for parts in body {
-            let parts = parts.iter().map(|part| self.part(part, in_terminal)).collect::<Result<Vec<_>>>()?;
-            alternatives.push(self.builder.sequence(parts));
+        if in_terminal || self.firsts.is_empty() {
+            for parts in body {
+                let parts = parts.iter().map(|part| self.part(part, part.min, in_terminal, &[], &[]));
+                let parts = parts.collect::<Result<Vec<_>>>()?;
+                alternatives.push(self.builder.sequence(parts));
+            }
+        } else {
+            let (first, is_empty) = self.firsts.body(body);
+            let begins = union(&first, begins);
+            let begins = if is_empty { union(&begins, ends) } else { begins };
+            for parts in body {
+                alternatives.push(self.sequence(parts, &begins, ends)?);
+            }
         }
         Ok(self.builder.choice(alternatives))
     }
 
-    fn part(&mut self, part: &Part<'s>, in_terminal: bool) -> Result<ExprId> {
-        let &Part { at, ref item, min, max } = part;
-        let is_lexeme = match item {
-            Item::Group(_) => false,
-            Item::Name(name) => is_terminal(name),
-            _ => true,
-        };
-        let mut made = self.item(item, at, in_terminal)?;
-        if let Some(skipped) = self.skipped.filter(|_| is_lexeme && !in_terminal) {
-            made = self.builder.sequence([made, skipped]);
+    /// Parts one after the other. A part that may be missing is taken apart from the rest where the next part would then
+    /// begin beside other lazy rules than after it.
+    fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<ExprId> {
+        let mut after = vec![ends.to_vec()];
+        for part in parts.iter().rev() {
+            let (first, is_empty) = self.firsts.part(part);
+            let last = after.last().map_or(&[][..], |last| last);
+            after.push(if is_empty { union(&first, last) } else { first });
         }
-        Ok(self.builder.repeat(made, min, max))
+        after.reverse();
+        // by part: it and those after it, once the one before it has come
+        let mut come = vec![ExprId::EMPTY; parts.len() + 1];
+        for first in (0..=parts.len()).rev() {
+            let begins = if first == 0 { begins } else { &after[first] };
+            let mut ways = Vec::new();
+            let mut at = first;
+            while let Some(part) = parts.get(at) {
+                let may_miss = part.min == 0 && begins != after[at + 1];
+                let min = if may_miss { 1 } else { part.min };
+                let made = self.part(part, min, false, begins, &after[at + 1])?;
+                ways.push(self.builder.sequence([made, come[at + 1]]));
+                if !may_miss {
+                    break;
+                }
+                at += 1;
+            }
+            if at == parts.len() {
+                ways.push(ExprId::EMPTY);
+            }
+            come[first] = self.builder.choice(ways);
+        }
+        Ok(come[0])
     }
 
-    fn item(&mut self, item: &Item<'s>, at: usize, in_terminal: bool) -> Result<ExprId> {
-        Ok(match item {
-            Item::Name(name) => match self.rules.get(name) {
-                Some(&rule) if !in_terminal || is_terminal(name) => self.builder.rule(rule),
-                Some(_) => return Err(errors::rule_in_terminal(self.source, at, name)),
-                None => {
-                    let known =
-                        self.rules.keys().copied().chain(common::names().map(|name| -> &'s str { name }));
-                    return Err(errors::undefined(self.source, at, name, known));
-                }
-            },
+    fn part(
+        &mut self,
+        part: &Part<'s>,
+        min: u32,
+        in_terminal: bool,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<ExprId> {
+        let max = part.max;
+        if max == Some(1) || in_terminal || self.firsts.is_empty() {
+            let one = self.element(part, in_terminal, begins, ends)?;
+            return Ok(self.builder.repeat(one, min, max));
+        }
+        if max == Some(0) {
+            return Ok(ExprId::EMPTY);
+        }
+        let again = union(&self.firsts.item(&part.item).0, ends);
+        let more = self.element(part, in_terminal, &again, &again)?;
+        if again == begins {
+            return Ok(self.builder.repeat(more, min, max));
+        }
+        let one = self.element(part, in_terminal, begins, &again)?;
+        let more = self.builder.repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
+        let all = self.builder.sequence([one, more]);
+        Ok(if min == 0 { self.builder.optional(all) } else { all })
+    }
+
+    /// A part once, with what is skipped after it.
+    fn element(
+        &mut self,
+        part: &Part<'s>,
+        in_terminal: bool,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<ExprId> {
+        let is_lexeme = match &part.item {
+            Item::Group(_) | Item::Lark(_) => false,
+            Item::Name(name) => is_terminal(name) || self.lazy_of.contains_key(name),
+            _ => true,
+        };
+        let made = self.item(&part.item, part.at, in_terminal, begins, ends)?;
+        match self.skipped.filter(|_| is_lexeme && !in_terminal) {
+            Some(skipped) => Ok(self.builder.sequence([made, skipped])),
+            None => Ok(made),
+        }
+    }
+
+    pub(super) fn item(
+        &mut self,
+        item: &Item<'s>,
+        at: usize,
+        in_terminal: bool,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<ExprId> {
+        let made = match item {
+            Item::Name(name) => return self.name(name, at, in_terminal, begins, ends),
             Item::Text { text, ignores_case: false } => self.builder.text(text),
             Item::Text { text, ignores_case: true } => self.pattern(&regex_syntax::escape(text), "i", at)?,
             Item::Pattern { pattern, flags } => self.pattern(pattern, flags, at)?,
             Item::Range(low, high) => self.builder.class([(*low, *high)]),
-            Item::Json(text) => self.json(text, at)?,
-            Item::Special(name) => self.builder.token(TokenTerminal::named(*name)),
+            Item::Chunks(chunks) => self.builder.substrings(chunks),
+            Item::Special(name) => return Ok(self.builder.token(TokenTerminal::named(*name))),
             Item::Ids(ids) => {
-                let selectors = self.ids(ids, at)?;
-                self.builder.token(TokenTerminal::new(TokenScope::Listed, selectors))
+                let terminal = self.ids(ids, at)?;
+                return Ok(self.builder.token(terminal));
             }
-            Item::Group(body) => self.body(body, in_terminal)?,
-        })
+            Item::Group(body) => return self.body(body, in_terminal, begins, ends),
+            Item::Json(text) => {
+                self.check_alone(at, begins)?;
+                return self.json(text, at);
+            }
+            Item::Lark(parsed) => {
+                self.check_alone(at, begins)?;
+                let (source, options) = (self.source, self.options);
+                let start = grammar(source, parsed, options, "start", &mut self.builder, &mut self.warnings)?;
+                return Ok(self.builder.rule(start));
+            }
+        };
+        let lexeme = match item {
+            Item::Text { text, ignores_case: false } => Lexeme::Text(text),
+            _ if self.is_any_text(item) => Lexeme::AnyText,
+            _ => Lexeme::Other,
+        };
+        Ok(self.beside(made, &lexeme, begins))
+    }
+
+    /// What a name stands for.
+    fn name(
+        &mut self,
+        name: &'s str,
+        at: usize,
+        in_terminal: bool,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<ExprId> {
+        let Some(&rule) = self.rules.get(name) else {
+            let known = self.rules.keys().copied().chain(common::names().map(|name| -> &'s str { name }));
+            return Err(errors::undefined(self.source, at, name, known));
+        };
+        if in_terminal && !is_terminal(name) {
+            return Err(errors::rule_in_terminal(self.source, at, name));
+        }
+        if self.lazy_of.contains_key(name) && !in_terminal {
+            return self.lazy(name, begins);
+        }
+        if is_terminal(name) || begins.is_empty() && ends.is_empty() {
+            let made = self.builder.rule(rule);
+            if begins.is_empty() {
+                return Ok(made);
+            }
+            let is_any = self.is_any_text(&Item::Name(name));
+            let lexeme = if is_any { Lexeme::AnyText } else { Lexeme::Other };
+            return Ok(self.beside(made, &lexeme, begins));
+        }
+        let Some(&place) = self.places.get(name) else { return Ok(self.builder.rule(rule)) };
+        let key = (name, begins.to_vec(), ends.to_vec());
+        let version = match self.versions.get(&key) {
+            Some(&version) => version,
+            None => {
+                let version = self.builder.declare(name);
+                self.open.push((place, version, key.1.clone(), key.2.clone()));
+                self.versions.insert(key, version);
+                version
+            }
+        };
+        Ok(self.builder.rule(version))
+    }
+
+    /// Checks that no lazy rule may begin where a grammar or a schema does.
+    fn check_alone(&self, at: usize, begins: &[u32]) -> Result<()> {
+        match begins.first() {
+            Some(&lazy) => Err(errors::lazy_beside(self.source, at, self.lazies[lazy as usize].name)),
+            None => Ok(()),
+        }
     }
 
     fn pattern(&mut self, pattern: &str, flags: &str, at: usize) -> Result<ExprId> {
@@ -171,13 +381,21 @@ impl<'s> Lowering<'s, '_> {
         Ok(self.builder.import(&compiled.grammar))
     }
 
-    /// `5,7-9`.
-    fn ids(&self, ids: &str, at: usize) -> Result<Vec<TokenSelector>> {
+    /// `5,7-9`, `^5`, `*`.
+    fn ids(&self, ids: &str, at: usize) -> Result<TokenTerminal> {
+        let (scope, listed) = match ids.strip_prefix('^') {
+            Some(others) => (TokenScope::AllBut, others),
+            None => (TokenScope::Listed, ids),
+        };
+        if ids.trim() == "*" {
+            return Ok(TokenTerminal::new(TokenScope::AllBut, []));
+        }
         let one = |part: &str| {
             let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
             let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
             (first <= last).then_some(TokenSelector::Ids { first, last })
         };
-        ids.split(',').map(|part| one(part).ok_or_else(|| errors::ids(self.source, at))).collect()
+        let listed = listed.split(',').map(|part| one(part).ok_or_else(|| errors::ids(self.source, at)));
+        Ok(TokenTerminal::new(scope, listed.collect::<Result<Vec<_>>>()?))
     }
 }

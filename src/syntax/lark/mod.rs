@@ -18,8 +18,11 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
+mod attributes;
+mod beside;
 mod common;
 mod errors;
+mod lazy;
 mod lower;
 mod parser;
 mod scanner;

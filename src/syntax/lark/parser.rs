@@ -1,5 +1,6 @@
 //! Words -> definitions.
 
+use super::attributes::Attributes;
 use super::errors;
 use super::scanner::{Placed, Word, scan};
 use crate::error::Result;
@@ -34,8 +35,12 @@ pub(super) enum Item<'s> {
     Json(&'s str),
     /// A special token by its text.
     Special(&'s str),
-    /// Tokens by their ids: `5,7-9`.
+    /// Tokens by their ids: `5,7-9`; `^5` is all others, `*` all.
     Ids(&'s str),
+    /// A grammar with names of its own.
+    Lark(Box<Parsed<'s>>),
+    /// Chunks of which those next to each other come.
+    Chunks(Vec<String>),
     Group(Body<'s>),
 }
 
@@ -44,8 +49,7 @@ pub(super) enum Item<'s> {
 pub(super) struct Definition<'s> {
     pub(super) at: usize,
     pub(super) name: &'s str,
-    /// Names, numbers and where they stand.
-    pub(super) attributes: Vec<(&'s str, u32, usize)>,
+    pub(super) attributes: Attributes<'s>,
     pub(super) body: Body<'s>,
 }
 
@@ -68,11 +72,14 @@ pub(super) struct Import<'s> {
     pub(super) alias: &'s str,
 }
 
-struct Parser<'s> {
-    source: &'s str,
+pub(super) struct Parser<'s> {
+    pub(super) source: &'s str,
     words: Vec<Placed<'s>>,
     at: usize,
+    /// Groups that are open.
     depth: usize,
+    /// Groups around the grammar that is read, where it stands in another.
+    outside: usize,
 }
 
 /// Reads a text.
@@ -80,56 +87,92 @@ struct Parser<'s> {
 /// # Errors
 /// `lark/…` with the place.
 pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
-    let mut parser = Parser { source, words: scan(source)?, at: 0, depth: 0 };
-    let mut parsed = Parsed::default();
-    while let Some(word) = parser.peek().cloned() {
-        match word {
-            Word::LineEnd => parser.at += 1,
-            Word::Directive("%ignore") => {
-                parser.at += 1;
-                parsed.ignored.push(parser.body()?);
-                parser.line_end()?;
-            }
-            Word::Directive("%import") => {
-                parser.at += 1;
-                parser.import(&mut parsed.imports)?;
-                parser.line_end()?;
-            }
-            Word::Directive("%llguidance") => {
-                parser.at += 1;
-                parser.llguidance(&mut parsed)?;
-                parser.line_end()?;
-            }
-            Word::Directive(name) => return Err(errors::unknown_directive(source, parser.offset(), name)),
-            _ => parsed.definitions.push(parser.definition()?),
-        }
-    }
-    Ok(parsed)
+    Parser { source, words: scan(source)?, at: 0, depth: 0, outside: 0 }.grammar()
 }
 
 impl<'s> Parser<'s> {
-    fn peek(&self) -> Option<&Word<'s>> {
+    /// A grammar up to its end; one that stands in another ends before `}`.
+    fn grammar(&mut self) -> Result<Parsed<'s>> {
+        let mut parsed = Parsed::default();
+        while let Some(word) = self.peek().cloned() {
+            match word {
+                Word::LineEnd => self.at += 1,
+                Word::Mark("}") if self.outside > 0 => break,
+                Word::Directive("%ignore") => {
+                    self.at += 1;
+                    parsed.ignored.push(self.body()?);
+                    self.line_end()?;
+                }
+                Word::Directive("%import") => {
+                    self.at += 1;
+                    self.import(&mut parsed.imports)?;
+                    self.line_end()?;
+                }
+                Word::Directive("%llguidance" | "%grammar_options") => {
+                    self.at += 1;
+                    self.options(&mut parsed)?;
+                    self.line_end()?;
+                }
+                Word::Directive(name) => {
+                    return Err(errors::unknown_directive(self.source, self.offset(), name));
+                }
+                _ => parsed.definitions.push(self.definition()?),
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// A grammar in braces.
+    fn nested(&mut self) -> Result<Parsed<'s>> {
+        let open = self.offset();
+        self.expect("{")?;
+        let around = (self.depth, self.outside);
+        (self.depth, self.outside) = (0, self.depth + self.outside + 1);
+        if self.outside > MAX_DEPTH {
+            return Err(errors::too_deep(self.source, open, MAX_DEPTH));
+        }
+        let parsed = self.grammar()?;
+        (self.depth, self.outside) = around;
+        match self.takes("}") {
+            true => Ok(parsed),
+            false => Err(errors::unclosed(self.source, open, "{", "}")),
+        }
+    }
+
+    pub(super) fn peek(&self) -> Option<&Word<'s>> {
         self.words.get(self.at).map(|(_, word)| word)
     }
 
-    fn offset(&self) -> usize {
+    pub(super) fn offset(&self) -> usize {
         self.words.get(self.at).map_or(self.source.len(), |(at, _)| *at)
     }
 
-    fn takes(&mut self, mark: &str) -> bool {
+    pub(super) fn takes(&mut self, mark: &str) -> bool {
         let is = matches!(self.peek(), Some(Word::Mark(found)) if *found == mark);
         self.at += usize::from(is);
         is
     }
 
-    fn expect(&mut self, mark: &'static str) -> Result<()> {
+    /// Goes past a word.
+    pub(super) fn step(&mut self) {
+        self.at += 1;
+    }
+
+    /// Goes past all words that begin before a place.
+    pub(super) fn skip_to(&mut self, offset: usize) {
+        while self.at < self.words.len() && self.offset() < offset {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn expect(&mut self, mark: &'static str) -> Result<()> {
         match self.takes(mark) {
             true => Ok(()),
             false => Err(errors::unexpected(self.source, self.offset(), &format!("`{mark}`"))),
         }
     }
 
-    fn name(&mut self) -> Result<&'s str> {
+    pub(super) fn name(&mut self) -> Result<&'s str> {
         match self.peek() {
             Some(&Word::Name(name)) => {
                 self.at += 1;
@@ -139,7 +182,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn number(&mut self) -> Result<u32> {
+    pub(super) fn number(&mut self) -> Result<u32> {
         match self.peek() {
             Some(&Word::Number(number)) => {
                 self.at += 1;
@@ -152,6 +195,7 @@ impl<'s> Parser<'s> {
     fn line_end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
+            Some(Word::Mark("}")) if self.outside > 0 => Ok(()),
             Some(Word::LineEnd) => {
                 self.at += 1;
                 Ok(())
@@ -187,7 +231,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The options of llguidance, as a JSON object. `no_forcing` speaks of forced tokens, not of the language.
-    fn llguidance(&mut self, parsed: &mut Parsed<'s>) -> Result<()> {
+    fn options(&mut self, parsed: &mut Parsed<'s>) -> Result<()> {
         let at = self.offset();
         let Some(Word::Json(text)) = self.peek().cloned() else {
             return Err(errors::unexpected(self.source, at, "a JSON object"));
@@ -209,22 +253,7 @@ impl<'s> Parser<'s> {
         while self.takes("?") || self.takes("!") {}
         let at = self.offset();
         let name = self.name()?;
-        let mut attributes = Vec::new();
-        if self.takes("[") {
-            loop {
-                let at = self.offset();
-                let attribute = self.name()?;
-                let is_known = matches!(attribute, "max_tokens" | "max_chars");
-                if !is_known || !self.takes("=") {
-                    return Err(errors::unknown_attribute(self.source, at, attribute));
-                }
-                attributes.push((attribute, self.number()?, at));
-                if !self.takes(",") {
-                    break;
-                }
-            }
-            self.expect("]")?;
-        }
+        let attributes = self.attributes()?;
         if matches!(self.peek(), Some(Word::Mark("." | "{"))) {
             return Err(errors::unsupported(self.source, self.offset()));
         }
@@ -280,7 +309,7 @@ impl<'s> Parser<'s> {
             Word::Mark(open @ ("(" | "[")) => {
                 self.at += 1;
                 self.depth += 1;
-                if self.depth > MAX_DEPTH {
+                if self.depth + self.outside > MAX_DEPTH {
                     return Err(errors::too_deep(self.source, self.offset(), MAX_DEPTH));
                 }
                 let body = self.body()?;
@@ -290,7 +319,10 @@ impl<'s> Parser<'s> {
             }
             Word::Name(name) => {
                 self.at += 1;
-                if let Some(Word::Mark("{")) = self.peek() {
+                let is_template = !matches!(self.words.get(self.at + 1), Some((_, Word::Number(_) | Word::Mark(","))));
+                if let Some(Word::Mark("{")) = self.peek()
+                    && is_template
+                {
                     return Err(errors::unsupported(self.source, self.offset()));
                 }
                 once(Item::Name(name))
@@ -335,8 +367,38 @@ impl<'s> Parser<'s> {
                 self.at += 1;
                 once(Item::Json(text))
             }
+            Word::Directive("%lark") => {
+                self.at += 1;
+                once(Item::Lark(Box::new(self.nested()?)))
+            }
+            Word::Directive("%regex") => {
+                self.at += 1;
+                once(Item::Chunks(self.chunks()?))
+            }
             Word::Directive(name) => Err(errors::unknown_directive(self.source, self.offset(), name)),
             _ => Ok(None),
+        }
+    }
+
+    /// The value of `%regex`.
+    fn chunks(&mut self) -> Result<Vec<String>> {
+        let at = self.offset();
+        let Some(Word::Json(text)) = self.peek().cloned() else {
+            return Err(errors::unexpected(self.source, at, "a JSON object"));
+        };
+        self.at += 1;
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Value {
+            substring_chunks: Option<Vec<String>>,
+            substring_chars: Option<String>,
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value { substring_chunks: Some(chunks), substring_chars: None }) => Ok(chunks),
+            Ok(Value { substring_chunks: None, substring_chars: Some(text) }) => {
+                Ok(text.chars().map(String::from).collect())
+            }
+            _ => Err(errors::substring(self.source, at)),
         }
     }
 

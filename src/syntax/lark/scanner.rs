@@ -22,7 +22,7 @@ pub(super) enum Word<'s> {
     Ids(&'s str),
     /// A JSON value.
     Json(&'s str),
-    /// `: | ( ) [ ] { } ? * + ~ .. -> , = . ! &`.
+    /// `: | ( ) [ ] { } ? * + ~ .. -> , = . ! & ^`.
     Mark(&'static str),
     LineEnd,
 }
@@ -88,7 +88,7 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
 }
 
 fn follows_json(words: &[Placed<'_>]) -> bool {
-    matches!(words.last(), Some((_, Word::Directive("%json" | "%llguidance"))))
+    matches!(words.last(), Some((_, Word::Directive("%json" | "%regex" | "%llguidance" | "%grammar_options"))))
 }
 
 /// How long the name is that a text begins with. A hyphen is part of it where the name goes on after it, as in llguidance.
@@ -125,6 +125,7 @@ fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
                     'n' => '\n',
                     'r' => '\r',
                     't' => '\t',
+                    'b' => '\x08',
                     'f' => '\x0C',
                     'v' => '\x0B',
                     '"' | '\\' | '/' | '\'' => c,

@@ -23,6 +23,19 @@ bfloat16 = object()
 """A type that no array here has."""
 
 
+class _Size(builtins.int):
+    """How many elements an array has, as NumPy asks for it; called, its shape, as torch has it."""
+
+    def __new__(cls, array: np.ndarray) -> _Size:
+        made = super().__new__(cls, np.ndarray.size.__get__(array))
+        made._shape = array.shape  # type: ignore[attr-defined]
+        return made
+
+    def __call__(self, dim: Any = None) -> Any:
+        shape = self._shape  # type: ignore[attr-defined]
+        return shape if dim is None else shape[dim]
+
+
 class Tensor(np.ndarray):
     """An array with the methods of tensors that tests call."""
 
@@ -65,6 +78,20 @@ class Tensor(np.ndarray):
     def numel(self) -> builtins.int:
         return self.size
 
+    @property
+    def size(self) -> _Size:  # type: ignore[override]
+        return _Size(self)
+
+    def stride(self) -> tuple[builtins.int, ...]:
+        return tuple(step // self.itemsize for step in self.strides)
+
+    def sum(self, *arguments: Any, dim: Any = None, **named: Any) -> Any:
+        return super().sum(*arguments, **({"axis": dim} if dim is not None else {}), **named)
+
+    def scatter_(self, dim: builtins.int, places: Any, value: Any) -> Tensor:
+        np.put_along_axis(self.view(np.ndarray), np.asarray(places), value, axis=dim)
+        return self
+
     def size_(self) -> tuple[builtins.int, ...]:
         return self.shape
 
@@ -97,8 +124,54 @@ def empty(*shape: Any, dtype: Any = float32) -> Tensor:
     return zeros(*shape, dtype=dtype)
 
 
-def arange(count: builtins.int, dtype: Any = int64, device: Any = None) -> Tensor:
-    return _tensor(np.arange(count, dtype=dtype))
+def arange(*bounds: builtins.int, dtype: Any = int64, device: Any = None) -> Tensor:
+    return _tensor(np.arange(*bounds, dtype=dtype))
+
+
+_RANDOM = np.random.default_rng(20261127)
+
+
+def randint(low: builtins.int, high: builtins.int, shape: Any, dtype: Any = int64) -> Tensor:
+    return _tensor(_RANDOM.integers(low, high, shape).astype(dtype))
+
+
+def randn(*shape: builtins.int, dtype: Any = float32) -> Tensor:
+    return _tensor(_RANDOM.standard_normal(shape).astype(dtype))
+
+
+def randperm(count: builtins.int) -> Tensor:
+    return _tensor(_RANDOM.permutation(count))
+
+
+def stack(parts: Any) -> Tensor:
+    return _tensor(np.stack(parts))
+
+
+def where(condition: Any, *choices: Any) -> Any:
+    if not choices:
+        return tuple(_tensor(places) for places in np.where(condition))
+    kind = next((choice.dtype for choice in choices if isinstance(choice, np.ndarray)), None)
+    return _tensor(np.where(condition, *choices).astype(kind))
+
+
+def masked_fill(values: Any, mask: Any, value: Any) -> Tensor:
+    return where(mask, value, values)
+
+
+def isinf(values: Any) -> Tensor:
+    return _tensor(np.isinf(values))
+
+
+def isfinite(values: Any) -> Tensor:
+    return _tensor(np.isfinite(values))
+
+
+def _assert_close(actual: Any, expected: Any, rtol: builtins.float = 1e-5, atol: builtins.float = 1e-8) -> None:
+    assert np.asarray(actual).dtype == np.asarray(expected).dtype
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
+
+
+testing = SimpleNamespace(assert_close=_assert_close)
 
 
 def equal(left: Any, right: Any) -> Any:

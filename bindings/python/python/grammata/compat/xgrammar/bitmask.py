@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,6 +66,12 @@ def apply_token_bitmask_inplace(
         if vocab_size > width:
             raise ValueError(f"vocab_size={vocab_size} is more than logits and bitmask have ({width})")
         width = vocab_size
+    elif width < rows.shape[1]:
+        warnings.warn(
+            f"the bitmask covers {width} of {rows.shape[1]} tokens; the others are left unmasked: give `vocab_size` if that is meant",
+            UserWarning,
+            stacklevel=2,
+        )
     for row in range(rows.shape[0]) if indices is None else indices:
         # rows are views: the caller's memory is written
         rows[row, :width][~bits(masks[row], width)] = float("-inf")

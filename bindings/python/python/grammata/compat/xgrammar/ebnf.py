@@ -1,6 +1,6 @@
 """XGrammar's macros in EBNF, as GBNF.
 
-`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals. `TagDispatch` and `TokenTagDispatch` become rules of their own: text (or
+`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF. `TagDispatch` and `TokenTagDispatch` become rules of their own: text (or
 tokens) in which a trigger begins a rule.
 """
 
@@ -13,7 +13,7 @@ from typing import NoReturn
 from grammata.compat.xgrammar.exception import GrammarCompileError
 
 _PART = re.compile(
-    r"""(?P<skip> \#[^\n]* | "(?:\\.|[^"\\\n])*" | \[(?:\\.|[^\]\\])*\] ) | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch)\b (?=\s*\() )""",
+    r"""(?P<skip> \#[^\n]* | "(?:\\.|[^"\\\n])*" | \[(?:\\.|[^\]\\])*\] ) | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring)\b (?=\s*\() )""",
     re.VERBOSE,
 )
 """What a macro's name may stand in without being one (comments, strings, classes), and calls of macros."""
@@ -49,11 +49,63 @@ def without_macros(text: str) -> str:
         if call.macro in ("Token", "ExcludeToken"):
             made.append(("!" if call.macro == "ExcludeToken" else "") + _terminal(call, call.values))
             continue
+        if call.macro in ("Regex", "Substring"):
+            made.append(_regex(call) if call.macro == "Regex" else _substring(call))
+            continue
         name = f"xgrammar-{call.macro}-{len(rules) + 1}"
         rules.append(f"{name} ::= {_dispatch(call, name)}\n")
         made.append(name)
     made.append(text[at:])
     return "".join(made) if not rules else "".join([*made, "\n", *rules])
+
+
+def _regex(call: _Call) -> str:
+    """A pattern of ECMA-262. Without flags `.` is every character; `json_string` leaves out what a JSON string escapes."""
+    in_json, flags = call.named.pop("json_string", "false"), call.named.pop("flags", None)
+    for unknown in call.named:
+        _fail(call, f"no argument is called {unknown}")
+    if len(call.values) != 1:
+        _fail(call, "it has one argument without a name, the pattern in quotes")
+    if in_json not in ("true", "false"):
+        _fail(call, "json_string is true or false")
+    letters = "s" if flags is None else _text(call, flags)
+    if unknown := next((letter for letter in letters if letter not in "isu"), ""):
+        _fail(call, f"flags has {unknown!r}; it may have i, s and u")
+    written = _quoted(letters + ("j" if in_json == "true" else ""))
+    return f"@regex({_quoted(_text(call, call.values[0]))}, {written})"
+
+
+def _substring(call: _Call) -> str:
+    """Chunks of which those next to each other come."""
+    for unknown in call.named:
+        _fail(call, f"no argument is called {unknown}")
+    return f"@substring({', '.join(_quoted(_text(call, value)) for value in call.values)})"
+
+
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+
+
+def _text(call: _Call, value: _Value) -> str:
+    """The text of a string in quotes, with its escapes resolved."""
+    if not isinstance(value, str) or not value.startswith('"'):
+        _fail(call, "texts stand in quotes")
+
+    def resolved(found: re.Match[str]) -> str:
+        number = found[1] or found[2] or found[3]
+        return chr(int(number, 16)) if number else _ESCAPES.get(found[4], found[4])
+
+    try:
+        return _ESCAPE.sub(resolved, value[1:-1])
+    except (ValueError, OverflowError):
+        _fail(call, "an escape is no character")
+
+
+def _quoted(text: str) -> str:
+    """A literal of GBNF."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", plain) + '"'
 
 
 def _dispatch(call: _Call, name: str) -> str:

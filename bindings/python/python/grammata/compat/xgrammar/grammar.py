@@ -9,7 +9,14 @@ from typing import Any
 from grammata._native import Source
 from grammata.compat.xgrammar import tags
 from grammata.compat.xgrammar.ebnf import without_macros
-from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidStructuralTagError, translated, unsupported
+from grammata.compat.xgrammar.exception import (
+    GrammarCompileError,
+    InvalidJSONError,
+    InvalidStructuralTagError,
+    translated,
+    unsupported,
+)
+from grammata.compat.xgrammar.lark import with_grammars
 
 LAYOUTS = {(",", ":"): "compact", (", ", ": "): "spaced"}
 """The option of the engine for separators of JSON."""
@@ -98,10 +105,12 @@ class Grammar:
 
     @staticmethod
     def from_lark(lark_string: str, *, tokenizer_info: Any = None, named_grammars: Any = None) -> Grammar:
-        """A grammar in the notation of Lark, of which `tokenizer_info` is not needed. Raises RuntimeError."""
-        if named_grammars:
-            raise unsupported("Grammar.from_lark: named_grammars is not supported", "write the grammars into one text")
-        return Grammar._of("lark", lark_string)
+        """A grammar in the notation of Lark. `tokenizer_info` is not needed.
+
+        `named_grammars` are grammars by the names that they have after `@` in the text: texts in Lark, or Grammars of Lark, of schemas or
+        of patterns that are the same in every dialect. Raises RuntimeError, and TypeError for other values.
+        """
+        return Grammar._of("lark", with_grammars(lark_string, named_grammars, Grammar))
 
     @staticmethod
     def from_structural_tag(*args: Any, **kwargs: Any) -> Grammar:
@@ -126,6 +135,19 @@ class Grammar:
     def union(*grammars: Grammar) -> Grammar:
         """The words of any of the grammars."""
         return _combined("or", grammars)
+
+    def serialize_json(self) -> str:
+        """The grammar as JSON, for `deserialize_json`. It is not the JSON that XGrammar writes."""
+        return json.dumps({"grammata": [self._notation, self._text, self._options]}, ensure_ascii=False)
+
+    @staticmethod
+    def deserialize_json(json_string: str) -> Grammar:
+        """The grammar that `serialize_json` wrote. Raises InvalidJSONError."""
+        try:
+            value = json.loads(json_string)["grammata"]
+            return Grammar._of(*_parts(value))
+        except (ValueError, KeyError, TypeError) as cause:
+            raise InvalidJSONError(f"not a grammar that serialize_json wrote: {cause!r}") from cause
 
     def __str__(self) -> str:
         if self._notation == "gbnf" and not self._options:
@@ -159,7 +181,7 @@ class Grammar:
             made["pattern"] = self._text
             # the dialects differ in few patterns; `\d` is one of them
             options.pop("dialect", None)
-        elif self._notation == "gbnf":
+        elif self._notation in ("gbnf", "lark"):
             made = {"type": "grammar", "grammar": self._text}
         if options:
             name, value = next(iter(options.items()))
@@ -188,7 +210,11 @@ def _handle(text: str) -> tuple[str, str, dict[str, Any]] | None:
     """What a grammar's text is a handle of, or None."""
     if not text.startswith(HANDLE):
         return None
-    value = tags.parse_json(text.removeprefix(HANDLE))
+    return _parts(tags.parse_json(text.removeprefix(HANDLE)))
+
+
+def _parts(value: Any) -> tuple[str, str, dict[str, Any]]:
+    """The notation, the text and the options of a grammar."""
     match value:
         case [str(notation), str(source), dict(options)] if notation in ("json_schema", "regex", "structural_tag", "gbnf", "lark"):
             return notation, source, options

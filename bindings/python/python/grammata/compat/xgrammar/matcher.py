@@ -38,7 +38,7 @@ class GrammarMatcher:
         if max_rollback_tokens != -1:
             warnings.warn("max_rollback_tokens has no effect: rollback is unlimited", DeprecationWarning, stacklevel=2)
         if default_temperature is not None and not (math.isfinite(default_temperature) and default_temperature >= 0):
-            raise RuntimeError(f"default_temperature={default_temperature!r} is not a finite number from 0")
+            raise RuntimeError(f"default_temperature={default_temperature!r} is not a finite non-negative number")
         self._compiled = compiled_grammar
         self._stops = _stop_tokens(compiled_grammar, override_stop_tokens)
         self._stop = frozenset(self._stops)
@@ -106,6 +106,9 @@ class GrammarMatcher:
         """
         children, siblings, tokens = _tree(retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask)
         if temperatures is not None:
+            shape, kind = tuple(temperatures.shape), str(temperatures.dtype).removeprefix("torch.")
+            if shape != (len(tokens),) or kind != "float32":
+                raise RuntimeError(f"a temperatures tensor has {len(tokens)} elements of float32, not {shape} of {kind}")
             temperatures[...] = -1
         end = time.monotonic() + time_threshold if time_threshold > 0 else math.inf
         # nodes to visit, with the number of tokens that lead to them

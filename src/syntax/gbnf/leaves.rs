@@ -1,0 +1,76 @@
+//! Functions of texts in quotes: `@regex("pattern", "flags")` and `@substring("chunk", …)`.
+
+use super::errors;
+use super::parser::Parser;
+use crate::error::Result;
+use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::syntax::regex;
+
+impl Parser<'_> {
+    /// The function of texts that comes next; none if another function does.
+    pub(super) fn leaf(&mut self, lines: bool) -> Result<Option<ExprId>> {
+        let start = self.scanner.offset;
+        self.scanner.offset += 1;
+        let name = self.scanner.name();
+        self.scanner.space(lines);
+        if !matches!(name, "regex" | "substring") || !self.scanner.eat("(") {
+            self.scanner.offset = start;
+            return Ok(None);
+        }
+        let texts = self.texts(name)?;
+        let made = match (name, &texts[..]) {
+            ("substring", chunks) => self.builder.substrings(chunks.iter().map(|(_, chunk)| chunk)),
+            (_, [(at, pattern)]) => self.pattern(*at, pattern, (*at, ""))?,
+            (_, [(at, pattern), (flags_at, flags)]) => self.pattern(*at, pattern, (*flags_at, flags))?,
+            _ => return Err(errors::expected_text(self.scanner.source, start, name)),
+        };
+        Ok(Some(made))
+    }
+
+    /// Texts up to and with the closing bracket, each with its place.
+    fn texts(&mut self, function: &str) -> Result<Vec<(usize, String)>> {
+        let mut texts = Vec::new();
+        self.scanner.space(true);
+        if self.scanner.eat(")") {
+            return Ok(texts);
+        }
+        loop {
+            self.scanner.space(true);
+            let at = self.scanner.offset;
+            if !self.scanner.eat("\"") {
+                return Err(errors::expected_text(self.scanner.source, at, function));
+            }
+            texts.push((at, self.scanner.literal()?));
+            self.scanner.space(true);
+            if self.scanner.eat(")") {
+                return Ok(texts);
+            }
+            if !self.scanner.eat(",") {
+                return Err(errors::expected_text(self.scanner.source, self.scanner.offset, function));
+            }
+        }
+    }
+
+    /// A pattern of ECMA-262, which matches as a whole.
+    fn pattern(&mut self, at: usize, pattern: &str, (flags_at, flags): (usize, &str)) -> Result<ExprId> {
+        let mut options = regex::Options::default().dialect(regex::Dialect::Ecma262);
+        let mut in_json = false;
+        for flag in flags.chars() {
+            match flag {
+                'i' => options = options.case_insensitive(true),
+                's' => options = options.dot_matches_newline(true),
+                'j' => in_json = true,
+                // patterns are over characters in any case
+                'u' => {}
+                _ => return Err(errors::regex_flag(self.scanner.source, flags_at, flag)),
+            }
+        }
+        let plain = CharClass::new([(' ', '!'), ('#', '['), (']', char::MAX)]);
+        let classes = &mut |g: &mut GrammarBuilder, class: &CharClass| {
+            g.char_class(if in_json { class.intersection(&plain) } else { class.clone() })
+        };
+        let source = self.scanner.source;
+        regex::lower_into(&mut self.builder, pattern, &options, classes)
+            .map_err(|error| errors::in_pattern(error, source, at))
+    }
+}

@@ -1,0 +1,122 @@
+//! Attributes of rules and terminals: `name[lazy, max_chars=9]: …`.
+
+use super::errors;
+use super::parser::{Item, Parser};
+use super::scanner::Word;
+use crate::error::Result;
+
+/// The attributes that are read.
+pub(super) const ALLOWED: &str = "lazy, suffix=\"…\", stop=\"…\", max_tokens=N, max_chars=N, capture, capture=\"name\", \
+     stop_capture=\"name\", temperature=N";
+
+/// What stands in brackets after a name. `capture`, `stop_capture` and `temperature` say nothing of texts; their values are checked.
+#[derive(Debug, Default)]
+pub(super) struct Attributes<'s> {
+    /// Whether the shortest word counts.
+    pub(super) is_lazy: bool,
+    /// What ends the rule, of `suffix` or `stop`, and where it stands. The rule is lazy then.
+    pub(super) end: Option<(usize, Item<'s>)>,
+    pub(super) max_chars: Option<u32>,
+    pub(super) max_tokens: Option<u32>,
+}
+
+impl<'s> Parser<'s> {
+    /// The attributes after a name, if there are any.
+    pub(super) fn attributes(&mut self) -> Result<Attributes<'s>> {
+        let mut read = Attributes::default();
+        if !self.takes("[") {
+            return Ok(read);
+        }
+        let mut seen: Vec<(usize, &str)> = Vec::new();
+        loop {
+            let at = self.offset();
+            let name = self.name()?;
+            if seen.iter().any(|(_, known)| *known == name) {
+                return Err(errors::attribute_twice(self.source, at, name));
+            }
+            seen.push((at, name));
+            let has_value = self.takes("=");
+            match name {
+                "lazy" if !has_value => read.is_lazy = true,
+                "suffix" | "stop" if has_value => {
+                    if read.end.is_some() {
+                        let why = "`suffix` and `stop` do not stand together";
+                        return Err(errors::attributes_together(self.source, at, name, why));
+                    }
+                    (read.is_lazy, read.end) = (true, Some(self.end(name)?));
+                }
+                "capture" if !has_value => {}
+                "capture" | "stop_capture" if has_value => self.capture(name)?,
+                "temperature" if has_value => self.temperature(name)?,
+                "max_chars" => read.max_chars = Some(self.most(name, has_value)?),
+                "max_tokens" => read.max_tokens = Some(self.most(name, has_value)?),
+                "lazy" | "suffix" | "stop" | "stop_capture" | "temperature" => {
+                    return Err(errors::attribute_value(self.source, self.offset(), name, ALLOWED));
+                }
+                _ => return Err(errors::unknown_attribute(self.source, at, name)),
+            }
+            if !self.takes(",") {
+                break;
+            }
+        }
+        self.expect("]")?;
+        if let Some(&(at, name)) = seen.iter().find(|(_, name)| *name == "stop_capture")
+            && read.end.is_none()
+        {
+            let why = "`stop_capture` stands beside `suffix` or `stop`";
+            return Err(errors::attributes_together(self.source, at, name, why));
+        }
+        Ok(read)
+    }
+
+    fn most(&mut self, name: &str, has_value: bool) -> Result<u32> {
+        match self.peek() {
+            Some(Word::Number(_)) if has_value => self.number(),
+            _ => Err(errors::attribute_value(self.source, self.offset(), name, "0 to 4294967295")),
+        }
+    }
+
+    /// The text, pattern, terminal or token that ends a rule.
+    fn end(&mut self, name: &str) -> Result<(usize, Item<'s>)> {
+        let at = self.offset();
+        let item = match self.peek().cloned() {
+            Some(Word::Text(text, ignores_case)) if !text.is_empty() => Item::Text { text, ignores_case },
+            Some(Word::Pattern(pattern, flags)) => Item::Pattern { pattern, flags },
+            Some(Word::Name(terminal)) if super::lower::is_terminal(terminal) => Item::Name(terminal),
+            Some(Word::Special(token)) => Item::Special(token),
+            Some(Word::Ids(ids)) => Item::Ids(ids),
+            _ => {
+                let allowed = "a literal that is not empty, a pattern, a terminal or a token";
+                return Err(errors::attribute_value(self.source, at, name, allowed));
+            }
+        };
+        self.step();
+        Ok((at, item))
+    }
+
+    fn capture(&mut self, name: &str) -> Result<()> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        match self.peek() {
+            Some(Word::Text(text, false)) if !text.is_empty() && text.chars().all(is_name) => {
+                self.step();
+                Ok(())
+            }
+            _ => {
+                let allowed = "a name in quotes, of letters, digits, `_`, `-` and `.`";
+                Err(errors::attribute_value(self.source, self.offset(), name, allowed))
+            }
+        }
+    }
+
+    fn temperature(&mut self, name: &str) -> Result<()> {
+        let at = self.offset();
+        let rest = self.source.get(at..).unwrap_or("");
+        let length = rest.find([',', ']', '\n']).unwrap_or(rest.len());
+        let number: Option<f64> = rest[..length].trim_end().parse().ok();
+        if number.is_none_or(|number| !number.is_finite() || number < 0.0) {
+            return Err(errors::attribute_value(self.source, at, name, "a number from 0"));
+        }
+        self.skip_to(at + length);
+        Ok(())
+    }
+}

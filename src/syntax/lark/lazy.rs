@@ -1,0 +1,263 @@
+//! Rules that end where they can: `lazy`, `suffix` and `stop`.
+//!
+//! A lazy rule that is any text up to a string becomes [free text](FreeText); other ones are intersected with what does not go on
+//! after one of their words.
+
+use super::lower::Lowering;
+use super::parser::{Body, Definition, Item, Part};
+use crate::error::Result;
+use crate::grammar::{ByteSet, ExprId, FreeText};
+
+/// Patterns of any text without flags.
+const ANY: [&str; 9] = [
+    "(\\n|.)*",
+    "(.|\\n)*",
+    "(?:\\n|.)*",
+    "(?:.|\\n)*",
+    "[\\s\\S]*",
+    "[\\S\\s]*",
+    "(?s:.)*",
+    "(?s:.*)",
+    "(?s).*",
+];
+
+/// How many terminals may stand for each other.
+const MAX_NAMES: usize = 64;
+
+/// A lazy rule that may keep others from going on.
+pub(super) struct Lazy<'s> {
+    pub(super) name: &'s str,
+    /// All of its words, and longer ones.
+    part: ExprId,
+    /// The string that ends any text.
+    trigger: Option<String>,
+}
+
+/// What a lazy rule may stand beside.
+pub(super) enum Lexeme<'t> {
+    AnyText,
+    Text(&'t str),
+    Other,
+}
+
+/// What stands after any text in a pattern; none if it does not begin with any text.
+fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
+    if !flags.chars().all(|flag| matches!(flag, 's' | 'u')) {
+        return None;
+    }
+    let dots = flags.contains('s').then_some(".*");
+    ANY.into_iter().chain(dots).find_map(|any| pattern.strip_prefix(any))
+}
+
+/// The string that a pattern without operators matches.
+fn literal(pattern: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        text.push(match c {
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                c if c.is_ascii_punctuation() => c,
+                _ => return None,
+            },
+            '.' | '^' | '$' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' => return None,
+            c => c,
+        });
+    }
+    Some(text)
+}
+
+impl<'s> Lowering<'s, '_, '_> {
+    /// Whether any text is a word, and nothing else.
+    pub(super) fn is_any_text(&self, item: &Item<'s>) -> bool {
+        let mut item = item;
+        for _ in 0..MAX_NAMES {
+            let body = match item {
+                Item::Pattern { pattern, flags } => {
+                    return matches!(after_any(pattern, flags), Some("" | "?"));
+                }
+                Item::Group(body) => body,
+                Item::Name(name) => match self.definition(name) {
+                    Some(definition) if !definition.attributes.is_lazy => &definition.body,
+                    _ => return false,
+                },
+                _ => return false,
+            };
+            match only(body) {
+                Some(part) if part.max == Some(1) && part.min == 1 || part_repeats(part) => item = &part.item,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// The string up to which a lazy rule is any text.
+    fn trigger(&self, definition: &Definition<'s>) -> Option<String> {
+        let [parts] = &definition.body[..] else { return None };
+        let (first, rest) = parts.split_first()?;
+        let is_once = first.min == 1 && first.max == Some(1);
+        let mut trigger = match &first.item {
+            Item::Pattern { pattern, flags } if is_once => {
+                let rest = after_any(pattern, flags)?;
+                literal(rest.strip_prefix('?').unwrap_or(rest))?
+            }
+            item if (is_once || part_repeats(first)) && self.is_any_text(item) => String::new(),
+            _ => return None,
+        };
+        let parts = rest.iter().map(|part| (part.min == 1 && part.max == Some(1)).then_some(&part.item));
+        for item in parts.chain(definition.attributes.end.iter().map(|(_, item)| Some(item))) {
+            match item? {
+                Item::Text { text, ignores_case: false } => trigger.push_str(text),
+                _ => return None,
+            }
+        }
+        Some(trigger).filter(|trigger| !trigger.is_empty())
+    }
+
+    /// Makes known all lazy rules.
+    pub(super) fn find_lazy(&mut self) -> Result<()> {
+        for definition in self.parsed.definitions.iter().filter(|definition| definition.attributes.is_lazy) {
+            let body = self.body(&definition.body, true, &[], &[])?;
+            let mut part = body;
+            let mut ends_in_token = false;
+            let last = definition.body.iter().all(|parts| {
+                let last = parts.last().filter(|part| part.min == 1 && part.max == Some(1));
+                last.is_some_and(|part| matches!(part.item, Item::Special(_) | Item::Ids(_)))
+            });
+            if let Some((at, item)) = &definition.attributes.end {
+                let end = self.item(item, *at, true, &[], &[])?;
+                part = self.builder.sequence([body, end]);
+                ends_in_token = matches!(item, Item::Special(_) | Item::Ids(_));
+            }
+            ends_in_token |= definition.attributes.end.is_none() && last;
+            let trigger = self.trigger(definition);
+            // a token ends the rule once, and no text holds one
+            let number = if ends_in_token {
+                None
+            } else {
+                self.lazies.push(Lazy { name: definition.name, part, trigger });
+                Some(self.lazies.len() as u32 - 1)
+            };
+            self.lazy_of.insert(definition.name, (number, part));
+        }
+        Ok(())
+    }
+
+    /// The words of a lazy rule that stands beside others: of which no beginning is a word of another.
+    pub(super) fn lazy(&mut self, name: &'s str, beside: &[u32]) -> Result<ExprId> {
+        let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
+        let Some(number) = number else { return Ok(self.bounded(name, part)) };
+        let others: Vec<u32> = beside.iter().copied().filter(|&other| other != number).collect();
+        let key = (number, others);
+        if let Some(&known) = self.lazy_words.get(&key) {
+            return Ok(known);
+        }
+        let others = &key.1;
+        let own = &self.lazies[number as usize];
+        let mut words = if let Some(trigger) = &own.trigger {
+            let mut text = FreeText { triggers: vec![(trigger.as_str().into(), ExprId::EMPTY)], ..FreeText::default() };
+            for &other in others {
+                let Some(other) = &self.lazies[other as usize].trigger else { continue };
+                if text.triggers.iter().all(|(known, _)| **known != **other) {
+                    // where both end they end both
+                    let end = if other.ends_with(&**trigger) { ExprId::EMPTY } else { ExprId::NEVER };
+                    text.triggers.push((other.as_str().into(), end));
+                }
+            }
+            self.builder.free_text(&text)
+        } else {
+            self.builder.shortest(part)
+        };
+        for &other in others {
+            let other = &self.lazies[other as usize];
+            if own_trigger(&self.lazies[number as usize]) && own_trigger(other) {
+                continue;
+            }
+            let begun = self.builder_sequence_of(other.part, other.trigger.clone());
+            let more = self.builder.byte_set(ByteSet::FULL);
+            let longer = self.builder.sequence([begun, more]);
+            words = self.builder.without_beginnings(words, longer);
+        }
+        let words = self.bounded(name, words);
+        self.lazy_words.insert(key, words);
+        Ok(words)
+    }
+
+    /// The words of a lexeme of which no beginning is a word of the lazy rules beside it.
+    pub(super) fn beside(&mut self, made: ExprId, lexeme: &Lexeme<'_>, beside: &[u32]) -> ExprId {
+        if beside.is_empty() {
+            return made;
+        }
+        let triggers: Vec<String> =
+            beside.iter().filter_map(|&other| self.lazies[other as usize].trigger.clone()).collect();
+        let mut others: Vec<ExprId> = beside
+            .iter()
+            .map(|&other| &self.lazies[other as usize])
+            .filter(|other| other.trigger.is_none())
+            .map(|other| other.part)
+            .collect();
+        let mut words = made;
+        match lexeme {
+            Lexeme::AnyText if !triggers.is_empty() => {
+                let forbidden = triggers.iter().map(|trigger| trigger.as_str().into()).collect();
+                let text = FreeText { forbidden, end: Some(ExprId::EMPTY), ..FreeText::default() };
+                words = self.builder.free_text(&text);
+            }
+            Lexeme::Text(text) if triggers.iter().any(|trigger| text.contains(&**trigger)) => {
+                return ExprId::NEVER;
+            }
+            Lexeme::Text(_) => {}
+            _ => {
+                let begun: Vec<ExprId> =
+                    triggers.into_iter().map(|trigger| self.builder_sequence_of(made, Some(trigger))).collect();
+                others.extend(begun);
+            }
+        }
+        if others.is_empty() {
+            return words;
+        }
+        let others = self.builder.choice(others);
+        self.builder.without_beginnings(words, others)
+    }
+
+    /// Any bytes up to a string, or a part.
+    fn builder_sequence_of(&mut self, part: ExprId, trigger: Option<String>) -> ExprId {
+        let Some(trigger) = trigger else { return part };
+        let any = self.builder.byte_set(ByteSet::FULL);
+        let any = self.builder.star(any);
+        let trigger = self.builder.text(trigger);
+        self.builder.sequence([any, trigger])
+    }
+
+    /// The words within the bounds of a definition.
+    pub(super) fn bounded(&mut self, name: &str, mut body: ExprId) -> ExprId {
+        let Some(definition) = self.definition(name) else { return body };
+        let (max_chars, max_tokens) = (definition.attributes.max_chars, definition.attributes.max_tokens);
+        if let Some(most) = max_chars {
+            body = self.builder.max_chars(body, most);
+        }
+        if let Some(most) = max_tokens {
+            body = self.builder.max_tokens(body, most);
+        }
+        body
+    }
+}
+
+fn own_trigger(lazy: &Lazy<'_>) -> bool {
+    lazy.trigger.is_some()
+}
+
+/// The only part of a body.
+fn only<'b, 's>(body: &'b Body<'s>) -> Option<&'b Part<'s>> {
+    match &body[..] {
+        [parts] if parts.len() == 1 => parts.first(),
+        _ => None,
+    }
+}
+
+/// Whether a part comes any number of times.
+fn part_repeats(part: &Part<'_>) -> bool {
+    part.max.is_none() && part.min <= 1
+}
