@@ -67,10 +67,8 @@ impl GrammarBuilder {
             }));
         }
         let states = automaton(&letters);
-        let rules: Vec<Option<RuleId>> = states
-            .iter()
-            .map(|state| (!state.next.is_empty()).then(|| self.declare("substring")))
-            .collect();
+        let rules: Vec<Option<RuleId>> =
+            states.iter().map(|state| (!state.next.is_empty()).then(|| self.declare("substring"))).collect();
         for (state, rule) in states.iter().zip(&rules) {
             let Some(rule) = *rule else { continue };
             let mut ways = vec![ExprId::EMPTY];

@@ -71,10 +71,9 @@ impl Parser<'_> {
                 }
                 "max_chars" | "max_tokens" if has_value => {
                     let most = self.scanner.number()?;
-                    let most = most
-                        .ok_or_else(|| errors::attribute_value(source, value, name, "0 to 4294967295"))?;
-                    let bound =
-                        if name == "max_chars" { &mut read.max_chars } else { &mut read.max_tokens };
+                    let most =
+                        most.ok_or_else(|| errors::attribute_value(source, value, name, "0 to 4294967295"))?;
+                    let bound = if name == "max_chars" { &mut read.max_chars } else { &mut read.max_tokens };
                     *bound = Some(most);
                 }
                 "lazy" | "temperature" | "max_chars" | "max_tokens" => {

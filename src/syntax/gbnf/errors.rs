@@ -97,6 +97,14 @@ pub(super) fn regex_flag(source: &str, offset: usize, flag: char) -> Error {
     )
 }
 
+pub(super) fn no_match(source: &str, offset: usize) -> Error {
+    error(
+        at(source, offset, "gbnf/regex-without-text", "no text matches the pattern")
+            .found(excerpt(&next(source, offset)))
+            .help("look for an anchor in the middle (`a^b`), a look-ahead that contradicts what follows, or a class without characters"),
+    )
+}
+
 /// What is wrong with a pattern, at the place of the grammar where its text begins.
 pub(super) fn in_pattern(cause: Error, source: &str, offset: usize) -> Error {
     cause.map(|diagnostic| {

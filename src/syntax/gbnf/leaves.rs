@@ -3,7 +3,7 @@
 use super::errors;
 use super::parser::Parser;
 use crate::error::Result;
-use crate::grammar::{CharClass, ExprId, GrammarBuilder};
+use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use crate::syntax::regex;
 
 impl Parser<'_> {
@@ -70,7 +70,11 @@ impl Parser<'_> {
             g.char_class(if in_json { class.intersection(&plain) } else { class.clone() })
         };
         let source = self.scanner.source;
-        regex::lower_into(&mut self.builder, pattern, &options, classes)
-            .map_err(|error| errors::in_pattern(error, source, at))
+        let made = regex::lower_into(&mut self.builder, pattern, &options, classes)
+            .map_err(|error| errors::in_pattern(error, source, at))?;
+        match self.builder.expression(made) {
+            Expression::Never => Err(errors::no_match(source, at)),
+            _ => Ok(made),
+        }
     }
 }

@@ -1,24 +1,14 @@
 //! Attributes of rules and terminals: `name[lazy, max_chars=9]: …`.
 
 use super::errors;
-use super::parser::{Item, Parser};
+use super::parser::Parser;
 use super::scanner::Word;
+use super::tree::{Attributes, Item, is_terminal};
 use crate::error::Result;
 
 /// The attributes that are read.
 pub(super) const ALLOWED: &str = "lazy, suffix=\"…\", stop=\"…\", max_tokens=N, max_chars=N, capture, capture=\"name\", \
      stop_capture=\"name\", temperature=N";
-
-/// What stands in brackets after a name. `capture`, `stop_capture` and `temperature` say nothing of texts; their values are checked.
-#[derive(Debug, Default)]
-pub(super) struct Attributes<'s> {
-    /// Whether the shortest word counts.
-    pub(super) is_lazy: bool,
-    /// What ends the rule, of `suffix` or `stop`, and where it stands. The rule is lazy then.
-    pub(super) end: Option<(usize, Item<'s>)>,
-    pub(super) max_chars: Option<u32>,
-    pub(super) max_tokens: Option<u32>,
-}
 
 impl<'s> Parser<'s> {
     /// The attributes after a name, if there are any.
@@ -82,7 +72,7 @@ impl<'s> Parser<'s> {
         let item = match self.peek().cloned() {
             Some(Word::Text(text, ignores_case)) if !text.is_empty() => Item::Text { text, ignores_case },
             Some(Word::Pattern(pattern, flags)) => Item::Pattern { pattern, flags },
-            Some(Word::Name(terminal)) if super::lower::is_terminal(terminal) => Item::Name(terminal),
+            Some(Word::Name(terminal)) if is_terminal(terminal) => Item::Name(terminal),
             Some(Word::Special(token)) => Item::Special(token),
             Some(Word::Ids(ids)) => Item::Ids(ids),
             _ => {

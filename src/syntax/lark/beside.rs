@@ -1,8 +1,24 @@
 //! Which lazy rules may begin where something else may.
 
-use super::lower::is_terminal;
-use super::parser::{Body, Definition, Item, Part};
+use super::tree::{Body, Definition, Item, Part, is_terminal};
+use crate::grammar::ExprId;
 use rustc_hash::FxHashMap;
+
+/// A lazy rule that may keep others from going on.
+pub(super) struct Lazy<'s> {
+    pub(super) name: &'s str,
+    /// All of its words, and longer ones.
+    pub(super) part: ExprId,
+    /// The string that ends any text.
+    pub(super) trigger: Option<String>,
+}
+
+/// What a lazy rule may stand beside.
+pub(super) enum Lexeme<'t> {
+    AnyText,
+    Text(&'t str),
+    Other,
+}
 
 /// Lazy rules by their numbers, sorted.
 pub(super) type Set = Vec<u32>;
@@ -18,25 +34,63 @@ pub(super) fn union(one: &[u32], other: &[u32]) -> Set {
 /// The lazy rules that something may begin with, and whether it may be empty.
 type First = (Set, bool);
 
-/// What each rule may begin with. Nothing is known of grammars without lazy rules.
+/// The lazy rules that may begin where something has ended that may go on: in every case, and in some.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) always: Set,
+    pub(super) sometimes: Set,
+}
+
+impl Ends {
+    /// With rules that may begin in every case.
+    fn with(mut self, begun: &[u32]) -> Ends {
+        self.always = union(&self.always, begun);
+        self.sometimes = union(&self.sometimes, begun);
+        self
+    }
+
+    /// In either of two cases; none is a case that is not known yet.
+    fn either(one: Option<Ends>, other: Option<Ends>) -> Option<Ends> {
+        match (one, other) {
+            (Some(mut one), Some(other)) => {
+                one.always.retain(|lazy| other.always.contains(lazy));
+                one.sometimes = union(&one.sometimes, &other.sometimes);
+                Some(one)
+            }
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// What each rule may begin with, and what may begin at its end. Nothing is known of grammars without lazy rules.
 #[derive(Default)]
 pub(super) struct Firsts<'s> {
     of: FxHashMap<&'s str, First>,
+    ends: FxHashMap<&'s str, Option<Ends>>,
     numbers: FxHashMap<&'s str, u32>,
 }
 
 impl<'s> Firsts<'s> {
     pub(super) fn new(definitions: &[Definition<'s>], numbers: FxHashMap<&'s str, u32>) -> Firsts<'s> {
-        let mut firsts = Firsts { of: FxHashMap::default(), numbers };
-        let mut changes = !firsts.is_empty();
+        let (of, ends) = Default::default();
+        let mut firsts = Firsts { of, ends, numbers };
+        if firsts.is_empty() {
+            return firsts;
+        }
+        let rules = || definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy);
+        // sets only grow, or only shrink once they are known
+        let mut changes = true;
         while std::mem::take(&mut changes) {
-            let rules = definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy);
-            for definition in rules {
+            for definition in rules() {
                 let first = firsts.body(&definition.body);
-                if firsts.of.get(definition.name) != Some(&first) {
-                    firsts.of.insert(definition.name, first);
-                    changes = true;
-                }
+                changes |= firsts.of.insert(definition.name, first.clone()) != Some(first);
+            }
+        }
+        changes = true;
+        while std::mem::take(&mut changes) {
+            for definition in rules() {
+                let ends = firsts.ends_of_body(&definition.body);
+                changes |= firsts.ends.insert(definition.name, ends.clone()) != Some(ends);
             }
         }
         firsts
@@ -86,5 +140,31 @@ impl<'s> Firsts<'s> {
             Item::Text { text, .. } => (Set::new(), text.is_empty()),
             _ => (Set::new(), false),
         }
+    }
+
+    /// What may begin where a part has ended that is not empty.
+    pub(super) fn ends(&self, part: &Part<'s>) -> Option<Ends> {
+        let ends = match &part.item {
+            Item::Group(body) => self.ends_of_body(body),
+            Item::Name(name) if self.of.contains_key(name) => self.ends.get(name).cloned().flatten(),
+            _ => Some(Ends::default()),
+        }?;
+        let (first, _) = self.item(&part.item);
+        Some(match part.max {
+            None => ends.with(&first),
+            Some(1) => ends,
+            Some(_) => Ends { sometimes: union(&ends.sometimes, &first), ..ends },
+        })
+    }
+
+    fn ends_of_body(&self, body: &Body<'s>) -> Option<Ends> {
+        body.iter().fold(None, |all, parts| {
+            let ends = parts.iter().fold(None, |before: Option<Ends>, part| {
+                let (first, is_empty) = self.part(part);
+                let missing = before.filter(|_| is_empty).map(|before| before.with(&first));
+                Ends::either(self.ends(part), missing)
+            });
+            Ends::either(all, ends)
+        })
     }
 }

@@ -40,9 +40,9 @@ pub(super) fn unclosed(source: &str, offset: usize, open: &str, close: &str) -> 
 
 pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -> Error {
     error(source, offset, "lark/not-json", "what follows the directive is not JSON", |diagnostic| {
-        diagnostic
-            .cause(cause.to_string())
-            .help("write a JSON Schema after `%json`, and an object in braces after `%regex` and `%llguidance`")
+        diagnostic.cause(cause.to_string()).help(
+            "write a JSON Schema after `%json`, and an object in braces after `%regex` and `%llguidance`",
+        )
     })
 }
 

@@ -3,8 +3,9 @@
 //! A lazy rule that is any text up to a string becomes [free text](FreeText); other ones are intersected with what does not go on
 //! after one of their words.
 
+use super::beside::{Lazy, Lexeme};
 use super::lower::Lowering;
-use super::parser::{Body, Definition, Item, Part};
+use super::tree::{Body, Definition, Item, Part};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, FreeText};
 
@@ -23,22 +24,6 @@ const ANY: [&str; 9] = [
 
 /// How many terminals may stand for each other.
 const MAX_NAMES: usize = 64;
-
-/// A lazy rule that may keep others from going on.
-pub(super) struct Lazy<'s> {
-    pub(super) name: &'s str,
-    /// All of its words, and longer ones.
-    part: ExprId,
-    /// The string that ends any text.
-    trigger: Option<String>,
-}
-
-/// What a lazy rule may stand beside.
-pub(super) enum Lexeme<'t> {
-    AnyText,
-    Text(&'t str),
-    Other,
-}
 
 /// What stands after any text in a pattern; none if it does not begin with any text.
 fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
@@ -80,7 +65,7 @@ impl<'s> Lowering<'s, '_, '_> {
                 }
                 Item::Group(body) => body,
                 Item::Name(name) => match self.definition(name) {
-                    Some(definition) if !definition.attributes.is_lazy => &definition.body,
+                    Some(definition) if definition.attributes.is_none() => &definition.body,
                     _ => return false,
                 },
                 _ => return false,
@@ -155,27 +140,25 @@ impl<'s> Lowering<'s, '_, '_> {
             return Ok(known);
         }
         let others = &key.1;
-        let own = &self.lazies[number as usize];
-        let mut words = if let Some(trigger) = &own.trigger {
-            let mut text = FreeText { triggers: vec![(trigger.as_str().into(), ExprId::EMPTY)], ..FreeText::default() };
-            for &other in others {
-                let Some(other) = &self.lazies[other as usize].trigger else { continue };
-                if text.triggers.iter().all(|(known, _)| **known != **other) {
-                    // where both end they end both
-                    let end = if other.ends_with(&**trigger) { ExprId::EMPTY } else { ExprId::NEVER };
-                    text.triggers.push((other.as_str().into(), end));
-                }
+        let own = self.lazies[number as usize].trigger.clone();
+        let mut words = if let Some(trigger) = &own {
+            let mut text =
+                FreeText { triggers: vec![(trigger.as_str().into(), ExprId::EMPTY)], ..FreeText::default() };
+            for other in self.triggers(others).into_iter().filter(|other| other != trigger) {
+                // where both end they end both
+                let end = if other.ends_with(&**trigger) { ExprId::EMPTY } else { ExprId::NEVER };
+                text.triggers.push((other.into(), end));
             }
-            self.builder.free_text(&text)
+            self.text(text)
         } else {
             self.builder.shortest(part)
         };
         for &other in others {
             let other = &self.lazies[other as usize];
-            if own_trigger(&self.lazies[number as usize]) && own_trigger(other) {
+            if own.is_some() && other.trigger.is_some() {
                 continue;
             }
-            let begun = self.builder_sequence_of(other.part, other.trigger.clone());
+            let begun = self.begun_by(other.part, other.trigger.clone());
             let more = self.builder.byte_set(ByteSet::FULL);
             let longer = self.builder.sequence([begun, more]);
             words = self.builder.without_beginnings(words, longer);
@@ -190,8 +173,7 @@ impl<'s> Lowering<'s, '_, '_> {
         if beside.is_empty() {
             return made;
         }
-        let triggers: Vec<String> =
-            beside.iter().filter_map(|&other| self.lazies[other as usize].trigger.clone()).collect();
+        let triggers = self.triggers(beside);
         let mut others: Vec<ExprId> = beside
             .iter()
             .map(|&other| &self.lazies[other as usize])
@@ -203,7 +185,7 @@ impl<'s> Lowering<'s, '_, '_> {
             Lexeme::AnyText if !triggers.is_empty() => {
                 let forbidden = triggers.iter().map(|trigger| trigger.as_str().into()).collect();
                 let text = FreeText { forbidden, end: Some(ExprId::EMPTY), ..FreeText::default() };
-                words = self.builder.free_text(&text);
+                words = self.text(text);
             }
             Lexeme::Text(text) if triggers.iter().any(|trigger| text.contains(&**trigger)) => {
                 return ExprId::NEVER;
@@ -211,7 +193,7 @@ impl<'s> Lowering<'s, '_, '_> {
             Lexeme::Text(_) => {}
             _ => {
                 let begun: Vec<ExprId> =
-                    triggers.into_iter().map(|trigger| self.builder_sequence_of(made, Some(trigger))).collect();
+                    triggers.into_iter().map(|trigger| self.begun_by(made, Some(trigger))).collect();
                 others.extend(begun);
             }
         }
@@ -222,8 +204,27 @@ impl<'s> Lowering<'s, '_, '_> {
         self.builder.without_beginnings(words, others)
     }
 
+    /// The strings up to which lazy rules are any text, each once.
+    fn triggers(&self, lazies: &[u32]) -> Vec<String> {
+        let mut triggers: Vec<String> =
+            lazies.iter().filter_map(|&lazy| self.lazies[lazy as usize].trigger.clone()).collect();
+        triggers.sort_unstable();
+        triggers.dedup();
+        triggers
+    }
+
+    /// A free text, made once.
+    fn text(&mut self, text: FreeText) -> ExprId {
+        if let Some((_, known)) = self.texts.iter().find(|(known, _)| *known == text) {
+            return *known;
+        }
+        let made = self.builder.free_text(&text);
+        self.texts.push((text, made));
+        made
+    }
+
     /// Any bytes up to a string, or a part.
-    fn builder_sequence_of(&mut self, part: ExprId, trigger: Option<String>) -> ExprId {
+    fn begun_by(&mut self, part: ExprId, trigger: Option<String>) -> ExprId {
         let Some(trigger) = trigger else { return part };
         let any = self.builder.byte_set(ByteSet::FULL);
         let any = self.builder.star(any);
@@ -243,10 +244,6 @@ impl<'s> Lowering<'s, '_, '_> {
         }
         body
     }
-}
-
-fn own_trigger(lazy: &Lazy<'_>) -> bool {
-    lazy.trigger.is_some()
 }
 
 /// The only part of a body.

@@ -2,13 +2,14 @@
 //!
 //! Recurses along groups and grammars in grammars, whose depth the parser bounds.
 
-use super::beside::{Firsts, Set, union};
-use super::lazy::{Lazy, Lexeme};
-use super::parser::{Body, Definition, Item, Parsed, Part};
+use super::beside::{Firsts, Lazy, Lexeme, Set, union};
+use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
 use super::{Compiled, Options, common, errors};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use crate::grammar::{CharClass, ExprId, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal};
+use crate::grammar::{
+    CharClass, ExprId, FreeText, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal,
+};
 use crate::syntax::{json_schema, regex};
 use rustc_hash::FxHashMap;
 use std::mem::take;
@@ -29,6 +30,8 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
     /// The words of a lazy rule beside others.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
+    /// Free texts that were made.
+    pub(super) texts: Vec<(FreeText, ExprId)>,
     firsts: Firsts<'s>,
     /// What may stand after a terminal in a rule.
     skipped: Option<ExprId>,
@@ -67,6 +70,7 @@ fn grammar<'s>(
         lazies: Vec::new(),
         lazy_of: FxHashMap::default(),
         lazy_words: FxHashMap::default(),
+        texts: Vec::new(),
         firsts: Firsts::default(),
         skipped: None,
         warnings: take(warnings),
@@ -74,12 +78,6 @@ fn grammar<'s>(
     let made = lowering.grammar(start);
     (*builder, *warnings) = (lowering.builder, lowering.warnings);
     made
-}
-
-/// Whether a name is that of a terminal.
-pub(super) fn is_terminal(name: &str) -> bool {
-    let letter = name.chars().find(|c| c.is_ascii_alphabetic());
-    letter.is_some_and(|c| c.is_ascii_uppercase())
 }
 
 impl<'s, 'p> Lowering<'s, 'p, '_> {
@@ -186,23 +184,44 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     /// Parts one after the other. A part that may be missing is taken apart from the rest where the next part would then
     /// begin beside other lazy rules than after it.
     fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<ExprId> {
-        let mut after = vec![ends.to_vec()];
+        // by part: what those from it on begin with, or what follows them
+        let mut follows = vec![ends.to_vec()];
         for part in parts.iter().rev() {
             let (first, is_empty) = self.firsts.part(part);
-            let last = after.last().map_or(&[][..], |last| last);
-            after.push(if is_empty { union(&first, last) } else { first });
+            let last = follows.last().map_or(&[][..], |last| last);
+            follows.push(if is_empty { union(&first, last) } else { first });
         }
-        after.reverse();
+        follows.reverse();
+        // by part: the lazy rules that it begins beside where the part before it has come
+        let mut after = vec![begins.to_vec()];
+        for (part, follows) in parts.iter().zip(&follows[1..]) {
+            let ends = self.firsts.ends(part).unwrap_or_default();
+            let beside = union(&ends.always, follows);
+            if after.len() < parts.len()
+                && let Some(&lazy) = ends.sometimes.iter().find(|lazy| !beside.contains(lazy))
+            {
+                return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+            }
+            after.push(beside);
+        }
         // by part: it and those after it, once the one before it has come
         let mut come = vec![ExprId::EMPTY; parts.len() + 1];
         for first in (0..=parts.len()).rev() {
-            let begins = if first == 0 { begins } else { &after[first] };
+            let begins = &after[first];
             let mut ways = Vec::new();
             let mut at = first;
             while let Some(part) = parts.get(at) {
-                let may_miss = part.min == 0 && begins != after[at + 1];
+                let differs = begins != &after[at + 1];
+                let may_miss = part.min == 0 && differs;
                 let min = if may_miss { 1 } else { part.min };
-                let made = self.part(part, min, false, begins, &after[at + 1])?;
+                let is_empty = self.firsts.item(&part.item).1;
+                if is_empty
+                    && at + 1 < parts.len()
+                    && let Some(&lazy) = begins.iter().find(|lazy| !after[at + 1].contains(lazy))
+                {
+                    return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+                }
+                let made = self.part(part, min, false, begins, &follows[at + 1])?;
                 ways.push(self.builder.sequence([made, come[at + 1]]));
                 if !may_miss {
                     break;
@@ -233,7 +252,11 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         if max == Some(0) {
             return Ok(ExprId::EMPTY);
         }
-        let again = union(&self.firsts.item(&part.item).0, ends);
+        let own = self.firsts.ends(part).unwrap_or_default();
+        let again = union(&union(&self.firsts.item(&part.item).0, ends), &own.always);
+        if let Some(&lazy) = own.sometimes.iter().find(|lazy| !again.contains(lazy)) {
+            return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+        }
         let more = self.element(part, in_terminal, &again, &again)?;
         if again == begins {
             return Ok(self.builder.repeat(more, min, max));

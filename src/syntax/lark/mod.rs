@@ -2,12 +2,15 @@
 //!
 //! What hosts send of it: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`,
 //! groups, `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, of no meaning here), `%ignore`, `%import common.NAME`,
-//! JSON Schemas (`%json {…}`), special tokens (`<|end|>`, `<[5,7-9]>`), the attributes `max_tokens` and `max_chars` of rules
-//! and terminals, and `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
+//! JSON Schemas (`%json {…}`), grammars in grammars (`%lark {…}`), rows of chunks (`%regex {"substring_chunks": […]}`), special
+//! tokens (`<|end|>`, `<[5,7-9]>`), attributes (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that say nothing of
+//! texts), and `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
 //!
 //! The language is that of the rules as written: a terminal is an expression like any other, and nothing is longest first
 //! as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are words. Between two terminals of
 //! rules what `%ignore` names may stand any number of times, and also after the last one.
+//!
+//! A lazy rule is the exception: it ends where it can, and what may begin where it begins has no word of it as a beginning.
 //!
 //! ```
 //! use grammata::syntax::lark::{Options, compile};
@@ -26,6 +29,7 @@ mod lazy;
 mod lower;
 mod parser;
 mod scanner;
+mod tree;
 
 use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;

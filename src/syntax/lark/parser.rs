@@ -1,76 +1,12 @@
 //! Words -> definitions.
 
-use super::attributes::Attributes;
 use super::errors;
 use super::scanner::{Placed, Word, scan};
+use super::tree::{Body, Definition, Import, Item, Parsed, Part};
 use crate::error::Result;
 
 /// How deep groups may stand in each other.
 const MAX_DEPTH: usize = 128;
-
-/// Alternatives, each a sequence.
-pub(super) type Body<'s> = Vec<Vec<Part<'s>>>;
-
-/// A part of a sequence, and how often it comes.
-#[derive(Debug)]
-pub(super) struct Part<'s> {
-    pub(super) at: usize,
-    pub(super) item: Item<'s>,
-    pub(super) min: u32,
-    pub(super) max: Option<u32>,
-}
-
-#[derive(Debug)]
-pub(super) enum Item<'s> {
-    Name(&'s str),
-    Text {
-        text: String,
-        ignores_case: bool,
-    },
-    Pattern {
-        pattern: String,
-        flags: &'s str,
-    },
-    Range(char, char),
-    Json(&'s str),
-    /// A special token by its text.
-    Special(&'s str),
-    /// Tokens by their ids: `5,7-9`; `^5` is all others, `*` all.
-    Ids(&'s str),
-    /// A grammar with names of its own.
-    Lark(Box<Parsed<'s>>),
-    /// Chunks of which those next to each other come.
-    Chunks(Vec<String>),
-    Group(Body<'s>),
-}
-
-/// A rule or a terminal.
-#[derive(Debug)]
-pub(super) struct Definition<'s> {
-    pub(super) at: usize,
-    pub(super) name: &'s str,
-    pub(super) attributes: Attributes<'s>,
-    pub(super) body: Body<'s>,
-}
-
-/// All that a text says.
-#[derive(Debug, Default)]
-pub(super) struct Parsed<'s> {
-    pub(super) definitions: Vec<Definition<'s>>,
-    /// What `%ignore` names.
-    pub(super) ignored: Vec<Body<'s>>,
-    /// Whether what `%ignore` names may stand before the first terminal too.
-    pub(super) skips_first: bool,
-    /// What `%import` names, by the names that it has here.
-    pub(super) imports: Vec<Import<'s>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Import<'s> {
-    pub(super) at: usize,
-    pub(super) name: &'s str,
-    pub(super) alias: &'s str,
-}
 
 pub(super) struct Parser<'s> {
     pub(super) source: &'s str,
@@ -319,7 +255,8 @@ impl<'s> Parser<'s> {
             }
             Word::Name(name) => {
                 self.at += 1;
-                let is_template = !matches!(self.words.get(self.at + 1), Some((_, Word::Number(_) | Word::Mark(","))));
+                let is_template =
+                    !matches!(self.words.get(self.at + 1), Some((_, Word::Number(_) | Word::Mark(","))));
                 if let Some(Word::Mark("{")) = self.peek()
                     && is_template
                 {

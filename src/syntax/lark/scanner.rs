@@ -88,7 +88,10 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
 }
 
 fn follows_json(words: &[Placed<'_>]) -> bool {
-    matches!(words.last(), Some((_, Word::Directive("%json" | "%regex" | "%llguidance" | "%grammar_options"))))
+    matches!(
+        words.last(),
+        Some((_, Word::Directive("%json" | "%regex" | "%llguidance" | "%grammar_options")))
+    )
 }
 
 /// How long the name is that a text begins with. A hyphen is part of it where the name goes on after it, as in llguidance.
