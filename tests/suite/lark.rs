@@ -63,3 +63,69 @@ fn texts_without_end_are_bounded() {
     let long = "start: \"a\" ".to_owned() + &"\"b\" ".repeat(5_000_000);
     assert_eq!(compile(&long, &Options::default()).unwrap_err().code(), "limit/exceeded");
 }
+
+#[test]
+fn lazy_rules_in_deep_groups_take_little_time() {
+    let heads: String = (0..60).map(|n| format!("h{n}[lazy]: T \"<{n}>\"\n")).collect();
+    let deep: String =
+        (0..60).fold("\"x\"".to_owned(), |inner, n| format!("(h{n} [\"a\"] ({inner})* \"{n}\")*"));
+    let grammar = compile(&format!("start: {deep} T\n{heads}T: /(.|\\n)*/"), &Options::default());
+    let grammar = grammar.unwrap_or_else(|error| panic!("{error}")).grammar;
+    assert!(grammar.rules().len() < 100_000, "{}", grammar.rules().len());
+}
+
+/// All texts of two letters, up to a length.
+fn texts(most: usize) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut at = 0;
+    while let Some(text) = all.get(at).filter(|text| text.len() < most).cloned() {
+        all.extend(["a", "b"].map(|letter| text.clone() + letter));
+        at += 1;
+    }
+    all
+}
+
+fn accepts(source: &str) -> impl Fn(&str) -> bool + use<> {
+    let language = Language::new(&compile(source, &Options::default()).unwrap().grammar);
+    move |text: &str| language.accepts(text.as_bytes())
+}
+
+#[test]
+fn a_lazy_rule_has_the_words_without_a_shorter_one() {
+    for pattern in ["a+b*", "(a|b)*b", "a?b?", "(ab|a)(ba)+", "a*(b|aa)", "[ab]{2,4}", "(aa)*b|b+a"] {
+        let all = accepts(&format!("start: /{pattern}/"));
+        let lazy = accepts(&format!("start: r\nr[lazy]: /{pattern}/"));
+        for text in texts(7) {
+            let is_shortest = all(&text) && (0..text.len()).all(|end| !all(&text[..end]));
+            assert_eq!(lazy(&text), is_shortest, "{pattern} {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_choice_beside_a_lazy_rule_does_not_go_on_after_it() {
+    for (head, other) in [("a+b", "[ab]*"), ("b?a", "b*a*"), ("(ab)+", "a.*"), ("[ab]{2}", "aa|b")] {
+        let (lazy, free) = (accepts(&format!("start: /{head}/")), accepts(&format!("start: /{other}/s")));
+        let both = accepts(&format!("start: head | WORD\nhead[lazy]: /{head}/\nWORD: /{other}/s"));
+        for text in texts(6) {
+            let begun = |last: usize| (0..=last).any(|end| lazy(&text[..end]));
+            let is_head = lazy(&text) && (text.is_empty() || !begun(text.len() - 1));
+            assert_eq!(both(&text), is_head || free(&text) && !begun(text.len()), "{head} {other} {text:?}");
+        }
+    }
+}
+
+#[test]
+fn parts_of_a_row_are_chunks_that_stand_together() {
+    for chunks in
+        [&["a", "b", "a", "b", "b"][..], &["ab", "a", "b", "ba"], &["a", "", "a"], &["aa", "aab"], &[]]
+    {
+        let list = serde_json::to_string(chunks).unwrap();
+        let found = accepts(&format!("start: %regex {{\"substring_chunks\": {list}}}"));
+        for text in texts(7) {
+            let expected = (0..=chunks.len())
+                .any(|first| (first..=chunks.len()).any(|last| chunks[first..last].concat() == text));
+            assert_eq!(found(&text), expected, "{chunks:?} {text:?}");
+        }
+    }
+}

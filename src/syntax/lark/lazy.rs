@@ -8,6 +8,7 @@ use super::lower::Lowering;
 use super::tree::{Body, Definition, Item, Part};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, FreeText};
+use rustc_hash::FxHashSet;
 
 /// Patterns of any text without flags.
 const ANY: [&str; 9] = [
@@ -101,23 +102,52 @@ impl<'s> Lowering<'s, '_, '_> {
         Some(trigger).filter(|trigger| !trigger.is_empty())
     }
 
+    /// Whether every word of a lazy rule has a token, at its end alone.
+    fn ends_in_token(&self, definition: &Definition<'s>) -> bool {
+        let is_token = |item: &Item<'s>| matches!(item, Item::Special(_) | Item::Ids(_));
+        if let Some((_, end)) = &definition.attributes.end {
+            return is_token(end) && !self.has_token(definition.body.iter().flatten());
+        }
+        definition.body.iter().all(|parts| match parts.split_last() {
+            Some((last, before)) => {
+                let is_once = last.min == 1 && last.max == Some(1);
+                is_once && is_token(&last.item) && !self.has_token(before)
+            }
+            None => false,
+        })
+    }
+
+    /// Whether a token may stand in some parts, or in what they name.
+    fn has_token<'b>(&'b self, parts: impl IntoIterator<Item = &'b Part<'s>>) -> bool {
+        let mut open: Vec<&Part<'s>> = parts.into_iter().collect();
+        let mut seen = FxHashSet::default();
+        while let Some(part) = open.pop() {
+            match &part.item {
+                Item::Special(_) | Item::Ids(_) | Item::Lark(_) => return true,
+                Item::Group(body) => open.extend(body.iter().flatten()),
+                Item::Name(name) if seen.insert(*name) => {
+                    open.extend(self.definition(name).into_iter().flat_map(|it| it.body.iter().flatten()));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// Makes known all lazy rules.
     pub(super) fn find_lazy(&mut self) -> Result<()> {
         for definition in self.parsed.definitions.iter().filter(|definition| definition.attributes.is_lazy) {
             let body = self.body(&definition.body, true, &[], &[])?;
             let mut part = body;
-            let mut ends_in_token = false;
-            let last = definition.body.iter().all(|parts| {
-                let last = parts.last().filter(|part| part.min == 1 && part.max == Some(1));
-                last.is_some_and(|part| matches!(part.item, Item::Special(_) | Item::Ids(_)))
-            });
             if let Some((at, item)) = &definition.attributes.end {
                 let end = self.item(item, *at, true, &[], &[])?;
                 part = self.builder.sequence([body, end]);
-                ends_in_token = matches!(item, Item::Special(_) | Item::Ids(_));
             }
-            ends_in_token |= definition.attributes.end.is_none() && last;
-            let trigger = self.trigger(definition);
+            let ends_in_token = self.ends_in_token(definition);
+            let mut trigger = self.trigger(definition);
+            if let Some(most) = definition.attributes.max_chars {
+                (part, trigger) = (self.builder.max_chars(part, most), None);
+            }
             // a token ends the rule once, and no text holds one
             let number = if ends_in_token {
                 None

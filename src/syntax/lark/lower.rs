@@ -30,6 +30,8 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
     /// The words of a lazy rule beside others.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
+    /// Parts once by their places, each for the lazy rules that may begin where it begins and where it ends.
+    elements: FxHashMap<(usize, Set, Set), ExprId>,
     /// Free texts that were made.
     pub(super) texts: Vec<(FreeText, ExprId)>,
     firsts: Firsts<'s>,
@@ -71,6 +73,7 @@ fn grammar<'s>(
         lazy_of: FxHashMap::default(),
         lazy_words: FxHashMap::default(),
         texts: Vec::new(),
+        elements: FxHashMap::default(),
         firsts: Firsts::default(),
         skipped: None,
         warnings: take(warnings),
@@ -280,11 +283,20 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             Item::Name(name) => is_terminal(name) || self.lazy_of.contains_key(name),
             _ => true,
         };
-        let made = self.item(&part.item, part.at, in_terminal, begins, ends)?;
-        match self.skipped.filter(|_| is_lexeme && !in_terminal) {
-            Some(skipped) => Ok(self.builder.sequence([made, skipped])),
-            None => Ok(made),
+        // groups in groups come twice each where they repeat
+        let key =
+            (!self.firsts.is_empty() && !in_terminal).then(|| (part.at, begins.to_vec(), ends.to_vec()));
+        if let Some(known) = key.as_ref().and_then(|key| self.elements.get(key)) {
+            return Ok(*known);
         }
+        let mut made = self.item(&part.item, part.at, in_terminal, begins, ends)?;
+        if let Some(skipped) = self.skipped.filter(|_| is_lexeme && !in_terminal) {
+            made = self.builder.sequence([made, skipped]);
+        }
+        if let Some(key) = key {
+            self.elements.insert(key, made);
+        }
+        Ok(made)
     }
 
     pub(super) fn item(
