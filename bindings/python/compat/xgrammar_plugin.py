@@ -25,7 +25,11 @@ if not IS_PEER:
     xgrammar.install()
     # the tests of kernels are to run Grammata's function, not XGrammar's kernel
     kernels = importlib.import_module("xgrammar.kernels.apply_token_bitmask_inplace_cpu")
-    vars(kernels)["apply_token_bitmask_inplace_cpu"] = xgrammar.apply_token_bitmask_inplace
+
+    def kernel(logits: Any, bitmask: Any, vocab_size: int | None = None, indices: Any = None) -> None:
+        xgrammar.apply_token_bitmask_inplace(logits, bitmask, vocab_size=vocab_size, indices=indices)
+
+    vars(kernels)["apply_token_bitmask_inplace_cpu"] = kernel
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

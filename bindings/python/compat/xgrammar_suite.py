@@ -84,7 +84,7 @@ REASONS: Reasons = [
         r"(?s)AssertionError: assert ['\"](.(?! in ['\"](error|Lark)))*['\"] (in|==) ['\"](\\n)*(root|xgr|# grammata)",
         "compares the text of XGrammar's EBNF",
     ),
-    (r"error\[gbnf/unexpected\].*(\(=|\) \(=|=\()", "look-ahead of XGrammar's EBNF is not read"),
+    (r"(?s)error\[gbnf/unexpected\].*found: =", "look-ahead of XGrammar's EBNF is not read"),
     (
         r"(?s)Regex pattern did not match|AssertionError: assert ['\"].*['\"] in ['\"](error\[|JSON is|not JSON)"
         r"|assert 'falling back|assert 'minLength/maxLength'",
@@ -115,15 +115,26 @@ NAMED: Reasons = [
     (r"test_token_string_requires_tokenizer|need_tokenizer_info", "names of tokens are looked up when a grammar meets its vocabulary"),
     (r"test_temperature\.py::test_(?!.*invalid)|combines_with_temperature", "temperatures of rules are checked and not kept"),
     (r"multiple_of_unsupported_warns|string_generative_with_length_warns|with_length_still_ignores", "keywords hold that XGrammar ignores"),
+    (r"test_complex_restrictions", "a pattern without anchors matches anywhere in a string"),
+    (r"test_utf8_object_array_in_enum", "type holds beside enum"),
+    (r"test_type_array_empty", "`type` without a type is an error"),
+    (r"test_regex_converter.*a.*f.*n.*r.*t.*v", "patterns: what XGrammar refuses or ignores is read as ECMA-262 has it"),
+    (r"test_regex_macro_invalid_pattern", "a pattern is read with its grammar, not when that is compiled"),
     (r"oneof_unsupported_overlap_warns", "oneOf holds; XGrammar reads it as anyOf"),
-    (r"test_any_order_(acceptance\[.*\"a\": 2|pattern_properties_unbounded|no_required_fields)", "any_order: names do not repeat"),
+    (
+        r"test_any_order_(acceptance\[.*(\"a\": 2|\"c\": false)|pattern_properties_unbounded|no_required_fields)",
+        "any_order: names do not repeat",
+    ),
     (r"test_(date_time|ipv4|hostname|uri_template)_format", "formats are those of their standards"),
     (r"test_array_schema_error_cases\[schema[28]|bounds_beyond_int32|deeply_nested_json_rejected", "what XGrammar refuses is read"),
     (
         r"regex_refuse|regex_macro_unsupported_features|regex_macro_engine_features.*(\(\?=|\(\?!)|consecutive_quantifiers|null_character",
         "patterns: what XGrammar refuses or ignores is read as ECMA-262 has it",
     ),
-    (r"regex_macro_(engine_features|flags).*03a3|folds_ascii_only|ascii-folding|non-ascii-range", "patterns: either case is that of Unicode"),
+    (
+        r"regex_macro_(engine_features|flags).*03a3|folds-ascii-only|ascii-folding|non-ascii-range|test_lark_regex_flags_ebnf",
+        "patterns: either case is that of Unicode",
+    ),
     (r"test_structural_tag_error\[stag_format[03]\]|unlimited_empty_error", "an empty end is allowed: the content may end anywhere"),
 ]
 """Patterns for the name of a test, which go before those for messages."""

@@ -61,6 +61,9 @@ def apply_token_bitmask_inplace(
     masks = bitmask if bitmask.ndim == 2 else bitmask.reshape(1, -1)
     if indices is None and rows.shape[0] != masks.shape[0]:
         raise ValueError(f"{rows.shape[0]} rows of logits and {masks.shape[0]} of bitmasks: give `indices`")
+    count = min(rows.shape[0], masks.shape[0])
+    if indices is not None and any(not 0 <= row < count for row in indices):
+        raise ValueError(f"indices must be from 0 to {count - 1}: logits have {rows.shape[0]} rows and bitmasks {masks.shape[0]}")
     width = min(rows.shape[1], masks.shape[1] * WORD)
     if vocab_size is not None:
         if vocab_size > width:

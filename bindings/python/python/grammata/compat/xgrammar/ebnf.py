@@ -1,7 +1,7 @@
 """XGrammar's macros in EBNF, as GBNF.
 
-`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF. `TagDispatch` and `TokenTagDispatch` become rules of their own: text (or
-tokens) in which a trigger begins a rule.
+`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF. `TagDispatch`
+and `TokenTagDispatch` become rules of their own: text (or tokens) in which a trigger begins a rule.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NoReturn
 from grammata.compat.xgrammar.exception import GrammarCompileError
 
 _PART = re.compile(
-    r"""(?P<skip> \#[^\n]* | "(?:\\.|[^"\\\n])*" | \[(?:\\.|[^\]\\])*\] ) | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring)\b (?=\s*\() )""",
+    r"""(?P<skip> \#[^\n]* | "(?:\\.|[^"\\\n])*" | \[(?:\\.|[^\]\\])*\] )
+    | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring)\b (?=\s*\() )""",
     re.VERBOSE,
 )
 """What a macro's name may stand in without being one (comments, strings, classes), and calls of macros."""
