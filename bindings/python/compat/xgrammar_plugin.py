@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from typing import Any
 
 import pytest
 
