@@ -1,4 +1,4 @@
-"""Examples run: those of docstrings, of the README, and of docs/python.md; and everything is described."""
+"""Examples run: those of docstrings, of the README, of docs/python.md and of the tutorial; and everything is described."""
 
 import doctest
 import inspect
@@ -45,7 +45,7 @@ def test_blocks_of_the_pages_run(root, tmp_path, monkeypatch):
     """In one namespace a page, in a folder that has the tokenizer and a model's folder."""
     (tmp_path / "tokenizer.json").symlink_to(root / "tests/data/smollm2/tokenizer.json")
     monkeypatch.chdir(tmp_path)
-    pages = [root / "bindings/python/README.md", root / "docs/python.md"]
+    pages = [root / "bindings/python/README.md", root / "docs/python.md", root / "docs/tutorial.md"]
     for page in pages:
         namespace: dict[str, object] = {}
         found = [block for block in blocks(page.read_text()) if "model.onnx" not in block]

@@ -21,6 +21,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/structural-tags.md", 3),
     ("docs/syntax.md", 25),
     ("docs/tools.md", 5),
+    ("docs/tutorial.md", 6),
     ("grammars/README.md", 2),
 ];
 
