@@ -54,9 +54,10 @@ use std::process::ExitCode;
 
 /// Compiles grammars to token masks, and shows what they allow.
 ///
-/// GRAMMAR is a file or a folder: a JSON Schema (`.json`), a grammar in GBNF (`.gbnf`), a regular expression
-/// (`.regex`), or the spec of an automaton (`.toml`, or `.json` with a member `kind`). A folder holds exactly one
-/// of `schema.json`, `grammar.gbnf`, `pattern.regex`, `spec.toml` and `spec.json`. A mask file that `compile` has written
+/// GRAMMAR is a file or a folder: a JSON Schema (`.json`), a structural tag (`.json`), a grammar in GBNF
+/// (`.gbnf`) or Lark (`.lark`), a regular expression (`.regex`), or the spec of an automaton (`.toml`, or
+/// `.json` with a member `kind`). A folder holds exactly one of `schema.json`, `tag.json`, `grammar.gbnf`,
+/// `grammar.lark`, `pattern.regex`, `spec.toml` and `spec.json`. A mask file that `compile` has written
 /// (`.gmask`) stands for its grammar.
 ///
 /// Results go to standard output; errors, warnings and timings go to standard error.
