@@ -129,3 +129,33 @@ fn parts_of_a_row_are_chunks_that_stand_together() {
         }
     }
 }
+
+/// Where lazy rules may begin is found out in steps that grow with the text, not with its square.
+#[test]
+fn a_lazy_rule_may_begin_at_the_end_of_a_long_chain() {
+    let count = 20_000;
+    let chain: String = (0..count).map(|rule| format!("r{rule}: r{} | \"{rule}\"\n", rule + 1)).collect();
+    let end = format!("r{count}: call | TEXT\nTEXT: /(.|\\n)*/\ncall[lazy]: TEXT \"<call>\"\n");
+    compile(&format!("start: r0\n{chain}{end}"), &Options::default()).unwrap();
+}
+
+#[test]
+fn lazy_rules_up_to_the_same_string_are_one_and_others_are_counted() {
+    let calls = |count: usize, end: fn(usize) -> String| {
+        let names: Vec<String> = (0..count).map(|call| format!("c{call} \"{call}\"")).collect();
+        let rules: String =
+            (0..count).map(|call| format!("c{call}[lazy]: TEXT \"{}\"\n", end(call))).collect();
+        compile(
+            &format!("start: ({})* TEXT?\nTEXT: /(.|\\n)*/\n{rules}", names.join(" | ")),
+            &Options::default(),
+        )
+    };
+    let language = Language::new(&calls(2_000, |_| "<call>".to_owned()).unwrap().grammar);
+    for (text, expected) in
+        [("so <call>7<call>1999", true), ("so", true), ("<call>", false), ("<call>2000", true)]
+    {
+        assert_eq!(language.accepts(text.as_bytes()), expected, "{text}");
+    }
+    let error = calls(2_000, |call| format!("<call{call}>")).unwrap_err();
+    assert_eq!((error.code(), error.limit()), ("limit/exceeded", Some(grammata::LimitKind::GrammarNodes)));
+}

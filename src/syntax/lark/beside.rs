@@ -77,22 +77,20 @@ impl<'s> Firsts<'s> {
         if firsts.is_empty() {
             return firsts;
         }
-        let rules = || definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy);
+        let rules: Vec<&Definition<'s>> =
+            definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
+        let users = users(&rules);
         // sets only grow, or only shrink once they are known
-        let mut changes = true;
-        while std::mem::take(&mut changes) {
-            for definition in rules() {
-                let first = firsts.body(&definition.body);
-                changes |= firsts.of.insert(definition.name, first.clone()) != Some(first);
-            }
-        }
-        changes = true;
-        while std::mem::take(&mut changes) {
-            for definition in rules() {
-                let ends = firsts.ends_of_body(&definition.body);
-                changes |= firsts.ends.insert(definition.name, ends.clone()) != Some(ends);
-            }
-        }
+        until_nothing_changes(&users, |rule| {
+            let Definition { name, body, .. } = rules[rule];
+            let first = firsts.body(body);
+            firsts.of.insert(*name, first.clone()) != Some(first)
+        });
+        until_nothing_changes(&users, |rule| {
+            let Definition { name, body, .. } = rules[rule];
+            let ends = firsts.ends_of_body(body);
+            firsts.ends.insert(*name, ends.clone()) != Some(ends)
+        });
         firsts
     }
 
@@ -166,5 +164,47 @@ impl<'s> Firsts<'s> {
             });
             Ends::either(all, ends)
         })
+    }
+}
+
+/// By rule, those that name it.
+fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
+    let numbers: FxHashMap<&str, usize> =
+        rules.iter().enumerate().map(|(rule, it)| (it.name, rule)).collect();
+    let mut users = vec![Vec::new(); rules.len()];
+    for (user, definition) in rules.iter().enumerate() {
+        let mut open: Vec<&Part<'_>> = definition.body.iter().flatten().collect();
+        while let Some(part) = open.pop() {
+            match &part.item {
+                Item::Group(body) => open.extend(body.iter().flatten()),
+                Item::Name(name) => {
+                    if let Some(&named) = numbers.get(name) {
+                        users[named].push(user);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for users in &mut users {
+        users.sort_unstable();
+        users.dedup();
+    }
+    users
+}
+
+/// Looks at each rule, and again at those that name one which has changed. `look` says whether a rule has.
+fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bool) {
+    // the last is looked at first: rules are often named before they are defined
+    let mut open: Vec<usize> = (0..users.len()).collect();
+    let mut is_open = vec![true; users.len()];
+    while let Some(rule) = open.pop() {
+        is_open[rule] = false;
+        if look(rule) {
+            for &user in users[rule].iter().filter(|&&user| !is_open[user]) {
+                open.push(user);
+            }
+            users[rule].iter().for_each(|&user| is_open[user] = true);
+        }
     }
 }

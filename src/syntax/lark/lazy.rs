@@ -4,11 +4,13 @@
 //! after one of their words.
 
 use super::beside::{Lazy, Lexeme};
+use super::errors;
 use super::lower::Lowering;
 use super::tree::{Body, Definition, Item, Part};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, FreeText};
-use rustc_hash::FxHashSet;
+use crate::limits::{LimitKind, Limits};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Patterns of any text without flags.
 const ANY: [&str; 9] = [
@@ -22,6 +24,9 @@ const ANY: [&str; 9] = [
     "(?s:.*)",
     "(?s).*",
 ];
+
+/// Nodes that are charged for each pair of lazy rules.
+const PAIR_NODES: usize = 16;
 
 /// How many terminals may stand for each other.
 const MAX_NAMES: usize = 64;
@@ -134,8 +139,13 @@ impl<'s> Lowering<'s, '_, '_> {
         false
     }
 
-    /// Makes known all lazy rules.
+    /// Makes known all lazy rules. Those that are any text up to the same string are one.
+    ///
+    /// # Errors
+    /// Those of bodies; `grammar_nodes`, of which [`PAIR_NODES`] are charged for each pair, as each is held apart from each.
     pub(super) fn find_lazy(&mut self) -> Result<()> {
+        let limit = self.options.json_schema.limits.grammar_nodes;
+        let mut triggers: FxHashMap<String, u32> = FxHashMap::default();
         for definition in self.parsed.definitions.iter().filter(|definition| definition.attributes.is_lazy) {
             let body = self.body(&definition.body, true, &[], &[])?;
             let mut part = body;
@@ -149,12 +159,22 @@ impl<'s> Lowering<'s, '_, '_> {
                 (part, trigger) = (self.builder.max_chars(part, most), None);
             }
             // a token ends the rule once, and no text holds one
-            let number = if ends_in_token {
-                None
-            } else {
-                self.lazies.push(Lazy { name: definition.name, part, trigger });
-                Some(self.lazies.len() as u32 - 1)
+            let known = trigger.as_ref().and_then(|trigger| triggers.get(trigger)).copied();
+            let number = match (ends_in_token, known) {
+                (true, _) => None,
+                (false, Some(known)) => Some(known),
+                (false, None) => {
+                    let number = self.lazies.len() as u32;
+                    triggers.extend(trigger.clone().map(|trigger| (trigger, number)));
+                    self.lazies.push(Lazy { name: definition.name, part, trigger });
+                    Some(number)
+                }
             };
+            if self.lazies.len().saturating_mul(self.lazies.len()).saturating_mul(PAIR_NODES) > limit {
+                let found = format!("{} lazy rules, each held apart from each other", self.lazies.len());
+                let error = Limits::exceeded(LimitKind::GrammarNodes, limit, found);
+                return Err(errors::at_place(error, self.source, definition.at));
+            }
             self.lazy_of.insert(definition.name, (number, part));
         }
         Ok(())
@@ -167,7 +187,7 @@ impl<'s> Lowering<'s, '_, '_> {
         let others: Vec<u32> = beside.iter().copied().filter(|&other| other != number).collect();
         let key = (number, others);
         if let Some(&known) = self.lazy_words.get(&key) {
-            return Ok(known);
+            return Ok(self.bounded(name, known));
         }
         let others = &key.1;
         let own = self.lazies[number as usize].trigger.clone();
@@ -193,9 +213,8 @@ impl<'s> Lowering<'s, '_, '_> {
             let longer = self.builder.sequence([begun, more]);
             words = self.builder.without_beginnings(words, longer);
         }
-        let words = self.bounded(name, words);
         self.lazy_words.insert(key, words);
-        Ok(words)
+        Ok(self.bounded(name, words))
     }
 
     /// The words of a lexeme of which no beginning is a word of the lazy rules beside it.

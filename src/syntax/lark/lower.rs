@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 use std::mem::take;
 
 pub(super) struct Lowering<'s, 'p, 'o> {
-    source: &'s str,
-    options: &'o Options,
+    pub(super) source: &'s str,
+    pub(super) options: &'o Options,
     pub(super) parsed: &'p Parsed<'s>,
     pub(super) builder: GrammarBuilder,
     rules: FxHashMap<&'s str, RuleId>,
@@ -28,7 +28,7 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) lazies: Vec<Lazy<'s>>,
     /// Of each lazy rule: its number, if it has one, and all of its words, and longer ones.
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
-    /// The words of a lazy rule beside others.
+    /// The words of a lazy rule beside others, whatever its bounds.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
     /// Parts once by their places, each for the lazy rules that may begin where it begins and where it ends.
     elements: FxHashMap<(usize, Set, Set), ExprId>,
@@ -105,7 +105,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             self.skipped = Some(self.builder.star(ignored));
         }
         self.find_lazy()?;
-        let numbers = self.lazies.iter().zip(0..).map(|(lazy, number)| (lazy.name, number)).collect();
+        let numbers = self.lazy_of.iter().filter_map(|(&name, &(number, _))| Some((name, number?))).collect();
         self.firsts = Firsts::new(&parsed.definitions, numbers);
         // rules of which there are versions come later than those that ask for them
         let mut next = 0;
