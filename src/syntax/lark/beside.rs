@@ -201,10 +201,11 @@ fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bo
     while let Some(rule) = open.pop() {
         is_open[rule] = false;
         if look(rule) {
-            for &user in users[rule].iter().filter(|&&user| !is_open[user]) {
-                open.push(user);
+            for &user in &users[rule] {
+                if !std::mem::replace(&mut is_open[user], true) {
+                    open.push(user);
+                }
             }
-            users[rule].iter().for_each(|&user| is_open[user] = true);
         }
     }
 }
