@@ -1,16 +1,20 @@
 //! Which lazy rules may begin where something else may.
 
-use super::tree::{Body, Definition, Item, Part, is_terminal};
+use super::bytes::{Bytes, Facts};
+use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
+use super::worklist::{until_nothing_changes, users};
 use crate::grammar::ExprId;
 use rustc_hash::FxHashMap;
 
 /// A lazy rule that may keep others from going on.
 pub(super) struct Lazy<'s> {
+    pub(super) at: usize,
     pub(super) name: &'s str,
     /// All of its words, and longer ones.
     pub(super) part: ExprId,
     /// The string that ends any text.
     pub(super) trigger: Option<String>,
+    pub(super) bytes: Bytes,
 }
 
 /// What a lazy rule may stand beside.
@@ -64,21 +68,26 @@ impl Ends {
 
 /// What each rule may begin with, and what may begin at its end. Nothing is known of grammars without lazy rules.
 #[derive(Default)]
-pub(super) struct Firsts<'s> {
+pub(super) struct Firsts<'s, 'p> {
     of: FxHashMap<&'s str, First>,
     ends: FxHashMap<&'s str, Option<Ends>>,
     numbers: FxHashMap<&'s str, u32>,
+    pub(super) facts: Facts<'s, 'p>,
 }
 
-impl<'s> Firsts<'s> {
-    pub(super) fn new(definitions: &[Definition<'s>], numbers: FxHashMap<&'s str, u32>) -> Firsts<'s> {
-        let (of, ends) = Default::default();
-        let mut firsts = Firsts { of, ends, numbers };
-        if firsts.is_empty() {
-            return firsts;
+impl<'s, 'p> Firsts<'s, 'p> {
+    pub(super) fn new(
+        parsed: &'p Parsed<'s>,
+        numbers: FxHashMap<&'s str, u32>,
+        facts: Facts<'s, 'p>,
+    ) -> Firsts<'s, 'p> {
+        if numbers.is_empty() {
+            return Firsts::default();
         }
+        let (of, ends) = Default::default();
+        let mut firsts = Firsts { of, ends, numbers, facts };
         let rules: Vec<&Definition<'s>> =
-            definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
+            parsed.definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
         let users = users(&rules);
         // sets only grow, or only shrink once they are known
         until_nothing_changes(&users, |rule| {
@@ -130,13 +139,13 @@ impl<'s> Firsts<'s> {
     pub(super) fn item(&self, item: &Item<'s>) -> First {
         match item {
             Item::Group(body) => self.body(body),
+            Item::Beside(body) => (self.body(body).0, false),
             Item::Name(name) => match (self.numbers.get(name), self.of.get(name)) {
                 (Some(&number), _) => (vec![number], false),
                 (None, Some(first)) => first.clone(),
-                (None, None) => (Set::new(), false),
+                (None, None) => (Set::new(), self.facts.name(name).is_empty),
             },
-            Item::Text { text, .. } => (Set::new(), text.is_empty()),
-            _ => (Set::new(), false),
+            _ => (Set::new(), self.facts.item(item).is_empty),
         }
     }
 
@@ -144,6 +153,7 @@ impl<'s> Firsts<'s> {
     pub(super) fn ends(&self, part: &Part<'s>) -> Option<Ends> {
         let ends = match &part.item {
             Item::Group(body) => self.ends_of_body(body),
+            Item::Beside(_) => None,
             Item::Name(name) if self.of.contains_key(name) => self.ends.get(name).cloned().flatten(),
             _ => Some(Ends::default()),
         }?;
@@ -164,48 +174,5 @@ impl<'s> Firsts<'s> {
             });
             Ends::either(all, ends)
         })
-    }
-}
-
-/// By rule, those that name it.
-fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
-    let numbers: FxHashMap<&str, usize> =
-        rules.iter().enumerate().map(|(rule, it)| (it.name, rule)).collect();
-    let mut users = vec![Vec::new(); rules.len()];
-    for (user, definition) in rules.iter().enumerate() {
-        let mut open: Vec<&Part<'_>> = definition.body.iter().flatten().collect();
-        while let Some(part) = open.pop() {
-            match &part.item {
-                Item::Group(body) => open.extend(body.iter().flatten()),
-                Item::Name(name) => {
-                    if let Some(&named) = numbers.get(name) {
-                        users[named].push(user);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    for users in &mut users {
-        users.sort_unstable();
-        users.dedup();
-    }
-    users
-}
-
-/// Looks at each rule, and again at those that name one which has changed. `look` says whether a rule has.
-fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bool) {
-    // the last is looked at first: rules are often named before they are defined
-    let mut open: Vec<usize> = (0..users.len()).collect();
-    let mut is_open = vec![true; users.len()];
-    while let Some(rule) = open.pop() {
-        is_open[rule] = false;
-        if look(rule) {
-            for &user in &users[rule] {
-                if !std::mem::replace(&mut is_open[user], true) {
-                    open.push(user);
-                }
-            }
-        }
     }
 }

@@ -144,6 +144,27 @@ pub(super) fn lazy_beside(source: &str, offset: usize, lazy: &str) -> Error {
     })
 }
 
+pub(super) fn lazy_crossed(source: &str, offset: usize, lazy: &str) -> Error {
+    let message =
+        "a lazy rule could begin in this part and end in the next one, and would not be taken there";
+    error(source, offset, "lark/lazy-crossed", message, |diagnostic| {
+        diagnostic
+            .found(format!("the rule `{}` and {}", excerpt(lazy), next(source, offset)))
+            .allowed("parts next to each other whose characters cannot form the beginning and the rest of the lazy rule")
+            .help("write the calls and then the text: `call* TEXT?`")
+    })
+}
+
+pub(super) fn lazy_ignored(source: &str, offset: usize, lazy: &str) -> Error {
+    let message = "`%ignore` could take the text of this lazy rule";
+    error(source, offset, "lark/lazy-ignored", message, |diagnostic| {
+        diagnostic
+            .found(excerpt(lazy))
+            .allowed("lazy rules with a character that is not ignored")
+            .help("ignore other characters, or name them in the rules in which they may stand")
+    })
+}
+
 pub(super) fn substring(source: &str, offset: usize) -> Error {
     error(source, offset, "lark/regex-directive", "`%regex` has other fields than it reads", |diagnostic| {
         diagnostic

@@ -4,109 +4,19 @@
 //! after one of their words.
 
 use super::beside::{Lazy, Lexeme};
+use super::bytes::Facts;
 use super::errors;
 use super::lower::Lowering;
-use super::tree::{Body, Definition, Item, Part};
+use super::tree::{Definition, Item, Part};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, FreeText};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Patterns of any text without flags.
-const ANY: [&str; 9] = [
-    "(\\n|.)*",
-    "(.|\\n)*",
-    "(?:\\n|.)*",
-    "(?:.|\\n)*",
-    "[\\s\\S]*",
-    "[\\S\\s]*",
-    "(?s:.)*",
-    "(?s:.*)",
-    "(?s).*",
-];
-
 /// Nodes that are charged for each pair of lazy rules.
 const PAIR_NODES: usize = 16;
 
-/// How many terminals may stand for each other.
-const MAX_NAMES: usize = 64;
-
-/// What stands after any text in a pattern; none if it does not begin with any text.
-fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
-    if !flags.chars().all(|flag| matches!(flag, 's' | 'u')) {
-        return None;
-    }
-    let dots = flags.contains('s').then_some(".*");
-    ANY.into_iter().chain(dots).find_map(|any| pattern.strip_prefix(any))
-}
-
-/// The string that a pattern without operators matches.
-fn literal(pattern: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        text.push(match c {
-            '\\' => match chars.next()? {
-                'n' => '\n',
-                'r' => '\r',
-                't' => '\t',
-                c if c.is_ascii_punctuation() => c,
-                _ => return None,
-            },
-            '.' | '^' | '$' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' => return None,
-            c => c,
-        });
-    }
-    Some(text)
-}
-
 impl<'s> Lowering<'s, '_, '_> {
-    /// Whether any text is a word, and nothing else.
-    pub(super) fn is_any_text(&self, item: &Item<'s>) -> bool {
-        let mut item = item;
-        for _ in 0..MAX_NAMES {
-            let body = match item {
-                Item::Pattern { pattern, flags } => {
-                    return matches!(after_any(pattern, flags), Some("" | "?"));
-                }
-                Item::Group(body) => body,
-                Item::Name(name) => match self.definition(name) {
-                    Some(definition) if definition.attributes.is_none() => &definition.body,
-                    _ => return false,
-                },
-                _ => return false,
-            };
-            match only(body) {
-                Some(part) if part.max == Some(1) && part.min == 1 || part_repeats(part) => item = &part.item,
-                _ => return false,
-            }
-        }
-        false
-    }
-
-    /// The string up to which a lazy rule is any text.
-    fn trigger(&self, definition: &Definition<'s>) -> Option<String> {
-        let [parts] = &definition.body[..] else { return None };
-        let (first, rest) = parts.split_first()?;
-        let is_once = first.min == 1 && first.max == Some(1);
-        let mut trigger = match &first.item {
-            Item::Pattern { pattern, flags } if is_once => {
-                let rest = after_any(pattern, flags)?;
-                literal(rest.strip_prefix('?').unwrap_or(rest))?
-            }
-            item if (is_once || part_repeats(first)) && self.is_any_text(item) => String::new(),
-            _ => return None,
-        };
-        let parts = rest.iter().map(|part| (part.min == 1 && part.max == Some(1)).then_some(&part.item));
-        for item in parts.chain(definition.attributes.end.iter().map(|(_, item)| Some(item))) {
-            match item? {
-                Item::Text { text, ignores_case: false } => trigger.push_str(text),
-                _ => return None,
-            }
-        }
-        Some(trigger).filter(|trigger| !trigger.is_empty())
-    }
-
     /// Whether every word of a lazy rule has a token, at its end alone.
     fn ends_in_token(&self, definition: &Definition<'s>) -> bool {
         let is_token = |item: &Item<'s>| matches!(item, Item::Special(_) | Item::Ids(_));
@@ -143,18 +53,18 @@ impl<'s> Lowering<'s, '_, '_> {
     ///
     /// # Errors
     /// Those of bodies; `grammar_nodes`, of which [`PAIR_NODES`] are charged for each pair, as each is held apart from each.
-    pub(super) fn find_lazy(&mut self) -> Result<()> {
+    pub(super) fn find_lazy(&mut self, facts: &Facts<'s, '_>) -> Result<()> {
         let limit = self.options.json_schema.limits.grammar_nodes;
         let mut triggers: FxHashMap<String, u32> = FxHashMap::default();
         for definition in self.parsed.definitions.iter().filter(|definition| definition.attributes.is_lazy) {
-            let body = self.body(&definition.body, true, &[], &[])?;
+            let body = self.body(&definition.body, true, &[], &[])?.0;
             let mut part = body;
             if let Some((at, item)) = &definition.attributes.end {
-                let end = self.item(item, *at, true, &[], &[])?;
+                let end = self.item(item, *at, true, &[], &[])?.0;
                 part = self.builder.sequence([body, end]);
             }
             let ends_in_token = self.ends_in_token(definition);
-            let mut trigger = self.trigger(definition);
+            let mut trigger = self.names.trigger(definition);
             if let Some(most) = definition.attributes.max_chars {
                 (part, trigger) = (self.builder.max_chars(part, most), None);
             }
@@ -166,7 +76,9 @@ impl<'s> Lowering<'s, '_, '_> {
                 (false, None) => {
                     let number = self.lazies.len() as u32;
                     triggers.extend(trigger.clone().map(|trigger| (trigger, number)));
-                    self.lazies.push(Lazy { name: definition.name, part, trigger });
+                    let Definition { name, at, .. } = *definition;
+                    let bytes = facts.name(name);
+                    self.lazies.push(Lazy { at, name, part, trigger, bytes });
                     Some(number)
                 }
             };
@@ -293,17 +205,4 @@ impl<'s> Lowering<'s, '_, '_> {
         }
         body
     }
-}
-
-/// The only part of a body.
-fn only<'b, 's>(body: &'b Body<'s>) -> Option<&'b Part<'s>> {
-    match &body[..] {
-        [parts] if parts.len() == 1 => parts.first(),
-        _ => None,
-    }
-}
-
-/// Whether a part comes any number of times.
-fn part_repeats(part: &Part<'_>) -> bool {
-    part.max.is_none() && part.min <= 1
 }

@@ -2,17 +2,24 @@
 //!
 //! Recurses along groups and grammars in grammars, whose depth the parser bounds.
 
+use super::adjacent::{Crossed, Shape, Shapes, may_hold};
+use super::any_text::Names;
 use super::beside::{Firsts, Lazy, Lexeme, Set, union};
+use super::bytes::{Bytes, Facts};
+use super::runs;
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
 use super::{Compiled, Options, common, errors};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{
-    CharClass, ExprId, FreeText, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal,
+    ByteSet, CharClass, ExprId, FreeText, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal,
 };
 use crate::syntax::{json_schema, regex};
 use rustc_hash::FxHashMap;
 use std::mem::take;
+
+/// An expression, and how its lexemes follow each other. Without lazy rules all shapes are empty.
+pub(super) type Made = (ExprId, Shape);
 
 pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) source: &'s str,
@@ -20,23 +27,25 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) parsed: &'p Parsed<'s>,
     pub(super) builder: GrammarBuilder,
     rules: FxHashMap<&'s str, RuleId>,
-    /// The places of definitions by their names.
-    places: FxHashMap<&'s str, usize>,
+    /// The places of definitions by their names, and their shapes where no lazy rule begins beside them.
+    places: FxHashMap<&'s str, (usize, Shape)>,
+    pub(super) names: Names<'s, 'p>,
     /// Rules that are not defined yet, each for the lazy rules that may begin where it begins and where it ends.
-    open: Vec<(usize, RuleId, Set, Set)>,
-    versions: FxHashMap<(&'s str, Set, Set), RuleId>,
+    open: Vec<(usize, RuleId, Shape, Set, Set)>,
+    versions: FxHashMap<(&'s str, Set, Set), (RuleId, Shape)>,
     pub(super) lazies: Vec<Lazy<'s>>,
     /// Of each lazy rule: its number, if it has one, and all of its words, and longer ones.
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
     /// The words of a lazy rule beside others, whatever its bounds.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
-    /// Parts once by their places, each for the lazy rules that may begin where it begins and where it ends.
-    elements: FxHashMap<(usize, Set, Set), ExprId>,
+    /// Parts once by their places in memory, each for the lazy rules that may begin where it begins and where it ends.
+    elements: FxHashMap<(*const Item<'s>, Set, Set), Made>,
     /// Free texts that were made.
     pub(super) texts: Vec<(FreeText, ExprId)>,
-    firsts: Firsts<'s>,
+    firsts: Firsts<'s, 'p>,
+    shapes: Shapes,
     /// What may stand after a terminal in a rule.
-    skipped: Option<ExprId>,
+    skipped: Option<Made>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -60,10 +69,13 @@ fn grammar<'s>(
     builder: &mut GrammarBuilder,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<RuleId> {
+    let rewritten = runs::joined(parsed);
+    let parsed = rewritten.as_ref().unwrap_or(parsed);
     let mut lowering = Lowering {
         source,
         options,
         parsed,
+        names: Names::new(parsed),
         builder: take(builder),
         rules: FxHashMap::default(),
         places: FxHashMap::default(),
@@ -75,6 +87,7 @@ fn grammar<'s>(
         texts: Vec::new(),
         elements: FxHashMap::default(),
         firsts: Firsts::default(),
+        shapes: Shapes::default(),
         skipped: None,
         warnings: take(warnings),
     };
@@ -88,8 +101,9 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let (source, parsed) = (self.source, self.parsed);
         for (place, Definition { at, name, .. }) in parsed.definitions.iter().enumerate() {
             let rule = self.declare(name, *at)?;
-            self.places.insert(name, place);
-            self.open.push((place, rule, Set::new(), Set::new()));
+            let shape = self.shapes.rule();
+            self.places.insert(name, (place, shape));
+            self.open.push((place, rule, shape, Set::new(), Set::new()));
         }
         for import in &parsed.imports {
             let pattern = common::pattern(import.name)
@@ -98,30 +112,51 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             let body = self.pattern(pattern, "", import.at)?;
             self.builder.define(rule, body);
         }
-        let ignored = parsed.ignored.iter().map(|body| self.body(body, true, &[], &[]));
+        let ignored = parsed.ignored.iter().map(|body| Ok(self.body(body, true, &[], &[])?.0));
         let ignored = ignored.collect::<Result<Vec<_>>>()?;
         if !ignored.is_empty() {
             let ignored = self.builder.choice(ignored);
-            self.skipped = Some(self.builder.star(ignored));
+            self.skipped = Some((self.builder.star(ignored), Shape::EMPTY));
         }
-        self.find_lazy()?;
+        let is_lazy = parsed.definitions.iter().any(|it| it.attributes.is_lazy);
+        let facts = if is_lazy { Facts::new(parsed) } else { Facts::default() };
+        self.find_lazy(&facts)?;
+        self.find_skipped(&facts)?;
         let numbers = self.lazy_of.iter().filter_map(|(&name, &(number, _))| Some((name, number?))).collect();
-        self.firsts = Firsts::new(&parsed.definitions, numbers);
+        self.firsts = Firsts::new(parsed, numbers, facts);
         // rules of which there are versions come later than those that ask for them
         let mut next = 0;
-        while let Some((place, rule, begins, ends)) = self.open.get_mut(next) {
-            let (place, rule, begins, ends) = (*place, *rule, take(begins), take(ends));
-            self.define(&parsed.definitions[place], rule, &begins, &ends)?;
+        while let Some((place, rule, shape, begins, ends)) = self.open.get_mut(next) {
+            let (place, rule, shape, begins, ends) = (*place, *rule, *shape, take(begins), take(ends));
+            self.define(&parsed.definitions[place], (rule, shape), &begins, &ends)?;
             next += 1;
+        }
+        if let Some(Crossed { at, lazy }) = self.shapes.crossed() {
+            return Err(errors::lazy_crossed(source, at, self.lazies[lazy as usize].name));
         }
         let known = self.rules.keys().copied();
         let start = *self.rules.get(start).ok_or_else(|| errors::no_start(source, start, known))?;
         let Some(skipped) = self.skipped.filter(|_| parsed.skips_first) else { return Ok(start) };
         let body = self.builder.rule(start);
-        let body = self.builder.sequence([skipped, body]);
+        let body = self.builder.sequence([skipped.0, body]);
         let first = self.builder.declare("_start");
         self.builder.define(first, body);
         Ok(first)
+    }
+
+    /// The shape of what is ignored, which may stand where any lazy rule may begin.
+    fn find_skipped(&mut self, facts: &Facts<'s, 'p>) -> Result<()> {
+        let Some((_, shape)) = &mut self.skipped else { return Ok(()) };
+        let ignored = self.parsed.ignored.iter().map(|body| facts.body(body));
+        let ignored = ignored.fold(Bytes::default(), |all, bytes| all.or(&bytes));
+        if let Some(lazy) = self.lazies.iter().find(|lazy| may_hold(&ignored, lazy)) {
+            return Err(errors::lazy_ignored(self.source, lazy.at, lazy.name));
+        }
+        let all = 0..self.lazies.len() as u32;
+        let one = self.shapes.open(&ignored, &Lexeme::Other, &self.lazies, all);
+        let first = self.parsed.ignored.iter().flatten().flatten().next();
+        *shape = self.shapes.repeat(one, 0, None, first.map_or(0, |part| part.at));
+        Ok(())
     }
 
     fn declare(&mut self, name: &'s str, at: usize) -> Result<RuleId> {
@@ -135,20 +170,21 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
 
     /// The definition of a name.
     pub(super) fn definition(&self, name: &str) -> Option<&'p Definition<'s>> {
-        self.places.get(name).map(|&place| &self.parsed.definitions[place])
+        self.names.definition(name)
     }
 
     fn define(
         &mut self,
         definition: &Definition<'s>,
-        rule: RuleId,
+        (rule, shape): (RuleId, Shape),
         begins: &[u32],
         ends: &[u32],
     ) -> Result<()> {
         let body = if definition.attributes.is_lazy {
             self.lazy(definition.name, &[])?
         } else {
-            let body = self.body(&definition.body, is_terminal(definition.name), begins, ends)?;
+            let (body, own) = self.body(&definition.body, is_terminal(definition.name), begins, ends)?;
+            self.shapes.define(shape, own);
             self.bounded(definition.name, body)
         };
         self.builder.define(rule, body);
@@ -165,11 +201,12 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         in_terminal: bool,
         begins: &[u32],
         ends: &[u32],
-    ) -> Result<ExprId> {
+    ) -> Result<Made> {
         let mut alternatives = Vec::with_capacity(body.len());
+        let mut shapes = Vec::new();
         if in_terminal || self.firsts.is_empty() {
             for parts in body {
-                let parts = parts.iter().map(|part| self.part(part, part.min, in_terminal, &[], &[]));
+                let parts = parts.iter().map(|part| Ok(self.part(part, part.min, in_terminal, &[], &[])?.0));
                 let parts = parts.collect::<Result<Vec<_>>>()?;
                 alternatives.push(self.builder.sequence(parts));
             }
@@ -178,15 +215,18 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             let begins = union(&first, begins);
             let begins = if is_empty { union(&begins, ends) } else { begins };
             for parts in body {
-                alternatives.push(self.sequence(parts, &begins, ends)?);
+                let (alternative, shape) = self.sequence(parts, &begins, ends)?;
+                alternatives.push(alternative);
+                shapes.push(shape);
             }
         }
-        Ok(self.builder.choice(alternatives))
+        let shape = if self.firsts.is_empty() { Shape::EMPTY } else { self.shapes.choice(shapes) };
+        Ok((self.builder.choice(alternatives), shape))
     }
 
     /// Parts one after the other. A part that may be missing is taken apart from the rest where the next part would then
     /// begin beside other lazy rules than after it.
-    fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<ExprId> {
+    fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<Made> {
         // by part: what those from it on begin with, or what follows them
         let mut follows = vec![ends.to_vec()];
         for part in parts.iter().rev() {
@@ -208,24 +248,33 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             after.push(beside);
         }
         // by part: it and those after it, once the one before it has come
-        let mut come = vec![ExprId::EMPTY; parts.len() + 1];
+        let mut come = vec![(ExprId::EMPTY, Shape::EMPTY); parts.len() + 1];
         for first in (0..=parts.len()).rev() {
             let begins = &after[first];
-            let mut ways = Vec::new();
+            let (mut ways, mut shapes) = (Vec::new(), Vec::new());
             let mut at = first;
             while let Some(part) = parts.get(at) {
                 let differs = begins != &after[at + 1];
-                let may_miss = part.min == 0 && differs;
+                let is_empty = self.firsts.item(&part.item).1 && at + 1 < parts.len();
+                let is_text = is_empty && self.names.is_any_text(&part.item);
+                let may_miss = (part.min == 0 || is_text) && differs;
                 let min = if may_miss { 1 } else { part.min };
-                let is_empty = self.firsts.item(&part.item).1;
                 if is_empty
-                    && at + 1 < parts.len()
+                    && !is_text
                     && let Some(&lazy) = begins.iter().find(|lazy| !after[at + 1].contains(lazy))
                 {
                     return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
                 }
-                let made = self.part(part, min, false, begins, &follows[at + 1])?;
-                ways.push(self.builder.sequence([made, come[at + 1]]));
+                let (mut made, shape) = self.part(part, min, false, begins, &follows[at + 1])?;
+                if is_text && may_miss {
+                    // without it the next part begins beside other lazy rules
+                    let bytes = self.builder.byte_set(ByteSet::FULL);
+                    let bytes = self.builder.plus(bytes);
+                    made = self.builder.intersection([made, bytes]);
+                }
+                let (rest, shape_of_rest) = come[at + 1];
+                ways.push(self.builder.sequence([made, rest]));
+                shapes.push(self.shapes.sequence([shape, shape_of_rest], part.at));
                 if !may_miss {
                     break;
                 }
@@ -233,8 +282,9 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             }
             if at == parts.len() {
                 ways.push(ExprId::EMPTY);
+                shapes.push(Shape::EMPTY);
             }
-            come[first] = self.builder.choice(ways);
+            come[first] = (self.builder.choice(ways), self.shapes.choice(shapes));
         }
         Ok(come[0])
     }
@@ -246,52 +296,59 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         in_terminal: bool,
         begins: &[u32],
         ends: &[u32],
-    ) -> Result<ExprId> {
+    ) -> Result<Made> {
         let max = part.max;
         if max == Some(1) || in_terminal || self.firsts.is_empty() {
-            let one = self.element(part, in_terminal, begins, ends)?;
-            return Ok(self.builder.repeat(one, min, max));
+            let (one, shape) = self.element(part, in_terminal, begins, ends)?;
+            return Ok((self.builder.repeat(one, min, max), self.shapes.repeat(shape, min, max, part.at)));
         }
         if max == Some(0) {
-            return Ok(ExprId::EMPTY);
+            return Ok((ExprId::EMPTY, Shape::EMPTY));
         }
         let own = self.firsts.ends(part).unwrap_or_default();
         let again = union(&union(&self.firsts.item(&part.item).0, ends), &own.always);
         if let Some(&lazy) = own.sometimes.iter().find(|lazy| !again.contains(lazy)) {
             return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
         }
-        let more = self.element(part, in_terminal, &again, &again)?;
-        if again == begins {
-            return Ok(self.builder.repeat(more, min, max));
+        // a first turn that is empty lets the second begin where the first does
+        let differs = |lazy: &&u32| !again.contains(lazy) || !begins.contains(lazy);
+        if self.firsts.item(&part.item).1
+            && let Some(&lazy) = begins.iter().chain(&again).find(differs)
+        {
+            return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
         }
-        let one = self.element(part, in_terminal, begins, &again)?;
+        let (more, shape) = self.element(part, in_terminal, &again, &again)?;
+        let more_shape = self.shapes.repeat(shape, min, max, part.at);
+        if again == begins {
+            return Ok((self.builder.repeat(more, min, max), more_shape));
+        }
+        let (one, shape) = self.element(part, in_terminal, begins, &again)?;
+        let shape = self.shapes.sequence([shape, more_shape], part.at);
         let more = self.builder.repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
         let all = self.builder.sequence([one, more]);
-        Ok(if min == 0 { self.builder.optional(all) } else { all })
+        let shape = self.shapes.repeat(shape, min.min(1), Some(1), part.at);
+        Ok((if min == 0 { self.builder.optional(all) } else { all }, shape))
     }
 
     /// A part once, with what is skipped after it.
-    fn element(
-        &mut self,
-        part: &Part<'s>,
-        in_terminal: bool,
-        begins: &[u32],
-        ends: &[u32],
-    ) -> Result<ExprId> {
+    fn element(&mut self, part: &Part<'s>, in_terminal: bool, begins: &[u32], ends: &[u32]) -> Result<Made> {
         let is_lexeme = match &part.item {
-            Item::Group(_) | Item::Lark(_) => false,
+            Item::Group(_) | Item::Lark(_) | Item::Beside(_) => false,
+            // what is ignored is text, too
+            item if !self.firsts.is_empty() && self.names.is_any_text(item) => false,
             Item::Name(name) => is_terminal(name) || self.lazy_of.contains_key(name),
             _ => true,
         };
         // groups in groups come twice each where they repeat
-        let key =
-            (!self.firsts.is_empty() && !in_terminal).then(|| (part.at, begins.to_vec(), ends.to_vec()));
+        let key = (!self.firsts.is_empty() && !in_terminal)
+            .then(|| (&raw const part.item, begins.to_vec(), ends.to_vec()));
         if let Some(known) = key.as_ref().and_then(|key| self.elements.get(key)) {
             return Ok(*known);
         }
         let mut made = self.item(&part.item, part.at, in_terminal, begins, ends)?;
         if let Some(skipped) = self.skipped.filter(|_| is_lexeme && !in_terminal) {
-            made = self.builder.sequence([made, skipped]);
+            let shape = self.shapes.sequence([made.1, skipped.1], part.at);
+            made = (self.builder.sequence([made.0, skipped.0]), shape);
         }
         if let Some(key) = key {
             self.elements.insert(key, made);
@@ -306,7 +363,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         in_terminal: bool,
         begins: &[u32],
         ends: &[u32],
-    ) -> Result<ExprId> {
+    ) -> Result<Made> {
         let made = match item {
             Item::Name(name) => return self.name(name, at, in_terminal, begins, ends),
             Item::Text { text, ignores_case: false } => self.builder.text(text),
@@ -314,29 +371,52 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             Item::Pattern { pattern, flags } => self.pattern(pattern, flags, at)?,
             Item::Range(low, high) => self.builder.class([(*low, *high)]),
             Item::Chunks(chunks) => self.builder.substrings(chunks),
-            Item::Special(name) => return Ok(self.builder.token(TokenTerminal::named(*name))),
+            Item::Special(name) => {
+                let token = self.builder.token(TokenTerminal::named(*name));
+                return Ok((token, self.closed(item)));
+            }
             Item::Ids(ids) => {
                 let terminal = self.ids(ids, at)?;
-                return Ok(self.builder.token(terminal));
+                return Ok((self.builder.token(terminal), self.closed(item)));
             }
             Item::Group(body) => return self.body(body, in_terminal, begins, ends),
+            Item::Beside(_) => return Ok((ExprId::NEVER, self.closed(item))),
             Item::Json(text) => {
                 self.check_alone(at, begins)?;
-                return self.json(text, at);
+                return Ok((self.json(text, at)?, self.closed(item)));
             }
             Item::Lark(parsed) => {
                 self.check_alone(at, begins)?;
                 let (source, options) = (self.source, self.options);
                 let start = grammar(source, parsed, options, "start", &mut self.builder, &mut self.warnings)?;
-                return Ok(self.builder.rule(start));
+                return Ok((self.builder.rule(start), self.closed(item)));
             }
         };
         let lexeme = match item {
             Item::Text { text, ignores_case: false } => Lexeme::Text(text),
-            _ if self.is_any_text(item) => Lexeme::AnyText,
+            _ if self.names.is_any_text(item) => Lexeme::AnyText,
             _ => Lexeme::Other,
         };
-        Ok(self.beside(made, &lexeme, begins))
+        Ok(self.lexeme(made, item, &lexeme, begins))
+    }
+
+    /// A lexeme that begins where these lazy rules may.
+    fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Made {
+        if begins.is_empty() {
+            return (made, self.closed(item));
+        }
+        let made = self.beside(made, lexeme, begins);
+        let bytes = self.firsts.facts.item(item);
+        (made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied()))
+    }
+
+    /// The shape of a lexeme that no lazy rule may begin beside, or of a lazy one.
+    fn closed(&mut self, item: &Item<'s>) -> Shape {
+        if self.firsts.is_empty() {
+            return Shape::EMPTY;
+        }
+        let bytes = self.firsts.facts.item(item);
+        self.shapes.closed(&bytes)
     }
 
     /// What a name stands for.
@@ -347,7 +427,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         in_terminal: bool,
         begins: &[u32],
         ends: &[u32],
-    ) -> Result<ExprId> {
+    ) -> Result<Made> {
         let Some(&rule) = self.rules.get(name) else {
             let known = self.rules.keys().copied().chain(common::names().map(|name| -> &'s str { name }));
             return Err(errors::undefined(self.source, at, name, known));
@@ -356,29 +436,33 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             return Err(errors::rule_in_terminal(self.source, at, name));
         }
         if self.lazy_of.contains_key(name) && !in_terminal {
-            return self.lazy(name, begins);
+            return Ok((self.lazy(name, begins)?, self.closed(&Item::Name(name))));
         }
-        if is_terminal(name) || begins.is_empty() && ends.is_empty() {
+        let place = self.places.get(name).copied();
+        let (Some((place, shape)), false) = (place, is_terminal(name)) else {
             let made = self.builder.rule(rule);
-            if begins.is_empty() {
-                return Ok(made);
+            if in_terminal {
+                return Ok((made, Shape::EMPTY));
             }
-            let is_any = self.is_any_text(&Item::Name(name));
+            let item = Item::Name(name);
+            let is_any = self.names.is_any_text(&item);
             let lexeme = if is_any { Lexeme::AnyText } else { Lexeme::Other };
-            return Ok(self.beside(made, &lexeme, begins));
+            return Ok(self.lexeme(made, &item, &lexeme, begins));
+        };
+        if begins.is_empty() && ends.is_empty() {
+            return Ok((self.builder.rule(rule), shape));
         }
-        let Some(&place) = self.places.get(name) else { return Ok(self.builder.rule(rule)) };
         let key = (name, begins.to_vec(), ends.to_vec());
-        let version = match self.versions.get(&key) {
+        let (version, shape) = match self.versions.get(&key) {
             Some(&version) => version,
             None => {
-                let version = self.builder.declare(name);
-                self.open.push((place, version, key.1.clone(), key.2.clone()));
+                let version = (self.builder.declare(name), self.shapes.rule());
+                self.open.push((place, version.0, version.1, key.1.clone(), key.2.clone()));
                 self.versions.insert(key, version);
                 version
             }
         };
-        Ok(self.builder.rule(version))
+        Ok((self.builder.rule(version), shape))
     }
 
     /// Checks that no lazy rule may begin where a grammar or a schema does.

@@ -10,7 +10,8 @@
 //! as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are words. Between two terminals of
 //! rules what `%ignore` names may stand any number of times, and also after the last one.
 //!
-//! A lazy rule is the exception: it ends where it can, and what may begin where it begins has no word of it as a beginning.
+//! A lazy rule is the exception: it ends where it can, and what may begin where it begins contains no word of it, alone or with what
+//! follows. `runs` joins texts next to each other, and `adjacent` refuses grammars in which that cannot be told.
 //!
 //! ```
 //! use grammata::syntax::lark::{Options, compile};
@@ -21,15 +22,20 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
+mod adjacent;
+mod any_text;
 mod attributes;
 mod beside;
+mod bytes;
 mod common;
 mod errors;
 mod lazy;
 mod lower;
 mod parser;
+mod runs;
 mod scanner;
 mod tree;
+mod worklist;
 
 use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;

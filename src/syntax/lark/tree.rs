@@ -4,7 +4,7 @@
 pub(super) type Body<'s> = Vec<Vec<Part<'s>>>;
 
 /// A part of a sequence, and how often it comes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Part<'s> {
     pub(super) at: usize,
     pub(super) item: Item<'s>,
@@ -12,7 +12,7 @@ pub(super) struct Part<'s> {
     pub(super) max: Option<u32>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Item<'s> {
     Name(&'s str),
     Text {
@@ -34,10 +34,12 @@ pub(super) enum Item<'s> {
     /// Chunks of which those next to each other come.
     Chunks(Vec<String>),
     Group(Body<'s>),
+    /// No word. Where it stands the lazy rules may begin that these alternatives begin with.
+    Beside(Body<'s>),
 }
 
 /// A rule or a terminal.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Definition<'s> {
     pub(super) at: usize,
     pub(super) name: &'s str,
@@ -46,7 +48,7 @@ pub(super) struct Definition<'s> {
 }
 
 /// All that a text says.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Parsed<'s> {
     pub(super) definitions: Vec<Definition<'s>>,
     /// What `%ignore` names.
@@ -65,7 +67,7 @@ pub(super) struct Import<'s> {
 }
 
 /// What stands in brackets after a name. `capture`, `stop_capture` and `temperature` say nothing of texts; their values are checked.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Attributes<'s> {
     /// Whether the shortest word counts.
     pub(super) is_lazy: bool,

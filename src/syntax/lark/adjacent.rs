@@ -1,0 +1,236 @@
+//! Which lexemes may stand next to each other, and whether a word of a lazy rule may begin in one and end in a later one.
+//!
+//! The lowering builds a [`Shape`] next to each expression. [`Shapes::crossed`] finds by a worklist with what the words of each
+//! shape begin and which bytes would continue a word of a lazy rule at their end. The latter are a superset: where they
+//! meet, the grammar is refused.
+
+use super::beside::{Lazy, Lexeme};
+use super::bytes::Bytes;
+use crate::grammar::ByteSet;
+
+/// A shape by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape(u32);
+
+impl Shape {
+    /// The shape of the empty text.
+    pub(super) const EMPTY: Shape = Shape(0);
+}
+
+/// How lexemes follow each other. `at` is the place of the part after which another one may come.
+#[derive(Clone, Debug)]
+enum Node {
+    Leaf,
+    Sequence { parts: [Shape; 2], at: usize },
+    Choice(Vec<Shape>),
+    Repeat { body: Shape, may_be_empty: bool, at: Option<usize> },
+    Rule(Option<Shape>),
+}
+
+/// What is known of a shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Edges {
+    is_empty: bool,
+    first: ByteSet,
+    /// The bytes that continue a word of a lazy rule which has begun.
+    open: ByteSet,
+    /// One of the lazy rules that have begun.
+    lazy: Option<u32>,
+}
+
+impl Edges {
+    fn or(&self, other: &Edges) -> Edges {
+        Edges {
+            is_empty: self.is_empty || other.is_empty,
+            first: self.first.union(&other.first),
+            open: self.open.union(&other.open),
+            lazy: self.lazy.or(other.lazy),
+        }
+    }
+
+    fn then(&self, next: &Edges) -> Edges {
+        Edges {
+            is_empty: self.is_empty && next.is_empty,
+            first: if self.is_empty { self.first.union(&next.first) } else { self.first },
+            open: if next.is_empty { self.open.union(&next.open) } else { next.open },
+            lazy: if next.is_empty { next.lazy.or(self.lazy) } else { next.lazy },
+        }
+    }
+}
+
+/// A place where a word of a lazy rule may go on in the next lexeme.
+pub(super) struct Crossed {
+    pub(super) at: usize,
+    pub(super) lazy: u32,
+}
+
+pub(super) struct Shapes {
+    nodes: Vec<Node>,
+    edges: Vec<Edges>,
+}
+
+impl Default for Shapes {
+    fn default() -> Shapes {
+        let empty = Edges { is_empty: true, ..Edges::default() };
+        Shapes { nodes: vec![Node::Leaf], edges: vec![empty] }
+    }
+}
+
+impl Shapes {
+    fn push(&mut self, node: Node, edges: Edges) -> Shape {
+        self.nodes.push(node);
+        self.edges.push(edges);
+        Shape(self.nodes.len() as u32 - 1)
+    }
+
+    /// A lexeme that no lazy rule may begin beside, or a lazy one.
+    pub(super) fn closed(&mut self, bytes: &Bytes) -> Shape {
+        let edges = Edges { is_empty: bytes.is_empty, first: bytes.first, ..Edges::default() };
+        self.push(Node::Leaf, edges)
+    }
+
+    /// A lexeme that begins where these lazy rules may.
+    pub(super) fn open(
+        &mut self,
+        bytes: &Bytes,
+        lexeme: &Lexeme<'_>,
+        lazies: &[Lazy<'_>],
+        beside: impl IntoIterator<Item = u32>,
+    ) -> Shape {
+        let mut edges = Edges { is_empty: bytes.is_empty, first: bytes.first, ..Edges::default() };
+        for number in beside {
+            let open = after(bytes, lexeme, &lazies[number as usize]);
+            if !open.is_empty() {
+                edges.open = edges.open.union(&open);
+                edges.lazy = edges.lazy.or(Some(number));
+            }
+        }
+        self.push(Node::Leaf, edges)
+    }
+
+    pub(super) fn sequence(&mut self, parts: [Shape; 2], at: usize) -> Shape {
+        match parts {
+            [Shape::EMPTY, other] | [other, Shape::EMPTY] => other,
+            _ => self.push(Node::Sequence { parts, at }, Edges::default()),
+        }
+    }
+
+    pub(super) fn choice(&mut self, ways: Vec<Shape>) -> Shape {
+        match ways[..] {
+            [one] => one,
+            _ => self.push(Node::Choice(ways), Edges::default()),
+        }
+    }
+
+    pub(super) fn repeat(&mut self, body: Shape, min: u32, max: Option<u32>, at: usize) -> Shape {
+        match (body, min, max) {
+            (Shape::EMPTY, ..) | (_, _, Some(0)) => Shape::EMPTY,
+            (_, 1, Some(1)) => body,
+            _ => {
+                let at = (max != Some(1)).then_some(at);
+                self.push(Node::Repeat { body, may_be_empty: min == 0, at }, Edges::default())
+            }
+        }
+    }
+
+    /// A rule whose body is not known yet.
+    pub(super) fn rule(&mut self) -> Shape {
+        self.push(Node::Rule(None), Edges::default())
+    }
+
+    pub(super) fn define(&mut self, rule: Shape, body: Shape) {
+        self.nodes[rule.0 as usize] = Node::Rule(Some(body));
+    }
+
+    fn look(&self, node: &Node) -> Option<Edges> {
+        let of = |shape: Shape| self.edges[shape.0 as usize];
+        Some(match node {
+            Node::Leaf | Node::Rule(None) => return None,
+            Node::Sequence { parts: [first, second], .. } => of(*first).then(&of(*second)),
+            Node::Choice(ways) => ways.iter().fold(Edges::default(), |all, &way| all.or(&of(way))),
+            Node::Repeat { body, may_be_empty, .. } => {
+                let body = of(*body);
+                Edges { is_empty: body.is_empty || *may_be_empty, ..body }
+            }
+            Node::Rule(Some(body)) => of(*body),
+        })
+    }
+
+    /// The first place where a word of a lazy rule may go on in the next lexeme.
+    pub(super) fn crossed(&mut self) -> Option<Crossed> {
+        if self.edges.iter().all(|edges| edges.lazy.is_none()) {
+            return None;
+        }
+        let mut parents = vec![Vec::new(); self.nodes.len()];
+        for (parent, node) in self.nodes.iter().enumerate() {
+            let parts: &[Shape] = match node {
+                Node::Leaf | Node::Rule(None) => &[],
+                Node::Sequence { parts, .. } => parts,
+                Node::Choice(ways) => ways,
+                Node::Repeat { body, .. } | Node::Rule(Some(body)) => std::slice::from_ref(body),
+            };
+            parts.iter().for_each(|part| parents[part.0 as usize].push(parent));
+        }
+        // the last is looked at first: rules are often named before they are defined
+        let mut open: Vec<usize> = (0..self.nodes.len()).collect();
+        let mut is_open = vec![true; self.nodes.len()];
+        while let Some(place) = open.pop() {
+            is_open[place] = false;
+            let Some(edges) = self.look(&self.nodes[place]) else { continue };
+            if std::mem::replace(&mut self.edges[place], edges) != edges {
+                for &parent in &parents[place] {
+                    if !std::mem::replace(&mut is_open[parent], true) {
+                        open.push(parent);
+                    }
+                }
+            }
+        }
+        let crossed = self.nodes.iter().filter_map(|node| {
+            let (before, after, at) = match node {
+                Node::Sequence { parts: [before, after], at } => (*before, *after, *at),
+                Node::Repeat { body, at: Some(at), .. } => (*body, *body, *at),
+                _ => return None,
+            };
+            let (before, after) = (&self.edges[before.0 as usize], &self.edges[after.0 as usize]);
+            let meet = !before.open.intersection(&after.first).is_empty();
+            before.lazy.filter(|_| meet).map(|lazy| Crossed { at, lazy })
+        });
+        crossed.min_by_key(|crossed| crossed.at)
+    }
+}
+
+/// The bytes that continue a word of a lazy rule which begins in a lexeme (with it, if the rule is not any text up to a
+/// string), and goes on after its end.
+fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
+    let mut next = ByteSet::default();
+    let Some(trigger) = &lazy.trigger else {
+        let begins = !bytes.first.intersection(&lazy.bytes.first).is_empty();
+        return if begins { lazy.bytes.all } else { next };
+    };
+    let trigger = trigger.as_bytes();
+    for (place, byte) in trigger.iter().enumerate().skip(1) {
+        let begun = &trigger[..place];
+        let ends = match lexeme {
+            Lexeme::AnyText => true,
+            Lexeme::Text(text) => text.as_bytes().ends_with(begun),
+            Lexeme::Other => {
+                bytes.last.contains(begun[place - 1]) && begun.iter().all(|&byte| bytes.all.contains(byte))
+            }
+        };
+        if ends {
+            next.insert(*byte);
+        }
+    }
+    next
+}
+
+/// Whether what is ignored may hold a word of a lazy rule.
+pub(super) fn may_hold(ignored: &Bytes, lazy: &Lazy<'_>) -> bool {
+    match &lazy.trigger {
+        Some(trigger) => trigger.bytes().all(|byte| ignored.all.contains(byte)),
+        None => {
+            let (first, last) = (&lazy.bytes.first, &lazy.bytes.last);
+            !first.intersection(&ignored.first).is_empty() && !last.intersection(&ignored.all).is_empty()
+        }
+    }
+}

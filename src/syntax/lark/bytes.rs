@@ -1,0 +1,190 @@
+//! The bytes that the words of a part begin with, end with and consist of, at most.
+
+use super::common;
+use super::tree::{Body, Definition, Item, Parsed, Part};
+use super::worklist::{until_nothing_changes, users};
+use crate::grammar::ByteSet;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+use rustc_hash::FxHashMap;
+
+/// Supersets of the bytes of all words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bytes {
+    /// Whether the empty text may be a word.
+    pub(super) is_empty: bool,
+    pub(super) first: ByteSet,
+    pub(super) last: ByteSet,
+    pub(super) all: ByteSet,
+}
+
+impl Bytes {
+    const EMPTY: Bytes = Bytes { is_empty: true, ..Bytes::of(ByteSet::from_words([0; 4])) };
+
+    /// Single bytes.
+    const fn of(all: ByteSet) -> Bytes {
+        Bytes { is_empty: false, first: all, last: all, all }
+    }
+
+    fn text(text: &[u8]) -> Bytes {
+        text.iter().fold(Bytes::EMPTY, |before, &byte| before.then(&Bytes::of(ByteSet::range(byte, byte))))
+    }
+
+    /// Characters. Those outside ASCII are any bytes outside it.
+    fn characters(ranges: impl IntoIterator<Item = (u32, u32)>) -> Bytes {
+        let mut all = ByteSet::default();
+        for (low, high) in ranges {
+            if low < 0x80 {
+                all.insert_range(low as u8, high.min(0x7F) as u8);
+            }
+            if high >= 0x80 {
+                all.insert_range(0x80, 0xFF);
+            }
+        }
+        Bytes::of(all)
+    }
+
+    fn then(&self, next: &Bytes) -> Bytes {
+        Bytes {
+            is_empty: self.is_empty && next.is_empty,
+            first: if self.is_empty { self.first.union(&next.first) } else { self.first },
+            last: if next.is_empty { next.last.union(&self.last) } else { next.last },
+            all: self.all.union(&next.all),
+        }
+    }
+
+    pub(super) fn or(&self, other: &Bytes) -> Bytes {
+        Bytes {
+            is_empty: self.is_empty || other.is_empty,
+            first: self.first.union(&other.first),
+            last: self.last.union(&other.last),
+            all: self.all.union(&other.all),
+        }
+    }
+
+    fn repeated(self, min: u32, max: Option<u32>) -> Bytes {
+        if max == Some(0) { Bytes::EMPTY } else { Bytes { is_empty: self.is_empty || min == 0, ..self } }
+    }
+
+    fn hir(hir: &Hir) -> Bytes {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Bytes::EMPTY,
+            HirKind::Literal(literal) => Bytes::text(&literal.0),
+            HirKind::Class(Class::Unicode(class)) => Bytes::characters(
+                class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))),
+            ),
+            HirKind::Class(Class::Bytes(class)) => {
+                let mut all = ByteSet::default();
+                class.iter().for_each(|range| all.insert_range(range.start(), range.end()));
+                Bytes::of(all)
+            }
+            HirKind::Repetition(repetition) => {
+                Bytes::hir(&repetition.sub).repeated(repetition.min, repetition.max)
+            }
+            HirKind::Capture(capture) => Bytes::hir(&capture.sub),
+            HirKind::Concat(parts) => {
+                parts.iter().fold(Bytes::EMPTY, |before, part| before.then(&Bytes::hir(part)))
+            }
+            HirKind::Alternation(ways) => {
+                ways.iter().fold(Bytes::default(), |all, way| all.or(&Bytes::hir(way)))
+            }
+        }
+    }
+
+    /// The bytes of a pattern. One that cannot be read may be anything.
+    fn pattern(pattern: &str, flags: &str) -> Bytes {
+        let hir = ParserBuilder::new()
+            .utf8(false)
+            .case_insensitive(flags.contains('i'))
+            .dot_matches_new_line(flags.contains('s'))
+            .ignore_whitespace(flags.contains('x'))
+            .build()
+            .parse(pattern);
+        hir.map_or(Bytes { is_empty: true, ..Bytes::of(ByteSet::FULL) }, |hir| Bytes::hir(&hir))
+    }
+}
+
+/// The bytes of all definitions.
+#[derive(Default)]
+pub(super) struct Facts<'s, 'p> {
+    names: FxHashMap<&'s str, Bytes>,
+    patterns: FxHashMap<(&'p str, &'s str), Bytes>,
+    /// Those of grammars in this one, by their places in memory.
+    grammars: FxHashMap<*const Parsed<'s>, Bytes>,
+}
+
+impl<'s, 'p> Facts<'s, 'p> {
+    pub(super) fn new(parsed: &'p Parsed<'s>) -> Facts<'s, 'p> {
+        let mut facts = Facts::default();
+        for import in &parsed.imports {
+            let pattern = common::pattern(import.name).unwrap_or("");
+            facts.names.insert(import.alias, Bytes::pattern(pattern, ""));
+        }
+        let ends =
+            parsed.definitions.iter().filter_map(|it| it.attributes.end.as_ref()).map(|(_, item)| item);
+        ends.for_each(|item| facts.find(item));
+        let bodies = parsed.definitions.iter().map(|it| &it.body).chain(&parsed.ignored);
+        bodies.flatten().flatten().for_each(|part| facts.find(&part.item));
+        let definitions: Vec<&Definition<'s>> = parsed.definitions.iter().collect();
+        until_nothing_changes(&users(&definitions), |place| {
+            let Definition { name, body, attributes, .. } = definitions[place];
+            let mut bytes = facts.body(body);
+            if let Some((_, end)) = &attributes.end {
+                bytes = bytes.then(&facts.item(end));
+            }
+            facts.names.insert(*name, bytes) != Some(bytes)
+        });
+        facts
+    }
+
+    /// Reads the patterns and the grammars of an item. Recurses along groups and grammars in grammars.
+    fn find(&mut self, item: &'p Item<'s>) {
+        match item {
+            Item::Pattern { pattern, flags } => {
+                self.patterns.entry((pattern, flags)).or_insert_with(|| Bytes::pattern(pattern, flags));
+            }
+            Item::Group(body) => body.iter().flatten().for_each(|part| self.find(&part.item)),
+            Item::Lark(parsed) => {
+                let bytes = Facts::new(parsed).name("start");
+                self.grammars.insert(&raw const **parsed, bytes);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn name(&self, name: &str) -> Bytes {
+        self.names.get(name).copied().unwrap_or_default()
+    }
+
+    pub(super) fn body(&self, body: &Body<'s>) -> Bytes {
+        body.iter().fold(Bytes::default(), |all, parts| {
+            all.or(&parts.iter().fold(Bytes::EMPTY, |before, part| before.then(&self.part(part))))
+        })
+    }
+
+    fn part(&self, part: &Part<'s>) -> Bytes {
+        self.item(&part.item).repeated(part.min, part.max)
+    }
+
+    pub(super) fn item(&self, item: &Item<'s>) -> Bytes {
+        match item {
+            Item::Name(name) => self.name(name),
+            Item::Text { text, ignores_case: false } => Bytes::text(text.as_bytes()),
+            Item::Text { text, ignores_case: true } => Bytes::pattern(&regex_syntax::escape(text), "i"),
+            Item::Pattern { pattern, flags } => {
+                self.patterns.get(&(pattern.as_str(), *flags)).copied().unwrap_or_default()
+            }
+            Item::Range(low, high) => Bytes::characters([(u32::from(*low), u32::from(*high))]),
+            Item::Json(_) => Bytes::of(ByteSet::FULL),
+            // no text holds a token
+            Item::Special(_) | Item::Ids(_) => Bytes::of(ByteSet::default()),
+            Item::Lark(parsed) => self.grammars.get(&(&raw const **parsed)).copied().unwrap_or_default(),
+            Item::Chunks(chunks) => {
+                let any = chunks.iter().map(|chunk| Bytes::text(chunk.as_bytes()));
+                any.fold(Bytes::EMPTY, |all, chunk| all.or(&chunk))
+            }
+            Item::Group(body) => self.body(body),
+            Item::Beside(_) => Bytes::default(),
+        }
+    }
+}

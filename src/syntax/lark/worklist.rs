@@ -1,0 +1,52 @@
+//! What is found out of definitions from those that they name.
+
+use super::tree::{Definition, Item, Part};
+use rustc_hash::FxHashMap;
+
+/// By rule, those that name it.
+pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
+    let numbers: FxHashMap<&str, usize> =
+        rules.iter().enumerate().map(|(rule, it)| (it.name, rule)).collect();
+    let mut users = vec![Vec::new(); rules.len()];
+    for (user, definition) in rules.iter().enumerate() {
+        if let Some((_, Item::Name(name))) = &definition.attributes.end
+            && let Some(&named) = numbers.get(name)
+        {
+            users[named].push(user);
+        }
+        let mut open: Vec<&Part<'_>> = definition.body.iter().flatten().collect();
+        while let Some(part) = open.pop() {
+            match &part.item {
+                Item::Group(body) | Item::Beside(body) => open.extend(body.iter().flatten()),
+                Item::Name(name) => {
+                    if let Some(&named) = numbers.get(name) {
+                        users[named].push(user);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for users in &mut users {
+        users.sort_unstable();
+        users.dedup();
+    }
+    users
+}
+
+/// Looks at each rule, and again at those that name one which has changed. `look` says whether a rule has.
+pub(super) fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bool) {
+    // the last is looked at first: rules are often named before they are defined
+    let mut open: Vec<usize> = (0..users.len()).collect();
+    let mut is_open = vec![true; users.len()];
+    while let Some(rule) = open.pop() {
+        is_open[rule] = false;
+        if look(rule) {
+            for &user in &users[rule] {
+                if !std::mem::replace(&mut is_open[user], true) {
+                    open.push(user);
+                }
+            }
+        }
+    }
+}
