@@ -30,6 +30,15 @@ pub(super) fn no_candidate() -> Error {
     )
 }
 
+/// A device chose a token that it was told not to choose.
+pub(super) fn not_allowed(token: u32) -> Error {
+    model(
+        Diagnostic::new("decode/device-choice", "the device chose a token that the mask does not allow")
+            .found(format!("token {token}"))
+            .help("check the device with `cargo xtask device-check`, or keep logits on the host (`on_device(Some(false))`)"),
+    )
+}
+
 /// A sampling setting outside its range.
 pub(super) fn setting(name: &str, found: f32, allowed: &str) -> Error {
     usage(

@@ -12,6 +12,7 @@
 mod cached;
 mod chat;
 mod chat_functions;
+mod choice;
 mod constraint;
 mod decoder;
 mod draft;
@@ -43,6 +44,7 @@ pub mod ort;
 
 pub use cached::CachedSequence;
 pub use chat::{ChatTemplate, Message};
+pub use choice::{Choice, Chosen};
 pub use constraint::Constraint;
 pub use decoder::Decoder;
 pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};

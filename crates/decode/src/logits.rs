@@ -1,6 +1,8 @@
 //! Views of the logits that a model computed.
 
+use super::choice::{Choice, Chosen, HostChooser};
 use super::errors;
+use super::scores::log_probability_of;
 use grammata::error::Result;
 use std::fmt;
 
@@ -32,6 +34,23 @@ pub trait DeviceLogits: fmt::Debug {
     /// # Errors
     /// `decode/row-range`: there is no such row; or a failure of the device.
     fn copy(&self, index: usize, out: &mut Vec<f32>) -> Result<()>;
+
+    /// Makes choices, each of a row, in the order given. The default copies the rows to the host and chooses there; a device
+    /// that can choose itself sends only the tokens. The error of a choice, as of
+    /// [`Sampler::sample`](super::Sampler::sample), leaves the others as they are.
+    ///
+    /// # Errors
+    /// `decode/row-range`: there is no such row; or a failure of the device.
+    fn choose(&self, choices: &[Choice<'_>]) -> Result<Vec<Result<Chosen>>> {
+        let (mut row, mut host) = (Vec::new(), HostChooser::default());
+        let choose = |choice: &Choice<'_>| {
+            self.copy(choice.row, &mut row)?;
+            let token = host.choose(&row, choice);
+            let score = |token| choice.scored.then(|| log_probability_of(&row, token));
+            Ok(token.map(|token| Chosen { token, log_probability: score(token) }))
+        };
+        choices.iter().map(choose).collect()
+    }
 }
 
 /// The place of a row of logits in the memory of a device: contiguous, valid until the model is fed again.

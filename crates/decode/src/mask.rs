@@ -15,6 +15,11 @@ pub(super) fn allowed_chunks<'a>(
     })
 }
 
+/// Whether `mask` allows a token.
+pub(super) fn allows(mask: &[u32], token: u32) -> bool {
+    mask.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 != 0)
+}
+
 /// The numbers of the bits that are set, rising.
 pub(super) fn bits(mut word: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -5,12 +5,11 @@
 //! probabilities scaled to sum to 1. So top-k and top-p look at allowed tokens only. (llama.cpp applies the temperature
 //! last by default; with temperature 1 the two agree.)
 
+use super::choice::{Choice, HostChooser};
 use super::errors;
-use super::mask::{allowed_chunks, bits};
 use grammata::error::Result;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 /// Settings of a [`Sampler`]. The default is greedy.
@@ -95,29 +94,13 @@ impl SamplingParams {
     }
 }
 
-/// One token that may be chosen.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    logit: f32,
-    token: u32,
-    /// exp((logit - the greatest logit) / temperature): its probability times a constant
-    weight: f64,
-}
-
-/// By falling logit, then rising id: a total order (no logit is NaN here), so that sets do not depend on the sort.
-fn order(a: &Candidate, b: &Candidate) -> Ordering {
-    b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token))
-}
-
-/// Chooses tokens for one sequence.
+/// Chooses tokens for one sequence: the random numbers, and the latest tokens for the repetition penalty.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     settings: SamplingParams,
     random: ChaCha8Rng,
     recent: VecDeque<u32>,
-    /// one bit a token of `recent`; set before a choice and cleared after it
-    penalised: Vec<u32>,
-    candidates: Vec<Candidate>,
+    host: HostChooser,
 }
 
 impl Sampler {
@@ -128,13 +111,7 @@ impl Sampler {
     pub fn new(settings: SamplingParams) -> Result<Sampler> {
         settings.check()?;
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
-        Ok(Sampler {
-            settings,
-            random,
-            recent: VecDeque::new(),
-            penalised: Vec::new(),
-            candidates: Vec::new(),
-        })
+        Ok(Sampler { settings, random, recent: VecDeque::new(), host: HostChooser::default() })
     }
 
     /// The settings.
@@ -160,183 +137,31 @@ impl Sampler {
     }
 
     /// Chooses a token. Bit i of word i/32 of `mask` allows token i; tokens past its end are not allowed, bits past the
-    /// last logit are ignored. Logits that are NaN or minus infinity are never chosen. With one candidate no random
-    /// number is used.
+    /// last logit are ignored. Logits that are NaN or minus infinity are never chosen. Greedy choices use no random number,
+    /// others one each.
     ///
     /// # Errors
     /// No token is allowed, or none that is allowed has a probability.
     pub fn sample(&mut self, logits: &[f32], mask: Option<&[u32]>) -> Result<u32> {
-        self.mark(logits.len());
-        let greedy = self.settings.temperature == 0.0;
-        let (allowed, best) =
-            if greedy { self.best(logits, mask) } else { (self.gather(logits, mask), None) };
-        self.unmark();
-        if !allowed {
-            return Err(errors::empty_mask());
-        }
-        if greedy {
-            return best.ok_or_else(errors::no_candidate);
-        }
-        match self.candidates.as_slice() {
-            [] => Err(errors::no_candidate()),
-            [only] => Ok(only.token),
-            _ => {
-                self.warp();
-                Ok(self.draw())
-            }
-        }
+        let mut host = std::mem::take(&mut self.host);
+        let chosen = host.choose(logits, &self.choice(0, mask, false));
+        self.host = host;
+        chosen
     }
 
-    /// Whether any token that has a logit is allowed, and the first of the most probable ones.
-    fn best(&self, logits: &[f32], mask: Option<&[u32]>) -> (bool, Option<u32>) {
-        let (mut any, mut best, mut greatest) = (false, None, f32::NEG_INFINITY);
-        let penalised = !self.recent.is_empty();
-        for (index, word, chunk) in allowed_chunks(logits, mask) {
-            any = true;
-            if word == u32::MAX && !penalised {
-                // without branches, so that it runs in vectors; max skips NaN
-                let top = chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                if top > greatest {
-                    greatest = top;
-                    best = chunk.iter().position(|&logit| logit == top).map(|bit| (index * 32 + bit) as u32);
-                }
-                continue;
-            }
-            for bit in bits(word) {
-                let token = index * 32 + bit;
-                let logit = chunk.get(bit).map_or(f32::NAN, |&logit| self.penalise(token, logit));
-                if logit > greatest {
-                    greatest = logit;
-                    best = Some(token as u32);
-                }
-            }
-        }
-        (any, best)
+    /// The next choice, from the row of number `row` under `mask`, for who computes it elsewhere: [`Sampler::sample`] would
+    /// take the same token. Uses the same random numbers.
+    pub fn choice<'a>(&'a mut self, row: usize, mask: Option<&'a [u32]>, scored: bool) -> Choice<'a> {
+        let uniform = self.uniform();
+        self.recent.make_contiguous();
+        Choice { row, mask, sampling: &self.settings, penalised: self.recent.as_slices().0, uniform, scored }
     }
 
-    /// Collects the allowed candidates in one pass. True if any token that has a logit is allowed.
-    fn gather(&mut self, logits: &[f32], mask: Option<&[u32]>) -> bool {
-        let mut any = false;
-        let mut candidates = std::mem::take(&mut self.candidates);
-        candidates.clear();
-        for (index, word, chunk) in allowed_chunks(logits, mask) {
-            any = true;
-            for bit in bits(word) {
-                let token = index * 32 + bit;
-                let logit = chunk.get(bit).map_or(f32::NAN, |&logit| self.penalise(token, logit));
-                if logit > f32::NEG_INFINITY {
-                    // plus infinity means "certainly this one"; + 0.0 makes minus zero zero, so that they are equals
-                    let logit = logit.clamp(f32::MIN, f32::MAX) + 0.0;
-                    candidates.push(Candidate { logit, token: token as u32, weight: 1.0 });
-                }
-            }
-        }
-        self.candidates = candidates;
-        any
-    }
-
-    fn penalise(&self, token: usize, logit: f32) -> f32 {
-        if self.penalised.get(token / 32).is_some_and(|word| word >> (token % 32) & 1 != 0) {
-            let penalty = self.settings.repetition_penalty;
-            if logit > 0.0 { logit / penalty } else { logit * penalty }
-        } else {
-            logit
+    /// A uniform number in [0, 1), of 53 bits; 0 for a greedy choice, which needs none.
+    fn uniform(&mut self) -> f64 {
+        match self.settings.temperature == 0.0 {
+            true => 0.0,
+            false => (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64,
         }
     }
-
-    /// Temperature, top-k, top-p, min-p. Leaves at least one candidate, each with its weight.
-    fn warp(&mut self) {
-        let SamplingParams { temperature, top_k, top_p, min_p, .. } = self.settings;
-        let candidates = &mut self.candidates;
-        if top_k > 0 && top_k < candidates.len() {
-            candidates.select_nth_unstable_by(top_k - 1, order);
-            candidates.truncate(top_k);
-            // the selection leaves an order that the standard library may change
-            candidates.sort_unstable_by(order);
-        }
-        let greatest = candidates.iter().map(|c| c.logit).fold(f32::MIN, f32::max);
-        let mut total = 0.0;
-        for candidate in candidates.iter_mut() {
-            let below = f64::from(candidate.logit) - f64::from(greatest);
-            candidate.weight = (below / f64::from(temperature)).exp();
-            total += candidate.weight;
-        }
-        if top_p < 1.0 {
-            // All tokens as improbable as one of weight w weigh at most n * w together. Where that is less than what
-            // top-p leaves out, none of them is in; half of it, so that rounding does not matter.
-            let least = (1.0 - f64::from(top_p)) * total / candidates.len() as f64 / 2.0;
-            candidates.retain(|c| c.weight >= least);
-            let kept = nucleus(candidates, f64::from(top_p) * total);
-            candidates.truncate(kept);
-        }
-        if min_p > 0.0 {
-            // the greatest weight is exp(0) = 1
-            candidates.retain(|c| c.weight >= f64::from(min_p));
-        }
-    }
-
-    /// One token, with a probability in proportion to its weight.
-    fn draw(&mut self) -> u32 {
-        let total: f64 = self.candidates.iter().map(|c| c.weight).sum();
-        // the 53 high bits: a uniform number in [0, 1)
-        let unit = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        let mut left = unit * total;
-        let mut last = 0;
-        for candidate in &self.candidates {
-            if candidate.weight > 0.0 {
-                last = candidate.token;
-                if left < candidate.weight {
-                    break;
-                }
-                left -= candidate.weight;
-            }
-        }
-        last
-    }
-
-    fn mark(&mut self, tokens: usize) {
-        if self.recent.is_empty() {
-            return;
-        }
-        self.penalised.resize(tokens.div_ceil(32), 0);
-        for &token in &self.recent {
-            if let Some(word) = self.penalised.get_mut(token as usize / 32) {
-                *word |= 1 << (token % 32);
-            }
-        }
-    }
-
-    fn unmark(&mut self) {
-        for &token in &self.recent {
-            if let Some(word) = self.penalised.get_mut(token as usize / 32) {
-                *word = 0;
-            }
-        }
-    }
-}
-
-/// Sorts the beginning of `candidates` far enough that the weights of the first n reach `goal`; gives the least such n.
-/// Most nuclei are small, so only as much is sorted as is needed, twice as much each time.
-fn nucleus(candidates: &mut [Candidate], goal: f64) -> usize {
-    let mut sorted = 0;
-    let mut sum = 0.0;
-    let mut chunk = 64;
-    while sorted < candidates.len() {
-        let rest = &mut candidates[sorted..];
-        let size = chunk.min(rest.len());
-        if size < rest.len() {
-            rest.select_nth_unstable_by(size, order);
-        }
-        let part = &mut rest[..size];
-        part.sort_unstable_by(order);
-        for (i, candidate) in part.iter().enumerate() {
-            sum += candidate.weight;
-            if sum >= goal {
-                return sorted + i + 1;
-            }
-        }
-        sorted += size;
-        chunk *= 2;
-    }
-    candidates.len()
 }

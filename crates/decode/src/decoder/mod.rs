@@ -1,5 +1,6 @@
 //! The decoder: a state machine that chooses the tokens of one sequence, an event at a time.
 
+use crate::choice::Chosen;
 use crate::constraint::Constraint;
 use crate::draft::Draft;
 use crate::errors;
@@ -11,7 +12,6 @@ use crate::model::{Feed, Model, Rows, fork_of_beginning};
 use crate::options::{Generation, GenerationOptions};
 use crate::output::{Bounds, Detokenizer, Output, check_prompt};
 use crate::sampler::Sampler;
-use crate::scores::log_probability_of;
 use crate::sequences::SequenceId;
 use crate::timings::Timings;
 use grammata::error::{Error, Result};
@@ -359,8 +359,19 @@ impl<'c> Decoder<'c> {
     /// # Errors
     /// What the constraint and the sampler report; rows of another length than the vocabulary (`decode/logits`).
     pub fn supply(&mut self, logits: &Logits<'_>, first: usize, time: Duration) -> Result<()> {
+        self.supply_chosen(logits, first, time, None)
+    }
+
+    /// The same, where the choice that [`first_choice`](Decoder::first_choice) gave was made.
+    pub(crate) fn supply_chosen(
+        &mut self,
+        logits: &Logits<'_>,
+        first: usize,
+        time: Duration,
+        chosen: Option<Result<Chosen>>,
+    ) -> Result<()> {
         self.record(time, self.pending.len() - self.drafted);
-        let supplied = self.take_rows(logits, first);
+        let supplied = self.take_rows(logits, first, chosen);
         self.fail_on(supplied)
     }
 
@@ -383,9 +394,9 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Ends at a limit, takes a forced token, or makes the mask for a choice. `row` has the logits of the token to come, if
-    /// they are known.
-    fn decide(&mut self, row: Option<&[f32]>) -> Result<()> {
+    /// Ends at a limit, takes a forced token, or makes the mask for a choice. `score` gives the log-probability of the token
+    /// to come, if its logits are known; it is called for a forced token alone.
+    fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
         let bounds = bounds(&self.options, self.context);
         let length = self.fed + self.pending.len();
         if let Some(reason) = self.output.limit(&bounds, length)? {
@@ -406,7 +417,8 @@ impl<'c> Decoder<'c> {
         match if self.masked { only(&self.mask)? } else { None } {
             Some(token) if (token as usize) < self.vocabulary => {
                 self.timings.forced_tokens += 1;
-                self.take(token, true, row)
+                let score = score.filter(|_| self.options.log_probabilities);
+                self.take(token, true, score.map(|score| score(token)).transpose()?)
             }
             // a token that the model does not have is no token it can be fed
             Some(_) => Err(errors::empty_mask()),
@@ -417,8 +429,8 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Appends `token` to the output. `row` has its logits, if they are known.
-    fn take(&mut self, token: u32, forced: bool, row: Option<&[f32]>) -> Result<()> {
+    /// Appends `token` to the output, with its log-probability where that is wanted and known.
+    fn take(&mut self, token: u32, forced: bool, log_probability: Option<f64>) -> Result<()> {
         let start = Instant::now();
         let shown = self.output.text.len();
         let reason = self.output.push(token, self.detokenizer, &bounds(&self.options, self.context))?;
@@ -427,9 +439,7 @@ impl<'c> Decoder<'c> {
         }
         self.sampler.observe(token);
         self.history.push(token);
-        let mut log_probability = None;
         if self.options.log_probabilities {
-            log_probability = row.map(|row| log_probability_of(row, token));
             self.log_probabilities.extend(log_probability);
             self.unscored += usize::from(log_probability.is_none());
         }

@@ -1,9 +1,11 @@
 //! What a decoder does with the logits that it is supplied.
 
 use super::{Decoder, State, bounds};
+use crate::choice::{Choice, Chosen};
 use crate::errors;
 use crate::event::Event;
 use crate::logits::Logits;
+use crate::mask::allows;
 use crate::scores::log_probability_of;
 use grammata::error::Result;
 use std::time::Instant;
@@ -22,14 +24,26 @@ impl Decoder<'_> {
         self.rows.extend(first..end);
     }
 
-    pub(super) fn take_rows(&mut self, logits: &Logits<'_>, first: usize) -> Result<()> {
-        let mut buffer = Vec::new();
+    /// The choice that the rows from number `first` on begin with, if they begin with one: for a device that makes those of
+    /// several sequences together. Uses the random number of the choice.
+    pub(crate) fn first_choice(&mut self, first: usize) -> Option<Choice<'_>> {
+        matches!(self.state, State::Choosing).then_some(())?;
+        let mask = self.masked.then_some(&self.mask[..]);
+        Some(self.sampler.choice(first + self.unscored, mask, self.options.log_probabilities))
+    }
+
+    /// `chosen` is what was chosen for [`first_choice`](Decoder::first_choice).
+    pub(super) fn take_rows(
+        &mut self,
+        logits: &Logits<'_>,
+        first: usize,
+        mut chosen: Option<Result<Chosen>>,
+    ) -> Result<()> {
         let drafts = self.pending.split_off(self.pending.len() - std::mem::take(&mut self.drafted));
         let unscored = std::mem::take(&mut self.unscored);
         let late = self.pending.split_off(self.pending.len() - unscored);
         for (row, &token) in late.iter().enumerate() {
-            let row = self.row(logits, first + row, &mut buffer)?;
-            self.score(log_probability_of(row, token));
+            self.score(log_probability(logits, first + row, token)?);
         }
         self.fed += self.pending.len() + late.len();
         self.pending.clear();
@@ -42,17 +56,16 @@ impl Decoder<'_> {
         while self.pending.is_empty() {
             let row = first + unscored + drafted - self.ahead.len();
             match self.state {
-                State::Deciding => {
-                    let row = self.row(logits, row, &mut buffer)?;
-                    self.decide(Some(row))?;
-                }
+                State::Deciding => self.decide(Some(&|token| log_probability(logits, row, token)))?,
                 State::Choosing => {
-                    let row = self.row(logits, row, &mut buffer)?;
                     let start = Instant::now();
-                    let token = self.sampler.sample(row, self.masked.then_some(&self.mask[..]))?;
+                    let chosen = match chosen.take() {
+                        Some(chosen) => self.checked(chosen?)?,
+                        None => self.choose(logits, row)?,
+                    };
                     self.timings.sampling += start.elapsed();
-                    let token = self.in_time(token, row)?;
-                    self.take(token, false, Some(row))?;
+                    let chosen = self.in_time(chosen, logits, row)?;
+                    self.take(chosen.token, false, chosen.log_probability)?;
                 }
                 State::Ended(_) | State::Failed(_) => break,
             }
@@ -65,27 +78,50 @@ impl Decoder<'_> {
 
     /// The token that was drawn, or, if no completion in time is known after it, one drawn from the mask within the budget.
     /// That is rejection sampling: tokens have the probabilities of that mask, which is seldom made.
-    fn in_time(&mut self, token: u32, row: &[f32]) -> Result<u32> {
+    fn in_time(&mut self, chosen: Chosen, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
         let bounds = bounds(&self.options, self.context);
         let budget = self.output.budget(&bounds, self.fed + self.pending.len());
         let start = Instant::now();
-        let may_take = self.output.may_take(token, budget)?;
+        let may_take = self.output.may_take(chosen.token, budget)?;
         if !may_take {
             let count = self.detokenizer.token_count();
             self.masked = self.output.fill_mask(&mut self.mask, count, budget)?;
         }
         self.mask_time += start.elapsed();
         match may_take {
-            true => Ok(token),
-            false => self.sampler.sample(row, self.masked.then_some(&self.mask[..])),
+            true => Ok(chosen),
+            false => self.choose(logits, row),
         }
     }
 
-    fn row<'a>(&self, logits: &'a Logits<'_>, row: usize, buffer: &'a mut Vec<f32>) -> Result<&'a [f32]> {
-        let row = logits.row(row, buffer)?;
-        match row.len() == self.vocabulary {
-            true => Ok(row),
-            false => Err(errors::logits_length(row.len(), self.vocabulary)),
+    /// Chooses from a row under the mask that was made: on the device where the logits are there.
+    fn choose(&mut self, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
+        let mask = self.masked.then_some(&self.mask[..]);
+        let scored = self.options.log_probabilities;
+        let chosen = match logits {
+            Logits::Device(device) => {
+                let chosen = device.choose(&[self.sampler.choice(row, mask, scored)])?;
+                chosen.into_iter().next().ok_or_else(|| errors::row(row, device.len()))??
+            }
+            Logits::Host(rows) => {
+                let row = rows.get(row).ok_or_else(|| errors::row(row, rows.len()))?;
+                if row.len() != self.vocabulary {
+                    return Err(errors::logits_length(row.len(), self.vocabulary));
+                }
+                let token = self.sampler.sample(row, mask)?;
+                Chosen { token, log_probability: scored.then(|| log_probability_of(row, token)) }
+            }
+        };
+        self.checked(chosen)
+    }
+
+    /// A device's arithmetic is not trusted: what it chose must be allowed.
+    fn checked(&self, chosen: Chosen) -> Result<Chosen> {
+        let Chosen { token, .. } = chosen;
+        let allowed = !self.masked || allows(&self.mask, token);
+        match allowed && (token as usize) < self.vocabulary {
+            true => Ok(chosen),
+            false => Err(errors::not_allowed(token)),
         }
     }
 
@@ -100,4 +136,9 @@ impl Decoder<'_> {
             token.log_probability = Some(log_probability);
         }
     }
+}
+
+/// The log-probability of a token of a row; the row is copied to the host if it is not there.
+fn log_probability(logits: &Logits<'_>, row: usize, token: u32) -> Result<f64> {
+    Ok(log_probability_of(logits.row(row, &mut Vec::new())?, token))
 }

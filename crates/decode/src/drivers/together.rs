@@ -1,10 +1,12 @@
 //! Many decoders on one model, fed in batches.
 
+use crate::choice::Chosen;
 use crate::decoder::Decoder;
 use crate::event::{Event, Poll};
+use crate::logits::Logits;
 use crate::model::{Feed, Model};
 use grammata::error::Result;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Runs decoders of sequences of one model to their ends. All that need logits are fed in one batch. `on_event` gets each
 /// event with the place of its decoder; the error of a decoder is its last event, and the others go on. The sequences stay
@@ -32,15 +34,49 @@ pub fn run_together(
         let start = Instant::now();
         let logits = model.feed(&batch)?;
         let time = start.elapsed();
-        let mut row = 0;
-        for &place in &running {
-            let Some(decoder) = decoders.get_mut(place) else { continue };
-            let rows = decoder.row_count();
-            // an error is the next event of the decoder
-            let _ = decoder.supply(&logits, row, time);
-            row += rows;
+        supply_together(decoders, &running, &logits, time)?;
+    }
+}
+
+/// Supplies the decoders at `places`, which rise, the rows that they were fed for. A device makes the first choices of all of
+/// them together.
+///
+/// # Errors
+/// A failure of the device; the error of a decoder is its next event.
+fn supply_together(
+    decoders: &mut [Decoder<'_>],
+    places: &[usize],
+    logits: &Logits<'_>,
+    time: Duration,
+) -> Result<()> {
+    let mut row = 0;
+    let mut firsts = vec![None; decoders.len()];
+    for &place in places {
+        if let Some((decoder, first)) = decoders.get(place).zip(firsts.get_mut(place)) {
+            *first = Some(row);
+            row += decoder.row_count();
         }
     }
+    let mut chosen: Vec<Option<Result<Chosen>>> = decoders.iter().map(|_| None).collect();
+    if let Logits::Device(device) = logits {
+        let (mut choices, mut slots) = (Vec::new(), Vec::new());
+        for ((decoder, first), slot) in decoders.iter_mut().zip(&firsts).zip(&mut chosen) {
+            if let Some(choice) = first.and_then(|first| decoder.first_choice(first)) {
+                choices.push(choice);
+                slots.push(slot);
+            }
+        }
+        for (slot, made) in slots.into_iter().zip(device.choose(&choices)?) {
+            *slot = Some(made);
+        }
+    }
+    for ((decoder, first), chosen) in decoders.iter_mut().zip(firsts).zip(chosen) {
+        if let Some(first) = first {
+            // an error is the next event of the decoder
+            let _ = decoder.supply_chosen(logits, first, time, chosen);
+        }
+    }
+    Ok(())
 }
 
 /// Reports the events of one decoder until it needs logits; false if it has ended.

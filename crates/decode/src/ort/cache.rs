@@ -1,5 +1,6 @@
 //! Key-value caches: immutable blocks that sequences share until they differ.
 
+use super::copier::GraphCopier;
 use super::errors;
 use super::signature::KvCacheShape;
 use grammata::error::Result;
@@ -58,19 +59,23 @@ impl Cache {
     pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
+}
 
-    /// The model can be run on the block without a copy.
-    pub(super) fn is_whole(&self) -> bool {
-        self.length == self.block.length && self.block.rows == 1
-    }
+/// What copies caches.
+#[derive(Debug)]
+pub(super) enum Copier {
+    /// The processor, into memory that a session reuses.
+    Host(Allocator),
+    /// A graph on the device that the caches are on.
+    Device(GraphCopier),
 }
 
 /// One block of the caches of a batch, all of the same length, in the order given: the block that they already are the
 /// rows of, or else a copy.
 ///
 /// # Errors
-/// Memory, or tensors that the host cannot read.
-pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], allocator: &Allocator) -> Result<Arc<Block>> {
+/// Memory, or a failure of the device.
+pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], copier: &mut Copier) -> Result<Arc<Block>> {
     let length = caches.first().map_or(0, |cache| cache.length);
     if let Some(first) = caches.first() {
         let block = &first.block;
@@ -82,12 +87,44 @@ pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], allocator: &Alloc
     if length == 0 {
         return Block::empty(caches.len(), shapes).map(Arc::new).map_err(errors::run);
     }
-    let copies = shapes.iter().enumerate().map(|(tensor, shape)| match shape.half {
-        true => copy_rows::<f16>(caches, tensor, shape, length, allocator),
-        false => copy_rows::<f32>(caches, tensor, shape, length, allocator),
-    });
-    let values = copies.collect::<ort::Result<_>>().map_err(errors::run)?;
+    let values = match copier {
+        Copier::Host(allocator) => {
+            let copies = shapes.iter().enumerate().map(|(tensor, shape)| match shape.half {
+                true => copy_rows::<f16>(caches, tensor, shape, length, allocator),
+                false => copy_rows::<f32>(caches, tensor, shape, length, allocator),
+            });
+            copies.collect::<ort::Result<_>>().map_err(errors::run)?
+        }
+        Copier::Device(graphs) => {
+            let sources = sources(caches);
+            let copies = shapes.iter().enumerate().map(|(tensor, shape)| {
+                let values: Vec<&DynValue> =
+                    sources.iter().filter_map(|source| source.block.values.get(tensor)).collect();
+                graphs.copy(&values, &sources, length, shape.half)
+            });
+            copies.collect::<Result<_>>()?
+        }
+    };
     Ok(Arc::new(Block::new(caches.len(), length, values)))
+}
+
+/// Rows of one block, in the order in which they are wanted.
+pub(super) struct Source<'a> {
+    block: &'a Arc<Block>,
+    pub(super) rows: Vec<i64>,
+}
+
+/// The blocks that caches one after the other are rows of.
+fn sources<'a>(caches: &[&'a Cache]) -> Vec<Source<'a>> {
+    let mut sources: Vec<Source<'a>> = Vec::new();
+    for cache in caches {
+        let row = cache.row as i64;
+        match sources.last_mut() {
+            Some(last) if Arc::ptr_eq(last.block, &cache.block) => last.rows.push(row),
+            _ => sources.push(Source { block: &cache.block, rows: vec![row] }),
+        }
+    }
+    sources
 }
 
 /// The first `length` positions of every head of the tensor number `tensor` of each cache.

@@ -94,7 +94,8 @@ impl OrtEmbedder {
         if folder.max_tokens <= special {
             return Err(errors::max_tokens(folder.max_tokens, special));
         }
-        let Loaded { session, device, notices, .. } = load(&folder.model, options.device, options.threads)?;
+        let Loaded { session, runtime, notices } = load(&folder.model, options.device, options.threads)?;
+        let device = runtime.device;
         Ok(OrtEmbedder {
             form: Form::of(&session)?,
             session,

@@ -1,13 +1,16 @@
 //! The logits of a batch, as the runs of the model left them.
 
+use super::chooser::{Chooser, Placed};
+use super::copied::{Counts, count};
 use super::errors;
 use super::session::Device;
+use crate::choice::{Choice, Chosen};
 use crate::logits::{DeviceLogits, DeviceRow, Logits};
 use grammata::error::Result;
 use half::f16;
 use ort::memory::AllocationDevice;
 use ort::value::DynTensor;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The rows that a batch asked for.
 #[derive(Debug)]
@@ -16,11 +19,19 @@ pub(super) struct KeptLogits {
     width: usize,
     /// the tensors hold 16-bit floats
     half: bool,
-    /// the device whose memory holds the tensors; None if they are on the host
-    device: Option<Device>,
+    /// where the tensors are if they are not on the host
+    device: Option<OnDevice>,
     parts: Vec<Part>,
     /// of each row its part, and its place in the part
     order: Vec<(usize, usize)>,
+}
+
+/// The device whose memory holds logits, and what chooses there.
+#[derive(Clone, Debug)]
+pub(super) struct OnDevice {
+    pub(super) device: Device,
+    pub(super) chooser: Arc<Mutex<Chooser>>,
+    pub(super) counts: Arc<Counts>,
 }
 
 /// Rows from one run of the model.
@@ -36,7 +47,7 @@ enum Part {
 
 impl KeptLogits {
     /// Room for `rows` rows of `width` numbers.
-    pub(super) fn new(rows: usize, width: usize, half: bool, device: Option<Device>) -> KeptLogits {
+    pub(super) fn new(rows: usize, width: usize, half: bool, device: Option<OnDevice>) -> KeptLogits {
         KeptLogits { width, half, device, parts: Vec::new(), order: vec![(0, 0); rows] }
     }
 
@@ -97,6 +108,10 @@ impl KeptLogits {
     }
 
     fn copied(&self, tensor: &DynTensor) -> ort::Result<Vec<f32>> {
+        if let Some(device) = &self.device {
+            let bytes = if self.half { size_of::<f16>() } else { size_of::<f32>() };
+            count(&device.counts.logits, tensor.shape().num_elements() * bytes);
+        }
         let tensor = tensor.to(AllocationDevice::CPU, 0)?;
         match self.half {
             true => widened(&tensor, 0..tensor.shape().num_elements() / self.width.max(1), self.width),
@@ -112,7 +127,7 @@ impl DeviceLogits for KeptLogits {
 
     fn row(&self, index: usize) -> Option<DeviceRow> {
         let (Part::Device(tensor, _), place) = self.part(index)? else { return None };
-        let (device, index) = match self.device? {
+        let (device, index) = match self.device.as_ref()?.device {
             Device::Cpu => ("Cpu", 0),
             Device::Cuda(number) => ("Cuda", number),
         };
@@ -126,6 +141,31 @@ impl DeviceLogits for KeptLogits {
         out.clear();
         out.extend_from_slice(row);
         Ok(())
+    }
+
+    /// One run of the graph for each tensor that rows are chosen from.
+    fn choose(&self, choices: &[Choice<'_>]) -> Result<Vec<Result<Chosen>>> {
+        let mut chosen: Vec<Option<Result<Chosen>>> = choices.iter().map(|_| None).collect();
+        let device = self.device.as_ref().ok_or_else(|| crate::errors::row(0, 0))?;
+        let mut chooser = device.chooser.lock().unwrap_or_else(PoisonError::into_inner);
+        for (number, part) in self.parts.iter().enumerate() {
+            let Part::Device(tensor, _) = part else { continue };
+            let here = |choice: &Choice<'_>| {
+                self.order.get(choice.row).filter(|order| order.0 == number).map(|order| order.1)
+            };
+            let both = choices.iter().zip(&mut chosen);
+            let (placed, slots): (Vec<Placed<'_>>, Vec<&mut Option<Result<Chosen>>>) = both
+                .filter_map(|(choice, slot)| Some((Placed { place: here(choice)?, choice }, slot)))
+                .unzip();
+            if placed.is_empty() {
+                continue;
+            }
+            for (slot, made) in slots.into_iter().zip(chooser.choose(tensor, &placed)?) {
+                *slot = Some(made);
+            }
+        }
+        let missing = |choice: &Choice<'_>| crate::errors::row(choice.row, self.order.len());
+        chosen.into_iter().zip(choices).map(|(made, choice)| made.ok_or_else(|| missing(choice))).collect()
     }
 }
 

@@ -4,15 +4,23 @@
 //! ONNX file of the form that Hugging Face's exporters write: see [`ModelSignature`] and `OrtEmbedder`.
 
 mod cache;
+mod check;
+mod chooser;
+mod copied;
+mod copier;
 #[cfg(feature = "huggingface")]
 mod embedder;
 mod errors;
+mod graph;
 mod locate;
 mod logits;
 mod model;
+mod network;
 mod session;
 mod signature;
 
+pub use check::{BOUNDARY, ChoiceCases, ChoiceReport, check_choices};
+pub use copied::Copied;
 #[cfg(feature = "huggingface")]
 pub use embedder::{EmbedderOptions, OrtEmbedder};
 pub use locate::{library_info, locate};

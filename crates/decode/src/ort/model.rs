@@ -1,20 +1,23 @@
 //! A language model in an ONNX file.
 
-use super::cache::{Block, Cache, join};
+use super::cache::{Block, Cache, Copier, join};
+use super::chooser::Chooser;
+use super::copied::{self, Copied, Counts};
+use super::copier::GraphCopier;
 use super::errors;
-use super::logits::KeptLogits;
-use super::session::{Device, Loaded, load};
+use super::logits::{KeptLogits, OnDevice};
+use super::session::{Device, Loaded, host_memory, load};
 use super::signature::{KEEP, LogitsPositions, ModelSignature};
 use crate::logits::Logits;
 use crate::model::{Feed, Model, check_batch, check_truncate};
 use crate::sequences::{SequenceId, Sequences};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
-use ort::memory::{AllocationDevice, Allocator, AllocatorType, MemoryInfo, MemoryType};
+use ort::memory::{Allocator, MemoryInfo};
 use ort::session::{IoBinding, Session};
 use ort::value::{DynTensor, DynValue, Tensor};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// How a model is loaded and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,24 +38,16 @@ pub struct ModelOptions {
     /// The most sequences that one run of the model computes; 1 computes them one after the other. 32 by default. The
     /// memory of a run grows with it.
     pub max_batch: usize,
-    /// Caches are not copied: sequences are run one by one, and one that was cut is fed again from its beginning. Always so
-    /// on a CUDA device, whose memory the host cannot read; else off by default.
-    pub fixed_caches: bool,
-    /// The logits stay in the memory of the device as [`Logits::Device`]; else (the default) they are copied to the host.
-    /// All positions of a feed stay there, the wanted rows and the others.
-    pub logits_on_device: bool,
+    /// Whether logits stay in the memory of the device as [`Logits::Device`], which chooses tokens there, and caches are copied
+    /// by the device. All positions of a feed stay there, the wanted rows and the others. None (the default) does so on a
+    /// device that is not the processor; there the processor can be told to run the same graphs, which is slower. On another
+    /// device `Some(false)` copies logits to the host; caches always stay.
+    pub on_device: Option<bool>,
 }
 
 impl Default for ModelOptions {
     fn default() -> ModelOptions {
-        ModelOptions {
-            threads: 0,
-            device: Device::Cpu,
-            context_length: None,
-            max_batch: 32,
-            fixed_caches: false,
-            logits_on_device: false,
-        }
+        ModelOptions { threads: 0, device: Device::Cpu, context_length: None, max_batch: 32, on_device: None }
     }
 }
 
@@ -61,8 +56,7 @@ grammata_base::setters!(ModelOptions {
     device: Device,
     context_length: Option<usize>,
     max_batch: usize,
-    fixed_caches: bool,
-    logits_on_device: bool,
+    on_device: Option<bool>,
 });
 
 /// A language model in an ONNX file.
@@ -73,8 +67,7 @@ grammata_base::setters!(ModelOptions {
 /// logits of one run differ from those of separate runs in the last digits; [`ModelOptions::max_batch`] 1 keeps runs
 /// separate.
 ///
-/// A cut cache and a new composition of a batch cost a copy of the caches at the next run; with
-/// [`ModelOptions::fixed_caches`], as on a CUDA device, a cut sequence is fed again instead.
+/// A cut cache and a new composition of a batch cost a copy of the caches at the next run, on the device that they are on.
 #[derive(Debug)]
 pub struct OrtModel {
     session: Session,
@@ -84,9 +77,11 @@ pub struct OrtModel {
     present_names: Vec<String>,
     options: ModelOptions,
     cache_memory: MemoryInfo<'static>,
-    /// memory of the host, which the session reuses
-    allocator: Allocator,
+    copier: Copier,
     logits_memory: MemoryInfo<'static>,
+    /// what chooses from logits that stay on the device
+    on_device: Option<OnDevice>,
+    counts: Arc<Counts>,
     notices: Vec<Diagnostic>,
     sequences: Sequences<Sequence>,
     empty: Cache,
@@ -152,26 +147,36 @@ impl OrtModel {
     /// ONNX Runtime is missing, the file cannot be read or is no model, or its inputs and outputs are not those of
     /// [`ModelSignature`].
     pub fn load(path: &Path, options: &ModelOptions) -> Result<OrtModel> {
-        let Loaded { session, memory, device, notices } = load(path, options.device, options.threads)?;
+        let Loaded { session, runtime, notices } = load(path, options.device, options.threads)?;
         let signature = ModelSignature::of(&session)?;
-        let host = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput);
-        let cpu = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::Default);
-        let allocator = Allocator::new(&session, cpu.map_err(errors::run)?).map_err(errors::run)?;
-        let logits_memory =
-            if options.logits_on_device { memory.to_owned() } else { host.map_err(errors::run)? };
+        let device = runtime.device;
+        let elsewhere = device != Device::Cpu;
+        let counts = Arc::new(Counts::default());
+        let (mut on_device, mut logits_memory) = (None, host_memory()?);
+        if options.on_device.unwrap_or(elsewhere) {
+            let (vocabulary, half) = (signature.vocabulary, signature.half_logits);
+            let chooser = Chooser::new(runtime.clone(), vocabulary, half, Arc::clone(&counts));
+            let chooser = Arc::new(Mutex::new(chooser));
+            on_device = Some(OnDevice { device, chooser, counts: Arc::clone(&counts) });
+            logits_memory = runtime.memory()?;
+        }
+        let copier = if elsewhere || on_device.is_some() {
+            Copier::Device(GraphCopier::new(runtime.clone())?)
+        } else {
+            // a session reuses its memory; fresh memory from the system costs more than the copy
+            Copier::Host(Allocator::new(&session, runtime.memory()?).map_err(errors::run)?)
+        };
         let empty = Arc::new(Block::empty(1, &signature.cache).map_err(errors::run)?);
         Ok(OrtModel {
             binding: session.create_binding().map_err(errors::run)?,
             past_names: signature.past_names(),
             present_names: signature.present_names(),
-            options: ModelOptions {
-                device,
-                fixed_caches: options.fixed_caches || device != Device::Cpu,
-                ..*options
-            },
-            cache_memory: memory,
-            allocator,
+            options: ModelOptions { device, ..*options },
+            cache_memory: runtime.memory()?,
+            copier,
             logits_memory,
+            on_device,
+            counts,
             notices,
             sequences: Sequences::new(),
             empty: Cache::of(&empty, 0),
@@ -179,6 +184,12 @@ impl OrtModel {
             session,
             signature,
         })
+    }
+
+    /// Bytes that passed between the host and the device so far. On the processor without
+    /// [`on_device`](ModelOptions::on_device) logits are not copied and not counted.
+    pub fn copied(&self) -> Copied {
+        self.counts.read()
     }
 
     /// The model's inputs and outputs.
@@ -199,14 +210,12 @@ impl OrtModel {
     /// Room for the logits that a batch asks for.
     fn room(&self, batch: &[Feed<'_>]) -> KeptLogits {
         let rows = batch.iter().map(|feed| feed.rows.places(feed.tokens.len()).count()).sum();
-        let device = self.options.logits_on_device.then_some(self.options.device);
-        KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, device)
+        KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, self.on_device.clone())
     }
 
     /// The pieces of a round by what one run can compute.
     fn groups(&self, round: &[Piece<'_>]) -> Result<Vec<Group>> {
-        let joinable = self.signature.any_batch && !self.options.fixed_caches;
-        let most = if joinable { self.options.max_batch.max(1) } else { 1 };
+        let most = if self.signature.any_batch { self.options.max_batch.max(1) } else { 1 };
         let mut groups: Vec<Group> = Vec::new();
         for (index, piece) in round.iter().enumerate() {
             let sequence = self.sequences.get(piece.sequence)?;
@@ -266,7 +275,7 @@ impl OrtModel {
             new.extend(again.iter().chain(piece.tokens).map(|&token| i64::from(token)));
             caches.push(&sequence.cache);
         }
-        let past = join(&caches, &self.signature.cache, &self.allocator)?;
+        let past = join(&caches, &self.signature.cache, &mut self.copier)?;
         let outputs = self.bind_and_run(new, &past, group).map_err(errors::run);
         // the binding would keep the last caches alive with the next ones
         self.binding.clear();
@@ -283,6 +292,8 @@ impl OrtModel {
         group: &Group,
     ) -> ort::Result<(DynValue, Vec<DynValue>)> {
         let (rows, count, total) = (group.pieces.len(), group.count, group.cached + group.count);
+        let positions = if self.signature.position_ids { rows * count } else { 0 };
+        copied::count(&self.counts.tokens, (rows * (count + total) + positions) * size_of::<i64>());
         let binding = &mut self.binding;
         binding.bind_input("input_ids", &Tensor::from_array(([rows, count], new))?)?;
         let mask = vec![1_i64; rows * total];
@@ -354,7 +365,7 @@ impl Model for OrtModel {
         let sequence = self.sequences.get_mut(sequence)?;
         sequence.tokens.truncate(length);
         sequence.cache.truncate(length);
-        if length == 0 || self.options.fixed_caches && !sequence.cache.is_whole() {
+        if length == 0 {
             sequence.cache = self.empty.clone();
         }
         Ok(())

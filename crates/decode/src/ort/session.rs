@@ -4,6 +4,7 @@ use super::errors;
 use super::locate::environment;
 use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
+use ort::environment::Environment;
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::Session;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
@@ -22,51 +23,75 @@ pub enum Device {
     Cuda(u32),
 }
 
-/// A session, the memory its cache lies in, and what the caller should be told.
+/// What sessions that run on one device have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Runtime {
+    environment: Environment,
+    pub(super) device: Device,
+    threads: usize,
+}
+
+impl Runtime {
+    pub(super) fn new(environment: Environment, device: Device, threads: usize) -> Runtime {
+        Runtime { environment, device, threads }
+    }
+
+    /// The options of a session.
+    pub(super) fn builder(&self) -> ort::Result<SessionBuilder> {
+        let mut builder = Session::builder(&self.environment)?
+            .with_optimization_level(GraphOptimizationLevel::All)
+            .map_err(plain)?;
+        if self.threads > 0 {
+            builder = builder.with_intra_threads(self.threads).map_err(plain)?;
+        }
+        match self.device {
+            Device::Cpu => Ok(builder),
+            Device::Cuda(number) => with_cuda(builder, number),
+        }
+    }
+
+    /// The device's memory.
+    pub(super) fn memory(&self) -> Result<MemoryInfo<'static>> {
+        let (device, number) = match self.device {
+            Device::Cpu => (AllocationDevice::CPU, 0),
+            Device::Cuda(number) => (AllocationDevice::CUDA, i32::try_from(number).unwrap_or(i32::MAX)),
+        };
+        MemoryInfo::new(device, number, AllocatorType::Device, MemoryType::Default).map_err(errors::run)
+    }
+}
+
+/// Memory of the host that a device writes its results to.
+pub(super) fn host_memory() -> Result<MemoryInfo<'static>> {
+    MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput)
+        .map_err(errors::run)
+}
+
+/// A session, where it runs, and what the caller should be told.
 pub(super) struct Loaded {
     pub(super) session: Session,
-    pub(super) memory: MemoryInfo<'static>,
-    pub(super) device: Device,
+    pub(super) runtime: Runtime,
     pub(super) notices: Vec<Diagnostic>,
 }
 
-/// Loads `path` on `device` with `threads` threads (0: as many as there are cores).
+/// Loads `path` on `device` with `threads` threads (0: as many as there are cores). Where the device cannot be used, the
+/// processor is, and a notice says so.
 pub(super) fn load(path: &Path, device: Device, threads: usize) -> Result<Loaded> {
     let environment = environment()?;
     // the file is opened first, so that a wrong path is not reported as a wrong model
     grammata_base::files::open(path)?;
     let mut notices = Vec::new();
-    if let Device::Cuda(number) = device {
-        let builder = builder(&environment, threads).map_err(|e| errors::model_file(path, e))?;
-        match with_cuda(builder, number).and_then(|mut builder| builder.commit_from_file(path)) {
-            Ok(session) => return loaded(session, device, notices),
-            Err(reason) => notices.push(errors::no_cuda(reason)),
+    let mut runtime = Runtime::new(environment, device, threads);
+    let commit = |runtime: &Runtime| runtime.builder().and_then(|mut builder| builder.commit_from_file(path));
+    let session = match commit(&runtime) {
+        Err(reason) if device != Device::Cpu => {
+            notices.push(errors::no_cuda(reason));
+            runtime.device = Device::Cpu;
+            commit(&runtime)
         }
-    }
-    let session = builder(&environment, threads)
-        .and_then(|mut builder| builder.commit_from_file(path))
-        .map_err(|e| errors::model_file(path, e))?;
-    loaded(session, Device::Cpu, notices)
-}
-
-fn loaded(session: Session, device: Device, notices: Vec<Diagnostic>) -> Result<Loaded> {
-    let memory = match device {
-        Device::Cpu => MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::Default),
-        Device::Cuda(number) => {
-            let number = i32::try_from(number).unwrap_or(i32::MAX);
-            MemoryInfo::new(AllocationDevice::CUDA, number, AllocatorType::Device, MemoryType::Default)
-        }
+        session => session,
     };
-    Ok(Loaded { session, memory: memory.map_err(errors::run)?, device, notices })
-}
-
-fn builder(environment: &ort::environment::Environment, threads: usize) -> ort::Result<SessionBuilder> {
-    let mut builder =
-        Session::builder(environment)?.with_optimization_level(GraphOptimizationLevel::All).map_err(plain)?;
-    if threads > 0 {
-        builder = builder.with_intra_threads(threads).map_err(plain)?;
-    }
-    Ok(builder)
+    let session = session.map_err(|e| errors::model_file(path, e))?;
+    Ok(Loaded { session, runtime, notices })
 }
 
 /// The error of a builder's method holds the builder; only its message is of use.

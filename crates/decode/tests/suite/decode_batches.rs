@@ -77,8 +77,8 @@ fn a_batch_equals_feeding_one_by_one() {
 #[test]
 fn forks_diverge_as_if_fed_from_scratch() {
     let cases = [("model.onnx", 1e-5, false), ("model-f16.onnx", 2e-2, false), ("model.onnx", 1e-5, true)];
-    for (name, tolerance, fixed_caches) in cases {
-        let mut model = load(name, &options().fixed_caches(fixed_caches));
+    for (name, tolerance, on_device) in cases {
+        let mut model = load(name, &options().on_device(Some(on_device)));
         let prompt = tokens(1, 20);
         let first = model.open().unwrap();
         all(&mut model, &[(first, &prompt)]);
@@ -132,8 +132,8 @@ fn chosen_rows_are_rows_of_all() {
     ];
     let names = ["model.onnx", "model-last.onnx", "model-keep.onnx"];
     let places = [(1, false), (32, false), (1, true), (32, true)];
-    for (name, (max_batch, logits_on_device)) in names.iter().flat_map(|name| places.map(|p| (name, p))) {
-        let mut model = load(name, &options().max_batch(max_batch).logits_on_device(logits_on_device));
+    for (name, (max_batch, on_device)) in names.iter().flat_map(|name| places.map(|p| (name, p))) {
+        let mut model = load(name, &options().max_batch(max_batch).on_device(Some(on_device)));
         for (of_one, places_one) in &table {
             for (of_two, places_two) in &table {
                 let (a, b) = (model.open().unwrap(), model.open().unwrap());
@@ -142,7 +142,7 @@ fn chosen_rows_are_rows_of_all() {
                     Feed { sequence: b, tokens: &two, rows: *of_two },
                 ];
                 let logits = model.feed(&batch).unwrap();
-                assert_eq!(matches!(logits, Logits::Device(_)), logits_on_device);
+                assert_eq!(matches!(logits, Logits::Device(_)), on_device);
                 let found = rows(&logits);
                 let places = places_one.iter().map(|&p| (0, p)).chain(places_two.iter().map(|&p| (1, p)));
                 let wanted: Vec<Vec<f32>> =
@@ -157,7 +157,7 @@ fn chosen_rows_are_rows_of_all() {
 #[test]
 fn logits_on_the_device_have_addresses() {
     for (name, half) in [("model.onnx", false), ("model-f16.onnx", true)] {
-        let mut model = load(name, &options().logits_on_device(true));
+        let mut model = load(name, &options().on_device(Some(true)));
         let sequence = model.open().unwrap();
         let text = tokens(3, 5);
         let logits = model.feed(&[Feed { sequence, tokens: &text, rows: Rows::At(&[4, 1]) }]).unwrap();

@@ -21,12 +21,12 @@ fn data(name: &str) -> PathBuf {
     PathBuf::from(crate::ROOT).join("tests/data/tiny-decoder").join(name)
 }
 
-fn load(name: &str, max_batch: usize, logits_on_device: bool) -> OrtModel {
+fn load(name: &str, max_batch: usize, on_device: bool) -> OrtModel {
     let options = ModelOptions::default()
         .threads(1)
         .context_length(Some(CONTEXT))
         .max_batch(max_batch)
-        .logits_on_device(logits_on_device);
+        .on_device(Some(on_device));
     OrtModel::load(&data(name), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 

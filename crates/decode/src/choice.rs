@@ -1,0 +1,238 @@
+//! One choice of a token from a row of logits, and how the host makes it.
+
+use super::errors;
+use super::mask::{allowed_chunks, bits};
+use super::sampler::SamplingParams;
+use grammata::error::Result;
+use std::cmp::Ordering;
+
+/// What a choice of one token from one row of logits depends on, besides the logits.
+///
+/// The order of operations is that of [`Sampler`](super::Sampler). The tokens that are left are laid end to end by rising id,
+/// each as long as it is probable; the one at the place `uniform` is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The row, by its number in the batch, from 0.
+    pub row: usize,
+    /// Bit i of word i/32 allows token i; None allows every token.
+    pub mask: Option<&'a [u32]>,
+    /// Temperature, filters and penalty. The seed and the window are not used.
+    pub sampling: &'a SamplingParams,
+    /// The tokens whose logits the repetition penalty changes, once each however often they are named.
+    pub penalised: &'a [u32],
+    /// A number in [0, 1); not used where the temperature is 0.
+    pub uniform: f64,
+    /// Whether the log-probability of the token is wanted.
+    pub scored: bool,
+}
+
+/// What was chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chosen {
+    /// The token.
+    pub token: u32,
+    /// Its log-probability (natural) at temperature 1 among all tokens of the row, if it was wanted.
+    pub log_probability: Option<f64>,
+}
+
+/// One token that may be chosen.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    logit: f32,
+    token: u32,
+    /// exp((logit - the greatest logit) / temperature): its probability times a constant
+    weight: f64,
+}
+
+/// By falling logit, then rising id: a total order (no logit is NaN here), so that sets do not depend on the sort.
+fn order(a: &Candidate, b: &Candidate) -> Ordering {
+    b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token))
+}
+
+/// Makes choices on the host; keeps its memory between them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostChooser {
+    /// one bit a penalised token; set before a choice and cleared after it
+    penalised: Vec<u32>,
+    candidates: Vec<Candidate>,
+}
+
+impl HostChooser {
+    /// The token chosen from `logits`.
+    ///
+    /// # Errors
+    /// No token is allowed, or none that is allowed has a probability.
+    pub(super) fn choose(&mut self, logits: &[f32], choice: &Choice<'_>) -> Result<u32> {
+        self.mark(choice.penalised, logits.len());
+        let greedy = choice.sampling.temperature == 0.0;
+        let (allowed, best) =
+            if greedy { self.best(logits, choice) } else { (self.gather(logits, choice), None) };
+        self.unmark(choice.penalised);
+        if !allowed {
+            return Err(errors::empty_mask());
+        }
+        if greedy {
+            return best.ok_or_else(errors::no_candidate);
+        }
+        if self.candidates.is_empty() {
+            return Err(errors::no_candidate());
+        }
+        self.warp(choice.sampling);
+        Ok(self.draw(choice.uniform))
+    }
+
+    /// Whether any token that has a logit is allowed, and the first of the most probable ones.
+    fn best(&self, logits: &[f32], choice: &Choice<'_>) -> (bool, Option<u32>) {
+        let (mut any, mut best, mut greatest) = (false, None, f32::NEG_INFINITY);
+        let penalised = !choice.penalised.is_empty();
+        for (index, word, chunk) in allowed_chunks(logits, choice.mask) {
+            any = true;
+            if word == u32::MAX && !penalised {
+                // without branches, so that it runs in vectors; max skips NaN
+                let top = chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                if top > greatest {
+                    greatest = top;
+                    best = chunk.iter().position(|&logit| logit == top).map(|bit| (index * 32 + bit) as u32);
+                }
+                continue;
+            }
+            for bit in bits(word) {
+                let token = index * 32 + bit;
+                let logit = chunk.get(bit).map_or(f32::NAN, |&logit| {
+                    self.penalise(token, logit, choice.sampling.repetition_penalty)
+                });
+                if logit > greatest {
+                    greatest = logit;
+                    best = Some(token as u32);
+                }
+            }
+        }
+        (any, best)
+    }
+
+    /// Collects the allowed candidates in one pass. True if any token that has a logit is allowed.
+    fn gather(&mut self, logits: &[f32], choice: &Choice<'_>) -> bool {
+        let mut any = false;
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        for (index, word, chunk) in allowed_chunks(logits, choice.mask) {
+            any = true;
+            for bit in bits(word) {
+                let token = index * 32 + bit;
+                let logit = chunk.get(bit).map_or(f32::NAN, |&logit| {
+                    self.penalise(token, logit, choice.sampling.repetition_penalty)
+                });
+                if logit > f32::NEG_INFINITY {
+                    // plus infinity means "certainly this one"; + 0.0 makes minus zero zero, so that they are equals
+                    let logit = logit.clamp(f32::MIN, f32::MAX) + 0.0;
+                    candidates.push(Candidate { logit, token: token as u32, weight: 1.0 });
+                }
+            }
+        }
+        self.candidates = candidates;
+        any
+    }
+
+    fn penalise(&self, token: usize, logit: f32, penalty: f32) -> f32 {
+        if self.penalised.get(token / 32).is_some_and(|word| word >> (token % 32) & 1 != 0) {
+            if logit > 0.0 { logit / penalty } else { logit * penalty }
+        } else {
+            logit
+        }
+    }
+
+    /// Temperature, top-k, top-p, min-p. Leaves at least one candidate, each with its weight.
+    fn warp(&mut self, sampling: &SamplingParams) {
+        let &SamplingParams { temperature, top_k, top_p, min_p, .. } = sampling;
+        let candidates = &mut self.candidates;
+        if top_k > 0 && top_k < candidates.len() {
+            candidates.select_nth_unstable_by(top_k - 1, order);
+            candidates.truncate(top_k);
+        }
+        let greatest = candidates.iter().map(|c| c.logit).fold(f32::MIN, f32::max);
+        let mut total = 0.0;
+        for candidate in candidates.iter_mut() {
+            let below = f64::from(candidate.logit) - f64::from(greatest);
+            candidate.weight = (below / f64::from(temperature)).exp();
+            total += candidate.weight;
+        }
+        if top_p < 1.0 {
+            // All tokens as improbable as one of weight w weigh at most n * w together. Where that is less than what
+            // top-p leaves out, none of them is in; half of it, so that rounding does not matter.
+            let least = (1.0 - f64::from(top_p)) * total / candidates.len() as f64 / 2.0;
+            candidates.retain(|c| c.weight >= least);
+            let kept = nucleus(candidates, f64::from(top_p) * total);
+            candidates.truncate(kept);
+        }
+        if min_p > 0.0 {
+            // the greatest weight is exp(0) = 1
+            candidates.retain(|c| c.weight >= f64::from(min_p));
+        }
+        if top_k > 0 || top_p < 1.0 {
+            candidates.sort_unstable_by_key(|c| c.token);
+        }
+    }
+
+    /// The token at the place `uniform` in [0, 1) of the candidates' weights, laid end to end.
+    fn draw(&self, uniform: f64) -> u32 {
+        let total: f64 = self.candidates.iter().map(|c| c.weight).sum();
+        let mut left = uniform * total;
+        let mut last = 0;
+        for candidate in &self.candidates {
+            if candidate.weight > 0.0 {
+                last = candidate.token;
+                if left < candidate.weight {
+                    break;
+                }
+                left -= candidate.weight;
+            }
+        }
+        last
+    }
+
+    fn mark(&mut self, penalised: &[u32], tokens: usize) {
+        if penalised.is_empty() {
+            return;
+        }
+        self.penalised.resize(tokens.div_ceil(32), 0);
+        for &token in penalised {
+            if let Some(word) = self.penalised.get_mut(token as usize / 32) {
+                *word |= 1 << (token % 32);
+            }
+        }
+    }
+
+    fn unmark(&mut self, penalised: &[u32]) {
+        for &token in penalised {
+            if let Some(word) = self.penalised.get_mut(token as usize / 32) {
+                *word = 0;
+            }
+        }
+    }
+}
+
+/// Sorts the beginning of `candidates` far enough that the weights of the first n reach `goal`; gives the least such n.
+/// Most nuclei are small, so only as much is sorted as is needed, twice as much each time.
+fn nucleus(candidates: &mut [Candidate], goal: f64) -> usize {
+    let mut sorted = 0;
+    let mut sum = 0.0;
+    let mut chunk = 64;
+    while sorted < candidates.len() {
+        let rest = &mut candidates[sorted..];
+        let size = chunk.min(rest.len());
+        if size < rest.len() {
+            rest.select_nth_unstable_by(size, order);
+        }
+        let part = &mut rest[..size];
+        part.sort_unstable_by(order);
+        for (i, candidate) in part.iter().enumerate() {
+            sum += candidate.weight;
+            if sum >= goal {
+                return sorted + i + 1;
+            }
+        }
+        sorted += size;
+        chunk *= 2;
+    }
+    candidates.len()
+}

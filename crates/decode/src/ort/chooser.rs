@@ -1,0 +1,226 @@
+//! Chooses tokens where the logits are.
+
+use super::copied::{Counts, count};
+use super::errors;
+use super::network::{Ability, Kind, build};
+use super::session::{Runtime, host_memory};
+use crate::choice::{Choice, Chosen};
+use crate::errors as decode_errors;
+use grammata::error::Result;
+use ort::session::{IoBinding, Session};
+use ort::value::{DynTensor, OwnedTensorArrayData, PrimitiveTensorElementType, Tensor, TensorElementType};
+use rustc_hash::FxHashMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Runs the graphs of [`network`](super::network) on the device of a model. A graph is made when it is needed first.
+#[derive(Debug)]
+pub(super) struct Chooser {
+    runtime: Runtime,
+    vocabulary: usize,
+    logits: TensorElementType,
+    counts: Arc<Counts>,
+    graphs: FxHashMap<Kind, (Session, IoBinding)>,
+}
+
+/// A choice from a row of one tensor.
+pub(super) struct Placed<'a> {
+    /// the row's number in the tensor
+    pub(super) place: usize,
+    pub(super) choice: &'a Choice<'a>,
+}
+
+impl Chooser {
+    /// For rows of `vocabulary` logits, 16-bit floats or 32-bit ones.
+    pub(super) fn new(runtime: Runtime, vocabulary: usize, half: bool, counts: Arc<Counts>) -> Chooser {
+        let logits = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
+        Chooser { runtime, vocabulary, logits, counts, graphs: FxHashMap::default() }
+    }
+
+    /// Makes choices from rows of `tensor`, `[sequences, positions, vocabulary]`.
+    ///
+    /// # Errors
+    /// A failure of the device. Of a choice: no token is allowed, or none that is allowed has a probability.
+    pub(super) fn choose(
+        &mut self,
+        tensor: &DynTensor,
+        placed: &[Placed<'_>],
+    ) -> Result<Vec<Result<Chosen>>> {
+        let kind = kind_of(placed);
+        let (tokens, scores, _) = self.run(tensor, placed, kind)?;
+        let mut scores = scores.into_iter();
+        let chosen = tokens.into_iter().zip(placed).map(|(token, Placed { choice, .. })| {
+            let score = scores.next();
+            let token = u32::try_from(token).map_err(|_| self.refusal(choice))?;
+            let log_probability = score.filter(|_| choice.scored).map(f64::from);
+            Ok(Chosen { token, log_probability })
+        });
+        Ok(chosen.collect())
+    }
+
+    /// Logits after mask and penalty, as the graph of these choices has them.
+    pub(super) fn masked(&mut self, tensor: &DynTensor, placed: &[Placed<'_>]) -> Result<Vec<f32>> {
+        let kind = Kind { shows: true, ..kind_of(placed) };
+        Ok(self.run(tensor, placed, kind)?.2)
+    }
+
+    /// Why a choice has no token.
+    fn refusal(&self, choice: &Choice<'_>) -> grammata::Error {
+        let exists = |token: u32| (token as usize) < self.vocabulary;
+        let allowed = choice.mask.is_none_or(|mask| {
+            let words = mask.iter().enumerate().filter(|&(_, &word)| word != 0);
+            words.map(|(at, word)| at as u32 * 32 + word.trailing_zeros()).any(exists)
+        });
+        if allowed { decode_errors::no_candidate() } else { decode_errors::empty_mask() }
+    }
+
+    /// Runs the graph of `kind`: tokens, scores and masked logits; the last two are empty where the graph gives none.
+    fn run(
+        &mut self,
+        tensor: &DynTensor,
+        placed: &[Placed<'_>],
+        kind: Kind,
+    ) -> Result<(Vec<i64>, Vec<f32>, Vec<f32>)> {
+        let made = match self.graphs.remove(&kind) {
+            Some(made) => made,
+            None => {
+                let graph = build(self.vocabulary, self.logits, kind).map_err(errors::run)?;
+                let session = graph.session(&self.runtime)?;
+                let binding = session.create_binding().map_err(errors::run)?;
+                (session, binding)
+            }
+        };
+        let (session, binding) = self.graphs.entry(kind).or_insert(made);
+        let mut inputs = Inputs { binding, bytes: 0, rows: placed.len() };
+        let bound = inputs.bind(tensor, placed, kind, self.vocabulary);
+        count(&self.counts.choices, inputs.bytes);
+        let host = host_memory()?;
+        let run = bound.and_then(|()| {
+            binding.bind_output_to_device("tokens", &host)?;
+            if kind.scores {
+                binding.bind_output_to_device("scores", &host)?;
+            }
+            if kind.shows {
+                binding.bind_output_to_device("masked", &host)?;
+            }
+            let outputs = session.run_binding(binding)?;
+            let floats = |name: &str| -> ort::Result<Vec<f32>> {
+                let value = outputs.get(name).map(|value| value.try_extract_tensor::<f32>()).transpose()?;
+                Ok(value.map(|(_, numbers)| numbers.to_vec()).unwrap_or_default())
+            };
+            let tokens = outputs.get("tokens").ok_or_else(|| ort::Error::new("no tokens"))?;
+            Ok((tokens.try_extract_tensor::<i64>()?.1.to_vec(), floats("scores")?, floats("masked")?))
+        });
+        // the binding would keep the logits alive
+        binding.clear();
+        let run = run.map_err(errors::run)?;
+        count(&self.counts.chosen, size_of_val(&run.0[..]) + size_of_val(&run.1[..]));
+        Ok(run)
+    }
+}
+
+/// The kind of graph that can make all of these choices.
+fn kind_of(placed: &[Placed<'_>]) -> Kind {
+    let ability = |choice: &Choice<'_>| match choice.sampling {
+        sampling if sampling.temperature == 0.0 => Ability::Greedy,
+        sampling if sampling.top_k > 0 || sampling.top_p < 1.0 || sampling.min_p > 0.0 => Ability::Filter,
+        _ => Ability::Sample,
+    };
+    let ability = placed.iter().map(|placed| ability(placed.choice)).max().unwrap_or(Ability::Greedy);
+    Kind { ability, scores: placed.iter().any(|placed| placed.choice.scored), shows: false }
+}
+
+/// Binds the inputs of one run.
+struct Inputs<'b> {
+    binding: &'b mut IoBinding,
+    /// of what was bound, without the logits
+    bytes: usize,
+    rows: usize,
+}
+
+impl Inputs<'_> {
+    fn bind(
+        &mut self,
+        tensor: &DynTensor,
+        placed: &[Placed<'_>],
+        kind: Kind,
+        vocabulary: usize,
+    ) -> ort::Result<()> {
+        let settings = || placed.iter().map(|placed| placed.choice.sampling);
+        self.binding.bind_input("logits", tensor)?;
+        let places: Vec<i64> = placed.iter().map(|placed| placed.place as i64).collect();
+        self.add("rows", ([self.rows], places))?;
+        let mask = masks(placed, vocabulary.div_ceil(32));
+        self.add("mask", ([self.rows, vocabulary.div_ceil(32) * 4], mask))?;
+        let (width, ids, penalties) = penalised(placed, vocabulary);
+        self.add("penalised", ([self.rows, width], ids))?;
+        self.column("penalty", penalties)?;
+        if kind.ability >= Ability::Sample {
+            self.column("greedy", settings().map(|s| s.temperature == 0.0).collect())?;
+            let warm = |t: f32| if t == 0.0 { 1.0 } else { t };
+            self.column("temperature", settings().map(|s| warm(s.temperature)).collect())?;
+            self.column("uniform", placed.iter().map(|placed| placed.choice.uniform).collect())?;
+        }
+        if kind.ability >= Ability::Filter {
+            let most = |k: usize| if k == 0 { vocabulary } else { k.min(vocabulary) };
+            self.column("top_k", settings().map(|s| most(s.top_k) as f32).collect())?;
+            self.column("top_p", settings().map(|s| s.top_p).collect())?;
+            self.column("min_p", settings().map(|s| s.min_p).collect())?;
+        }
+        Ok(())
+    }
+
+    /// One number for each choice.
+    fn column<T: PrimitiveTensorElementType + Clone + Debug + 'static>(
+        &mut self,
+        name: &str,
+        values: Vec<T>,
+    ) -> ort::Result<()> {
+        self.add(name, ([self.rows, 1], values))
+    }
+
+    fn add<T: PrimitiveTensorElementType + Clone + Debug + 'static, const N: usize>(
+        &mut self,
+        name: &str,
+        (shape, values): ([usize; N], Vec<T>),
+    ) -> ort::Result<()>
+    where
+        ([usize; N], Vec<T>): OwnedTensorArrayData<T>,
+    {
+        self.bytes += size_of_val(&values[..]);
+        self.binding.bind_input(name, &Tensor::from_array((shape, values))?)
+    }
+}
+
+/// The masks, each of `words` words, byte by byte from the lowest bit up.
+fn masks(placed: &[Placed<'_>], words: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(placed.len() * words * 4);
+    for placed in placed {
+        let given = placed.choice.mask.unwrap_or_default();
+        let fill = if placed.choice.mask.is_none() { u32::MAX } else { 0 };
+        let all = given.iter().copied().chain(std::iter::repeat(fill)).take(words);
+        all.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+    }
+    bytes
+}
+
+/// Ids whose logits a penalty changes, as many of each choice, at least one, and the penalties. Where a choice has fewer, an
+/// id comes more than once; where it has none, id 0 has penalty 1.
+fn penalised(placed: &[Placed<'_>], vocabulary: usize) -> (usize, Vec<i64>, Vec<f32>) {
+    let known = |placed: &Placed<'_>| -> Vec<i64> {
+        let ids = placed.choice.penalised.iter().filter(|&&id| (id as usize) < vocabulary);
+        ids.map(|&id| i64::from(id)).collect()
+    };
+    let ids: Vec<Vec<i64>> = placed.iter().map(known).collect();
+    let width = ids.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let penalty = |(ids, placed): (&Vec<i64>, &Placed<'_>)| match ids.is_empty() {
+        true => 1.0,
+        false => placed.choice.sampling.repetition_penalty,
+    };
+    let penalties = ids.iter().zip(placed).map(penalty).collect();
+    let row = |ids: &Vec<i64>| {
+        let fill = ids.first().copied().unwrap_or(0);
+        ids.iter().copied().chain(std::iter::repeat(fill)).take(width).collect::<Vec<i64>>()
+    };
+    (width, ids.iter().flat_map(row).collect(), penalties)
+}

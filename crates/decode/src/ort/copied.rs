@@ -1,0 +1,44 @@
+//! Counts of the bytes that pass between the host and a device.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that a model's driver copied between the host and its device, by what they were for. On the processor with
+/// [`on_device`](super::ModelOptions::on_device) nothing is copied, and what would be is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Copied {
+    /// Ids, positions and attention masks of tokens, to the device.
+    pub tokens: u64,
+    /// Masks and settings of choices, to the device.
+    pub choices: u64,
+    /// Chosen tokens and their log-probabilities, to the host.
+    pub chosen: u64,
+    /// Rows of logits, to the host.
+    pub logits: u64,
+}
+
+/// The same, as it is counted.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) tokens: AtomicU64,
+    pub(super) choices: AtomicU64,
+    pub(super) chosen: AtomicU64,
+    pub(super) logits: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn read(&self) -> Copied {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Copied {
+            tokens: of(&self.tokens),
+            choices: of(&self.choices),
+            chosen: of(&self.chosen),
+            logits: of(&self.logits),
+        }
+    }
+}
+
+/// Adds to a count.
+pub(super) fn count(counter: &AtomicU64, bytes: usize) {
+    counter.fetch_add(bytes as u64, Ordering::Relaxed);
+}

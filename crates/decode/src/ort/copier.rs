@@ -1,0 +1,85 @@
+//! Copies of caches on the device that they are on.
+
+use super::cache::Source;
+use super::errors;
+use super::graph::{GraphBuilder, whole};
+use super::session::Runtime;
+use grammata::error::Result;
+use ort::memory::MemoryInfo;
+use ort::session::{IoBinding, Session};
+use ort::value::{DynValue, Tensor, TensorElementType};
+use rustc_hash::FxHashMap;
+
+/// Runs graphs that cut caches and put rows of several together. There is one for each number of blocks, made when it is
+/// needed first.
+#[derive(Debug)]
+pub(super) struct GraphCopier {
+    runtime: Runtime,
+    memory: MemoryInfo<'static>,
+    graphs: FxHashMap<(usize, bool), (Session, IoBinding)>,
+}
+
+impl GraphCopier {
+    pub(super) fn new(runtime: Runtime) -> Result<GraphCopier> {
+        Ok(GraphCopier { memory: runtime.memory()?, runtime, graphs: FxHashMap::default() })
+    }
+
+    /// The first `length` positions of the rows of each source, one source after the other: `values` are the tensors of the
+    /// sources, `[rows, heads, positions, size]`, of 16-bit floats or of 32-bit ones.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    pub(super) fn copy(
+        &mut self,
+        values: &[&DynValue],
+        sources: &[Source<'_>],
+        length: usize,
+        half: bool,
+    ) -> Result<DynValue> {
+        let kind = (values.len(), half);
+        let made = match self.graphs.remove(&kind) {
+            Some(made) => made,
+            None => {
+                let session = build(values.len(), half).map_err(errors::run)?.session(&self.runtime)?;
+                let binding = session.create_binding().map_err(errors::run)?;
+                (session, binding)
+            }
+        };
+        let (session, binding) = self.graphs.entry(kind).or_insert(made);
+        let mut run = || -> ort::Result<DynValue> {
+            for (number, (value, source)) in values.iter().zip(sources).enumerate() {
+                binding.bind_input(format!("cache{number}"), value)?;
+                let rows = Tensor::from_array(([source.rows.len()], source.rows.clone()))?;
+                binding.bind_input(format!("rows{number}"), &rows)?;
+            }
+            binding.bind_input("length", &Tensor::from_array(([1], vec![length as i64]))?)?;
+            binding.bind_output_to_device("copy", &self.memory)?;
+            let mut outputs = session.run_binding(binding)?;
+            outputs.remove("copy").ok_or_else(|| ort::Error::new("the graph gave no copy"))
+        };
+        let copy = run().map_err(errors::run);
+        // the binding would keep the caches alive
+        binding.clear();
+        copy
+    }
+}
+
+/// The graph for rows of `parts` tensors.
+fn build(parts: usize, half: bool) -> ort::Result<GraphBuilder> {
+    let kind = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
+    let any = [-1, -1, -1, -1];
+    let mut g = GraphBuilder::new()?;
+    let length = g.input("length", TensorElementType::Int64, &[1]);
+    let (start, axis) = (g.constant(&[1], &[0_i64])?, g.constant(&[1], &[2_i64])?);
+    let mut copies = Vec::with_capacity(parts);
+    for part in 0..parts {
+        let cache = g.input(&format!("cache{part}"), kind, &any);
+        let rows = g.input(&format!("rows{part}"), TensorElementType::Int64, &[-1]);
+        let cut = g.op("Slice", [&cache, &start, &length, &axis], vec![])?;
+        copies.push(g.op("Gather", [&cut, &rows], vec![whole("axis", 0)?])?);
+    }
+    let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
+    let copy = g.op_of("Concat", &copies, vec![whole("axis", 0)?])?;
+    g.output("copy", &copy, kind, &any)?;
+    Ok(g)
+}

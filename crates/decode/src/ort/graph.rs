@@ -1,0 +1,121 @@
+//! Graphs of ONNX operators, put together here and run beside a model on its device.
+
+use super::errors;
+use super::session::Runtime;
+use grammata::error::Result;
+use ort::editor::{Graph, Model, Node, ONNX_DOMAIN, Opset};
+use ort::memory::Allocator;
+use ort::operator::Attribute;
+use ort::session::Session;
+use ort::value::{
+    Outlet, PrimitiveTensorElementType, Shape, SymbolicDimensions, Tensor, TensorElementType, ValueType,
+};
+use std::fmt::Debug;
+
+/// The operators are those of this version of ONNX's set.
+const OPSET: u32 = 17;
+
+/// The name of a value in a graph.
+pub(super) type Name = String;
+
+/// A graph that grows by one operator at a time. Values are named by the order in which they are made.
+pub(super) struct GraphBuilder {
+    graph: Graph,
+    inputs: Vec<Outlet>,
+    outputs: Vec<Outlet>,
+    values: usize,
+}
+
+impl GraphBuilder {
+    pub(super) fn new() -> ort::Result<GraphBuilder> {
+        Ok(GraphBuilder { graph: Graph::new()?, inputs: Vec::new(), outputs: Vec::new(), values: 0 })
+    }
+
+    /// An input; a dimension of -1 is free.
+    pub(super) fn input(&mut self, name: &str, kind: TensorElementType, shape: &[i64]) -> Name {
+        self.inputs.push(outlet(name, kind, shape));
+        name.to_owned()
+    }
+
+    /// Gives a value out under `name`.
+    pub(super) fn output(
+        &mut self,
+        name: &str,
+        value: &str,
+        kind: TensorElementType,
+        shape: &[i64],
+    ) -> ort::Result<()> {
+        self.graph.add_node(Node::new("Identity", ONNX_DOMAIN, name, [value], [name], [])?)?;
+        self.outputs.push(outlet(name, kind, shape));
+        Ok(())
+    }
+
+    /// A constant.
+    pub(super) fn constant<T: PrimitiveTensorElementType + Copy + Debug + 'static>(
+        &mut self,
+        shape: &[i64],
+        values: &[T],
+    ) -> ort::Result<Name> {
+        let name = self.fresh();
+        let mut tensor = Tensor::<T>::new(&Allocator::default(), Shape::new(shape.iter().copied()))?;
+        tensor.extract_tensor_mut().1.copy_from_slice(values);
+        self.graph.add_initializer(&name, tensor, false)?;
+        Ok(name)
+    }
+
+    /// The result of an operator.
+    pub(super) fn op<const N: usize>(
+        &mut self,
+        operator: &str,
+        inputs: [&str; N],
+        attributes: Vec<Attribute>,
+    ) -> ort::Result<Name> {
+        self.op_of(operator, &inputs, attributes)
+    }
+
+    /// The same, of any number of inputs.
+    pub(super) fn op_of(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attributes: Vec<Attribute>,
+    ) -> ort::Result<Name> {
+        let name = self.fresh();
+        self.graph.add_node(Node::new(operator, ONNX_DOMAIN, &name, inputs, [&name], attributes)?)?;
+        Ok(name)
+    }
+
+    fn fresh(&mut self) -> Name {
+        self.values += 1;
+        format!("v{}", self.values)
+    }
+
+    /// A session that runs the graph where the model of `runtime` runs.
+    pub(super) fn session(mut self, runtime: &Runtime) -> Result<Session> {
+        let finish = move || -> ort::Result<Model> {
+            self.graph.set_inputs(self.inputs)?;
+            self.graph.set_outputs(self.outputs)?;
+            let mut model = Model::new([Opset::new(ONNX_DOMAIN, OPSET)?])?;
+            model.set_graph(self.graph)?;
+            Ok(model)
+        };
+        let builder = runtime.builder().map_err(errors::run)?;
+        finish().and_then(|model| model.into_session(&builder)).map_err(errors::run)
+    }
+}
+
+fn outlet(name: &str, kind: TensorElementType, shape: &[i64]) -> Outlet {
+    let symbols = SymbolicDimensions::empty(shape.len());
+    let shape = Shape::new(shape.iter().copied());
+    Outlet::new(name, ValueType::Tensor { ty: kind, shape, dimension_symbols: symbols })
+}
+
+/// An attribute of one integer.
+pub(super) fn whole(name: &str, value: i64) -> ort::Result<Attribute> {
+    Attribute::new(name, value)
+}
+
+/// An attribute of several integers.
+pub(super) fn wholes(name: &str, values: &[i64]) -> ort::Result<Attribute> {
+    Attribute::new(name, values)
+}

@@ -1,0 +1,331 @@
+//! The graph that chooses tokens from logits: what [`HostChooser`](crate::choice::HostChooser) does, in ONNX operators.
+//!
+//! ONNX Runtime's CUDA provider has no operators on bits, so a mask is unpacked by a table of 256 rows. It sums along an axis
+//! in the square of its length, and its sorts do not say which of two equals comes first; so sums along the vocabulary are
+//! made in two levels, and top-k and top-p look for the least logit that stays by cutting an interval into eight parts ten
+//! times, and count equals by id.
+
+use super::graph::{GraphBuilder, Name, whole, wholes};
+use ort::value::TensorElementType::{self, Bool, Float32, Float64, Int32, Int64, Uint8};
+
+/// What a graph can do. Each does all that those before it can, at a greater cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Ability {
+    /// The most probable token.
+    Greedy,
+    /// A draw at a temperature.
+    Sample,
+    /// A draw after top-k, top-p and min-p.
+    Filter,
+}
+
+/// The kind of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Kind {
+    pub(super) ability: Ability,
+    /// Gives the log-probability of the token.
+    pub(super) scores: bool,
+    /// Gives the logits after mask and penalty; for tests.
+    pub(super) shows: bool,
+}
+
+/// Tokens of one part of the vocabulary, whose sums are made first.
+const PART: usize = 256;
+/// Weights of exp(-104) and less are zero as 32-bit floats.
+const LEAST: f32 = -104.0;
+/// Where the least logit that stays is looked for: from `LEAST` to `LEAST + SPAN`, which is above 0.
+const SPAN: f32 = 112.0;
+/// Cuts of an interval at once, and how often: 8^10 parts of the span are as fine as 32-bit floats are near -1.
+const CUTS: usize = 7;
+const ROUNDS: u32 = 10;
+
+struct Network {
+    g: GraphBuilder,
+    vocabulary: usize,
+    /// ids of tokens as floats, `[1, vocabulary]`; exact below 2^24
+    ids: Name,
+    nothing: Name,
+}
+
+/// The graph for logits `[_, _, vocabulary]` of the kind of numbers `logits`. Of N choices it takes
+/// `rows` (i64, N: places among all rows of logits), `mask` (u8, N by 4 times the words of a mask),
+/// `penalised` (i64, N by any number: ids) and `penalty` (f32, N by 1); to sample, too, `temperature` (f32), `greedy` (bool),
+/// `uniform` (f64); to filter `top_k`, `top_p`, `min_p` (f32), all N by 1. It gives `tokens` (i64, N; -1 where no allowed token has a
+/// probability), with scores `scores` (f32, N), and where it shows `masked` (f32, N by vocabulary).
+pub(super) fn build(vocabulary: usize, logits: TensorElementType, kind: Kind) -> ort::Result<GraphBuilder> {
+    let mut g = GraphBuilder::new()?;
+    let width = vocabulary as i64;
+    let ids: Vec<f32> = (0..vocabulary).map(|id| id as f32).collect();
+    let ids = g.constant(&[1, width], &ids)?;
+    let nothing = g.constant(&[1, 1], &[f32::NEG_INFINITY])?;
+    let given = g.input("logits", logits, &[-1, -1, width]);
+    let rows = g.input("rows", Int64, &[-1]);
+    let flat = g.constant(&[2], &[-1, width])?;
+    let flat = g.op("Reshape", [&given, &flat], vec![])?;
+    let chosen = g.op("Gather", [&flat, &rows], vec![whole("axis", 0)?])?;
+    let raw = g.op("Cast", [&chosen], vec![to(Float32)?])?;
+    let mut net = Network { g, vocabulary, ids, nothing };
+    let unknown = net.g.op("IsNaN", [&raw], vec![])?;
+    let raw = net.g.op("Where", [&unknown, &net.nothing, &raw], vec![])?;
+    let penalised = net.penalised(&raw)?;
+    let allowed = net.allowed()?;
+    let masked = net.g.op("Where", [&allowed, &penalised, &net.nothing], vec![])?;
+    let greatest = net.reduce("ReduceMax", &masked)?;
+    let any = net.g.op("Greater", [&greatest, &net.nothing], vec![])?;
+    let best = net.first_of_greatest(&masked, &greatest)?;
+    let token = match kind.ability {
+        Ability::Greedy => best,
+        ability => {
+            let drawn = net.drawn(&masked, &greatest, ability)?;
+            let greedy = net.g.input("greedy", Bool, &[-1, 1]);
+            net.g.op("Where", [&greedy, &best, &drawn], vec![])?
+        }
+    };
+    let none = net.g.constant(&[1, 1], &[-1.0_f32])?;
+    let token = net.g.op("Where", [&any, &token, &none], vec![])?;
+    let token = net.g.op("Cast", [&token], vec![to(Int64)?])?;
+    if kind.scores {
+        let scores = net.scores(&raw, &token)?;
+        net.g.output("scores", &scores, Float32, &[-1, 1])?;
+    }
+    if kind.shows {
+        net.g.output("masked", &masked, Float32, &[-1, width])?;
+    }
+    net.g.output("tokens", &token, Int64, &[-1, 1])?;
+    Ok(net.g)
+}
+
+fn to(kind: TensorElementType) -> ort::Result<ort::operator::Attribute> {
+    // the numbers of TensorProto.DataType in ONNX
+    let number = match kind {
+        Int32 => 6,
+        Int64 => 7,
+        Bool => 9,
+        Float64 => 11,
+        _ => 1,
+    };
+    whole("to", number)
+}
+
+impl Network {
+    /// Reduces the last axis to length 1.
+    fn reduce(&mut self, operator: &str, value: &str) -> ort::Result<Name> {
+        // the axes of a sum are an input since version 13 of the set, of a maximum since 18
+        match operator {
+            "ReduceSum" => {
+                let axes = self.g.constant(&[1], &[-1_i64])?;
+                self.g.op(operator, [value, &axes], vec![whole("keepdims", 1)?])
+            }
+            _ => self.g.op(operator, [value], vec![wholes("axes", &[-1])?, whole("keepdims", 1)?]),
+        }
+    }
+
+    fn scalar(&mut self, value: f32) -> ort::Result<Name> {
+        self.g.constant(&[1, 1], &[value])
+    }
+
+    /// Logits with the repetition penalty. An id may come several times: each time the same number is written.
+    fn penalised(&mut self, raw: &str) -> ort::Result<Name> {
+        let ids = self.g.input("penalised", Int64, &[-1, -1]);
+        let penalty = self.g.input("penalty", Float32, &[-1, 1]);
+        let zero = self.scalar(0.0)?;
+        let old = self.g.op("GatherElements", [raw, &ids], vec![whole("axis", 1)?])?;
+        let positive = self.g.op("Greater", [&old, &zero], vec![])?;
+        let less = self.g.op("Div", [&old, &penalty], vec![])?;
+        let more = self.g.op("Mul", [&old, &penalty], vec![])?;
+        let new = self.g.op("Where", [&positive, &less, &more], vec![])?;
+        self.g.op("ScatterElements", [raw, &ids, &new], vec![whole("axis", 1)?])
+    }
+
+    /// The mask as booleans, N by vocabulary.
+    fn allowed(&mut self) -> ort::Result<Name> {
+        let bytes = self.vocabulary.div_ceil(32) * 4;
+        let mask = self.g.input("mask", Uint8, &[-1, bytes as i64]);
+        let mask = self.g.op("Cast", [&mask], vec![to(Int32)?])?;
+        let bits: Vec<bool> = (0..256 * 8).map(|place| (place / 8) >> (place % 8) & 1 != 0).collect();
+        let table = self.g.constant(&[256, 8], &bits)?;
+        let bits = self.g.op("Gather", [&table, &mask], vec![whole("axis", 0)?])?;
+        let shape = self.g.constant(&[2], &[-1, bytes as i64 * 8])?;
+        let bits = self.g.op("Reshape", [&bits, &shape], vec![])?;
+        if bytes * 8 == self.vocabulary {
+            return Ok(bits);
+        }
+        let (start, end) =
+            (self.g.constant(&[1], &[0_i64])?, self.g.constant(&[1], &[self.vocabulary as i64])?);
+        let axis = self.g.constant(&[1], &[1_i64])?;
+        self.g.op("Slice", [&bits, &start, &end, &axis], vec![])
+    }
+
+    /// The lowest id of the greatest, as a float.
+    fn first_of_greatest(&mut self, masked: &str, greatest: &str) -> ort::Result<Name> {
+        let equal = self.g.op("Equal", [masked, greatest], vec![])?;
+        let end = self.scalar(self.vocabulary as f32)?;
+        let ids = self.ids.clone();
+        let places = self.g.op("Where", [&equal, &ids, &end], vec![])?;
+        self.reduce("ReduceMin", &places)
+    }
+
+    /// A draw, as a float.
+    fn drawn(&mut self, masked: &str, greatest: &str, ability: Ability) -> ort::Result<Name> {
+        let temperature = self.g.input("temperature", Float32, &[-1, 1]);
+        let uniform = self.g.input("uniform", Float64, &[-1, 1]);
+        // infinite logits count as the greatest finite number
+        let (low, high) = (self.scalar(f32::MIN)?, self.scalar(f32::MAX)?);
+        let mut finite = |value: &str| {
+            let value = self.g.op("Max", [value, &low], vec![])?;
+            self.g.op("Min", [&value, &high], vec![])
+        };
+        let (logits, top) = (finite(masked)?, finite(greatest)?);
+        let below = self.g.op("Sub", [&logits, &top], vec![])?;
+        let below = self.g.op("Div", [&below, &temperature], vec![])?;
+        let least = self.scalar(LEAST)?;
+        let below = self.g.op("Max", [&below, &least], vec![])?;
+        let live = self.g.op("Greater", [masked, &self.nothing.clone()], vec![])?;
+        let weights = self.g.op("Exp", [&below], vec![])?;
+        let zero = self.scalar(0.0)?;
+        let mut weights = self.g.op("Where", [&live, &weights, &zero], vec![])?;
+        if ability == Ability::Filter {
+            weights = self.filtered(&below, &live, weights, &zero)?;
+        }
+        let total = self.reduce("ReduceSum", &weights)?;
+        let total = self.g.op("Cast", [&total], vec![to(Float64)?])?;
+        let place = self.g.op("Mul", [&total, &uniform], vec![])?;
+        self.locate(&weights, &place)
+    }
+
+    /// The weights after top-k, top-p and min-p.
+    fn filtered(&mut self, below: &str, live: &str, weights: Name, zero: &str) -> ort::Result<Name> {
+        let top_k = self.g.input("top_k", Float32, &[-1, 1]);
+        let top_p = self.g.input("top_p", Float32, &[-1, 1]);
+        let min_p = self.g.input("min_p", Float32, &[-1, 1]);
+        let ones = self.g.op("Cast", [live], vec![to(Float32)?])?;
+        // rounding must neither drop what reaches a goal exactly nor count it as short
+        let half = self.scalar(0.5)?;
+        let goal = self.g.op("Sub", [&top_k, &half], vec![])?;
+        let kept = self.upper(below, &ones, &goal)?;
+        let weights = self.g.op("Where", [&kept, &weights, zero], vec![])?;
+        let total = self.reduce("ReduceSum", &weights)?;
+        let nearly = self.scalar(1.0 - 1e-6)?;
+        let goal = self.g.op("Mul", [&total, &top_p], vec![])?;
+        let goal = self.g.op("Mul", [&goal, &nearly], vec![])?;
+        let kept = self.upper(below, &weights, &goal)?;
+        let one = self.scalar(1.0)?;
+        let all = self.g.op("GreaterOrEqual", [&top_p, &one], vec![])?;
+        let kept = self.g.op("Or", [&kept, &all], vec![])?;
+        let weights = self.g.op("Where", [&kept, &weights, zero], vec![])?;
+        let enough = self.g.op("GreaterOrEqual", [&weights, &min_p], vec![])?;
+        self.g.op("Where", [&enough, &weights, zero], vec![])
+    }
+
+    /// The fewest tokens, by falling `below` and rising id, whose `values` sum to `goal`.
+    fn upper(&mut self, below: &str, values: &str, goal: &str) -> ort::Result<Name> {
+        let axis = self.g.constant(&[1], &[1_i64])?;
+        let (below3, values3) = (
+            self.g.op("Unsqueeze", [below, &axis], vec![])?,
+            self.g.op("Unsqueeze", [values, &axis], vec![])?,
+        );
+        let zero = self.g.constant(&[1, 1, 1], &[0.0_f32])?;
+        let mut low = self.scalar(LEAST)?;
+        let mut step = SPAN;
+        for _ in 0..ROUNDS {
+            step /= (CUTS + 1) as f32;
+            let cuts: Vec<f32> = (1..=CUTS).map(|cut| cut as f32 * step).collect();
+            let cuts = self.g.constant(&[1, CUTS as i64], &cuts)?;
+            let cuts = self.g.op("Add", [&low, &cuts], vec![])?;
+            let last = self.g.constant(&[1], &[2_i64])?;
+            let cuts = self.g.op("Unsqueeze", [&cuts, &last], vec![])?;
+            let above = self.g.op("GreaterOrEqual", [&below3, &cuts], vec![])?;
+            let above = self.g.op("Where", [&above, &values3, &zero], vec![])?;
+            let sums = self.g.constant(&[1], &[2_i64])?;
+            let sums = self.g.op("ReduceSum", [&above, &sums], vec![whole("keepdims", 0)?])?;
+            let reached = self.g.op("GreaterOrEqual", [&sums, goal], vec![])?;
+            let reached = self.g.op("Cast", [&reached], vec![to(Float32)?])?;
+            let reached = self.reduce("ReduceSum", &reached)?;
+            let width = self.scalar(step)?;
+            let moved = self.g.op("Mul", [&reached, &width], vec![])?;
+            low = self.g.op("Add", [&low, &moved], vec![])?;
+        }
+        let width = self.scalar(step)?;
+        let high = self.g.op("Add", [&low, &width], vec![])?;
+        // far from zero a step may be less than what a float can tell apart
+        let nearer = self.scalar(1.0 - 2.0_f32.powi(-22))?;
+        let nearer = self.g.op("Mul", [&low, &nearer], vec![])?;
+        let high = self.g.op("Max", [&high, &nearer], vec![])?;
+        let certain = self.g.op("GreaterOrEqual", [below, &high], vec![])?;
+        let reached = self.g.op("GreaterOrEqual", [below, &low], vec![])?;
+        let flat = self.scalar(0.0)?;
+        let sure = self.g.op("Where", [&certain, values, &flat], vec![])?;
+        let sum = self.reduce("ReduceSum", &sure)?;
+        let missing = self.g.op("Sub", [goal, &sum], vec![])?;
+        // of those between `low` and `high`, which are equals, as many as are missing
+        let equals = self.g.op("Where", [&reached, values, &flat], vec![])?;
+        let equals = self.g.op("Sub", [&equals, &sure], vec![])?;
+        let missing = self.g.op("Cast", [&missing], vec![to(Float64)?])?;
+        let last = self.locate(&equals, &missing)?;
+        let early = self.g.op("LessOrEqual", [&self.ids.clone(), &last], vec![])?;
+        let equals = self.g.op("And", [&reached, &early], vec![])?;
+        self.g.op("Or", [&certain, &equals], vec![])
+    }
+
+    /// The first id at which the sum of `values` from id 0 on is more than `place` (f64, N by 1), as a float; the last with a
+    /// positive value if there is none.
+    fn locate(&mut self, values: &str, place: &str) -> ort::Result<Name> {
+        let parts = self.vocabulary.div_ceil(PART);
+        let missing = parts * PART - self.vocabulary;
+        let mut padded = values.to_owned();
+        if missing > 0 {
+            let pads = self.g.constant(&[4], &[0_i64, 0, 0, missing as i64])?;
+            padded = self.g.op("Pad", [&padded, &pads], vec![])?;
+        }
+        let shape = self.g.constant(&[3], &[-1, parts as i64, PART as i64])?;
+        let cube = self.g.op("Reshape", [&padded, &shape], vec![])?;
+        let axis = self.g.constant(&[1], &[2_i64])?;
+        let sums = self.g.op("ReduceSum", [&cube, &axis], vec![whole("keepdims", 0)?])?;
+        let (part, before) = self.passed(&sums, place, parts)?;
+        // the sum before the part, and the values in it
+        let index = self.g.op("Cast", [&part], vec![to(Int64)?])?;
+        let before = self.g.op("GatherElements", [&before, &index], vec![whole("axis", 1)?])?;
+        let inside = self.g.op("GatherND", [&cube, &index], vec![whole("batch_dims", 1)?])?;
+        let left = self.g.op("Sub", [place, &before], vec![])?;
+        let (token, _) = self.passed(&inside, &left, PART)?;
+        let size = self.scalar(PART as f32)?;
+        let first = self.g.op("Mul", [&part, &size], vec![])?;
+        self.g.op("Add", [&first, &token], vec![])
+    }
+
+    /// The first of `count` places at which the sum of `values` is more than `place`, as a float, at most the last with a positive
+    /// value; and of each place the sum before it (f64).
+    fn passed(&mut self, values: &str, place: &str, count: usize) -> ort::Result<(Name, Name)> {
+        let exact = self.g.op("Cast", [values], vec![to(Float64)?])?;
+        let axis = self.g.constant(&[1], &[1_i64])?;
+        let sums = self.g.op("CumSum", [&exact, &axis], vec![])?;
+        let before = self.g.op("Sub", [&sums, &exact], vec![])?;
+        let over = self.g.op("Greater", [&sums, place], vec![])?;
+        let places: Vec<f32> = (0..count).map(|place| place as f32).collect();
+        let places = self.g.constant(&[1, count as i64], &places)?;
+        let (zero, end) = (self.scalar(0.0)?, self.scalar(count as f32)?);
+        let first = self.g.op("Where", [&over, &places, &end], vec![])?;
+        let first = self.reduce("ReduceMin", &first)?;
+        let positive = self.g.op("Greater", [values, &zero], vec![])?;
+        let last = self.g.op("Where", [&positive, &places, &zero], vec![])?;
+        let last = self.reduce("ReduceMax", &last)?;
+        Ok((self.g.op("Min", [&first, &last], vec![])?, before))
+    }
+
+    /// The log-probability of each token among all of its row at temperature 1.
+    fn scores(&mut self, raw: &str, token: &str) -> ort::Result<Name> {
+        let greatest = self.reduce("ReduceMax", raw)?;
+        let equal = self.g.op("Equal", [raw, &greatest], vec![])?;
+        let zero = self.scalar(0.0)?;
+        let below = self.g.op("Sub", [raw, &greatest], vec![])?;
+        // infinity less infinity is no number
+        let below = self.g.op("Where", [&equal, &zero, &below], vec![])?;
+        let weights = self.g.op("Exp", [&below], vec![])?;
+        let total = self.reduce("ReduceSum", &weights)?;
+        let total = self.g.op("Log", [&total], vec![])?;
+        let first = self.g.constant(&[1, 1], &[0_i64])?;
+        let token = self.g.op("Max", [token, &first], vec![])?;
+        let chosen = self.g.op("GatherElements", [&below, &token], vec![whole("axis", 1)?])?;
+        self.g.op("Sub", [&chosen, &total], vec![])
+    }
+}
