@@ -1,9 +1,10 @@
-//! The repository's chores: `cargo xtask <setup|demo|test|instructions|soak|bindings|header|install-c|ci|full>`.
+//! The repository's chores: `cargo xtask <setup|demo|test|device-check|instructions|soak|bindings|header|install-c|ci|full>`.
 
 mod bindings;
 mod ci;
 mod command;
 mod demo;
+mod device;
 mod full;
 mod fuzz;
 mod instructions;
@@ -22,6 +23,9 @@ usage: cargo xtask <task>
   demo    set up, then generate JSON under a schema and a daily plan with the model
   test [FILTER...]
           fetch ONNX Runtime if it is missing, then run all tests; or only those whose names contain a filter
+  device-check [--cuda N | --cpu] [--quick] [MODEL...]
+          compare what a GPU chooses and caches with the host, measure decoding with models, and write a report; ORT_DYLIB_PATH
+          must name the library of onnxruntime-gpu, CUDA_LIB_PATH the folder of its CUDA libraries
   instructions [--bless]
           count the instructions of some work with valgrind, and compare them with the record, or record them
   soak --minutes N
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         ("setup", []) => setup::everything(),
         ("demo", []) => demo::run(),
         ("test", _) => test::run(&rest),
+        ("device-check", _) => device::check(&rest),
         ("instructions", []) => instructions::run(false),
         ("instructions", ["--bless"]) => instructions::run(true),
         ("soak", ["--minutes", minutes]) => soak::run(minutes),

@@ -11,17 +11,18 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// The cache tensors of one run of the model, `[rows, heads, length, size]` each: one row for each sequence of the
-/// batch. A block does not change once it is made.
+/// batch. A row may begin with positions that hold nothing and are masked. A block does not change once it is made.
 #[derive(Debug)]
 pub(super) struct Block {
-    rows: usize,
     length: usize,
+    /// of each row the number of positions that hold nothing
+    padding: Vec<usize>,
     pub(super) values: Vec<DynValue>,
 }
 
 impl Block {
-    pub(super) fn new(rows: usize, length: usize, values: Vec<DynValue>) -> Block {
-        Block { rows, length, values }
+    pub(super) fn new(length: usize, padding: Vec<usize>, values: Vec<DynValue>) -> Block {
+        Block { length, padding, values }
     }
 
     /// The caches of `rows` empty sequences.
@@ -31,12 +32,22 @@ impl Block {
             let dimensions = [rows, shape.heads, 0, shape.size];
             Ok(DynTensor::new(&Allocator::default(), kind, dimensions)?.into_dyn())
         };
-        Ok(Block::new(rows, 0, shapes.iter().map(tensor).collect::<ort::Result<_>>()?))
+        Ok(Block::new(0, vec![0; rows], shapes.iter().map(tensor).collect::<ort::Result<_>>()?))
+    }
+
+    /// Number of positions, those that hold nothing among them.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Of each row the number of positions that hold nothing.
+    pub(super) fn padding(&self) -> &[usize] {
+        &self.padding
     }
 }
 
-/// The cache of one sequence: the first `length` positions of a row of a block. To fork it is to clone it; it is cut and
-/// copied when the model is run next.
+/// The cache of one sequence: `length` positions of a row of a block, after those that hold nothing. To fork it is to clone
+/// it; it is cut and copied when the model is run next.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     block: Arc<Block>,
@@ -47,10 +58,11 @@ pub(super) struct Cache {
 impl Cache {
     /// The cache of the row `row` of a block.
     pub(super) fn of(block: &Arc<Block>, row: usize) -> Cache {
-        Cache { block: Arc::clone(block), row, length: block.length }
+        let padding = block.padding.get(row).copied().unwrap_or(0);
+        Cache { block: Arc::clone(block), row, length: block.length - padding }
     }
 
-    /// Number of positions.
+    /// Number of positions that hold something.
     pub(super) fn length(&self) -> usize {
         self.length
     }
@@ -58,6 +70,10 @@ impl Cache {
     /// Keeps the first `length` positions of at least that many.
     pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
+    }
+
+    fn start(&self) -> usize {
+        self.block.padding.get(self.row).copied().unwrap_or(0)
     }
 }
 
@@ -70,17 +86,18 @@ pub(super) enum Copier {
     Device(GraphCopier),
 }
 
-/// One block of the caches of a batch, all of the same length, in the order given: the block that they already are the
-/// rows of, or else a copy.
+/// One block of the caches of a batch in the order given: the block that they already are the rows of, or else a copy. Caches
+/// shorter than the longest begin with zeros.
 ///
 /// # Errors
 /// Memory, or a failure of the device.
 pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], copier: &mut Copier) -> Result<Arc<Block>> {
-    let length = caches.first().map_or(0, |cache| cache.length);
+    let length = caches.iter().map(|cache| cache.length).max().unwrap_or(0);
     if let Some(first) = caches.first() {
         let block = &first.block;
-        let same = caches.iter().enumerate().all(|(row, c)| c.row == row && Arc::ptr_eq(&c.block, block));
-        if same && block.rows == caches.len() && block.length == length {
+        let whole = |c: &Cache| c.start() + c.length == block.length && Arc::ptr_eq(&c.block, block);
+        let same = caches.iter().enumerate().all(|(row, c)| c.row == row && whole(c));
+        if same && block.padding.len() == caches.len() {
             return Ok(Arc::clone(block));
         }
     }
@@ -96,39 +113,51 @@ pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], copier: &mut Copi
             copies.collect::<ort::Result<_>>().map_err(errors::run)?
         }
         Copier::Device(graphs) => {
-            let sources = sources(caches);
+            let sources = sources(caches, length);
             let copies = shapes.iter().enumerate().map(|(tensor, shape)| {
                 let values: Vec<&DynValue> =
                     sources.iter().filter_map(|source| source.block.values.get(tensor)).collect();
-                graphs.copy(&values, &sources, length, shape.half)
+                graphs.copy(&values, &sources, shape.half)
             });
             copies.collect::<Result<_>>()?
         }
     };
-    Ok(Arc::new(Block::new(caches.len(), length, values)))
+    let padding = caches.iter().map(|cache| length - cache.length).collect();
+    Ok(Arc::new(Block::new(length, padding, values)))
 }
 
-/// Rows of one block, in the order in which they are wanted.
+/// Rows of one block, in the order in which they are wanted, and which of their positions.
 pub(super) struct Source<'a> {
     block: &'a Arc<Block>,
     pub(super) rows: Vec<i64>,
+    /// the first position that is wanted
+    pub(super) start: usize,
+    /// the position after the last that is wanted
+    pub(super) end: usize,
+    /// number of zeros to put before them
+    pub(super) padding: usize,
 }
 
-/// The blocks that caches one after the other are rows of.
-fn sources<'a>(caches: &[&'a Cache]) -> Vec<Source<'a>> {
+/// The blocks that caches one after the other are rows of, if the same positions of them are wanted.
+fn sources<'a>(caches: &[&'a Cache], length: usize) -> Vec<Source<'a>> {
     let mut sources: Vec<Source<'a>> = Vec::new();
     for cache in caches {
-        let row = cache.row as i64;
+        let (row, start, end) = (cache.row as i64, cache.start(), cache.start() + cache.length);
         match sources.last_mut() {
-            Some(last) if Arc::ptr_eq(last.block, &cache.block) => last.rows.push(row),
-            _ => sources.push(Source { block: &cache.block, rows: vec![row] }),
+            Some(last) if Arc::ptr_eq(last.block, &cache.block) && (last.start, last.end) == (start, end) => {
+                last.rows.push(row);
+            }
+            _ => {
+                let padding = length - cache.length;
+                sources.push(Source { block: &cache.block, rows: vec![row], start, end, padding });
+            }
         }
     }
     sources
 }
 
-/// The first `length` positions of every head of the tensor number `tensor` of each cache.
-fn copy_rows<T: PrimitiveTensorElementType + Copy + Debug + 'static>(
+/// `length` positions of every head of the tensor number `tensor` of each cache, the last of them those of the cache.
+fn copy_rows<T: PrimitiveTensorElementType + Copy + Default + Debug + 'static>(
     caches: &[&Cache],
     tensor: usize,
     shape: &KvCacheShape,
@@ -136,18 +165,22 @@ fn copy_rows<T: PrimitiveTensorElementType + Copy + Debug + 'static>(
     allocator: &Allocator,
 ) -> ort::Result<DynValue> {
     let short = || ort::Error::new("a cache is shorter than its length");
-    let (heads, kept) = (shape.heads, length * shape.size);
+    let (heads, size) = (shape.heads, shape.size);
     // a session reuses its memory; fresh memory from the system costs more than the copy
-    let mut copy = Tensor::<T>::new(allocator, [caches.len(), heads, length, shape.size])?;
+    let mut copy = Tensor::<T>::new(allocator, [caches.len(), heads, length, size])?;
     let (_, copied) = copy.try_extract_tensor_mut::<T>()?;
-    let mut heads_copied = copied.chunks_exact_mut(kept.max(1));
+    let mut heads_copied = copied.chunks_exact_mut((length * size).max(1));
     for cache in caches {
         let value = cache.block.values.get(tensor).ok_or_else(short)?;
         let (_, all) = value.try_extract_tensor::<T>()?;
-        let head = cache.block.length * shape.size;
+        let (start, kept) = (cache.start() * size, cache.length * size);
         for number in cache.row * heads..(cache.row + 1) * heads {
-            let from = all.get(number * head..number * head + kept).ok_or_else(short)?;
-            heads_copied.next().ok_or_else(short)?.copy_from_slice(from);
+            let head = number * cache.block.length * size + start;
+            let from = all.get(head..head + kept).ok_or_else(short)?;
+            let to = heads_copied.next().ok_or_else(short)?;
+            let (zeros, to) = to.split_at_mut(length * size - kept);
+            zeros.fill(T::default());
+            to.copy_from_slice(from);
         }
     }
     Ok(copy.into_dyn())

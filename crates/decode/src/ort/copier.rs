@@ -24,8 +24,8 @@ impl GraphCopier {
         Ok(GraphCopier { memory: runtime.memory()?, runtime, graphs: FxHashMap::default() })
     }
 
-    /// The first `length` positions of the rows of each source, one source after the other: `values` are the tensors of the
-    /// sources, `[rows, heads, positions, size]`, of 16-bit floats or of 32-bit ones.
+    /// The positions wanted of the rows of each source, one source after the other: `values` are the tensors of the sources,
+    /// `[rows, heads, positions, size]`, of 16-bit floats or of 32-bit ones.
     ///
     /// # Errors
     /// A failure of the device.
@@ -33,7 +33,6 @@ impl GraphCopier {
         &mut self,
         values: &[&DynValue],
         sources: &[Source<'_>],
-        length: usize,
         half: bool,
     ) -> Result<DynValue> {
         let kind = (values.len(), half);
@@ -51,8 +50,16 @@ impl GraphCopier {
                 binding.bind_input(format!("cache{number}"), value)?;
                 let rows = Tensor::from_array(([source.rows.len()], source.rows.clone()))?;
                 binding.bind_input(format!("rows{number}"), &rows)?;
+                let [start, end, padding] =
+                    [source.start, source.end, source.padding].map(|number| number as i64);
+                let mut bind = |name: &str, numbers: Vec<i64>| {
+                    let numbers = Tensor::from_array(([numbers.len()], numbers))?;
+                    binding.bind_input(format!("{name}{number}"), &numbers)
+                };
+                bind("start", vec![start])?;
+                bind("end", vec![end])?;
+                bind("padding", vec![0, 0, padding, 0, 0, 0, 0, 0])?;
             }
-            binding.bind_input("length", &Tensor::from_array(([1], vec![length as i64]))?)?;
             binding.bind_output_to_device("copy", &self.memory)?;
             let mut outputs = session.run_binding(binding)?;
             outputs.remove("copy").ok_or_else(|| ort::Error::new("the graph gave no copy"))
@@ -69,14 +76,17 @@ fn build(parts: usize, half: bool) -> ort::Result<GraphBuilder> {
     let kind = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
     let any = [-1, -1, -1, -1];
     let mut g = GraphBuilder::new()?;
-    let length = g.input("length", TensorElementType::Int64, &[1]);
-    let (start, axis) = (g.constant(&[1], &[0_i64])?, g.constant(&[1], &[2_i64])?);
+    let axis = g.constant(&[1], &[2_i64])?;
     let mut copies = Vec::with_capacity(parts);
     for part in 0..parts {
         let cache = g.input(&format!("cache{part}"), kind, &any);
-        let rows = g.input(&format!("rows{part}"), TensorElementType::Int64, &[-1]);
-        let cut = g.op("Slice", [&cache, &start, &length, &axis], vec![])?;
-        copies.push(g.op("Gather", [&cut, &rows], vec![whole("axis", 0)?])?);
+        let mut numbers =
+            |name: &str, count| g.input(&format!("{name}{part}"), TensorElementType::Int64, &[count]);
+        let (rows, start, end) = (numbers("rows", -1), numbers("start", 1), numbers("end", 1));
+        let padding = numbers("padding", 8);
+        let cut = g.op("Slice", [&cache, &start, &end, &axis], vec![])?;
+        let picked = g.op("Gather", [&cut, &rows], vec![whole("axis", 0)?])?;
+        copies.push(g.op("Pad", [&picked, &padding], vec![])?);
     }
     let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
     let copy = g.op_of("Concat", &copies, vec![whole("axis", 0)?])?;

@@ -9,7 +9,7 @@ use super::logits::{KeptLogits, OnDevice};
 use super::session::{Device, Loaded, host_memory, load};
 use super::signature::{KEEP, LogitsPositions, ModelSignature};
 use crate::logits::Logits;
-use crate::model::{Feed, Model, check_batch, check_truncate};
+use crate::model::{Feed, Model, Rows, check_batch, check_truncate};
 use crate::sequences::{SequenceId, Sequences};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
@@ -61,11 +61,12 @@ grammata_base::setters!(ModelOptions {
 
 /// A language model in an ONNX file.
 ///
-/// Caches stay on the device, and forks share them. Sequences of one batch whose caches have equal length and which are
-/// fed equally many tokens are computed by one run, without padding, if the model's first dimension is free; the others
-/// one after the other. A model that gives the logits of the last position only is run once for each position wanted. With kernels whose arithmetic depends on the size of a batch (those of 4-bit weights do) the
-/// logits of one run differ from those of separate runs in the last digits; [`ModelOptions::max_batch`] 1 keeps runs
-/// separate.
+/// Caches stay on the device, and forks share them. Sequences of one batch that are fed equally many tokens are computed by
+/// one run if the model's first dimension is free; the others one after the other. Shorter caches then begin with positions
+/// that are masked, if a trial shows that the model computes the same after them (with `GroupQueryAttention` it does not):
+/// else only caches of equal length are computed together. A model that gives the logits of the last position only is run
+/// once for each position wanted. The logits of one run may differ from those of separate runs in the last digits, with
+/// kernels of 4-bit weights in more; [`ModelOptions::max_batch`] 1 keeps runs separate.
 ///
 /// A cut cache and a new composition of a batch cost a copy of the caches at the next run, on the device that they are on.
 #[derive(Debug)]
@@ -86,12 +87,13 @@ pub struct OrtModel {
     sequences: Sequences<Sequence>,
     empty: Cache,
     logits: KeptLogits,
+    /// whether the model computes the same after positions that are masked; unknown until it matters
+    pads: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
 struct Sequence {
     tokens: Vec<u32>,
-    /// of the first tokens: all of them, or none after a truncation that the device could not do
     cache: Cache,
 }
 
@@ -132,8 +134,8 @@ fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>
 /// What one run computes: pieces of one round, by their place in it.
 struct Group {
     pieces: Vec<usize>,
-    /// length of the caches, in tokens
-    cached: usize,
+    /// length of each cache, in tokens
+    cached: Vec<usize>,
     /// number of tokens that each sequence is fed
     count: usize,
     /// number of the last positions whose logits are asked for
@@ -181,6 +183,7 @@ impl OrtModel {
             sequences: Sequences::new(),
             empty: Cache::of(&empty, 0),
             logits: KeptLogits::new(0, 0, false, None),
+            pads: None,
             session,
             signature,
         })
@@ -207,6 +210,35 @@ impl OrtModel {
         &self.notices
     }
 
+    /// Whether a sequence is computed the same after masked positions, by a trial with two short sequences.
+    fn can_pad(&mut self) -> bool {
+        if !self.signature.any_batch || !self.signature.position_ids || self.options.max_batch < 2 {
+            return false;
+        }
+        let [first, next] = [1, 2].map(|number| (number % self.signature.vocabulary) as u32);
+        let mut trial = |pads: bool| -> Result<Vec<f32>> {
+            self.pads = Some(pads);
+            let ids = [self.open()?, self.open()?];
+            let mut run = || -> Result<Vec<f32>> {
+                for (&sequence, tokens) in ids.iter().zip([&[first][..], &[first, next, first]]) {
+                    self.feed(&[Feed { sequence, tokens, rows: Rows::None }])?;
+                }
+                let next = [next];
+                let feeds = ids.map(|sequence| Feed { sequence, tokens: &next, rows: Rows::Last });
+                let (logits, mut found, mut row) = (self.feed(&feeds)?, Vec::new(), Vec::new());
+                for number in 0..feeds.len() {
+                    found.extend_from_slice(logits.row(number, &mut row)?);
+                }
+                Ok(found)
+            };
+            let found = run();
+            ids.into_iter().for_each(|id| self.close(id));
+            found
+        };
+        // a model that refuses padded caches cannot be padded
+        matches!((trial(false), trial(true)), (Ok(alone), Ok(padded)) if are_alike(&alone, &padded))
+    }
+
     /// Room for the logits that a batch asks for.
     fn room(&self, batch: &[Feed<'_>]) -> KeptLogits {
         let rows = batch.iter().map(|feed| feed.rows.places(feed.tokens.len()).count()).sum();
@@ -218,25 +250,30 @@ impl OrtModel {
         let most = if self.signature.any_batch { self.options.max_batch.max(1) } else { 1 };
         let mut groups: Vec<Group> = Vec::new();
         for (index, piece) in round.iter().enumerate() {
-            let sequence = self.sequences.get(piece.sequence)?;
-            let cached = sequence.cache.length();
-            let count = sequence.tokens.len() - cached + piece.tokens.len();
+            let cached = self.sequences.get(piece.sequence)?.cache.length();
+            let count = piece.tokens.len();
             let first = piece.wanted.iter().map(|&(_, place)| place).min();
             let kept = match self.signature.logits {
                 LogitsPositions::All => count,
                 LogitsPositions::Last => 1,
-                LogitsPositions::Kept => first.map_or(1, |first| piece.tokens.len() - first),
+                LogitsPositions::Kept => first.map_or(1, |first| count - first),
             };
             // ONNX Runtime's GroupQueryAttention on the processor refuses several sequences of several tokens after a cache
-            let joins = cached == 0 || count == 1;
-            let fits =
-                |g: &&mut Group| joins && g.cached == cached && g.count == count && g.pieces.len() < most;
+            let joins = cached == 0 || count == 1 || self.pads == Some(true);
+            let fits = |g: &&mut Group| {
+                let equal = g.cached.first() == Some(&cached);
+                joins
+                    && (equal || self.pads == Some(true) && cached > 0)
+                    && g.count == count
+                    && g.pieces.len() < most
+            };
             match groups.iter_mut().find(fits) {
                 Some(group) => {
                     group.pieces.push(index);
+                    group.cached.push(cached);
                     group.kept = group.kept.max(kept);
                 }
-                None => groups.push(Group { pieces: vec![index], cached, count, kept }),
+                None => groups.push(Group { pieces: vec![index], cached: vec![cached], count, kept }),
             }
         }
         Ok(groups)
@@ -270,19 +307,18 @@ impl OrtModel {
         let mut new: Vec<i64> = Vec::with_capacity(pieces.len() * group.count);
         let mut caches = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            let sequence = self.sequences.get(piece.sequence)?;
-            let again = sequence.tokens.get(group.cached..).unwrap_or_default();
-            new.extend(again.iter().chain(piece.tokens).map(|&token| i64::from(token)));
-            caches.push(&sequence.cache);
+            new.extend(piece.tokens.iter().map(|&token| i64::from(token)));
+            caches.push(&self.sequences.get(piece.sequence)?.cache);
         }
         let past = join(&caches, &self.signature.cache, &mut self.copier)?;
         let outputs = self.bind_and_run(new, &past, group).map_err(errors::run);
         // the binding would keep the last caches alive with the next ones
         self.binding.clear();
         let (logits, present) = outputs?;
-        self.check(&logits, &present, group)?;
+        let total = past.length() + group.count;
+        self.check(&logits, &present, group, total)?;
         let logits = logits.downcast().map_err(errors::run)?;
-        Ok((logits, Arc::new(Block::new(pieces.len(), group.cached + group.count, present))))
+        Ok((logits, Arc::new(Block::new(total, past.padding().to_vec(), present))))
     }
 
     fn bind_and_run(
@@ -291,15 +327,17 @@ impl OrtModel {
         past: &Block,
         group: &Group,
     ) -> ort::Result<(DynValue, Vec<DynValue>)> {
-        let (rows, count, total) = (group.pieces.len(), group.count, group.cached + group.count);
+        let (rows, count, total) = (past.padding().len(), group.count, past.length() + group.count);
         let positions = if self.signature.position_ids { rows * count } else { 0 };
         copied::count(&self.counts.tokens, (rows * (count + total) + positions) * size_of::<i64>());
         let binding = &mut self.binding;
         binding.bind_input("input_ids", &Tensor::from_array(([rows, count], new))?)?;
-        let mask = vec![1_i64; rows * total];
-        binding.bind_input("attention_mask", &Tensor::from_array(([rows, total], mask))?)?;
+        let mask = past.padding().iter().flat_map(|&p| (0..total).map(move |place| i64::from(place >= p)));
+        binding
+            .bind_input("attention_mask", &Tensor::from_array(([rows, total], mask.collect::<Vec<_>>()))?)?;
         if self.signature.position_ids {
-            let positions: Vec<i64> = (0..rows).flat_map(|_| group.cached as i64..total as i64).collect();
+            let row = |cached: &usize| *cached as i64..(*cached + count) as i64;
+            let positions: Vec<i64> = group.cached.iter().flat_map(row).collect();
             binding.bind_input("position_ids", &Tensor::from_array(([rows, count], positions))?)?;
         }
         if self.signature.logits == LogitsPositions::Kept {
@@ -324,8 +362,8 @@ impl OrtModel {
     }
 
     /// A model may give other shapes than it declares.
-    fn check(&self, logits: &DynValue, present: &[DynValue], group: &Group) -> Result<()> {
-        let (rows, total) = (group.pieces.len() as i64, (group.cached + group.count) as i64);
+    fn check(&self, logits: &DynValue, present: &[DynValue], group: &Group, total: usize) -> Result<()> {
+        let (rows, total) = (group.pieces.len() as i64, total as i64);
         let shape = shape_of(logits);
         if shape != [rows, group.kept as i64, self.signature.vocabulary as i64] {
             return Err(errors::signature("the model gave logits of another shape", format!("{shape:?}")));
@@ -381,6 +419,13 @@ impl Model for OrtModel {
 
     fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
         check_batch(self, batch)?;
+        if self.pads.is_none() && batch.len() > 1 {
+            let lengths = batch.iter().map(|feed| self.length(feed.sequence));
+            let lengths: Vec<usize> = lengths.collect::<Result<_>>()?;
+            if lengths.iter().any(|&length| length > 0 && Some(&length) != lengths.first()) {
+                self.pads = Some(self.can_pad());
+            }
+        }
         let mut logits = self.room(batch);
         // the logits of the last batch are freed before those of this one are made
         self.logits = KeptLogits::new(0, 0, false, None);
@@ -401,4 +446,14 @@ impl Model for OrtModel {
 
 fn shape_of(value: &DynValue) -> &[i64] {
     value.dtype().tensor_shape().map_or(&[], |shape| &shape[..])
+}
+
+/// Whether the differences of two series are small beside their spread: those of other arithmetic are, those of another text
+/// are not.
+fn are_alike(a: &[f32], b: &[f32]) -> bool {
+    let count = a.len().max(1) as f64;
+    let mean = a.iter().map(|&x| f64::from(x)).sum::<f64>() / count;
+    let spread: f64 = a.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum();
+    let differences: f64 = a.iter().zip(b).map(|(&x, &y)| (f64::from(x) - f64::from(y)).powi(2)).sum();
+    a.len() == b.len() && differences <= spread * 1e-2
 }

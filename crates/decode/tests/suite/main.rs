@@ -2,6 +2,7 @@
 
 mod chat_template;
 mod decode_batches;
+mod decode_device;
 mod decode_drivers;
 mod decode_ort;
 mod decode_searches;

@@ -1,0 +1,365 @@
+//! Checks a device and measures decoding on it: `cargo xtask device-check`.
+//!
+//! Arguments: `--cuda N` or `--cpu`, and folders of models. Writes a report in Markdown; ends with 1 if something is wrong.
+
+use grammata::limits::Limits;
+use grammata::syntax::json_schema;
+use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
+use grammata::{Compiler, Result};
+use grammata_decode::ort::{ChoiceCases, Device, ModelOptions, OrtModel, check_choices, library_info};
+use grammata_decode::{
+    Choice, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, PromptTokenizer, Rows,
+    SamplingParams, SequenceId, run_together,
+};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const BATCHES: [usize; 4] = [1, 4, 16, 32];
+const TOKENS: usize = 96;
+
+const SCHEMAS: [&str; 8] = [
+    r#"{"type":"object","properties":{"name":{"type":"string","maxLength":40},"age":{"type":"integer","minimum":0}},"required":["name","age"],"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"array","items":{"type":"object","properties":{"date":{"type":"string","format":"date"},"high":{"type":"number"}},"required":["date","high"],"additionalProperties":false},"maxItems":4}},"required":["city","days"],"additionalProperties":false}"#,
+    r#"{"type":"array","items":{"type":"string","maxLength":12},"minItems":3,"maxItems":8}"#,
+    r#"{"type":"object","properties":{"title":{"type":"string"},"tags":{"type":"array","items":{"enum":["red","green","blue"]}},"draft":{"type":"boolean"}},"required":["title","tags","draft"],"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"id":{"type":"string","format":"uuid"},"price":{"type":"number"},"stock":{"type":"integer"}},"required":["id","price","stock"],"additionalProperties":false}"#,
+    r#"{"anyOf":[{"type":"object","properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":["kind","r"],"additionalProperties":false},{"type":"object","properties":{"kind":{"const":"box"},"w":{"type":"number"},"h":{"type":"number"}},"required":["kind","w","h"],"additionalProperties":false}]}"#,
+    r#"{"type":"object","additionalProperties":{"type":"string"},"minProperties":1,"maxProperties":4}"#,
+    r#"{"type":"object","properties":{"email":{"type":"string","format":"email"},"note":{"type":"string","maxLength":80}},"required":["email","note"],"additionalProperties":false}"#,
+];
+
+/// Requests of different lengths, so that the sequences of a batch are of different lengths, too.
+const PROMPTS: [&str; 4] = [
+    "Write a record as JSON.",
+    "You fill in forms. Answer with one JSON value and nothing else. The form is about someone whom you have met on a long journey.",
+    "Invent plausible data in JSON for a test of a web shop.",
+    "JSON, please:",
+];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(wrong) => {
+            println!("\n**{wrong} checks failed**");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The number of checks that failed.
+fn run() -> Result<usize> {
+    let mut device = Device::Cuda(0);
+    let mut models = Vec::new();
+    let mut quick = false;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--cpu" => device = Device::Cpu,
+            "--quick" => quick = true,
+            "--cuda" => {
+                let number = arguments.next().and_then(|number| number.parse().ok());
+                device = Device::Cuda(number.unwrap_or(0));
+            }
+            // what cargo gives to every bench
+            "--bench" => {}
+            folder => models.push(PathBuf::from(folder)),
+        }
+    }
+    println!("# Device check\n\nONNX Runtime: {}\n\ndevice: {device:?}\n", library_info()?);
+    let mut wrong = choices(device, quick)?;
+    wrong += sequences(device)?;
+    for folder in models {
+        wrong += generations(device, &folder, quick)?;
+    }
+    Ok(wrong)
+}
+
+/// Choices of the device beside those of the host.
+fn choices(device: Device, quick: bool) -> Result<usize> {
+    println!("## Choices, compared with the host\n");
+    println!(
+        "| vocabulary | batch | logits | choices | masked logits that differ | wrong | within 1e-5 of a boundary | greatest error of a log-probability | ms a batch |"
+    );
+    println!("|--:|--:|---|--:|--:|--:|--:|--:|--:|");
+    let mut wrong = 0;
+    for vocabulary in [1000, 32_000, 49_152, 128_256, 262_144] {
+        for (batch, half) in [(1, false), (8, true), (32, false)] {
+            if quick && vocabulary * batch > 2_000_000 {
+                continue;
+            }
+            let rounds = (4_000_000 / (vocabulary * batch)).clamp(2, 64);
+            let cases = ChoiceCases { vocabulary, batch, rounds, half, seed: 1 };
+            let report = check_choices(device, &cases)?;
+            wrong += usize::from(!report.is_right());
+            println!(
+                "| {vocabulary} | {batch} | {} | {} | {} | {} | {} | {:.1e} | {:.2} |",
+                if half { "f16" } else { "f32" },
+                report.choices,
+                report.masked_logits,
+                report.wrong,
+                report.at_boundaries,
+                report.log_probability_error,
+                milliseconds(report.time) / rounds as f64,
+            );
+        }
+    }
+    Ok(wrong)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// Forks, cuts and batches of different lengths on the device, against one sequence fed from its beginning.
+fn sequences(device: Device) -> Result<usize> {
+    let folder = ["tests/data/tiny-decoder", "../../tests/data/tiny-decoder"].map(Path::new);
+    let folder = folder.into_iter().find(|folder| folder.is_dir()).unwrap_or(folder[0]);
+    println!("\n## Forks, cuts and batches of the tiny decoder\n");
+    let mut wrong = 0;
+    for (name, tolerance) in [("model.onnx", 1e-3), ("model-f16.onnx", 5e-2)] {
+        let options = ModelOptions::default().device(device).on_device(Some(true));
+        let mut model = OrtModel::load(&folder.join(name), &options)?;
+        for notice in model.notices() {
+            println!("{notice}");
+            wrong += 1;
+        }
+        let mut worst = 0.0_f32;
+        let mut open: Vec<(SequenceId, Vec<u32>)> = Vec::new();
+        let mut state = 7_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below.max(1)
+        };
+        for _ in 0..60 {
+            match next(4) {
+                0 if open.len() < 8 => open.push((model.open()?, Vec::new())),
+                1 if !open.is_empty() && open.len() < 8 => {
+                    let (id, tokens) = open[next(open.len())].clone();
+                    open.push((model.fork(id)?, tokens));
+                }
+                2 if !open.is_empty() => {
+                    let place = next(open.len());
+                    let length = next(open[place].1.len() + 1);
+                    model.truncate(open[place].0, length)?;
+                    open[place].1.truncate(length);
+                }
+                _ => {}
+            }
+            let mut fed: Vec<(usize, Vec<u32>)> = Vec::new();
+            for (place, (_, before)) in open.iter().enumerate() {
+                let count = 1 + next(2) * next(4);
+                if next(3) > 0 && before.len() + count < 100 {
+                    fed.push((place, (0..count).map(|_| next(320) as u32).collect()));
+                }
+            }
+            for (place, tokens) in &fed {
+                open[*place].1.extend(tokens);
+            }
+            let feed = |(place, tokens): &'_ (usize, Vec<u32>)| (open[*place].0, tokens.clone());
+            let fed_tokens: Vec<(SequenceId, Vec<u32>)> = fed.iter().map(feed).collect();
+            let batch: Vec<Feed<'_>> = fed_tokens
+                .iter()
+                .map(|(sequence, tokens)| Feed { sequence: *sequence, tokens, rows: Rows::Last })
+                .collect();
+            let found = rows(&model.feed(&batch)?)?;
+            for ((place, _), found) in fed.iter().zip(found) {
+                let fresh = model.open()?;
+                let feed = Feed { sequence: fresh, tokens: &open[*place].1, rows: Rows::Last };
+                let expected = rows(&model.feed(&[feed])?)?;
+                model.close(fresh);
+                let differences = found.iter().zip(&expected[0]).map(|(a, b)| (a - b).abs());
+                worst = differences.fold(worst, |a, b| if b.is_nan() { f32::INFINITY } else { a.max(b) });
+            }
+        }
+        wrong += usize::from(worst > tolerance);
+        println!("- `{name}`: greatest difference of a logit {worst:.1e} (allowed {tolerance:.0e})");
+    }
+    Ok(wrong)
+}
+
+fn rows(logits: &Logits<'_>) -> Result<Vec<Vec<f32>>> {
+    (0..logits.len()).map(|row| Ok(logits.row(row, &mut Vec::new())?.to_vec())).collect()
+}
+
+/// A model that notes what it is fed.
+struct Recorder<'m> {
+    model: &'m mut OrtModel,
+    /// of each run the sequences, their tokens and the number of rows wanted
+    runs: Vec<Vec<(SequenceId, Vec<u32>)>>,
+    times: Vec<Duration>,
+}
+
+impl Model for Recorder<'_> {
+    fn vocabulary_size(&self) -> usize {
+        self.model.vocabulary_size()
+    }
+    fn context_length(&self) -> Option<usize> {
+        self.model.context_length()
+    }
+    fn open(&mut self) -> Result<SequenceId> {
+        self.model.open()
+    }
+    fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId> {
+        self.model.fork(sequence)
+    }
+    fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()> {
+        self.model.truncate(sequence, length)
+    }
+    fn close(&mut self, sequence: SequenceId) {
+        self.model.close(sequence);
+    }
+    fn length(&self, sequence: SequenceId) -> Result<usize> {
+        self.model.length(sequence)
+    }
+    fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
+        self.runs.push(batch.iter().map(|feed| (feed.sequence, feed.tokens.to_vec())).collect());
+        let start = Instant::now();
+        let logits = self.model.feed(batch)?;
+        self.times.push(start.elapsed());
+        Ok(logits)
+    }
+}
+
+/// Generates under schemas in batches, on the device and with logits on the host, and the same tokens without masks.
+fn generations(device: Device, folder: &Path, quick: bool) -> Result<usize> {
+    let limits = Limits::default();
+    let parts = ModelFolder::open(folder, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let ends: Vec<TokenId> = parts.end_tokens.iter().map(|&id| TokenId::new(id)).collect();
+    let vocabulary = Vocabulary::from_file(&parts.tokenizer, &LoadOptions::default().eos(ends))?;
+    let vocabulary = Arc::new(vocabulary);
+    println!("\n## {}\n", folder.display());
+    println!(
+        "{TOKENS} tokens at most, complete within them; 8 schemas and 4 prompts in turn; `replay` feeds the same tokens and takes the greatest logit without masks; warm, second of two runs\n"
+    );
+    println!(
+        "| choices | logits | batch | complete | tokens | tokens/s | ms a step | of it the model | replay ms a step | constrained / replay | mask us mean | mask us max | sampling us a token | bytes a step: tokens | choices | chosen | logits |"
+    );
+    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let mut wrong = 0;
+    for (place, on_device) in [("device", true), ("host", false)] {
+        let options = ModelOptions::default()
+            .device(device)
+            .context_length(parts.context_length)
+            .on_device(Some(on_device));
+        let mut model = OrtModel::load(&parts.model, &options)?;
+        let compiler = Compiler::new(Arc::clone(&vocabulary));
+        let compile = |text: &&str| {
+            compiler.compile(&json_schema::compile(text, &json_schema::Options::default())?.grammar)
+        };
+        let grammars = SCHEMAS.iter().map(compile).collect::<Result<Vec<_>>>()?;
+        for (name, temperature, top_p) in [("greedy", 0.0, 1.0), ("top-p 0.9", 0.8, 0.9)] {
+            for batch in BATCHES.into_iter().filter(|&batch| !quick || batch <= 4) {
+                let sampling = SamplingParams::default().temperature(temperature).top_p(top_p);
+                for warm in [false, true] {
+                    let before = model.copied();
+                    let mut recorder = Recorder { model: &mut model, runs: Vec::new(), times: Vec::new() };
+                    let mut decoders = Vec::new();
+                    for number in 0..batch {
+                        let matcher = grammars[number % 8].matcher();
+                        let options = GenerationOptions::default()
+                            .max_tokens(TOKENS)
+                            .end_tokens(parts.end_tokens.clone())
+                            .sampling(sampling.clone().seed(number as u64));
+                        let prompt = tokenizer.encode(PROMPTS[number % 4], true)?;
+                        decoders.push(Decoder::new(
+                            &mut recorder,
+                            &*vocabulary,
+                            Some(Box::new(matcher)),
+                            &prompt,
+                            &options,
+                        )?);
+                    }
+                    let start = Instant::now();
+                    run_together(&mut recorder, &mut decoders, &mut |_, event| {
+                        if let Err(error) = event {
+                            println!("{error}");
+                        }
+                    })?;
+                    let time = start.elapsed();
+                    let done: Vec<_> = decoders.into_iter().map(|d| d.close(&mut recorder)).collect();
+                    let Recorder { runs, times, .. } = recorder;
+                    let after = model.copied();
+                    let complete = done
+                        .iter()
+                        .filter(|g| serde_json::from_str::<serde_json::Value>(&g.text).is_ok())
+                        .count();
+                    wrong += usize::from(complete < batch);
+                    if !warm {
+                        continue;
+                    }
+                    let replayed = replay(&mut model, &runs)?;
+                    let tokens: usize = done.iter().map(|g| g.tokens.len()).sum();
+                    let steps = runs.len().max(1) as f64;
+                    let masks: usize = done.iter().map(|g| g.timings.masks).sum();
+                    let mask: Duration = done.iter().map(|g| g.timings.mask).sum();
+                    let mask_max = done.iter().map(|g| g.timings.mask_max).max().unwrap_or_default();
+                    let sampling: Duration = done.iter().map(|g| g.timings.sampling).sum();
+                    let a_step = |after: u64, before: u64| (after - before) as f64 / steps;
+                    println!(
+                        "| {name} | {place} | {batch} | {complete} | {tokens} | {:.0} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.0} | {:.1} | {:.0} | {:.0} | {:.0} | {:.0} |",
+                        tokens as f64 / time.as_secs_f64(),
+                        milliseconds(time) / steps,
+                        milliseconds(times.iter().sum()) / steps,
+                        milliseconds(replayed) / steps,
+                        time.as_secs_f64() / replayed.as_secs_f64(),
+                        milliseconds(mask) * 1000.0 / masks.max(1) as f64,
+                        milliseconds(mask_max) * 1000.0,
+                        milliseconds(sampling) * 1000.0 / tokens.max(1) as f64,
+                        a_step(after.tokens, before.tokens),
+                        a_step(after.choices, before.choices),
+                        a_step(after.chosen, before.chosen),
+                        a_step(after.logits, before.logits),
+                    );
+                }
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// Feeds the same again to new sequences, and takes the greatest logit of each row; how long that took.
+fn replay(model: &mut OrtModel, runs: &[Vec<(SequenceId, Vec<u32>)>]) -> Result<Duration> {
+    let mut ids: Vec<(SequenceId, SequenceId)> = Vec::new();
+    let greedy = SamplingParams::default();
+    let mut total = Duration::ZERO;
+    for run in runs {
+        for (old, _) in run {
+            if !ids.iter().any(|(known, _)| known == old) {
+                ids.push((*old, model.open()?));
+            }
+        }
+        let new = |old: &SequenceId| ids.iter().find(|(known, _)| known == old).map_or(*old, |&(_, new)| new);
+        let batch: Vec<Feed<'_>> =
+            run.iter().map(|(old, tokens)| Feed { sequence: new(old), tokens, rows: Rows::Last }).collect();
+        let start = Instant::now();
+        let logits = model.feed(&batch)?;
+        let choice =
+            |row| Choice { row, mask: None, sampling: &greedy, penalised: &[], uniform: 0.0, scored: false };
+        match &logits {
+            Logits::Device(device) => {
+                let choices: Vec<Choice<'_>> = (0..run.len()).map(choice).collect();
+                for chosen in device.choose(&choices)? {
+                    chosen?;
+                }
+            }
+            Logits::Host(rows) => {
+                let mut sampler = grammata_decode::Sampler::new(greedy.clone())?;
+                for row in rows {
+                    sampler.sample(row, None)?;
+                }
+            }
+        }
+        total += start.elapsed();
+    }
+    for (_, new) in ids {
+        model.close(new);
+    }
+    Ok(total)
+}
