@@ -6,7 +6,9 @@ use grammata::limits::Limits;
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Result};
-use grammata_decode::ort::{ChoiceCases, Device, ModelOptions, OrtModel, check_choices, library_info};
+use grammata_decode::ort::{
+    ChoiceCases, Device, ModelOptions, OrtModel, check_choices, library_info, time_choices,
+};
 use grammata_decode::{
     Choice, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, PromptTokenizer, Rows,
     SamplingParams, SequenceId, run_together,
@@ -73,6 +75,7 @@ fn run() -> Result<usize> {
     }
     println!("# Device check\n\nONNX Runtime: {}\n\ndevice: {device:?}\n", library_info()?);
     let mut wrong = choices(device, quick)?;
+    times(device, quick)?;
     wrong += sequences(device)?;
     for folder in models {
         wrong += generations(device, &folder, quick)?;
@@ -110,6 +113,26 @@ fn choices(device: Device, quick: bool) -> Result<usize> {
         }
     }
     Ok(wrong)
+}
+
+/// How long choices take from logits that are on the device.
+fn times(device: Device, quick: bool) -> Result<()> {
+    println!("\n## Time of choices from logits on the device, ms a batch, medians of 25\n");
+    println!("| vocabulary | batch | greedy | temperature | top-k 40 and top-p 0.9 |\n|--:|--:|--:|--:|--:|");
+    for (vocabulary, batch) in [(49_152, 1), (49_152, 32), (128_256, 1), (128_256, 32), (262_144, 32)] {
+        if quick && vocabulary * batch > 200_000 {
+            continue;
+        }
+        let sampled = SamplingParams::default().temperature(1.0);
+        let samplings = [SamplingParams::default(), sampled.clone(), sampled.top_k(40).top_p(0.9)];
+        let times = samplings.map(|sampling| time_choices(device, vocabulary, batch, &sampling));
+        let mut row = format!("| {vocabulary} | {batch} |");
+        for time in times {
+            row += &format!(" {:.3} |", milliseconds(time?));
+        }
+        println!("{row}");
+    }
+    Ok(())
 }
 
 fn milliseconds(time: Duration) -> f64 {

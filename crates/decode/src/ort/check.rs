@@ -11,6 +11,7 @@ use crate::sampler::SamplingParams;
 use crate::scores::log_probability_of;
 use grammata::error::Result;
 use half::f16;
+use ort::memory::AllocationDevice;
 use ort::value::{DynTensor, Tensor};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -85,6 +86,40 @@ pub fn check_choices(device: Device, cases: &ChoiceCases) -> Result<ChoiceReport
         }
     }
     Ok(report)
+}
+
+/// The median time in which `device` makes `batch` choices with `sampling` from rows of `vocabulary` logits that are on it, the
+/// copies of masks to it and of tokens from it among them.
+///
+/// # Errors
+/// As of [`check_choices`].
+pub fn time_choices(
+    device: Device,
+    vocabulary: usize,
+    batch: usize,
+    sampling: &SamplingParams,
+) -> Result<Duration> {
+    let runtime = Runtime::new(environment()?, device, 0);
+    let mut chooser = Chooser::new(runtime, vocabulary, false, Arc::new(Counts::default()));
+    let cases = ChoiceCases { vocabulary, batch, rounds: 1, half: false, seed: 1 };
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let drawn: Vec<Drawn> = (0..batch).map(|_| Drawn::new(&mut random, &cases)).collect();
+    let mut logits = tensor(&drawn, &cases)?;
+    if let Device::Cuda(number) = device {
+        let number = i32::try_from(number).unwrap_or(i32::MAX);
+        logits = logits.to(AllocationDevice::CUDA, number).map_err(errors::run)?;
+    }
+    let mask = vec![u32::MAX / 3; vocabulary.div_ceil(32)];
+    let choice = Choice { row: 0, mask: Some(&mask), sampling, penalised: &[], uniform: 0.5, scored: false };
+    let placed: Vec<Placed<'_>> = (0..batch).map(|place| Placed { place, choice: &choice }).collect();
+    let mut times = Vec::new();
+    for _ in 0..25 {
+        let start = Instant::now();
+        chooser.choose(&logits, &placed)?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times.get(times.len() / 2).copied().unwrap_or_default())
 }
 
 /// One row and what is chosen from it.

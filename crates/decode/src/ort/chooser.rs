@@ -2,7 +2,7 @@
 
 use super::copied::{Counts, count};
 use super::errors;
-use super::network::{Ability, Kind, build};
+use super::network::{Kind, build};
 use super::session::{Runtime, host_memory};
 use crate::choice::{Choice, Chosen};
 use crate::errors as decode_errors;
@@ -121,13 +121,18 @@ impl Chooser {
 
 /// The kind of graph that can make all of these choices.
 fn kind_of(placed: &[Placed<'_>]) -> Kind {
-    let ability = |choice: &Choice<'_>| match choice.sampling {
-        sampling if sampling.temperature == 0.0 => Ability::Greedy,
-        sampling if sampling.top_k > 0 || sampling.top_p < 1.0 || sampling.min_p > 0.0 => Ability::Filter,
-        _ => Ability::Sample,
-    };
-    let ability = placed.iter().map(|placed| ability(placed.choice)).max().unwrap_or(Ability::Greedy);
-    Kind { ability, scores: placed.iter().any(|placed| placed.choice.scored), shows: false }
+    let mut kind = Kind::default();
+    for Placed { choice, .. } in placed {
+        let sampling = choice.sampling;
+        kind.scores |= choice.scored;
+        if sampling.temperature > 0.0 {
+            kind.draws = true;
+            kind.top_k |= sampling.top_k > 0;
+            kind.top_p |= sampling.top_p < 1.0;
+            kind.min_p |= sampling.min_p > 0.0;
+        }
+    }
+    kind
 }
 
 /// Binds the inputs of one run.
@@ -155,16 +160,20 @@ impl Inputs<'_> {
         let (width, ids, penalties) = penalised(placed, vocabulary);
         self.add("penalised", ([self.rows, width], ids))?;
         self.column("penalty", penalties)?;
-        if kind.ability >= Ability::Sample {
+        if kind.draws {
             self.column("greedy", settings().map(|s| s.temperature == 0.0).collect())?;
             let warm = |t: f32| if t == 0.0 { 1.0 } else { t };
             self.column("temperature", settings().map(|s| warm(s.temperature)).collect())?;
             self.column("uniform", placed.iter().map(|placed| placed.choice.uniform).collect())?;
         }
-        if kind.ability >= Ability::Filter {
+        if kind.top_k {
             let most = |k: usize| if k == 0 { vocabulary } else { k.min(vocabulary) };
             self.column("top_k", settings().map(|s| most(s.top_k) as f32).collect())?;
+        }
+        if kind.top_p {
             self.column("top_p", settings().map(|s| s.top_p).collect())?;
+        }
+        if kind.min_p {
             self.column("min_p", settings().map(|s| s.min_p).collect())?;
         }
         Ok(())

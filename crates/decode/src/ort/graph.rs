@@ -63,7 +63,7 @@ impl GraphBuilder {
         Ok(name)
     }
 
-    /// The result of an operator.
+    /// The first result of an operator.
     pub(super) fn op<const N: usize>(
         &mut self,
         operator: &str,
@@ -81,7 +81,10 @@ impl GraphBuilder {
         attributes: Vec<Attribute>,
     ) -> ort::Result<Name> {
         let name = self.fresh();
-        self.graph.add_node(Node::new(operator, ONNX_DOMAIN, &name, inputs, [&name], attributes)?)?;
+        // the second result of `TopK` is not optional
+        let others = if operator == "TopK" { vec![format!("{name}places")] } else { Vec::new() };
+        let outputs: Vec<&str> = [&name].into_iter().chain(&others).map(String::as_str).collect();
+        self.graph.add_node(Node::new(operator, ONNX_DOMAIN, &name, inputs, outputs, attributes)?)?;
         Ok(name)
     }
 
@@ -113,9 +116,4 @@ fn outlet(name: &str, kind: TensorElementType, shape: &[i64]) -> Outlet {
 /// An attribute of one integer.
 pub(super) fn whole(name: &str, value: i64) -> ort::Result<Attribute> {
     Attribute::new(name, value)
-}
-
-/// An attribute of several integers.
-pub(super) fn wholes(name: &str, values: &[i64]) -> ort::Result<Attribute> {
-    Attribute::new(name, values)
 }

@@ -19,7 +19,7 @@ mod network;
 mod session;
 mod signature;
 
-pub use check::{BOUNDARY, ChoiceCases, ChoiceReport, check_choices};
+pub use check::{BOUNDARY, ChoiceCases, ChoiceReport, check_choices, time_choices};
 pub use copied::Copied;
 #[cfg(feature = "huggingface")]
 pub use embedder::{EmbedderOptions, OrtEmbedder};

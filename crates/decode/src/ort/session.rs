@@ -106,7 +106,9 @@ fn with_cuda(builder: SessionBuilder, number: u32) -> ort::Result<SessionBuilder
         ort::ep::cuda::preload_dylibs(Some(Path::new(&folder)), None)?;
     }
     let number = i32::try_from(number).map_err(|_| ort::Error::new("no CUDA device has this number"))?;
-    let provider = ort::ep::CUDA::default().with_device_id(number).build().error_on_failure();
+    // TF32 keeps 10 bits of a product: the same text fed in other pieces would get other logits
+    let provider =
+        ort::ep::CUDA::default().with_device_id(number).with_tf32(false).build().error_on_failure();
     builder.with_execution_providers([provider]).map_err(plain)
 }
 
