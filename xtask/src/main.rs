@@ -23,7 +23,7 @@ usage: cargo xtask <task>
   demo    set up, then generate JSON under a schema and a daily plan with the model
   test [FILTER...]
           fetch ONNX Runtime if it is missing, then run all tests; or only those whose names contain a filter
-  device-check [--cuda N | --cpu] [--quick] [MODEL...]
+  device-check [--cuda N | --cpu] [--quick] [--models-only] [MODEL...]
           compare what a GPU chooses and caches with the host, measure decoding with models, and write a report; ORT_DYLIB_PATH
           must name the library of onnxruntime-gpu, CUDA_LIB_PATH the folder of its CUDA libraries
   instructions [--bless]

@@ -1,13 +1,13 @@
 //! Checks a device and measures decoding on it: `cargo xtask device-check`.
 //!
-//! Arguments: `--cuda N` or `--cpu`, and folders of models. Writes a report in Markdown; ends with 1 if something is wrong.
+//! Arguments: `--cuda N` or `--cpu`, `--quick` (small vocabularies and batches), `--models-only`, and folders of models. Writes a report in Markdown; ends with 1 if something is wrong.
 
 use grammata::limits::Limits;
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Result};
 use grammata_decode::ort::{
-    ChoiceCases, Device, ModelOptions, OrtModel, check_choices, library_info, time_choices,
+    ChoiceCases, Device, ModelOptions, OrtModel, check_choices, check_sequences, library_info, time_choices,
 };
 use grammata_decode::{
     Choice, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, PromptTokenizer, Rows,
@@ -58,12 +58,13 @@ fn main() -> ExitCode {
 fn run() -> Result<usize> {
     let mut device = Device::Cuda(0);
     let mut models = Vec::new();
-    let mut quick = false;
+    let (mut quick, mut models_only) = (false, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--cpu" => device = Device::Cpu,
             "--quick" => quick = true,
+            "--models-only" => models_only = true,
             "--cuda" => {
                 let number = arguments.next().and_then(|number| number.parse().ok());
                 device = Device::Cuda(number.unwrap_or(0));
@@ -74,9 +75,12 @@ fn run() -> Result<usize> {
         }
     }
     println!("# Device check\n\nONNX Runtime: {}\n\ndevice: {device:?}\n", library_info()?);
-    let mut wrong = choices(device, quick)?;
-    times(device, quick)?;
-    wrong += sequences(device)?;
+    let mut wrong = 0;
+    if !models_only {
+        wrong += choices(device, quick)?;
+        times(device, quick)?;
+        wrong += sequences(device)?;
+    }
     for folder in models {
         wrong += generations(device, &folder, quick)?;
     }
@@ -146,68 +150,16 @@ fn sequences(device: Device) -> Result<usize> {
     println!("\n## Forks, cuts and batches of the tiny decoder\n");
     let mut wrong = 0;
     for (name, tolerance) in [("model.onnx", 1e-3), ("model-f16.onnx", 5e-2)] {
-        let options = ModelOptions::default().device(device).on_device(Some(true));
-        let mut model = OrtModel::load(&folder.join(name), &options)?;
-        for notice in model.notices() {
+        let checked = check_sequences(device, &folder.join(name), 1)?;
+        for notice in &checked.notices {
             println!("{notice}");
             wrong += 1;
         }
-        let mut worst = 0.0_f32;
-        let mut open: Vec<(SequenceId, Vec<u32>)> = Vec::new();
-        let mut state = 7_u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below.max(1)
-        };
-        for _ in 0..60 {
-            match next(4) {
-                0 if open.len() < 8 => open.push((model.open()?, Vec::new())),
-                1 if !open.is_empty() && open.len() < 8 => {
-                    let (id, tokens) = open[next(open.len())].clone();
-                    open.push((model.fork(id)?, tokens));
-                }
-                2 if !open.is_empty() => {
-                    let place = next(open.len());
-                    let length = next(open[place].1.len() + 1);
-                    model.truncate(open[place].0, length)?;
-                    open[place].1.truncate(length);
-                }
-                _ => {}
-            }
-            let mut fed: Vec<(usize, Vec<u32>)> = Vec::new();
-            for (place, (_, before)) in open.iter().enumerate() {
-                let count = 1 + next(2) * next(4);
-                if next(3) > 0 && before.len() + count < 100 {
-                    fed.push((place, (0..count).map(|_| next(320) as u32).collect()));
-                }
-            }
-            for (place, tokens) in &fed {
-                open[*place].1.extend(tokens);
-            }
-            let feed = |(place, tokens): &'_ (usize, Vec<u32>)| (open[*place].0, tokens.clone());
-            let fed_tokens: Vec<(SequenceId, Vec<u32>)> = fed.iter().map(feed).collect();
-            let batch: Vec<Feed<'_>> = fed_tokens
-                .iter()
-                .map(|(sequence, tokens)| Feed { sequence: *sequence, tokens, rows: Rows::Last })
-                .collect();
-            let found = rows(&model.feed(&batch)?)?;
-            for ((place, _), found) in fed.iter().zip(found) {
-                let fresh = model.open()?;
-                let feed = Feed { sequence: fresh, tokens: &open[*place].1, rows: Rows::Last };
-                let expected = rows(&model.feed(&[feed])?)?;
-                model.close(fresh);
-                let differences = found.iter().zip(&expected[0]).map(|(a, b)| (a - b).abs());
-                worst = differences.fold(worst, |a, b| if b.is_nan() { f32::INFINITY } else { a.max(b) });
-            }
-        }
+        let worst = checked.difference;
         wrong += usize::from(worst > tolerance);
         println!("- `{name}`: greatest difference of a logit {worst:.1e} (allowed {tolerance:.0e})");
     }
     Ok(wrong)
-}
-
-fn rows(logits: &Logits<'_>) -> Result<Vec<Vec<f32>>> {
-    (0..logits.len()).map(|row| Ok(logits.row(row, &mut Vec::new())?.to_vec())).collect()
 }
 
 /// A model that notes what it is fed.

@@ -8,21 +8,57 @@ use half::f16;
 use ort::memory::Allocator;
 use ort::value::{DynTensor, DynValue, PrimitiveTensorElementType, Tensor, TensorElementType};
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The cache tensors of one run of the model, `[rows, heads, length, size]` each: one row for each sequence of the
-/// batch. A row may begin with positions that hold nothing and are masked. A block does not change once it is made.
+/// batch. Positions of a row that hold nothing are masked. A block does not change once it is made.
 #[derive(Debug)]
 pub(super) struct Block {
     length: usize,
-    /// of each row the number of positions that hold nothing
-    padding: Vec<usize>,
+    rows: Vec<Row>,
     pub(super) values: Vec<DynValue>,
 }
 
+/// The positions of a row that hold something: ranges that rise and do not touch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row(Vec<Range<usize>>);
+
+impl Row {
+    /// Number of positions that hold something.
+    fn count(&self) -> usize {
+        self.0.iter().map(Range::len).sum()
+    }
+
+    /// The same with the positions of `range` behind them.
+    pub(super) fn and(&self, range: Range<usize>) -> Row {
+        let mut ranges = self.0.clone();
+        match ranges.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ if range.is_empty() => {}
+            _ => ranges.push(range),
+        }
+        Row(ranges)
+    }
+
+    /// The first `count` positions.
+    fn first(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().cloned().flatten().take(count)
+    }
+
+    /// Sets the places of `mask` that hold something.
+    pub(super) fn mark(&self, mask: &mut [i64]) {
+        for range in &self.0 {
+            if let Some(places) = mask.get_mut(range.clone()) {
+                places.fill(1);
+            }
+        }
+    }
+}
+
 impl Block {
-    pub(super) fn new(length: usize, padding: Vec<usize>, values: Vec<DynValue>) -> Block {
-        Block { length, padding, values }
+    pub(super) fn new(length: usize, rows: Vec<Row>, values: Vec<DynValue>) -> Block {
+        Block { length, rows, values }
     }
 
     /// The caches of `rows` empty sequences.
@@ -32,7 +68,8 @@ impl Block {
             let dimensions = [rows, shape.heads, 0, shape.size];
             Ok(DynTensor::new(&Allocator::default(), kind, dimensions)?.into_dyn())
         };
-        Ok(Block::new(0, vec![0; rows], shapes.iter().map(tensor).collect::<ort::Result<_>>()?))
+        let values = shapes.iter().map(tensor).collect::<ort::Result<_>>()?;
+        Ok(Block::new(0, vec![Row::default(); rows], values))
     }
 
     /// Number of positions, those that hold nothing among them.
@@ -40,13 +77,13 @@ impl Block {
         self.length
     }
 
-    /// Of each row the number of positions that hold nothing.
-    pub(super) fn padding(&self) -> &[usize] {
-        &self.padding
+    /// What each row holds.
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
     }
 }
 
-/// The cache of one sequence: `length` positions of a row of a block, after those that hold nothing. To fork it is to clone
+/// The cache of one sequence: the first `length` positions of a row of a block that hold something. To fork it is to clone
 /// it; it is cut and copied when the model is run next.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
@@ -58,8 +95,7 @@ pub(super) struct Cache {
 impl Cache {
     /// The cache of the row `row` of a block.
     pub(super) fn of(block: &Arc<Block>, row: usize) -> Cache {
-        let padding = block.padding.get(row).copied().unwrap_or(0);
-        Cache { block: Arc::clone(block), row, length: block.length - padding }
+        Cache { block: Arc::clone(block), row, length: block.rows.get(row).map_or(0, Row::count) }
     }
 
     /// Number of positions that hold something.
@@ -72,8 +108,12 @@ impl Cache {
         self.length = self.length.min(length);
     }
 
-    fn start(&self) -> usize {
-        self.block.padding.get(self.row).copied().unwrap_or(0)
+    fn positions(&self) -> impl Iterator<Item = usize> + '_ {
+        self.block.rows.get(self.row).into_iter().flat_map(|row| row.first(self.length))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.block.rows.get(self.row).is_some_and(|row| row.count() == self.length)
     }
 }
 
@@ -86,21 +126,61 @@ pub(super) enum Copier {
     Device(GraphCopier),
 }
 
-/// One block of the caches of a batch in the order given: the block that they already are the rows of, or else a copy. Caches
-/// shorter than the longest begin with zeros.
+/// A block with the caches of a batch, and the row of each.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) block: Arc<Block>,
+    pub(super) rows: Vec<usize>,
+}
+
+/// When a block is used as it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reuse {
+    /// Positions may hold nothing, and rows belong to no sequence of the batch, as long as they are fewer than the others.
+    pub(super) gaps: bool,
+    /// The most positions of a block.
+    pub(super) most: usize,
+}
+
+/// One block of the caches of a batch: the block that they are rows of, if it can be used, or else a copy. In a copy shorter
+/// caches begin with zeros.
 ///
 /// # Errors
 /// Memory, or a failure of the device.
-pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], copier: &mut Copier) -> Result<Arc<Block>> {
+pub(super) fn join(
+    caches: &[&Cache],
+    shapes: &[KvCacheShape],
+    reuse: Reuse,
+    copier: &mut Copier,
+) -> Result<Joined> {
     let length = caches.iter().map(|cache| cache.length).max().unwrap_or(0);
-    if let Some(first) = caches.first() {
-        let block = &first.block;
-        let whole = |c: &Cache| c.start() + c.length == block.length && Arc::ptr_eq(&c.block, block);
-        let same = caches.iter().enumerate().all(|(row, c)| c.row == row && whole(c));
-        if same && block.padding.len() == caches.len() {
-            return Ok(Arc::clone(block));
-        }
+    if let Some(block) = reused(caches, length, reuse) {
+        return Ok(Joined { block, rows: caches.iter().map(|cache| cache.row).collect() });
     }
+    let block = copied(caches, length, shapes, copier)?;
+    Ok(Joined { block, rows: (0..caches.len()).collect() })
+}
+
+fn reused(caches: &[&Cache], length: usize, reuse: Reuse) -> Option<Arc<Block>> {
+    let block = &caches.first()?.block;
+    let inside = |cache: &&Cache| Arc::ptr_eq(&cache.block, block) && cache.is_whole();
+    let rising = caches.iter().zip(caches.iter().skip(1)).all(|(a, b)| a.row < b.row);
+    if !rising || !caches.iter().all(inside) || block.length > reuse.most {
+        return None;
+    }
+    let full = caches.len() == block.rows.len();
+    let dense = block.length == length;
+    let fit = full && dense
+        || reuse.gaps && block.rows.len() <= 2 * caches.len() && block.length <= 2 * length + 64;
+    fit.then(|| Arc::clone(block))
+}
+
+fn copied(
+    caches: &[&Cache],
+    length: usize,
+    shapes: &[KvCacheShape],
+    copier: &mut Copier,
+) -> Result<Arc<Block>> {
     if length == 0 {
         return Block::empty(caches.len(), shapes).map(Arc::new).map_err(errors::run);
     }
@@ -122,18 +202,16 @@ pub(super) fn join(caches: &[&Cache], shapes: &[KvCacheShape], copier: &mut Copi
             copies.collect::<Result<_>>()?
         }
     };
-    let padding = caches.iter().map(|cache| length - cache.length).collect();
-    Ok(Arc::new(Block::new(length, padding, values)))
+    let rows = caches.iter().map(|cache| Row::default().and(length - cache.length..length)).collect();
+    Ok(Arc::new(Block::new(length, rows, values)))
 }
 
 /// Rows of one block, in the order in which they are wanted, and which of their positions.
 pub(super) struct Source<'a> {
     block: &'a Arc<Block>,
     pub(super) rows: Vec<i64>,
-    /// the first position that is wanted
-    pub(super) start: usize,
-    /// the position after the last that is wanted
-    pub(super) end: usize,
+    /// the positions that are wanted
+    pub(super) positions: Vec<i64>,
     /// number of zeros to put before them
     pub(super) padding: usize,
 }
@@ -142,14 +220,15 @@ pub(super) struct Source<'a> {
 fn sources<'a>(caches: &[&'a Cache], length: usize) -> Vec<Source<'a>> {
     let mut sources: Vec<Source<'a>> = Vec::new();
     for cache in caches {
-        let (row, start, end) = (cache.row as i64, cache.start(), cache.start() + cache.length);
+        let row = cache.row as i64;
+        let positions: Vec<i64> = cache.positions().map(|position| position as i64).collect();
         match sources.last_mut() {
-            Some(last) if Arc::ptr_eq(last.block, &cache.block) && (last.start, last.end) == (start, end) => {
+            Some(last) if Arc::ptr_eq(last.block, &cache.block) && last.positions == positions => {
                 last.rows.push(row);
             }
             _ => {
                 let padding = length - cache.length;
-                sources.push(Source { block: &cache.block, rows: vec![row], start, end, padding });
+                sources.push(Source { block: &cache.block, rows: vec![row], positions, padding });
             }
         }
     }
@@ -173,14 +252,19 @@ fn copy_rows<T: PrimitiveTensorElementType + Copy + Default + Debug + 'static>(
     for cache in caches {
         let value = cache.block.values.get(tensor).ok_or_else(short)?;
         let (_, all) = value.try_extract_tensor::<T>()?;
-        let (start, kept) = (cache.start() * size, cache.length * size);
+        let ranges: Vec<Range<usize>> =
+            cache.positions().fold(Row::default(), |row, position| row.and(position..position + 1)).0;
         for number in cache.row * heads..(cache.row + 1) * heads {
-            let head = number * cache.block.length * size + start;
-            let from = all.get(head..head + kept).ok_or_else(short)?;
+            let head = number * cache.block.length;
             let to = heads_copied.next().ok_or_else(short)?;
-            let (zeros, to) = to.split_at_mut(length * size - kept);
+            let (zeros, mut to) = to.split_at_mut((length - cache.length) * size);
             zeros.fill(T::default());
-            to.copy_from_slice(from);
+            for range in &ranges {
+                let from = (head + range.start) * size..(head + range.end) * size;
+                let (part, rest) = to.split_at_mut(from.len());
+                part.copy_from_slice(all.get(from).ok_or_else(short)?);
+                to = rest;
+            }
         }
     }
     Ok(copy.into_dyn())

@@ -50,14 +50,12 @@ impl GraphCopier {
                 binding.bind_input(format!("cache{number}"), value)?;
                 let rows = Tensor::from_array(([source.rows.len()], source.rows.clone()))?;
                 binding.bind_input(format!("rows{number}"), &rows)?;
-                let [start, end, padding] =
-                    [source.start, source.end, source.padding].map(|number| number as i64);
                 let mut bind = |name: &str, numbers: Vec<i64>| {
                     let numbers = Tensor::from_array(([numbers.len()], numbers))?;
                     binding.bind_input(format!("{name}{number}"), &numbers)
                 };
-                bind("start", vec![start])?;
-                bind("end", vec![end])?;
+                let padding = source.padding as i64;
+                bind("positions", source.positions.clone())?;
                 bind("padding", vec![0, 0, padding, 0, 0, 0, 0, 0])?;
             }
             binding.bind_output_to_device("copy", &self.memory)?;
@@ -76,16 +74,15 @@ fn build(parts: usize, half: bool) -> ort::Result<GraphBuilder> {
     let kind = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
     let any = [-1, -1, -1, -1];
     let mut g = GraphBuilder::new()?;
-    let axis = g.constant(&[1], &[2_i64])?;
     let mut copies = Vec::with_capacity(parts);
     for part in 0..parts {
         let cache = g.input(&format!("cache{part}"), kind, &any);
         let mut numbers =
             |name: &str, count| g.input(&format!("{name}{part}"), TensorElementType::Int64, &[count]);
-        let (rows, start, end) = (numbers("rows", -1), numbers("start", 1), numbers("end", 1));
+        let (rows, positions) = (numbers("rows", -1), numbers("positions", -1));
         let padding = numbers("padding", 8);
-        let cut = g.op("Slice", [&cache, &start, &end, &axis], vec![])?;
-        let picked = g.op("Gather", [&cut, &rows], vec![whole("axis", 0)?])?;
+        let picked = g.op("Gather", [&cache, &rows], vec![whole("axis", 0)?])?;
+        let picked = g.op("Gather", [&picked, &positions], vec![whole("axis", 2)?])?;
         copies.push(g.op("Pad", [&picked, &padding], vec![])?);
     }
     let copies: Vec<&str> = copies.iter().map(String::as_str).collect();

@@ -5,6 +5,7 @@
 
 mod cache;
 mod check;
+mod check_sequences;
 mod chooser;
 mod copied;
 mod copier;
@@ -20,6 +21,7 @@ mod session;
 mod signature;
 
 pub use check::{BOUNDARY, ChoiceCases, ChoiceReport, check_choices, time_choices};
+pub use check_sequences::{SequenceReport, check_sequences};
 pub use copied::Copied;
 #[cfg(feature = "huggingface")]
 pub use embedder::{EmbedderOptions, OrtEmbedder};

@@ -1,6 +1,6 @@
 //! A language model in an ONNX file.
 
-use super::cache::{Block, Cache, Copier, join};
+use super::cache::{Block, Cache, Copier, Joined, Reuse, Row, join};
 use super::chooser::Chooser;
 use super::copied::{self, Copied, Counts};
 use super::copier::GraphCopier;
@@ -136,11 +136,14 @@ struct Group {
     pieces: Vec<usize>,
     /// length of each cache, in tokens
     cached: Vec<usize>,
-    /// number of tokens that each sequence is fed
+    /// the most tokens that a sequence is fed
     count: usize,
     /// number of the last positions whose logits are asked for
     kept: usize,
 }
+
+/// The most tokens of a run in which some sequences are fed fewer.
+const MOST_FILLED: usize = 16;
 
 impl OrtModel {
     /// Loads the model at `path`.
@@ -223,11 +226,14 @@ impl OrtModel {
                 for (&sequence, tokens) in ids.iter().zip([&[first][..], &[first, next, first]]) {
                     self.feed(&[Feed { sequence, tokens, rows: Rows::None }])?;
                 }
-                let next = [next];
-                let feeds = ids.map(|sequence| Feed { sequence, tokens: &next, rows: Rows::Last });
-                let (logits, mut found, mut row) = (self.feed(&feeds)?, Vec::new(), Vec::new());
-                for number in 0..feeds.len() {
-                    found.extend_from_slice(logits.row(number, &mut row)?);
+                let mut found = Vec::new();
+                for texts in [[&[next][..], &[first, next]], [&[first][..], &[next]]] {
+                    let feeds = ids.into_iter().zip(texts);
+                    let feeds = feeds.map(|(sequence, tokens)| Feed { sequence, tokens, rows: Rows::Last });
+                    let (logits, mut row) = (self.feed(&feeds.collect::<Vec<_>>())?, Vec::new());
+                    for number in 0..ids.len() {
+                        found.extend_from_slice(logits.row(number, &mut row)?);
+                    }
                 }
                 Ok(found)
             };
@@ -248,6 +254,7 @@ impl OrtModel {
     /// The pieces of a round by what one run can compute.
     fn groups(&self, round: &[Piece<'_>]) -> Result<Vec<Group>> {
         let most = if self.signature.any_batch { self.options.max_batch.max(1) } else { 1 };
+        let (pads, fills) = (self.pads == Some(true), self.fills());
         let mut groups: Vec<Group> = Vec::new();
         for (index, piece) in round.iter().enumerate() {
             let cached = self.sequences.get(piece.sequence)?.cache.length();
@@ -259,18 +266,18 @@ impl OrtModel {
                 LogitsPositions::Kept => first.map_or(1, |first| count - first),
             };
             // ONNX Runtime's GroupQueryAttention on the processor refuses several sequences of several tokens after a cache
-            let joins = cached == 0 || count == 1 || self.pads == Some(true);
+            let joins = cached == 0 || count == 1 || pads;
             let fits = |g: &&mut Group| {
-                let equal = g.cached.first() == Some(&cached);
-                joins
-                    && (equal || self.pads == Some(true) && cached > 0)
-                    && g.count == count
-                    && g.pieces.len() < most
+                let caches =
+                    g.cached.first() == Some(&cached) || pads && cached > 0 && g.cached.first() > Some(&0);
+                let counts = g.count == count || fills && cached > 0 && count.max(g.count) <= MOST_FILLED;
+                joins && caches && counts && g.pieces.len() < most
             };
             match groups.iter_mut().find(fits) {
                 Some(group) => {
                     group.pieces.push(index);
                     group.cached.push(cached);
+                    group.count = group.count.max(count);
                     group.kept = group.kept.max(kept);
                 }
                 None => groups.push(Group { pieces: vec![index], cached: vec![cached], count, kept }),
@@ -279,13 +286,19 @@ impl OrtModel {
         Ok(groups)
     }
 
+    /// Whether a sequence that is fed fewer tokens than others of its run gets others before them, which are masked. A device
+    /// computes them for nothing; on the processor they would cost as much as tokens.
+    fn fills(&self) -> bool {
+        self.pads == Some(true) && matches!(self.copier, Copier::Device(_))
+    }
+
     /// Runs the model on all pieces of a round, and moves their sequences.
     fn run_round(&mut self, round: &[Piece<'_>], logits: &mut KeptLogits) -> Result<()> {
         for group in self.groups(round)? {
             let pieces: Vec<&Piece<'_>> = group.pieces.iter().filter_map(|&index| round.get(index)).collect();
-            let (tensor, block) = self.run(&pieces, &group)?;
+            let (tensor, Joined { block, rows }) = self.run(&pieces, &group)?;
             let mut wanted = Vec::new();
-            for (row, piece) in pieces.iter().enumerate() {
+            for (row, piece) in rows.iter().zip(&pieces) {
                 for &(answer, place) in &piece.wanted {
                     let position = (group.kept + place).checked_sub(piece.tokens.len());
                     let position = position.ok_or_else(|| errors::few_logits(group.kept))?;
@@ -293,7 +306,7 @@ impl OrtModel {
                 }
             }
             logits.push(tensor, &wanted).map_err(errors::run)?;
-            for (row, piece) in pieces.iter().enumerate() {
+            for (&row, piece) in rows.iter().zip(&pieces) {
                 let sequence = self.sequences.get_mut(piece.sequence)?;
                 sequence.tokens.extend_from_slice(piece.tokens);
                 sequence.cache = Cache::of(&block, row);
@@ -303,42 +316,56 @@ impl OrtModel {
     }
 
     /// Runs the model on one group: the logits, and the caches that follow.
-    fn run(&mut self, pieces: &[&Piece<'_>], group: &Group) -> Result<(DynTensor, Arc<Block>)> {
-        let mut new: Vec<i64> = Vec::with_capacity(pieces.len() * group.count);
-        let mut caches = Vec::with_capacity(pieces.len());
-        for piece in pieces {
-            new.extend(piece.tokens.iter().map(|&token| i64::from(token)));
-            caches.push(&self.sequences.get(piece.sequence)?.cache);
+    fn run(&mut self, pieces: &[&Piece<'_>], group: &Group) -> Result<(DynTensor, Joined)> {
+        let caches = pieces.iter().map(|piece| Ok(&self.sequences.get(piece.sequence)?.cache));
+        let caches: Vec<&Cache> = caches.collect::<Result<_>>()?;
+        let most = self.options.context_length.map_or(usize::MAX, |limit| limit.saturating_sub(group.count));
+        let reuse = Reuse { gaps: self.fills(), most };
+        let Joined { block: past, rows } = join(&caches, &self.signature.cache, reuse, &mut self.copier)?;
+        let total = past.length() + group.count;
+        let mut held = past.rows().to_vec();
+        for (&row, piece) in rows.iter().zip(pieces) {
+            if let Some(row) = held.get_mut(row) {
+                *row = row.and(total - piece.tokens.len()..total);
+            }
         }
-        let past = join(&caches, &self.signature.cache, &mut self.copier)?;
-        let outputs = self.bind_and_run(new, &past, group).map_err(errors::run);
+        let outputs = self.bind_and_run(pieces, &rows, &held, &past, group).map_err(errors::run);
         // the binding would keep the last caches alive with the next ones
         self.binding.clear();
         let (logits, present) = outputs?;
-        let total = past.length() + group.count;
-        self.check(&logits, &present, group, total)?;
+        self.check(&logits, &present, group.kept, held.len(), total)?;
         let logits = logits.downcast().map_err(errors::run)?;
-        Ok((logits, Arc::new(Block::new(total, past.padding().to_vec(), present))))
+        Ok((logits, Joined { block: Arc::new(Block::new(total, held, present)), rows }))
     }
 
+    /// `rows` are those of the pieces in `past`, and `held` is what each row will hold after the run.
     fn bind_and_run(
         &mut self,
-        new: Vec<i64>,
+        pieces: &[&Piece<'_>],
+        rows: &[usize],
+        held: &[Row],
         past: &Block,
         group: &Group,
     ) -> ort::Result<(DynValue, Vec<DynValue>)> {
-        let (rows, count, total) = (past.padding().len(), group.count, past.length() + group.count);
-        let positions = if self.signature.position_ids { rows * count } else { 0 };
-        copied::count(&self.counts.tokens, (rows * (count + total) + positions) * size_of::<i64>());
+        let (height, count, total) = (held.len(), group.count, past.length() + group.count);
+        let wide = if self.signature.position_ids { 2 } else { 1 };
+        copied::count(&self.counts.tokens, height * (count * wide + total) * size_of::<i64>());
+        // rows of no piece, and places before the tokens of a piece, are masked and hold anything
+        let (mut tokens, mut positions) = (vec![0_i64; height * count], vec![0_i64; height * count]);
+        for ((&row, piece), &cached) in rows.iter().zip(pieces).zip(&group.cached) {
+            let first = (row + 1) * count - piece.tokens.len();
+            let places = tokens.iter_mut().zip(&mut positions).skip(first);
+            for (number, ((token, position), &fed)) in places.zip(piece.tokens).enumerate() {
+                (*token, *position) = (i64::from(fed), (cached + number) as i64);
+            }
+        }
+        let mut mask = vec![0_i64; height * total];
+        held.iter().zip(mask.chunks_mut(total.max(1))).for_each(|(row, mask)| row.mark(mask));
         let binding = &mut self.binding;
-        binding.bind_input("input_ids", &Tensor::from_array(([rows, count], new))?)?;
-        let mask = past.padding().iter().flat_map(|&p| (0..total).map(move |place| i64::from(place >= p)));
-        binding
-            .bind_input("attention_mask", &Tensor::from_array(([rows, total], mask.collect::<Vec<_>>()))?)?;
+        binding.bind_input("input_ids", &Tensor::from_array(([height, count], tokens))?)?;
+        binding.bind_input("attention_mask", &Tensor::from_array(([height, total], mask))?)?;
         if self.signature.position_ids {
-            let row = |cached: &usize| *cached as i64..(*cached + count) as i64;
-            let positions: Vec<i64> = group.cached.iter().flat_map(row).collect();
-            binding.bind_input("position_ids", &Tensor::from_array(([rows, count], positions))?)?;
+            binding.bind_input("position_ids", &Tensor::from_array(([height, count], positions))?)?;
         }
         if self.signature.logits == LogitsPositions::Kept {
             let shape: [usize; 0] = [];
@@ -362,10 +389,17 @@ impl OrtModel {
     }
 
     /// A model may give other shapes than it declares.
-    fn check(&self, logits: &DynValue, present: &[DynValue], group: &Group, total: usize) -> Result<()> {
-        let (rows, total) = (group.pieces.len() as i64, total as i64);
+    fn check(
+        &self,
+        logits: &DynValue,
+        present: &[DynValue],
+        kept: usize,
+        rows: usize,
+        total: usize,
+    ) -> Result<()> {
+        let (rows, total) = (rows as i64, total as i64);
         let shape = shape_of(logits);
-        if shape != [rows, group.kept as i64, self.signature.vocabulary as i64] {
+        if shape != [rows, kept as i64, self.signature.vocabulary as i64] {
             return Err(errors::signature("the model gave logits of another shape", format!("{shape:?}")));
         }
         for ((value, expected), name) in present.iter().zip(&self.signature.cache).zip(&self.present_names) {

@@ -5,7 +5,7 @@
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Result};
-use grammata_decode::ort::{Copied, ModelOptions, OrtModel};
+use grammata_decode::ort::{Copied, Device, ModelOptions, OrtModel, check_sequences};
 use grammata_decode::{
     Choice, Decoder, Event, Feed, Generation, GenerationOptions, Logits, Model, NgramDraft, Rows,
     SamplingParams, run_together, speculative,
@@ -93,8 +93,21 @@ fn only_tokens_come_back() {
     let count = generated.iter().map(|g| (g.tokens.len() - g.timings.forced_tokens) as u64).sum::<u64>();
     assert!(chosen >= count * 8 && chosen <= count * 8 * 2, "{chosen} for {count}");
     assert!(choices > 0 && tokens > 0);
-    // the trial of padding looks at two rows of 320 logits, twice
-    assert_eq!(logits, 2 * 2 * 320 * 4);
+    // the trial of padding looks at eleven rows of 320 logits
+    assert_eq!(logits, 11 * 320 * 4);
+}
+
+#[test]
+fn sequences_on_a_device_are_those_fed_from_scratch() {
+    for (name, tolerance) in
+        [("model.onnx", 1e-4), ("model-keep.onnx", 1e-4), ("model-last.onnx", 1e-4), ("model-f16.onnx", 2e-2)]
+    {
+        for seed in 0..3 {
+            let report = check_sequences(Device::Cpu, &data(name), seed).unwrap();
+            assert!(report.rows > 200, "{report:?}");
+            assert!(report.difference < tolerance, "{name}: {report:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! A check of a device: sequences that are forked, cut and fed in batches there, beside one fed from its beginning.
+
+use super::model::{ModelOptions, OrtModel};
+use super::session::Device;
+use crate::logits::Logits;
+use crate::model::{Feed, Model, Rows};
+use crate::sequences::SequenceId;
+use grammata::diagnostic::Diagnostic;
+use grammata::error::Result;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+/// The most sequences at once, and the most tokens of one.
+const SEQUENCES: usize = 8;
+const TOKENS: usize = 60;
+
+/// How sequences on a device compare with one fed from its beginning.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SequenceReport {
+    /// What loading the model reported: that the device cannot be used, for instance.
+    pub notices: Vec<Diagnostic>,
+    /// Rows of logits compared.
+    pub rows: usize,
+    /// The greatest difference of a logit; infinite if one is not a number.
+    pub difference: f32,
+}
+
+/// Forks, cuts and feeds sequences of the model at `path` at random on `device`, in batches of different lengths. The model must
+/// have room for 60 tokens.
+///
+/// # Errors
+/// As of [`OrtModel::load`] and of the model.
+pub fn check_sequences(device: Device, path: &Path, seed: u64) -> Result<SequenceReport> {
+    let options = ModelOptions::default().device(device).on_device(Some(true));
+    let mut model = OrtModel::load(path, &options)?;
+    let mut report = SequenceReport { notices: model.notices().to_vec(), ..SequenceReport::default() };
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut open: Vec<(SequenceId, Vec<u32>)> = Vec::new();
+    for _ in 0..120 {
+        change(&mut model, &mut open, &mut random)?;
+        let mut fed: Vec<(SequenceId, Vec<u32>, Vec<u32>)> = Vec::new();
+        for (id, tokens) in &mut open {
+            let count = if random.random_bool(0.8) { 1 } else { random.random_range(2..7) };
+            if random.random_bool(0.8) && tokens.len() + count <= TOKENS {
+                let next = |_| random.random_range(0..model.vocabulary_size() as u32);
+                let new: Vec<u32> = (0..count).map(next).collect();
+                tokens.extend(&new);
+                fed.push((*id, new, tokens.clone()));
+            }
+        }
+        let feed = |(sequence, tokens, _): &'_ (SequenceId, Vec<u32>, Vec<u32>)| (*sequence, tokens.clone());
+        let new: Vec<(SequenceId, Vec<u32>)> = fed.iter().map(feed).collect();
+        let batch = new.iter().map(|(id, tokens)| Feed { sequence: *id, tokens, rows: Rows::Last });
+        let found = rows(&model.feed(&batch.collect::<Vec<_>>())?)?;
+        for ((_, _, tokens), found) in fed.iter().zip(found) {
+            let fresh = model.open()?;
+            let expected = rows(&model.feed(&[Feed { sequence: fresh, tokens, rows: Rows::Last }])?)?;
+            model.close(fresh);
+            for (a, b) in found.iter().zip(expected.iter().flatten()) {
+                let difference = (a - b).abs();
+                let difference = if difference.is_nan() { f32::INFINITY } else { difference };
+                report.difference = report.difference.max(difference);
+            }
+            report.rows += 1;
+        }
+    }
+    Ok(report)
+}
+
+/// Opens, forks, cuts or closes a sequence, or does nothing.
+fn change(
+    model: &mut OrtModel,
+    open: &mut Vec<(SequenceId, Vec<u32>)>,
+    random: &mut ChaCha8Rng,
+) -> Result<()> {
+    let place = random.random_range(0..open.len().max(1));
+    let room = open.len() < SEQUENCES;
+    match (random.random_range(0..10), open.get_mut(place)) {
+        (0 | 1, _) if room => open.push((model.open()?, Vec::new())),
+        (2, Some((id, tokens))) => {
+            let (id, tokens) = (model.fork(*id)?, tokens.clone());
+            if room { open.push((id, tokens)) } else { model.close(id) }
+        }
+        (3, Some((id, tokens))) => {
+            tokens.truncate(random.random_range(0..=tokens.len()));
+            model.truncate(*id, tokens.len())?;
+        }
+        (4, Some((id, _))) => {
+            model.close(*id);
+            open.remove(place);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn rows(logits: &Logits<'_>) -> Result<Vec<Vec<f32>>> {
+    (0..logits.len()).map(|row| Ok(logits.row(row, &mut Vec::new())?.to_vec())).collect()
+}
