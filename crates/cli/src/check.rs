@@ -2,16 +2,17 @@
 
 use super::errors;
 use super::examples;
-use super::explain::json_expectation;
+use super::explain::ExpectationReport;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
-use super::source::{self, SourceArgs, is_standard_input};
+use super::source::{self, Origin, SourceArgs, is_standard_input};
 use super::special::{Piece, SpecialArgs};
 use super::text::{character_at, counted, in_text, json_bytes, line_column, quoted};
 use super::tokens::TokenizerArgs;
 use grammata::error::Result;
 use grammata::matcher::{Explanation, Matcher};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -40,9 +41,6 @@ pub(super) struct Arguments {
     /// A line break at the end of a file counts; by default it is left out where the text is rejected only for it
     #[arg(long)]
     exact: bool,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// One text that was checked.
@@ -110,17 +108,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let all = checker.all;
     let wrong = all.iter().filter(|checked| !checked.is_as_it_should_be()).count();
-    if arguments.json {
-        let mut report = json!({
-            "grammar": session.grammar_name,
-            "texts": all.iter().map(to_json).collect::<Vec<_>>(),
-            "accepted": all.iter().filter(|checked| checked.verdict.accepted).count(),
-            "rejected": all.iter().filter(|checked| !checked.verdict.accepted).count(),
-        });
-        if let (Some(_), Some(object)) = (&arguments.examples, report.as_object_mut()) {
-            object.insert("wrong".to_owned(), wrong.into());
-        }
-        output.json(&report)?;
+    if output.is_json() {
+        let accepted = all.iter().filter(|checked| checked.verdict.accepted).count();
+        output.report(&Report {
+            grammar: &session.origin,
+            texts: all.iter().map(TextReport::new).collect(),
+            accepted,
+            rejected: all.len() - accepted,
+            unexpected: wrong,
+        })?;
     } else if arguments.examples.is_some() {
         writeln!(output, "{}, {wrong} not as expected", counted(all.len(), "text"))?;
     } else if all.len() > 1 {
@@ -163,7 +159,7 @@ impl Checker<'_> {
             }
         }
         let checked = Checked { name, verdict, expected };
-        if !self.arguments.json {
+        if !output.is_json() {
             write_checked(&checked, output)?;
         }
         self.all.push(checked);
@@ -295,29 +291,69 @@ fn write_checked(checked: &Checked, output: &mut Output) -> std::io::Result<()> 
     }
 }
 
-fn to_json(checked: &Checked) -> Value {
-    let verdict = &checked.verdict;
-    let mut value = json!({ "name": checked.name, "accepted": verdict.accepted, "bytes": verdict.bytes });
-    if let Some(object) = value.as_object_mut() {
-        let mut set = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
-        if verdict.line_end_left_out {
-            set("line_end_left_out", true.into());
-        }
-        if let Some(expected) = checked.expected {
-            set("should_be_accepted", expected.into());
-        }
-        if let Some(tokens) = verdict.tokens {
-            set("tokens", tokens.into());
-        }
-        if let Some(Rejection { explanation, byte, ended, line, column, found }) = &verdict.rejection {
-            set("byte", (*byte).into());
-            set("line", (*line).into());
-            set("column", (*column).into());
-            set("found", (!found.is_empty()).then(|| json_bytes(found)).into());
-            let expected = explanation.expected().iter().filter(|_| !ended);
-            set("expected", expected.map(json_expectation).collect());
-            set("may_end", (*ended || explanation.may_end()).into());
+/// What came of all texts.
+#[derive(Serialize)]
+struct Report<'a> {
+    grammar: &'a Origin,
+    texts: Vec<TextReport<'a>>,
+    accepted: usize,
+    rejected: usize,
+    /// Texts that are not as they should be: examples that are taken wrongly, and other texts that are rejected.
+    unexpected: usize,
+}
+
+/// What came of one text.
+#[derive(Serialize)]
+struct TextReport<'a> {
+    name: &'a str,
+    accepted: bool,
+    bytes: usize,
+    line_end_left_out: bool,
+    /// Of an example.
+    should_be_accepted: Option<bool>,
+    /// With a tokenizer.
+    tokens: Option<usize>,
+    rejection: Option<RejectionReport>,
+}
+
+/// Where and why a text is rejected.
+#[derive(Serialize)]
+struct RejectionReport {
+    byte: usize,
+    line: usize,
+    column: usize,
+    /// Null at the end of the text.
+    found: Option<Value>,
+    expected: Vec<ExpectationReport>,
+    may_end: bool,
+}
+
+impl TextReport<'_> {
+    fn new(checked: &Checked) -> TextReport<'_> {
+        let verdict = &checked.verdict;
+        TextReport {
+            name: &checked.name,
+            accepted: verdict.accepted,
+            bytes: verdict.bytes,
+            line_end_left_out: verdict.line_end_left_out,
+            should_be_accepted: checked.expected,
+            tokens: verdict.tokens,
+            rejection: verdict.rejection.as_ref().map(RejectionReport::new),
         }
     }
-    value
+}
+
+impl RejectionReport {
+    fn new(rejection: &Rejection) -> RejectionReport {
+        let Rejection { explanation, byte, ended, line, column, found } = rejection;
+        let expected = explanation.expected().iter().filter(|_| !ended);
+        RejectionReport {
+            byte: *byte,
+            line: *line,
+            column: *column,
+            found: (!found.is_empty()).then(|| json_bytes(found)),
+            expected: expected.map(ExpectationReport::new).collect(),
+            may_end: *ended || explanation.may_end(),
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! `grammata compile`: explores grammars ahead of time, and writes mask files.
 
+use super::deadline::deadline;
 use super::errors;
 use super::messages::Progress;
-use super::output::{Exit, Failure, Output};
+use super::output::{Exit, Failure, Output, seconds};
 use super::source::{self, SourceArgs};
 use super::text::{counted, size};
 use super::tokens::TokenizerArgs;
@@ -14,7 +15,8 @@ use grammata::mask_file::{ArchiveBuilder, EXTENSION, MaskFile};
 use grammata::vocabulary::{TokenId, Vocabulary};
 use grammata_decode::PromptTokenizer;
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,12 +51,9 @@ pub(super) struct Arguments {
     /// The most steps of work; some 20 a microsecond [default: 4000000]
     #[arg(long, value_name = "N", help_heading = "Exploring")]
     work: Option<u64>,
-    /// The most milliseconds; without it the same input makes the same file
-    #[arg(long, value_name = "MS", help_heading = "Exploring")]
-    time: Option<u64>,
-    /// Write one JSON object, with --each one for each grammar
-    #[arg(long)]
-    json: bool,
+    /// The most time; without it the same input makes the same file
+    #[arg(long, value_name = "SECONDS", value_parser = deadline, help_heading = "Exploring")]
+    time: Option<Duration>,
 }
 
 impl Arguments {
@@ -62,7 +61,7 @@ impl Arguments {
         let mut budget = ExploreBudget::default();
         budget.states = self.states.unwrap_or(budget.states);
         budget.work = self.work.unwrap_or(budget.work);
-        budget.time = self.time.map(Duration::from_millis);
+        budget.time = self.time;
         budget
     }
 }
@@ -115,6 +114,9 @@ impl Workshop<'_> {
         let progress = Progress::start("exploring the grammar");
         let made = self.make(&self.arguments.source.grammar, Some(to), false)?;
         progress.finish();
+        if output.is_json() {
+            output.list("grammars")?;
+        }
         self.report(&Ok(made), output)?;
         Ok(Exit::Done)
     }
@@ -135,6 +137,9 @@ impl Workshop<'_> {
         let mut builder = archive.map(|_| ArchiveBuilder::new(self.compiler.vocabulary(), &self.limits));
         if let Some(builder) = builder.as_mut().filter(|_| self.arguments.token_index) {
             builder.set_token_index(self.compiler.token_index()?);
+        }
+        if output.is_json() {
+            output.list("grammars")?;
         }
         let start = Instant::now();
         let (mut bytes, mut kept, mut failed) = (0, 0, 0);
@@ -162,7 +167,7 @@ impl Workshop<'_> {
                 }
             }
         }
-        if !self.arguments.json {
+        if !output.is_json() {
             writeln!(
                 output,
                 "{} in {:.1?}: {} {}, {kept} left as they were, {failed} failed",
@@ -175,8 +180,11 @@ impl Workshop<'_> {
         if let (Some(builder), Some(archive)) = (builder, archive) {
             let (files, bytes) = (builder.file_count(), builder.save(archive)?);
             let name = archive.display().to_string();
-            match self.arguments.json {
-                true => output.json(&json!({"archive": name, "files": files, "bytes": bytes}))?,
+            match output.is_json() {
+                true => {
+                    output
+                        .report(&json!({"archive": {"file": name, "mask_files": files, "bytes": bytes}}))?;
+                }
                 false => writeln!(output, "{name}: {} in {}", counted(files, "mask file"), size(bytes))?,
             }
         }
@@ -229,8 +237,12 @@ impl Workshop<'_> {
     }
 
     fn report(&self, result: &Result<Made>, output: &mut Output) -> Result<(), Failure> {
-        if self.arguments.json {
-            output.json(&json_of(result))?;
+        if let Err(error) = result {
+            super::messages::error(error);
+            return Ok(());
+        }
+        if let (true, Ok(made)) = (output.is_json(), result) {
+            output.item(&MadeReport::new(made))?;
             return Ok(());
         }
         match result {
@@ -245,28 +257,34 @@ impl Workshop<'_> {
                 )?;
             }
             Ok(Made { name, .. }) => writeln!(output, "{name}: as it was")?,
-            Err(error) => super::messages::error(error),
+            Err(_) => {}
         }
         Ok(())
     }
 }
 
-fn json_of(result: &Result<Made>) -> Value {
-    match result {
-        Ok(Made { name, time, is_new, file }) => {
-            let contents = Some(file).filter(|_| *is_new).map(MaskFile::contents);
-            json!({
-                "grammar": name,
-                "ns": u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
-                "written": is_new,
-                "places": contents.as_ref().map(|contents| contents.states),
-                "masks": contents.as_ref().map(|contents| contents.masks),
-                "bytes": contents.as_ref().map(|contents| contents.bytes),
-            })
-        }
-        Err(error) => {
-            let members = super::report::json_error(error).into_iter();
-            Value::Object(members.map(|(name, value)| (name.to_owned(), value)).collect())
+/// What came of one grammar. Those that failed are among the diagnostics.
+#[derive(Serialize)]
+struct MadeReport<'a> {
+    grammar: &'a str,
+    seconds: f64,
+    /// Whether the file was not there before. The sizes are null if it was.
+    written: bool,
+    states: Option<usize>,
+    masks: Option<usize>,
+    bytes: Option<usize>,
+}
+
+impl MadeReport<'_> {
+    fn new(made: &Made) -> MadeReport<'_> {
+        let contents = Some(&made.file).filter(|_| made.is_new).map(MaskFile::contents);
+        MadeReport {
+            grammar: &made.name,
+            seconds: seconds(made.time),
+            written: made.is_new,
+            states: contents.as_ref().map(|contents| contents.states),
+            masks: contents.as_ref().map(|contents| contents.masks),
+            bytes: contents.as_ref().map(|contents| contents.bytes),
         }
     }
 }

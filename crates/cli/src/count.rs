@@ -2,10 +2,10 @@
 
 use super::messages::Progress;
 use super::output::{Exit, Failure, Output};
-use super::source::{self, SourceArgs};
+use super::source::{self, Origin, SourceArgs};
 use grammata::automaton::words;
 use grammata::automaton::words::Count;
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 
 /// The count is exact and stands alone on the last line; `infinite` if there is no end of words.
@@ -13,9 +13,14 @@ use std::io::Write;
 pub(super) struct Arguments {
     #[command(flatten)]
     source: SourceArgs,
-    /// Write one JSON object; the count in it is a string of digits, or null
-    #[arg(long)]
-    json: bool,
+}
+
+/// What is counted. The count is a string of digits, or null if there is no end of words.
+#[derive(Serialize)]
+struct Report<'a> {
+    grammar: &'a Origin,
+    finite: bool,
+    count: Option<String>,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -25,12 +30,12 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let progress = Progress::start("counting");
     let count = words::count(&loaded.automaton(&limits)?).map_err(|error| loaded.locate(error))?;
     progress.finish();
-    if arguments.json {
+    if output.is_json() {
         let digits = match &count {
             Count::Finite(number) => Some(number.to_string()),
             Count::Infinite => None,
         };
-        output.json(&json!({ "grammar": loaded.name, "finite": digits.is_some(), "count": digits }))?;
+        output.report(&Report { grammar: &loaded.origin, finite: digits.is_some(), count: digits })?;
     } else {
         writeln!(output, "{count}")?;
     }

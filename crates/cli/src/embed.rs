@@ -13,7 +13,7 @@ pub(super) struct Arguments {
     texts: Texts,
     /// The folder of a sentence encoder: model.onnx or onnx/model.onnx, tokenizer.json and its settings
     #[arg(long, value_name = "FOLDER", help_heading = "Model")]
-    model: PathBuf,
+    embedder: PathBuf,
     /// Threads of one operator; 0 takes one a core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     threads: usize,
@@ -33,9 +33,6 @@ pub(super) struct Arguments {
     /// Instead of vectors, the cosine between the first text and each other one, the most similar first
     #[arg(long)]
     similarity: bool,
-    /// Write similarities as JSON too, one object a text
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -84,7 +81,7 @@ mod with_model {
         let texts = arguments.texts.read(&limits)?;
         let mut embedder = load(arguments, limits)?;
         if arguments.similarity {
-            similarities(&mut embedder, &texts, arguments.json, output)?;
+            similarities(&mut embedder, &texts, output)?;
         } else {
             vectors(&mut embedder, &texts, output)?;
         }
@@ -102,10 +99,10 @@ mod with_model {
     }
 
     fn load(arguments: &Arguments, limits: Limits) -> Result<OrtEmbedder> {
-        if !arguments.model.exists() {
-            return Err(errors::no_embedder(&arguments.model));
+        if !arguments.embedder.exists() {
+            return Err(errors::no_embedder(&arguments.embedder));
         }
-        let folder = EmbedderFolder::open(&arguments.model, &limits)?;
+        let folder = EmbedderFolder::open(&arguments.embedder, &limits)?;
         let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
         let options = EmbedderOptions::default()
             .threads(arguments.threads)
@@ -120,6 +117,9 @@ mod with_model {
     }
 
     fn vectors(embedder: &mut OrtEmbedder, texts: &[String], output: &mut Output) -> Result<(), Failure> {
+        if output.is_json() {
+            output.list("vectors")?;
+        }
         for (number, chunk) in texts.chunks(CHUNK).enumerate() {
             let found = embed(embedder, chunk, number * CHUNK)?;
             let mut cut = found.truncated().iter().peekable();
@@ -128,7 +128,10 @@ mod with_model {
                 if let Some(truncation) = cut.next_if(|truncation| truncation.text == index) {
                     line["tokens"] = truncation.tokens.into();
                 }
-                output.json(&line)?;
+                match output.is_json() {
+                    true => output.item(&line)?,
+                    false => writeln!(output, "{line}")?,
+                }
             }
             output.flush()?;
         }
@@ -138,7 +141,6 @@ mod with_model {
     fn similarities(
         embedder: &mut OrtEmbedder,
         texts: &[String],
-        is_json: bool,
         output: &mut Output,
     ) -> Result<(), Failure> {
         let found = embed(embedder, texts, 0)?;
@@ -147,9 +149,12 @@ mod with_model {
             texts.iter().enumerate().skip(1).map(|(index, text)| (cosine(index), text)).collect();
         // equal ones in the order in which they were given
         others.sort_by(|(first, _), (second, _)| second.total_cmp(first));
+        if output.is_json() {
+            output.list("similarities")?;
+        }
         for (cosine, text) in others {
-            if is_json {
-                output.json(&json!({ "text": text, "similarity": cosine }))?;
+            if output.is_json() {
+                output.item(&json!({ "text": text, "similarity": cosine }))?;
             } else {
                 writeln!(output, "{cosine:>7.4}  {}", quoted(text.as_bytes()))?;
             }

@@ -2,11 +2,12 @@
 
 use super::messages::{self, Progress};
 use super::output::{Exit, Failure, Output};
-use super::source::{self, SourceArgs};
+use super::source::{self, Origin, SourceArgs};
 use super::text::{json_bytes, quoted};
 use grammata::automaton::words;
 use grammata::automaton::words::Letter;
 use grammata::grammar::Grammar;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -25,9 +26,13 @@ pub(super) struct Arguments {
     /// Write the words as they are, each with a line end
     #[arg(long)]
     raw: bool,
-    /// Write one JSON object
-    #[arg(long, conflicts_with = "raw")]
-    json: bool,
+}
+
+/// Which words are listed. The members `words` and `more` follow.
+#[derive(Serialize)]
+struct Report<'a> {
+    grammar: &'a Origin,
+    offset: usize,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -46,13 +51,13 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     progress.finish();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-    if arguments.json {
-        output.begin(&[("grammar", json!(loaded.name)), ("offset", json!(arguments.offset))])?;
-        output.begin_list("words")?;
+    if output.is_json() {
+        output.report(&Report { grammar: &loaded.origin, offset: arguments.offset })?;
+        output.list("words")?;
     }
     for word in words.by_ref().take(most) {
         let word = word.map_err(locate)?;
-        if arguments.json {
+        if output.is_json() {
             output.item(&json_word(&loaded.grammar, &word))?;
         } else if arguments.raw {
             for part in parts(&loaded.grammar, &word) {
@@ -66,8 +71,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
     }
     let more = words.next().transpose().map_err(locate)?.is_some();
-    if arguments.json {
-        output.end(&[("more", json!(more))])?;
+    if output.is_json() {
+        output.report(&json!({ "more": more }))?;
     } else if more {
         output.flush()?;
         messages::note(&format!("there are more words after these {most} (--limit 0 lists all)"));

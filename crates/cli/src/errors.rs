@@ -210,7 +210,7 @@ pub(super) fn drawing_too_large(found: &str, allowed: &str) -> Error {
         Diagnostic::new("cli/drawing-too-large", "the graph is too large to be laid out")
             .found(found)
             .allowed(allowed)
-            .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
+            .help("draw less with `--max-states N`, or use `--format dot` and Graphviz"),
     )
 }
 
@@ -218,7 +218,7 @@ pub(super) fn drawing_failed(cause: &str) -> Error {
     usage(
         Diagnostic::new("cli/drawing-failed", "the graph cannot be laid out")
             .cause(cause)
-            .help("draw less with `--limit N`, or use `--format dot` and Graphviz"),
+            .help("draw less with `--max-states N`, or use `--format dot` and Graphviz"),
     )
 }
 
@@ -329,7 +329,9 @@ pub fn no_onnx_runtime() -> Error {
         ErrorKind::Model,
         Diagnostic::new("cli/no-onnx-runtime", "this build of the program cannot run models")
             .found("a build without the feature `ort`")
-            .help("build the program from source: `cargo build --release --package grammata-cli --features ort`; the Python package cannot run models"),
+            .help(
+                "use a program that was built with the feature `ort`; the Python package cannot run models",
+            ),
     )
 }
 
@@ -368,8 +370,7 @@ pub(super) fn no_chat_template(model: &Path) -> Error {
 
 #[cfg(feature = "ort")]
 pub(super) fn no_embedder(path: &Path) -> Error {
-    let otherwise =
-        "give a folder with model.onnx and tokenizer.json: `cargo xtask setup` makes .models/minilm";
+    let otherwise = "give a folder with model.onnx and tokenizer.json, such as that of all-MiniLM-L6-v2";
     Error::new(
         ErrorKind::Io,
         Diagnostic::new("cli/no-model", "there is no such folder")

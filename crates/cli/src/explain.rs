@@ -3,13 +3,14 @@
 use super::errors;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
-use super::source::{self, SourceArgs};
+use super::source::{self, Origin, SourceArgs};
 use super::text::{character_at, found_at, hex, in_text, json_bytes, line_column, quoted};
 use super::tokens::{self, TokenizerArgs};
 use grammata::error::{ErrorKind, Result};
 use grammata::matcher::{Explanation, Matcher};
 use grammata::vocabulary::TokenId;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -24,9 +25,6 @@ pub(super) struct Arguments {
     /// A token to explain after the text
     #[arg(long, value_name = "ID")]
     token: Option<u32>,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Where the text is from.
@@ -70,18 +68,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
     };
     let forced = forced(&matcher, &explanation, (&whole, token))?;
-    if arguments.json {
+    if output.is_json() {
         let (line, column) = line_column(&whole, explanation.position());
         let token = token.map(|token| tokens::json(session.compiled.vocabulary(), token));
-        output.json(&json!({
-            "viable": allowed,
-            "may_end": explanation.may_end(),
-            "byte": explanation.position(), "line": line, "column": column,
-            "found": explanation.found().map(|_| json_bytes(character_at(&whole, explanation.position()))),
-            "token": token,
-            "expected": explanation.expected().iter().map(json_expectation).collect::<Vec<_>>(),
-            "forced": json_bytes(&forced),
-        }))?;
+        output.report(&Report {
+            grammar: &session.origin,
+            viable: allowed,
+            may_end: explanation.may_end(),
+            byte: explanation.position(),
+            line,
+            column,
+            found: explanation.found().map(|_| json_bytes(character_at(&whole, explanation.position()))),
+            token,
+            expected: explanation.expected().iter().map(ExpectationReport::new).collect(),
+            forced: json_bytes(&forced),
+        })?;
     } else {
         if let Some(token) = token {
             let standing = if allowed { "allowed" } else { "not allowed" };
@@ -118,14 +119,41 @@ fn forced(
     ahead.forced_bytes()
 }
 
-pub(super) fn json_expectation(expectation: &grammata::matcher::Expectation) -> Value {
-    let ranges: Vec<Value> =
-        expectation.bytes.ranges().map(|(low, high)| json!([hex(&[low]), hex(&[high])])).collect();
-    let mut all = json!({ "rule": expectation.rule, "label": expectation.label, "byte_ranges": ranges });
-    if !expectation.terminals.is_empty() {
-        all["tokens"] = json!(expectation.terminals);
+/// What a grammar expects after a text.
+#[derive(Serialize)]
+struct Report<'a> {
+    grammar: &'a Origin,
+    viable: bool,
+    may_end: bool,
+    byte: usize,
+    line: usize,
+    column: usize,
+    /// Null where the whole text is viable.
+    found: Option<Value>,
+    token: Option<Value>,
+    expected: Vec<ExpectationReport>,
+    forced: Value,
+}
+
+/// What one rule expects at a place.
+#[derive(Serialize)]
+pub(super) struct ExpectationReport {
+    rule: String,
+    label: Option<String>,
+    /// The first and the last byte of each range, in hexadecimal digits.
+    byte_ranges: Vec<[String; 2]>,
+    tokens: Vec<String>,
+}
+
+impl ExpectationReport {
+    pub(super) fn new(expectation: &grammata::matcher::Expectation) -> ExpectationReport {
+        ExpectationReport {
+            rule: expectation.rule.to_string(),
+            label: expectation.label.as_ref().map(ToString::to_string),
+            byte_ranges: expectation.bytes.ranges().map(|(low, high)| [hex(&[low]), hex(&[high])]).collect(),
+            tokens: expectation.terminals.iter().map(ToString::to_string).collect(),
+        }
     }
-    all
 }
 
 fn write_explanation(output: &mut Output, explanation: &Explanation, whole: &[u8]) -> std::io::Result<()> {

@@ -43,16 +43,10 @@ pub(super) struct Arguments {
     pub(super) timeout: Option<Duration>,
     /// Generate without the grammar, and only check at the end
     #[arg(long)]
-    pub(super) raw: bool,
-    /// Write one JSON object instead of the text
+    pub(super) unconstrained: bool,
+    /// With `--output-format json`, add the natural logarithm of the model's probability of each token
     #[arg(long)]
-    pub(super) json: bool,
-    /// In the JSON object, the natural logarithm of the model's probability of each token
-    #[arg(long, requires = "json")]
     pub(super) logprobs: bool,
-    /// Write no summary
-    #[arg(long)]
-    pub(super) quiet: bool,
 }
 
 /// The most outputs that are computed at once.
@@ -67,15 +61,15 @@ fn seconds(argument: &str) -> std::result::Result<Duration, String> {
 #[derive(Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
 pub(super) struct SearchArgs {
-    /// Beam search of this width; the best output is written, all of them with --json
+    /// Beam search of this width; the best output is written, all of them with `--output-format json`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), conflicts_with_all = ["best_of", "timeout", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed"], help_heading = "Search")]
     pub(super) beam: Option<u64>,
-    /// Draw this many outputs, with seeds from --seed on; the best is written, all of them with --json
+    /// Draw this many outputs, with seeds from --seed on; the best is written, all of them with `--output-format json`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "temperature", help_heading = "Search")]
     pub(super) best_of: Option<u64>,
     /// Outputs are ranked by log-probability divided by the number of tokens to the power X: 0 by probability, 1 by the mean of
     /// a token
-    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = exponent, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_name = "X", default_value_t = 0.0, value_parser = exponent, allow_negative_numbers = true, help_heading = "Search")]
     pub(super) length_exponent: f64,
 }
 
@@ -105,16 +99,16 @@ pub(super) struct SamplingArgs {
     #[arg(long, value_name = "T", default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) temperature: f32,
     /// Only the K most probable tokens; 0 keeps all
-    #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Sampling")]
+    #[arg(hide_short_help = true, long, value_name = "K", default_value_t = 0, help_heading = "Sampling")]
     pub(super) top_k: usize,
     /// Only the most probable tokens that together reach P
-    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
+    #[arg(hide_short_help = true, long, value_name = "P", default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) top_p: f32,
     /// Only tokens at least P times as probable as the most probable
-    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
+    #[arg(hide_short_help = true, long, value_name = "P", default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) min_p: f32,
     /// More than 1 makes recent tokens less probable
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
+    #[arg(hide_short_help = true, long, value_name = "X", default_value_t = 1.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]
     pub(super) repetition_penalty: f32,
     /// Equal seeds give equal texts
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sampling")]

@@ -3,11 +3,11 @@
 use super::generate::Arguments;
 use super::messages;
 use super::model::Parts;
-use super::output::{Exit, Failure, Output};
+use super::output::{Exit, Failure, Output, seconds};
 use super::session::Session;
-use super::source;
+use super::source::{self, Origin};
 use super::{errors, text};
-use grammata::error::Result;
+use grammata::error::{Error, ErrorKind, Result};
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::syntax::json_schema;
@@ -17,7 +17,8 @@ use grammata_decode::{
     BeamOptions, Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Hypothesis,
     Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,21 +35,22 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let start = Instant::now();
     let ranked = arguments.search.beam.is_some() || arguments.search.best_of.is_some();
     let outputs = match ranked {
-        true => ranked_outputs(arguments, &session, &mut model, &prompt)?,
-        false => vec![streamed(arguments, &session, &mut model, &prompt, output)?],
+        true => ranked_outputs(arguments, &session, &mut model, &prompt)
+            .map_err(|error| unusable_limit(error.into()))?,
+        false => vec![streamed(arguments, &session, &mut model, &prompt, output).map_err(unusable_limit)?],
     };
     let time = start.elapsed();
     let Some(best) = outputs.first() else { return Ok(Exit::Done) };
     let checker = Checker::new(&session, &limits)?;
     let verified = checker.check(&best.tokens)?;
-    if arguments.json {
-        let mut value = to_json(arguments, &session, best, &verified, time);
+    if output.is_json() {
+        let mut report = Report::new(arguments, &session, best, &verified, time);
         if ranked {
             let others =
-                outputs.iter().map(|output| Ok(output_json(output, &checker.check(&output.tokens)?)));
-            value.insert("hypotheses".to_owned(), others.collect::<Result<_>>()?);
+                outputs.iter().map(|output| Ok(OutputReport::new(output, &checker.check(&output.tokens)?)));
+            report.hypotheses = Some(others.collect::<Result<_>>()?);
         }
-        output.json(&Value::Object(value))?;
+        output.report(&report)?;
     } else {
         if ranked {
             output.write_all(best.text.as_bytes())?;
@@ -58,18 +60,26 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
     }
     output.flush()?;
-    if !arguments.quiet {
-        if ranked {
-            list(&outputs);
-        }
-        summary(best, &verified, time);
+    if ranked {
+        list(&outputs);
     }
+    summary(best, &verified, time);
     Ok(match verified {
         // a stop, a limit of tokens or of time
         _ if !best.finish.is_complete() => Exit::Cut,
         Verified::Word => Exit::Done,
         Verified::Prefix | Verified::Rejected { .. } => Exit::Rejected,
     })
+}
+
+/// A limit on tokens that is too small for any text is a wrong argument: nothing was generated that could be rejected.
+fn unusable_limit(failure: Failure) -> Failure {
+    match failure {
+        Failure::Error(error) if error.code() == "matcher/budget" => {
+            Error::new(ErrorKind::Usage, error.diagnostic().clone()).into()
+        }
+        failure => failure,
+    }
 }
 
 /// An output of the model.
@@ -118,13 +128,14 @@ fn streamed(
     prompt: &[u32],
     output: &mut Output,
 ) -> Result<Made, Failure> {
-    let constraint = (!arguments.raw).then(|| Box::new(session.compiled.matcher()) as Box<dyn Constraint>);
+    let constraint =
+        (!arguments.unconstrained).then(|| Box::new(session.compiled.matcher()) as Box<dyn Constraint>);
     let vocabulary = session.compiled.vocabulary();
     let options = options(arguments, session);
     let mut decoder = Decoder::new(model, &**vocabulary, constraint, prompt, &options)?;
     let error = loop {
         match decoder.next(model) {
-            Ok(Event::Text(piece)) if !arguments.json => {
+            Ok(Event::Text(piece)) if !output.is_json() => {
                 output.write_all(piece.as_bytes())?;
                 output.flush()?;
             }
@@ -134,14 +145,15 @@ fn streamed(
         }
     };
     let so_far = decoder.close(model);
-    if arguments.json && !so_far.tokens.is_empty() {
-        let finish = error.diagnostic().message();
-        output.begin(&[
-            ("text", json!(so_far.text)),
-            ("tokens", json!(so_far.tokens)),
-            ("finish", json!(finish)),
-            ("complete", json!(false)),
-        ])?;
+    if output.is_json() && !so_far.tokens.is_empty() {
+        output.report(&OutputReport {
+            text: &so_far.text,
+            tokens: &so_far.tokens,
+            finish: "error",
+            complete: false,
+            verified: None,
+            log_probability: None,
+        })?;
     }
     Err(error.into())
 }
@@ -154,7 +166,7 @@ fn ranked_outputs(
     prompt: &[u32],
 ) -> Result<Vec<Made>> {
     let matcher = session.compiled.matcher();
-    let constraint: Option<&dyn Constraint> = if arguments.raw { None } else { Some(&matcher) };
+    let constraint: Option<&dyn Constraint> = if arguments.unconstrained { None } else { Some(&matcher) };
     let vocabulary = &**session.compiled.vocabulary();
     let options = options(arguments, session);
     let exponent = arguments.search.length_exponent;
@@ -322,56 +334,102 @@ fn summary(output: &Made, verified: &Verified, time: Duration) {
     messages::plain(&verified.to_string());
 }
 
-/// What is known of each output.
-fn output_json(output: &Made, verified: &Verified) -> Value {
-    let mut value = json!({
-        "text": output.text,
-        "tokens": output.tokens,
-        "finish": output.finish.to_string(),
-        "complete": output.finish.is_complete(),
-        "verified": verified.name(),
-    });
-    if let (Some(log_probability), Value::Object(value)) = (output.log_probability, &mut value) {
-        value.insert("log_probability".to_owned(), json!(log_probability));
-    }
-    value
+/// An output in JSON.
+#[derive(Serialize)]
+struct OutputReport<'a> {
+    text: &'a str,
+    tokens: &'a [u32],
+    /// `complete`, `end-of-sequence`, `token-limit`, `context-limit`, `stop-string`, `timeout`, `error` or `other`.
+    finish: &'static str,
+    complete: bool,
+    /// `word`, `prefix` or `rejected`; null of an output that an error ended.
+    verified: Option<&'static str>,
+    log_probability: Option<f64>,
 }
 
-fn to_json(
-    arguments: &Arguments,
-    session: &Session,
-    output: &Made,
-    verified: &Verified,
-    time: Duration,
-) -> Map<String, Value> {
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let mut value = Map::new();
-    value.insert("grammar".to_owned(), json!(session.grammar_name));
-    value.insert("tokenizer".to_owned(), json!(session.vocabulary_name));
-    let mut add = |more: Value| {
-        if let Value::Object(more) = more {
-            value.extend(more);
+impl OutputReport<'_> {
+    fn new<'a>(output: &'a Made, verified: &Verified) -> OutputReport<'a> {
+        OutputReport {
+            text: &output.text,
+            tokens: &output.tokens,
+            finish: finish_name(&output.finish),
+            complete: output.finish.is_complete(),
+            verified: Some(verified.name()),
+            log_probability: output.log_probability,
         }
-    };
-    add(output_json(output, verified));
-    if arguments.logprobs && !output.log_probabilities.is_empty() {
-        add(json!({ "log_probabilities": output.log_probabilities }));
     }
-    if let Some(timings) = &output.timings {
-        add(json!({
-            "forced_tokens": timings.forced_tokens,
-            "prompt_tokens": timings.prefill_tokens,
-            "tokens_per_second": timings.tokens_per_second(),
-            "prefill_ns": ns(timings.prefill),
-            "mask_mean_ns": ns(timings.mask_mean()),
-            "mask_max_ns": ns(timings.mask_max),
-            "mask_share": share(timings, time),
-        }));
+}
+
+fn finish_name(finish: &FinishReason) -> &'static str {
+    match finish {
+        FinishReason::Complete => "complete",
+        FinishReason::EndOfSequence => "end-of-sequence",
+        FinishReason::TokenLimit { .. } => "token-limit",
+        FinishReason::ContextLimit { .. } => "context-limit",
+        FinishReason::StopString { .. } => "stop-string",
+        FinishReason::Timeout { .. } => "timeout",
+        _ => "other",
     }
-    add(json!({
-        "prepare_ns": ns(session.prepare_time),
-        "compile_ns": ns(session.compile_time),
-        "total_ns": ns(time),
-    }));
-    value
+}
+
+/// What `generate` made.
+#[derive(Serialize)]
+struct Report<'a> {
+    grammar: &'a Origin,
+    tokenizer: &'a str,
+    #[serde(flatten)]
+    best: OutputReport<'a>,
+    /// Of each token, with `--logprobs`.
+    log_probabilities: Option<&'a [f64]>,
+    /// All outputs, the best first, of a search for several.
+    hypotheses: Option<Vec<OutputReport<'a>>>,
+    /// Null of outputs that share their runs of the model.
+    timings: Option<TimingsReport>,
+    prepare_seconds: f64,
+    compile_seconds: f64,
+    total_seconds: f64,
+}
+
+/// How an output was made.
+#[derive(Serialize)]
+struct TimingsReport {
+    forced_tokens: usize,
+    prompt_tokens: usize,
+    tokens_per_second: Option<f64>,
+    prefill_seconds: f64,
+    mask_mean_seconds: f64,
+    mask_max_seconds: f64,
+    mask_share: f64,
+}
+
+impl<'a> Report<'a> {
+    fn new(
+        arguments: &Arguments,
+        session: &'a Session,
+        output: &'a Made,
+        verified: &Verified,
+        time: Duration,
+    ) -> Report<'a> {
+        let has_probabilities = arguments.logprobs && !output.log_probabilities.is_empty();
+        let timings = output.timings.as_ref().map(|timings| TimingsReport {
+            forced_tokens: timings.forced_tokens,
+            prompt_tokens: timings.prefill_tokens,
+            tokens_per_second: timings.tokens_per_second(),
+            prefill_seconds: seconds(timings.prefill),
+            mask_mean_seconds: seconds(timings.mask_mean()),
+            mask_max_seconds: seconds(timings.mask_max),
+            mask_share: share(timings, time),
+        });
+        Report {
+            grammar: &session.origin,
+            tokenizer: &session.vocabulary_name,
+            best: OutputReport::new(output, verified),
+            log_probabilities: has_probabilities.then_some(&output.log_probabilities[..]),
+            hypotheses: None,
+            timings,
+            prepare_seconds: seconds(session.prepare_time),
+            compile_seconds: seconds(session.compile_time),
+            total_seconds: seconds(time),
+        }
+    }
 }

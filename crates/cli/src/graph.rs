@@ -7,6 +7,7 @@ use super::svg;
 use clap::ValueEnum;
 use grammata::automaton::graph;
 use grammata::error::Error;
+use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +21,9 @@ pub(super) struct Arguments {
     /// The file to write; standard output by default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The most configurations to draw [default: 200; 40 as SVG]
+    /// The most states to draw [default: 200; 40 as SVG]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
-    limit: Option<usize>,
+    max_states: Option<usize>,
 }
 
 /// How an automaton's states are drawn, and where to.
@@ -36,23 +37,27 @@ pub(super) struct DrawingArgs {
     output: Option<PathBuf>,
     /// The most states to draw [default: 200; 40 as SVG]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
-    limit: Option<usize>,
+    max_states: Option<usize>,
 }
 
 impl DrawingArgs {
     /// The most states that are drawn.
     pub(super) fn limit(&self) -> usize {
-        self.format.limit(self.limit)
+        self.format.limit(self.max_states)
     }
 
-    /// Writes a graph in the DOT language in the form that is asked for.
-    pub(super) fn write(&self, dot: String, output: &mut Output) -> Result<(), Failure> {
-        write(&self.format.render(dot)?, self.output.as_deref(), output)
+    /// Writes a graph in the DOT language in the form that is asked for. `is_truncated`: states beyond the limit are missing.
+    pub(super) fn write(&self, dot: String, is_truncated: bool, output: &mut Output) -> Result<(), Failure> {
+        let drawing = self.format.render(dot)?;
+        show(&drawing, self.format.name(), self.output.as_deref(), is_truncated, output)
     }
 
     /// Says that states beyond the limit are missing.
     pub(super) fn note_truncated(&self) {
-        messages::note(&format!("only the first {} states are drawn (--limit N draws more)", self.limit()));
+        messages::note(&format!(
+            "only the first {} states are drawn (--max-states N draws more)",
+            self.limit()
+        ));
     }
 }
 
@@ -65,6 +70,14 @@ pub(super) enum Format {
 }
 
 impl Format {
+    /// The value of `--format`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Format::Dot => "dot",
+            Format::Svg => "svg",
+        }
+    }
+
     /// How much is drawn: as much as is asked for, or what can still be read in this form.
     pub(super) fn limit(self, asked: Option<usize>) -> usize {
         asked.unwrap_or(match self {
@@ -82,7 +95,36 @@ impl Format {
     }
 }
 
+/// A drawing.
+#[derive(Serialize)]
+struct Report<'a> {
+    format: &'a str,
+    /// Null if it went to a file.
+    drawing: Option<&'a str>,
+    file: Option<String>,
+    truncated: bool,
+}
+
 /// Writes a drawing to a file, or to standard output.
+pub(super) fn show(
+    drawing: &str,
+    format: &str,
+    to: Option<&Path>,
+    is_truncated: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if to.is_some() || !output.is_json() {
+        write(drawing, to, output)?;
+    }
+    if output.is_json() {
+        let file = to.map(|path| path.display().to_string());
+        let drawing = to.is_none().then_some(drawing);
+        output.report(&Report { format, drawing, file, truncated: is_truncated })?;
+    }
+    Ok(())
+}
+
+/// Writes a drawing to a file, or as text to standard output.
 pub fn write(drawing: &str, to: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     match to {
         Some(path) => std::fs::write(path, drawing).map_err(|cause| Error::io(path, &cause))?,
@@ -100,12 +142,13 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let loaded = source::load(&arguments.source, &limits)?;
     loaded.warn();
     let automaton = loaded.automaton(&limits)?;
-    let limit = arguments.format.limit(arguments.limit);
+    let limit = arguments.format.limit(arguments.max_states);
     let graph = graph::dot(&automaton, &loaded.grammar, limit).map_err(|error| loaded.locate(error))?;
-    write(&arguments.format.render(graph.dot)?, arguments.output.as_deref(), output)?;
-    if graph.truncated {
+    let (format, truncated) = (arguments.format, graph.truncated);
+    show(&format.render(graph.dot)?, format.name(), arguments.output.as_deref(), truncated, output)?;
+    if truncated {
         output.flush()?;
-        messages::note(&format!("only the first {limit} configurations are drawn (--limit N draws more)"));
+        messages::note(&format!("only the first {limit} states are drawn (--max-states N draws more)"));
     }
     Ok(Exit::Done)
 }

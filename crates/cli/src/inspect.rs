@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     name: Option<String>,
     /// List the names in an archive, one a line
-    #[arg(long, conflicts_with_all = ["name", "diff", "grammar", "json"])]
+    #[arg(long, conflicts_with_all = ["name", "diff", "grammar"])]
     names: bool,
     /// Write the mask file to a file of its own
     #[arg(short, long, value_name = "FILE", requires = "name", conflicts_with_all = ["diff", "grammar"])]
@@ -33,9 +33,6 @@ pub(super) struct Arguments {
     grammar: bool,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -60,16 +57,19 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     if arguments.grammar {
         let grammar = file.grammar(&limits).map_err(|error| error.in_file(&path.display().to_string()))?;
-        write!(output, "{grammar}")?;
+        match output.is_json() {
+            true => output.report(&json!({ "grammar": grammar.to_string() }))?,
+            false => write!(output, "{grammar}")?,
+        }
         return Ok(Exit::Done);
     }
     match &arguments.diff {
         Some(other) => {
             let (name, rows) = (other.display().to_string(), rows(&file));
             let other = self::rows(&open(other, &limits)?);
-            diff(&arguments.file.display().to_string(), &rows, &name, &other, arguments.json, output)
+            diff(&arguments.file.display().to_string(), &rows, &name, &other, output)
         }
-        None => show(&rows(&file), arguments.json, output),
+        None => show(&rows(&file), output),
     }
 }
 
@@ -89,8 +89,15 @@ fn member(archive: &MaskArchive, path: &Path, name: &str) -> Result<MaskFile> {
 fn show_archive(arguments: &Arguments, archive: &MaskArchive, output: &mut Output) -> Result<Exit, Failure> {
     let in_file = |error: Error| error.in_file(&arguments.file.display().to_string());
     if arguments.names {
+        if output.is_json() {
+            output.list("names")?;
+        }
         for name in archive.names() {
-            writeln!(output, "{}", name.map_err(in_file)?)?;
+            let name = name.map_err(in_file)?;
+            match output.is_json() {
+                true => output.item(&name)?,
+                false => writeln!(output, "{name}")?,
+            }
         }
         return Ok(Exit::Done);
     }
@@ -98,13 +105,13 @@ fn show_archive(arguments: &Arguments, archive: &MaskArchive, output: &mut Outpu
         return Err(in_file(errors::name_needed()).into());
     }
     archive.check().map_err(in_file)?;
-    show(&archive_rows(archive), arguments.json, output)
+    show(&archive_rows(archive), output)
 }
 
-fn show(rows: &[Row], is_json: bool, output: &mut Output) -> Result<Exit, Failure> {
-    if is_json {
-        let rows = rows.iter().map(|(name, value, _)| (name.replace(' ', "_"), value.clone()));
-        output.json(&Value::Object(rows.collect()))?;
+fn show(rows: &[Row], output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        let rows = rows.iter().map(|(name, value, _)| (name.replace([' ', '-'], "_"), value.clone()));
+        output.report(&Value::Object(rows.collect()))?;
         return Ok(Exit::Done);
     }
     for (name, _, shown) in rows {
@@ -174,16 +181,17 @@ fn diff(
     rows: &[Row],
     other_name: &str,
     other: &[Row],
-    is_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let differing = differing(rows, other);
     let exit = if differing.is_empty() { Exit::Done } else { Exit::Rejected };
-    if is_json {
+    if output.is_json() {
         let value = |row: Option<&Row>| row.map_or(Value::Null, |row| row.1.clone());
-        let differing =
-            differing.iter().map(|&(name, a, b)| (name.replace(' ', "_"), json!([value(a), value(b)])));
-        output.json(&Value::Object(differing.collect()))?;
+        let differing = differing
+            .iter()
+            .map(|&(name, a, b)| (name.replace([' ', '-'], "_"), json!([value(a), value(b)])));
+        let differing: serde_json::Map<String, Value> = differing.collect();
+        output.report(&json!({ "file": name, "other": other_name, "differences": differing }))?;
         return Ok(exit);
     }
     for &(row, a, b) in &differing {

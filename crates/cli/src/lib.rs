@@ -21,8 +21,10 @@ pub mod flow;
 mod generate;
 #[cfg(feature = "ort")]
 mod generation;
+mod global;
 pub mod graph;
 mod inspect;
+mod limit_list;
 pub mod limits;
 mod mask;
 pub mod messages;
@@ -45,11 +47,10 @@ pub mod tools;
 mod vocab;
 
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Parser, Subcommand};
-use grammata::error::Error;
-use output::{Exit, Failure, Output, exit_codes};
+use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
+use global::{Early, GlobalArgs, OutputFormat};
+use output::{Exit, Failure, Output};
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Compiles grammars to token masks, and shows what they allow.
@@ -62,7 +63,7 @@ use std::process::ExitCode;
 ///
 /// Results go to standard output; errors, warnings and timings go to standard error.
 #[derive(Debug, Parser)]
-#[command(name = "grammata", version, after_help = exit_codes(), max_term_width = 100)]
+#[command(name = "grammata", version)]
 struct Program {
     #[command(subcommand)]
     command: Command,
@@ -71,58 +72,42 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Generate text with a language model under a grammar
-    #[command(after_help = exit_codes())]
     Generate(generate::Arguments),
     /// Show which tokens may come after a prefix
-    #[command(after_help = exit_codes())]
     Mask(mask::Arguments),
     /// Explore a grammar ahead of time, and write a mask file
-    #[command(after_help = exit_codes())]
     Compile(compile::Arguments),
     /// Show what a mask file holds
-    #[command(after_help = exit_codes())]
     Inspect(inspect::Arguments),
     /// Accept or reject texts
-    #[command(after_help = exit_codes())]
     Check(check::Arguments),
     /// Say what a grammar expects at a place, by rule and by schema path
-    #[command(after_help = exit_codes())]
     Explain(explain::Arguments),
     /// List the words of a grammar
-    #[command(after_help = exit_codes())]
     Enumerate(enumerate::Arguments),
     /// Count the words of a grammar
-    #[command(after_help = exit_codes())]
     Count(count::Arguments),
     /// Draw the configurations that a grammar goes through
-    #[command(after_help = exit_codes())]
     Graph(graph::Arguments),
     /// Say what a JSON Schema uses, and what it came to
-    #[command(after_help = exit_codes())]
     SchemaReport(schema_report::Arguments),
+    /// List the limits on the cost of input, with their defaults
+    Limits(limit_list::Arguments),
     /// Show what a tokenizer file holds
-    #[command(after_help = exit_codes())]
     Vocab(vocab::Arguments),
     /// Write the vectors of texts, or their similarities
-    #[command(after_help = exit_codes())]
     Embed(embed::Arguments),
     /// Make, count, list, verify and draw plans of actions
-    #[command(after_help = exit_codes())]
     Plan(plan::Arguments),
     /// Check domains of customer-care flows, and write their plans as a plan spec
-    #[command(after_help = exit_codes())]
     Flow(flow::Arguments),
     /// Check, draw and verify procedures of agents
-    #[command(after_help = exit_codes())]
     Procedure(procedure::Arguments),
     /// Find the tools that a request needs
-    #[command(after_help = exit_codes())]
     Retrieve(retrieve::Arguments),
     /// Read documents of tools: OpenAPI, MCP, declarations of functions
-    #[command(after_help = exit_codes())]
     Tools(tools::Arguments),
     /// Write the structural tag of a request with tools, for a family of models
-    #[command(after_help = exit_codes())]
     Tag(tag::Arguments),
 }
 
@@ -137,47 +122,68 @@ pub fn run_on(arguments: Vec<OsString>) -> u8 {
     run_program(arguments, |program: Program, output| program.command.run(output))
 }
 
-/// Runs a program that has the conventions of this one: arguments are read as `P`, `work` writes results to the output, and
-/// errors are reported as this program does. Gives the exit code.
+/// The program's command with all that its help shows, for tests and for what is made from it.
+pub fn command() -> clap::Command {
+    let mut command = global::with_contract(<Program as clap::CommandFactory>::command());
+    command.build();
+    command
+}
+
+/// Runs a program that has the conventions of this one: the global options, exit codes in the help, and errors that are reported as
+/// here. Arguments are read as `P`; `work` writes results to the output. Returns the exit code.
 pub fn run_program<P: Parser>(
     arguments: Vec<OsString>,
     work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
 ) -> u8 {
-    // asked of the arguments as they are, since errors in them are written in the same form
-    let is_json =
-        arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
-    let program = match P::try_parse_from(arguments) {
-        Ok(program) => program,
-        Err(error) => return no_arguments(error, is_json).code(),
+    let early = Early::of(&arguments);
+    messages::begin();
+    let command = global::with_contract(P::command()).color(early.color_choice());
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| {
+        let global = GlobalArgs::from_arg_matches(&matches)?;
+        Ok((P::from_arg_matches(&matches)?, global, path(&matches)))
+    });
+    let (program, global, path) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return no_arguments(error, early.output_format).code(),
     };
-    let mut output = Output::stdout();
-    let outcome = work(program, &mut output).and_then(|exit| {
-        output.flush()?;
-        Ok(exit)
-    });
+    messages::set_verbosity(global.verbosity());
+    let mut output = Output::stdout(global.output_format, &path);
+    let outcome = work(program, &mut output);
     let exit = outcome.unwrap_or_else(|failure| match failure {
-        Failure::Error(error) => failed(&error, is_json, &mut output),
-        Failure::Output(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Exit::Closed,
-        Failure::Output(cause) => {
-            messages::error(&errors::standard_output(&cause));
-            Exit::Unusable
+        Failure::Error(error) => {
+            messages::error(&error);
+            Exit::of(&error)
         }
+        Failure::Output(cause) => not_written(&cause),
     });
-    exit.code()
+    match (exit, output.finish(exit)) {
+        (Exit::Closed, _) | (_, Ok(())) => exit.code(),
+        (_, Err(cause)) => not_written(&cause).code(),
+    }
 }
 
-/// Reports an error: as text to standard error, and with `--json` as an object to standard output.
-fn failed(error: &Error, is_json: bool, output: &mut Output) -> Exit {
-    messages::error(error);
-    if is_json && output.end(&report::json_error(error)).and_then(|()| output.flush()).is_err() {
-        // what cannot be written there was written to standard error
+/// The names of the command that the arguments call, such as `plan count`.
+fn path(matches: &ArgMatches) -> String {
+    let mut names = Vec::new();
+    let mut matches = matches;
+    while let Some((name, inner)) = matches.subcommand() {
+        names.push(name);
+        matches = inner;
+    }
+    names.join(" ")
+}
+
+/// Says why standard output cannot be written. Where nobody reads it there is nobody to tell.
+fn not_written(cause: &std::io::Error) -> Exit {
+    if cause.kind() == std::io::ErrorKind::BrokenPipe {
         return Exit::Closed;
     }
-    Exit::of(error)
+    messages::error(&errors::standard_output(cause));
+    Exit::Unusable
 }
 
 /// Shows help, the version, or what is wrong with the arguments.
-fn no_arguments(mut error: clap::Error, is_json: bool) -> Exit {
+fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     // the advice to put an unknown option after `--` would make a file's name of it
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
@@ -187,12 +193,12 @@ fn no_arguments(mut error: clap::Error, is_json: bool) -> Exit {
     if !error.use_stderr() {
         return Exit::Done;
     }
-    if is_json {
+    if format == OutputFormat::Json {
         let message = error.render().to_string();
         let message = message.lines().next().unwrap_or_default();
         let message = message.strip_prefix("error: ").unwrap_or(message);
-        let mut output = Output::stdout();
-        let _ = output.end(&report::json_usage(message)).and_then(|()| output.flush());
+        messages::collect("error", &grammata::Diagnostic::new("cli/usage", message));
+        let _ = Output::stdout(format, "").finish(Exit::Unusable);
     }
     Exit::Unusable
 }
@@ -213,6 +219,7 @@ impl Command {
             Command::Count(arguments) => count::run(&arguments, output),
             Command::Graph(arguments) => graph::run(&arguments, output),
             Command::SchemaReport(arguments) => schema_report::run(&arguments, output),
+            Command::Limits(_) => limit_list::run(output),
             Command::Vocab(arguments) => vocab::run(&arguments, output),
             Command::Embed(arguments) => embed::run(&arguments, output),
             Command::Plan(arguments) => plan::run(&arguments, output),

@@ -6,8 +6,8 @@ use grammata::limits::{LimitKind, Limits};
 /// Limits other than the default ones.
 #[derive(Debug, clap::Args)]
 pub struct LimitArgs {
-    /// Sets a limit on what input may cost, such as `cache_bytes`; docs/cli.md lists them; may be repeated
-    #[arg(long = "set-limit", value_name = "NAME=N", value_parser = name_and_number, help_heading = "Limits")]
+    /// Sets a limit on the cost of the input, such as `cache_bytes=1000000`; may be repeated. `grammata limits` lists them
+    #[arg(long = "set-limit", value_name = "NAME=N", value_parser = name_and_number, hide_short_help = true, help_heading = "Limits")]
     set: Vec<(LimitKind, usize)>,
 }
 

@@ -1,14 +1,16 @@
 //! `grammata mask`: which tokens may come after a prefix.
 
-use super::output::{Exit, Failure, Output};
+use super::output::{Exit, Failure, Output, seconds};
 use super::session::Session;
-use super::source::{self, SourceArgs};
+use super::source::{self, Origin, SourceArgs};
 use super::special::SpecialArgs;
 use super::text::{counted, in_text, quoted};
 use super::tokens::{self, TokenizerArgs};
 use grammata::error::Result;
+use grammata::mask::Distance;
 use grammata::matcher::Matcher;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -36,9 +38,43 @@ pub(super) struct Arguments {
     /// The most tokens to list; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
+}
+
+/// The tokens that may come after a prefix.
+#[derive(Serialize)]
+struct Report<'a> {
+    grammar: &'a Origin,
+    vocabulary: &'a str,
+    prefix: Value,
+    allowed: usize,
+    total: usize,
+    end_allowed: bool,
+    budget: Option<usize>,
+    /// With a budget.
+    distance: Option<DistanceReport>,
+    prepare_seconds: f64,
+    compile_seconds: f64,
+    first_mask_seconds: f64,
+    repeated_mask_seconds: f64,
+    tokens: Vec<Value>,
+    tokens_left_out: usize,
+}
+
+/// How far the end is. Null if no way to it is known.
+#[derive(Serialize)]
+struct DistanceReport {
+    tokens: Option<usize>,
+    bytes: Option<usize>,
+    /// Whether no shorter ways exist.
+    exact: bool,
+}
+
+impl DistanceReport {
+    fn new(tokens: Distance, bytes: Distance) -> DistanceReport {
+        let is_exact = |distance| matches!(distance, Distance::Exact(_) | Distance::Unreachable);
+        let exact = is_exact(tokens) && is_exact(bytes);
+        DistanceReport { tokens: tokens.known(), bytes: bytes.known(), exact }
+    }
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -67,29 +103,26 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let end_allowed = matcher.is_accepting();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let shown: Vec<_> = mask.iter().take(most).collect();
-    if arguments.json {
-        let mut value = json!({
-            "grammar": session.grammar_name,
-            "vocabulary": session.vocabulary_name,
-            "prefix": super::text::json_bytes(&prefix),
-            "allowed": mask.len(),
-            "total": vocabulary.width(),
-            "end_allowed": end_allowed,
-            "prepare_ns": nanoseconds(session.prepare_time),
-            "compile_ns": nanoseconds(session.compile_time),
-            "first_mask_ns": nanoseconds(first),
-            "repeated_mask_ns": nanoseconds(repeated),
-            "tokens": shown.iter().map(|&id| tokens::json(vocabulary, id)).collect::<Vec<_>>(),
-            "tokens_left_out": mask.len() - shown.len(),
-        });
-        if let (Some((tokens, bytes)), Some(budget)) = (distances, arguments.budget) {
-            value["budget"] = json!(budget);
-            value["distance"] = json!({ "tokens": tokens.to_string(), "bytes": bytes.to_string() });
-        }
-        output.json(&value)?;
+    if output.is_json() {
+        output.report(&Report {
+            grammar: &session.origin,
+            vocabulary: &session.vocabulary_name,
+            prefix: super::text::json_bytes(&prefix),
+            allowed: mask.len(),
+            total: vocabulary.width(),
+            end_allowed,
+            budget: arguments.budget,
+            distance: distances.map(|(tokens, bytes)| DistanceReport::new(tokens, bytes)),
+            prepare_seconds: seconds(session.prepare_time),
+            compile_seconds: seconds(session.compile_time),
+            first_mask_seconds: seconds(first),
+            repeated_mask_seconds: seconds(repeated),
+            tokens: shown.iter().map(|&id| tokens::json(vocabulary, id)).collect(),
+            tokens_left_out: mask.len() - shown.len(),
+        })?;
         return Ok(Exit::Done);
     }
-    writeln!(output, "grammar     {}", session.grammar_name)?;
+    writeln!(output, "grammar     {}", session.origin)?;
     writeln!(output, "vocabulary  {}", session.vocabulary_name)?;
     writeln!(output, "prefix      {} ({})", quoted(&prefix), counted(prefix.len(), "byte"))?;
     writeln!(output, "allowed     {} of {} tokens", mask.len(), vocabulary.width())?;
@@ -122,8 +155,4 @@ fn repeated(matcher: &mut Matcher) -> Result<Duration> {
     }
     times.sort_unstable();
     Ok(times.get(REPEATS / 2).copied().unwrap_or_default())
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

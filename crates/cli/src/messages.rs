@@ -1,14 +1,65 @@
 //! Standard error: errors, warnings, notes and progress. Writing there never fails a command.
 
-use super::report::translated;
+use super::report::{DiagnosticReport, translated};
 use clap::builder::styling::{AnsiColor, Style};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::{CUT, Error};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// How much is written to standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Verbosity {
+    /// Errors only.
+    Quiet,
+    #[default]
+    Normal,
+    /// Also how long each stage took.
+    Verbose,
+}
+
+/// What one run of the program has set, and what it has said so far.
+#[derive(Debug, Default)]
+struct State {
+    verbosity: Verbosity,
+    diagnostics: Vec<DiagnosticReport>,
+    is_truncated: bool,
+}
+
+// warnings are shown far below the command that reports them
+static STATE: Mutex<State> =
+    Mutex::new(State { verbosity: Verbosity::Normal, diagnostics: Vec::new(), is_truncated: false });
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins a run of the program: nothing is set and nothing was said.
+pub(super) fn begin() {
+    *state() = State::default();
+}
+
+pub(super) fn set_verbosity(verbosity: Verbosity) {
+    state().verbosity = verbosity;
+}
+
+fn verbosity() -> Verbosity {
+    state().verbosity
+}
+
+/// Takes the diagnostics of the run for its JSON object, and whether reading stopped before all were found.
+pub(super) fn collected() -> (Vec<DiagnosticReport>, bool) {
+    let mut state = state();
+    (std::mem::take(&mut state.diagnostics), state.is_truncated)
+}
+
+/// Keeps a diagnostic for the JSON object, and writes nothing.
+pub(super) fn collect(severity: &'static str, diagnostic: &Diagnostic) {
+    state().diagnostics.push(DiagnosticReport::new(severity, diagnostic));
+}
 
 fn line(color: AnsiColor, word: &str, rest: &str) {
     let style = Style::new().bold().fg_color(Some(color.into()));
@@ -18,23 +69,29 @@ fn line(color: AnsiColor, word: &str, rest: &str) {
 
 /// An error, in the form of its `Display`.
 pub(super) fn error(error: &Error) {
-    for diagnostic in error.diagnostics() {
-        line(AnsiColor::Red, "error", &translated(diagnostic).to_string());
-    }
+    error.diagnostics().for_each(|diagnostic| finding("error", diagnostic));
     if error.is_cut() {
+        state().is_truncated = true;
         note(CUT);
     }
 }
 
 /// A warning.
 pub(super) fn warning(diagnostic: &Diagnostic) {
-    line(AnsiColor::Yellow, "warning", &translated(diagnostic).to_string());
+    finding("warning", diagnostic);
 }
 
 /// A finding of this severity: `error`, `warning` or `note`.
-pub(super) fn finding(severity: &str, diagnostic: &Diagnostic) {
+pub(super) fn finding(severity: &'static str, diagnostic: &Diagnostic) {
+    collect(severity, diagnostic);
+    show(severity, diagnostic);
+}
+
+/// Writes a finding that was collected.
+pub(super) fn show(severity: &str, diagnostic: &Diagnostic) {
     let color = match severity {
         "error" => AnsiColor::Red,
+        _ if verbosity() == Verbosity::Quiet => return,
         "warning" => AnsiColor::Yellow,
         _ => AnsiColor::Cyan,
     };
@@ -43,17 +100,25 @@ pub(super) fn finding(severity: &str, diagnostic: &Diagnostic) {
 
 /// A remark of one line.
 pub(super) fn note(text: &str) {
-    line(AnsiColor::Cyan, "note", &format!(": {text}"));
+    if verbosity() != Verbosity::Quiet {
+        line(AnsiColor::Cyan, "note", &format!(": {text}"));
+    }
 }
 
-/// A line as it is.
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // the summary of a generation
+/// A line of a summary, as it is.
 pub fn plain(text: &str) {
+    if verbosity() != Verbosity::Quiet {
+        say(text);
+    }
+}
+
+/// A line of a dialogue, which is written in any case.
+pub(super) fn say(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// Shows that something takes its time, and says how long it took if that was more than a second; only
-/// where standard error is a terminal.
+/// Shows on a terminal that a stage takes its time. Says how long it took if that was more than a second, and with `--verbose`
+/// in any case.
 pub(super) struct Progress {
     what: &'static str,
     start: Instant,
@@ -78,7 +143,8 @@ impl Progress {
     }
 
     fn with(what: &'static str, style: Option<ProgressStyle>) -> Progress {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let is_shown = std::io::stderr().is_terminal() && verbosity() != Verbosity::Quiet;
+        let bar = is_shown.then(|| {
             let bar = ProgressBar::new_spinner().with_message(what);
             if let Some(style) = style {
                 bar.set_style(style);
@@ -92,11 +158,12 @@ impl Progress {
     /// Ends it and gives the time it took.
     pub(super) fn finish(mut self) -> Duration {
         let elapsed = self.start.elapsed();
+        let is_long = self.bar.is_some() && elapsed > Duration::from_secs(1);
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
-            if elapsed > Duration::from_secs(1) {
-                note(&format!("{} took {elapsed:.1?}", self.what));
-            }
+        }
+        if is_long || verbosity() == Verbosity::Verbose {
+            note(&format!("{} took {elapsed:.1?}", self.what));
         }
         elapsed
     }

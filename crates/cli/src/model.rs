@@ -22,11 +22,10 @@ use {
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
 pub struct ModelSettings {
     /// Threads of one operator; 0 takes one a core
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     pub(super) threads: usize,
     /// Run on an NVIDIA device, the first or that of this number
-    #[arg(
-        long,
+    #[arg(hide_short_help = true, long,
         value_name = "DEVICE",
         num_args = 0..=1,
         require_equals = true,
@@ -35,7 +34,7 @@ pub struct ModelSettings {
     )]
     pub(super) cuda: Option<u32>,
     /// The tokenizer.json; by default the one in the model's folder
-    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    #[arg(hide_short_help = true, long, value_name = "PATH", help_heading = "Tokenizer")]
     pub(super) tokenizer: Option<PathBuf>,
     #[command(flatten)]
     pub(super) settings: TokenizerSettings,

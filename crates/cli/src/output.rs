@@ -1,8 +1,11 @@
 //! Standard output, and how a command ends.
 
+use super::global::OutputFormat;
+use super::messages;
 use grammata::error::{Error, ErrorKind};
-use serde_json::Value;
+use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
+use std::time::Duration;
 
 /// How the program ends: the exit codes, the same for all commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,26 +24,38 @@ pub enum Exit {
     Closed = 141,
 }
 
-/// The exit codes as they are documented.
-const MEANINGS: [(Exit, &str); 6] = [
-    (Exit::Done, "done: every text is accepted, the generated text is whole"),
-    (Exit::Rejected, "a text, a prefix, a token, a plan or what an API answers is rejected"),
+/// The exit codes as they are documented: the code, two words for it, and what it means.
+const MEANINGS: [(Exit, &str, &str); 6] = [
+    (Exit::Done, "done", "done: every text is accepted, the output is complete, nothing differs"),
     (
-        Exit::Unusable,
-        "the arguments, a file, the grammar, the tokenizer, the model or a command cannot be used",
+        Exit::Rejected,
+        "rejected or different",
+        "rejected or different: a text, a plan, a call, an answer of an API, a file",
     ),
+    (Exit::Unusable, "unusable input", "unusable: the arguments, a file, a grammar, a model or a command"),
     (
         Exit::Cut,
-        "the generated text, the plan or the session is not whole: a limit was reached, or it was left",
+        "incomplete",
+        "incomplete: a generated text, a plan or a session ended early, by a limit or by its user",
     ),
-    (Exit::Limit, "a limit on what input may cost was exceeded (`--set-limit`)"),
-    (Exit::Closed, "standard output was closed before everything was written"),
+    (
+        Exit::Limit,
+        "too expensive",
+        "too expensive: a limit on the cost of the input was exceeded (`--set-limit`)",
+    ),
+    (Exit::Closed, "closed", "closed: standard output was closed before everything was written"),
 ];
 
-/// The exit codes for the end of a help text.
-pub fn exit_codes() -> String {
-    let lines = MEANINGS.iter().map(|(exit, meaning)| format!("  {:<4} {meaning}", exit.code()));
+/// The exit codes for the end of a long help text.
+pub(super) fn exit_codes() -> String {
+    let lines = MEANINGS.iter().map(|(exit, _, meaning)| format!("  {:<4} {meaning}", exit.code()));
     std::iter::once("Exit codes:".to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// The exit codes for the end of a short help text.
+pub(super) fn exit_codes_in_short() -> String {
+    let codes = MEANINGS.iter().map(|(exit, words, _)| format!("{} {words}", exit.code()));
+    format!("Exit codes: {}", codes.collect::<Vec<_>>().join(", "))
 }
 
 impl Exit {
@@ -79,13 +94,18 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A member of a JSON object.
-pub(super) type Member<'a> = (&'a str, Value);
+/// The version of the JSON objects. It grows when a member is renamed, removed or gets another meaning.
+const VERSION: u32 = 1;
 
-/// Standard output, buffered.
+/// Standard output, buffered: text for people, or one JSON object.
+///
+/// The object has the members `version` and `command`, then those of the command's report, then `diagnostics`,
+/// `diagnostics_truncated` and `exit_code`. It is written whole also where the command fails.
 #[derive(Debug)]
 pub struct Output {
     writer: BufWriter<Stdout>,
+    format: OutputFormat,
+    command: String,
     open: Open,
 }
 
@@ -94,42 +114,52 @@ pub struct Output {
 enum Open {
     Nothing,
     Object,
-    /// A list, the last member of an object.
+    /// A list, a member of the object.
     List {
         is_empty: bool,
     },
 }
 
 impl Output {
-    pub(super) fn stdout() -> Output {
-        Output { writer: BufWriter::new(io::stdout()), open: Open::Nothing }
+    /// Standard output of a command, which is called by its path, such as `plan count`.
+    pub(super) fn stdout(format: OutputFormat, command: &str) -> Output {
+        let writer = BufWriter::new(io::stdout());
+        Output { writer, format, command: command.to_owned(), open: Open::Nothing }
     }
 
-    /// Writes one JSON value and a line end.
-    pub fn json(&mut self, value: &Value) -> io::Result<()> {
-        serde_json::to_writer(&mut self.writer, value)?;
-        self.writer.write_all(b"\n")
+    /// Whether the command writes JSON: then it calls [`report`](Output::report) and [`item`](Output::item), and writes no text.
+    pub fn is_json(&self) -> bool {
+        self.format == OutputFormat::Json
     }
 
-    /// Begins a JSON object with these members, at least one. [`end`](Output::end) closes it, also where the command fails.
-    pub(super) fn begin(&mut self, members: &[Member<'_>]) -> io::Result<()> {
-        self.writer.write_all(b"{")?;
-        self.members(members)?;
-        self.open = Open::Object;
+    /// Adds the members of a report to the object. A report is a structure or a map.
+    pub fn report(&mut self, report: &impl Serialize) -> io::Result<()> {
+        let value = serde_json::to_value(report)?;
+        for (name, value) in value.as_object().into_iter().flatten() {
+            self.member(name, value)?;
+        }
         Ok(())
     }
 
-    /// Begins a list, a member of the object that was begun.
-    pub(super) fn begin_list(&mut self, name: &str) -> io::Result<()> {
-        self.writer.write_all(b",")?;
-        serde_json::to_writer(&mut self.writer, name)?;
-        self.writer.write_all(b":[")?;
+    /// Writes a document that is JSON itself: as it is, or as a member of the object.
+    pub(super) fn document(&mut self, name: &str, document: &impl Serialize) -> io::Result<()> {
+        if self.is_json() {
+            return self.member(name, document);
+        }
+        serde_json::to_writer(&mut self.writer, document)?;
+        self.writer.write_all(b"\n")
+    }
+
+    /// Begins a list, a member of the object. It ends where the next member begins.
+    pub fn list(&mut self, name: &str) -> io::Result<()> {
+        self.name(name)?;
+        self.writer.write_all(b"[")?;
         self.open = Open::List { is_empty: true };
         Ok(())
     }
 
     /// Writes an item of the list that was begun.
-    pub(super) fn item(&mut self, item: &Value) -> io::Result<()> {
+    pub fn item(&mut self, item: &impl Serialize) -> io::Result<()> {
         if self.open == (Open::List { is_empty: false }) {
             self.writer.write_all(b",")?;
         }
@@ -137,34 +167,48 @@ impl Output {
         Ok(serde_json::to_writer(&mut self.writer, item)?)
     }
 
-    /// Writes the last members of the object that was begun; where none was, an object of these members.
-    pub(super) fn end(&mut self, members: &[Member<'_>]) -> io::Result<()> {
-        self.writer.write_all(match self.open {
-            Open::Nothing => b"{",
-            Open::Object => b",",
-            Open::List { .. } => b"],",
-        })?;
-        self.open = Open::Nothing;
-        self.members(members)?;
-        self.writer.write_all(b"}\n")
+    /// Writes what every object ends with, and flushes.
+    pub(super) fn finish(&mut self, exit: Exit) -> io::Result<()> {
+        if self.is_json() {
+            let (diagnostics, truncated) = messages::collected();
+            self.member("diagnostics", &diagnostics)?;
+            self.member("diagnostics_truncated", &truncated)?;
+            self.member("exit_code", &exit.code())?;
+            self.writer.write_all(b"}\n")?;
+        }
+        self.flush()
     }
 
-    /// Writes members of an object, with commas between them.
-    fn members(&mut self, members: &[Member<'_>]) -> io::Result<()> {
-        for (place, (name, value)) in members.iter().enumerate() {
-            if place > 0 {
-                self.writer.write_all(b",")?;
-            }
-            serde_json::to_writer(&mut self.writer, name)?;
-            self.writer.write_all(b":")?;
-            serde_json::to_writer(&mut self.writer, value)?;
-        }
-        Ok(())
+    fn member(&mut self, name: &str, value: &impl Serialize) -> io::Result<()> {
+        self.name(name)?;
+        Ok(serde_json::to_writer(&mut self.writer, value)?)
     }
+
+    /// Ends what is open, and writes the name of the next member.
+    fn name(&mut self, name: &str) -> io::Result<()> {
+        match self.open {
+            Open::Nothing => {
+                write!(self.writer, "{{\"version\":{VERSION},\"command\":")?;
+                serde_json::to_writer(&mut self.writer, &self.command)?;
+            }
+            Open::Object => {}
+            Open::List { .. } => self.writer.write_all(b"]")?,
+        }
+        self.open = Open::Object;
+        self.writer.write_all(b",")?;
+        serde_json::to_writer(&mut self.writer, name)?;
+        self.writer.write_all(b":")
+    }
+}
+
+/// A time in a report. Names of members with times end in `_seconds`.
+pub fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        debug_assert!(!self.is_json(), "text in JSON: {:?}", String::from_utf8_lossy(bytes));
         self.writer.write(bytes)
     }
 

@@ -1,9 +1,7 @@
 //! Errors and warnings in the words of the command line, as text and as JSON.
 
-use super::output::{Exit, Member};
 use grammata::diagnostic::{Diagnostic, Place};
-use grammata::error::Error;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// What diagnostics say of the library's settings, and the options by which the program sets the same.
 const OPTIONS: [(&str, &str); 6] = [
@@ -46,46 +44,57 @@ fn in_options(text: &str) -> String {
     out
 }
 
-/// The members of a JSON object that say what failed.
-pub(super) fn json_error(error: &Error) -> [Member<'static>; 3] {
-    let errors = error.diagnostics().map(|diagnostic| json_diagnostic(&translated(diagnostic)));
-    failure(errors.collect(), error.is_cut(), Exit::of(error))
+/// A diagnostic in JSON. What is not known is null.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct DiagnosticReport {
+    /// `error`, `warning` or `note`.
+    severity: &'static str,
+    code: String,
+    message: String,
+    file: Option<String>,
+    /// The place in the notation of the file: a line and column, a JSON Pointer, a rule.
+    place: Option<String>,
+    line: Option<usize>,
+    column: Option<usize>,
+    /// The line of the file, cut to some hundred characters.
+    source: Option<String>,
+    /// Whether the line is one of a rendered template.
+    rendered: bool,
+    found: Option<String>,
+    cause: Option<String>,
+    allowed: Option<String>,
+    help: Option<String>,
 }
 
-/// The members of an error in the arguments, which has no place in any file.
-pub(super) fn json_usage(message: &str) -> [Member<'static>; 3] {
-    failure(vec![json_diagnostic(&Diagnostic::new("cli/usage", message))], false, Exit::Unusable)
-}
-
-fn failure(errors: Vec<Value>, is_cut: bool, exit: Exit) -> [Member<'static>; 3] {
-    [("errors", errors.into()), ("more", is_cut.into()), ("exit_code", exit.code().into())]
-}
-
-/// A diagnostic as one JSON object; what is not known is null.
-pub(super) fn json_diagnostic(diagnostic: &Diagnostic) -> Value {
-    let (line, column) = match (diagnostic.snippet(), diagnostic.place()) {
-        (Some(snippet), _) => (Some(snippet.line()), Some(snippet.column())),
-        (None, Place::LineColumn { line, column }) => (Some(*line), Some(*column)),
-        (None, _) => (None, None),
-    };
-    let place = match diagnostic.place() {
-        Place::Whole => None,
-        place => Some(place.to_string()),
-    };
-    json!({
-        "code": diagnostic.code(),
-        "message": diagnostic.message(),
-        "file": diagnostic.file(),
-        "place": place,
-        "line": line,
-        "column": column,
-        "source": diagnostic.snippet().map(|snippet| snippet.text()),
-        "rendered": diagnostic.snippet().is_some_and(|snippet| snippet.is_rendered()),
-        "found": diagnostic.found_text(),
-        "cause": diagnostic.cause_text(),
-        "allowed": diagnostic.allowed_text(),
-        "help": diagnostic.help_text(),
-    })
+impl DiagnosticReport {
+    pub(super) fn new(severity: &'static str, diagnostic: &Diagnostic) -> DiagnosticReport {
+        let diagnostic = translated(diagnostic);
+        let (line, column) = match (diagnostic.snippet(), diagnostic.place()) {
+            (Some(snippet), _) => (Some(snippet.line()), Some(snippet.column())),
+            (None, Place::LineColumn { line, column }) => (Some(*line), Some(*column)),
+            (None, _) => (None, None),
+        };
+        let place = match diagnostic.place() {
+            Place::Whole => None,
+            place => Some(place.to_string()),
+        };
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        DiagnosticReport {
+            severity,
+            code: diagnostic.code().to_owned(),
+            message: diagnostic.message().to_owned(),
+            file: owned(diagnostic.file()),
+            place,
+            line,
+            column,
+            source: diagnostic.snippet().map(|snippet| snippet.text().to_owned()),
+            rendered: diagnostic.snippet().is_some_and(|snippet| snippet.is_rendered()),
+            found: owned(diagnostic.found_text()),
+            cause: owned(diagnostic.cause_text()),
+            allowed: owned(diagnostic.allowed_text()),
+            help: owned(diagnostic.help_text()),
+        }
+    }
 }
 
 #[cfg(test)]

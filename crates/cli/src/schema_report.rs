@@ -1,27 +1,26 @@
 //! `grammata schema-report`: what a JSON Schema uses, how it was read, and what it came to.
 
-use super::output::{Exit, Failure, Output};
+use super::output::{Exit, Failure, Output, seconds};
 use super::source::{self, Schema, SourceArgs};
 use super::text;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Warnings go to standard error, with `--json` also into the object.
+/// Warnings go to standard error.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     source: SourceArgs,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let schema = source::load_schema(&arguments.source, &arguments.source.limits.get())?;
     schema.text.warn(schema.compiled.warnings.clone());
-    if arguments.json {
-        output.json(&as_json(&schema))?;
+    if output.is_json() {
+        output.report(&Report::new(&schema))?;
     } else {
         write_table(output, &schema)?;
     }
@@ -41,23 +40,36 @@ fn sizes(schema: &Schema) -> [(&'static str, usize); 6] {
     ]
 }
 
-fn as_json(schema: &Schema) -> Value {
-    let key = |name: &str| name.replace(' ', "_");
-    let sizes = sizes(schema).map(|(name, size)| (key(name), json!(size)));
-    let warnings: Vec<Value> = schema
-        .compiled
-        .warnings
-        .iter()
-        .map(|w| json!({ "code": w.code(), "message": w.message(), "at": w.place().to_string() }))
-        .collect();
-    json!({
-        "draft": schema.compiled.summary.draft,
-        "keywords": schema.compiled.summary.keywords,
-        "policies": Value::Object(schema.options.policies().map(|(name, v)| (name.to_owned(), v)).into_iter().collect()),
-        "size": Value::Object(sizes.into_iter().collect()),
-        "warnings": warnings,
-        "milliseconds": schema.elapsed.as_secs_f64() * 1e3,
-    })
+/// What a JSON Schema uses, and what it came to.
+#[derive(Serialize)]
+struct Report<'a> {
+    draft: Option<&'static str>,
+    keywords: &'a BTreeMap<Cow<'static, str>, usize>,
+    /// The options in the spelling of `x-grammata`, in snake case.
+    policies: BTreeMap<String, Value>,
+    sizes: BTreeMap<String, usize>,
+    compile_seconds: f64,
+}
+
+impl Report<'_> {
+    fn new(schema: &Schema) -> Report<'_> {
+        let policies = schema.options.policies().map(|(name, value)| (snake_case(name), value));
+        let sizes = sizes(schema).map(|(name, size)| (name.replace(' ', "_"), size));
+        Report {
+            draft: schema.compiled.summary.draft,
+            keywords: &schema.compiled.summary.keywords,
+            policies: policies.into_iter().collect(),
+            sizes: sizes.into_iter().collect(),
+            compile_seconds: seconds(schema.elapsed),
+        }
+    }
+}
+
+/// A name in camel case with its words divided by underscores.
+fn snake_case(name: &str) -> String {
+    let word =
+        |c: char| if c.is_ascii_uppercase() { format!("_{}", c.to_ascii_lowercase()) } else { c.to_string() };
+    name.chars().map(word).collect()
 }
 
 fn write_table(output: &mut Output, schema: &Schema) -> std::io::Result<()> {
@@ -73,7 +85,7 @@ fn write_table(output: &mut Output, schema: &Schema) -> std::io::Result<()> {
         row(name, &size)?;
     }
     row("warnings", &schema.compiled.warnings.len())?;
-    row("milliseconds", &format!("{:.1}", schema.elapsed.as_secs_f64() * 1e3))?;
+    row("seconds", &format!("{:.4}", seconds(schema.elapsed)))?;
     writeln!(output, "keywords")?;
     let mut keywords: Vec<(&Cow<'static, str>, &usize)> = schema.compiled.summary.keywords.iter().collect();
     keywords.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

@@ -1,7 +1,7 @@
 //! A grammar compiled for a vocabulary, as the commands on masks and texts need it.
 
 use super::messages::Progress;
-use super::source::{self, SourceArgs};
+use super::source::{self, Origin, SourceArgs};
 use super::tokens::{LoadedVocabulary, TokenizerArgs};
 use grammata::error::Result;
 use grammata::limits::Limits;
@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) compiled: CompiledGrammar,
-    pub(super) grammar_name: String,
+    pub(super) origin: Origin,
     pub(super) vocabulary_name: String,
     /// Computing what all grammars of the vocabulary share.
     pub(super) prepare_time: Duration,
@@ -44,13 +44,15 @@ impl Session {
         let progress = Progress::start("compiling the grammar");
         let loaded = source::load_with(source, limits, defaults)?;
         let compiled = match &loaded.masks {
-            Some(file) => compiler.load(Arc::clone(file)).map_err(|error| error.in_file(&loaded.name))?,
+            Some(file) => {
+                compiler.load(Arc::clone(file)).map_err(|error| error.in_file(&loaded.origin.to_string()))?
+            }
             None => compiler.compile(&loaded.grammar).map_err(|error| loaded.locate(error))?,
         };
         let compile_time = progress.finish();
         loaded.warn();
         loaded.text.warn(compiled.warnings().to_vec());
-        let (grammar_name, vocabulary_name) = (loaded.name, vocabulary.name);
-        Ok(Session { compiled, grammar_name, vocabulary_name, prepare_time, compile_time })
+        let (origin, vocabulary_name) = (loaded.origin, vocabulary.name);
+        Ok(Session { compiled, origin, vocabulary_name, prepare_time, compile_time })
     }
 }

@@ -16,6 +16,7 @@ use grammata::syntax::{
     Notation, Parsed, Source, automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag,
 };
 use grammata_base::files;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -37,42 +38,42 @@ pub(super) struct SourceArgs {
     /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most N
     /// characters), `short` (a space, or a line feed and at most 32 blanks), `spaced` (one space after each comma and colon) or `pattern=REGEX` [default: free; of
     /// generate: short]
-    #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, help_heading = "Grammar")]
+    #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, hide_short_help = true, help_heading = "Grammar")]
     whitespace: Option<json_schema::Whitespace>,
     /// Order of the members of JSON objects under a schema [default: declared]
-    #[arg(long, value_enum, help_heading = "Grammar")]
+    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
     /// Spelling of numbers under a schema [default: any]
-    #[arg(long, value_enum, help_heading = "Grammar")]
+    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     numbers: Option<Numbers>,
     /// The most digits in each run of digits of a number under a schema, `none` for no bound [default: none; of
     /// generate: 40]
-    #[arg(long, value_name = "N", value_parser = max_digits, help_heading = "Grammar")]
+    #[arg(long, value_name = "N", value_parser = max_digits, hide_short_help = true, help_heading = "Grammar")]
     max_digits: Option<MaxDigits>,
     /// What `format` means in a schema [default: assert]
-    #[arg(long, value_enum, help_heading = "Grammar")]
+    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     formats: Option<Formats>,
     /// What objects may have under a schema that declares members and says nothing of others [default: allowed; in
     /// structural tags: refused]
-    #[arg(long, value_enum, help_heading = "Grammar")]
+    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     undeclared: Option<Undeclared>,
     /// The most bytes that a schema may have [default: 16 MiB]
-    #[arg(long, value_name = "BYTES", help_heading = "Grammar")]
+    #[arg(long, value_name = "BYTES", hide_short_help = true, help_heading = "Grammar")]
     max_schema_bytes: Option<usize>,
     /// The deepest nesting that a schema may have, 127 at most [default: 127]
-    #[arg(long, value_name = "LEVELS", help_heading = "Grammar")]
+    #[arg(long, value_name = "LEVELS", hide_short_help = true, help_heading = "Grammar")]
     max_schema_depth: Option<usize>,
     /// A document that references in a schema may name; may be repeated
-    #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, help_heading = "Grammar")]
+    #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, hide_short_help = true, help_heading = "Grammar")]
     documents: Vec<(String, String)>,
     /// The rule of a GBNF or Lark grammar to start from [default: root; of Lark: start]
-    #[arg(long, value_name = "RULE", help_heading = "Grammar")]
+    #[arg(long, value_name = "RULE", hide_short_help = true, help_heading = "Grammar")]
     root: Option<String>,
     /// The dialect of a regular expression [default: rust]
-    #[arg(long, value_enum, help_heading = "Grammar")]
+    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     dialect: Option<Dialect>,
     /// Any text may stand before and after a regular expression's match
-    #[arg(long, help_heading = "Grammar")]
+    #[arg(long, hide_short_help = true, help_heading = "Grammar")]
     search: bool,
     #[command(flatten)]
     pub(super) limits: LimitArgs,
@@ -181,12 +182,39 @@ fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String>
     }
 }
 
+/// Where a grammar is from.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Origin {
+    /// The path as it was given.
+    path: String,
+    /// A value of `--kind`, or `mask-file`.
+    kind: &'static str,
+    /// The kind for people.
+    #[serde(skip)]
+    about: String,
+}
+
+impl Origin {
+    fn of_notation(path: &Path, kind: Notation) -> Origin {
+        Origin { path: path.display().to_string(), kind: kind.id(), about: kind.to_string() }
+    }
+
+    fn of_mask_file(path: &Path) -> Origin {
+        Origin { path: path.display().to_string(), kind: "mask-file", about: "mask file".to_owned() }
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.path, self.about)
+    }
+}
+
 /// A grammar that was read.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) grammar: Grammar,
-    /// The path as it was given, and the kind.
-    pub(super) name: String,
+    pub(super) origin: Origin,
     warnings: Vec<Diagnostic>,
     pub(super) text: Text,
     /// The mask file that it is from.
@@ -305,7 +333,7 @@ pub(super) fn load_from(
     let text = Text::new(&file, text, kind);
     let parsed = source(args, kind, &file, &text.text, limits, defaults).and_then(|source| parse(&source));
     let Parsed { grammar, warnings, .. } = parsed.map_err(|error| text.locate(error))?;
-    Ok(Loaded { grammar, name: format!("{} ({kind})", path.display()), warnings, text, masks: None })
+    Ok(Loaded { grammar, origin: Origin::of_notation(path, kind), warnings, text, masks: None })
 }
 
 fn load_mask_file(args: &SourceArgs, path: &Path, limits: &Limits) -> Result<Loaded> {
@@ -313,8 +341,8 @@ fn load_mask_file(args: &SourceArgs, path: &Path, limits: &Limits) -> Result<Loa
     let masks = MaskFile::open(path, limits).map_err(|error| errors::suggest(error, path))?;
     let grammar = masks.grammar(limits).map_err(|error| error.in_file(&path.display().to_string()))?;
     let text = Text::new(path, String::new(), Notation::Regex);
-    let name = format!("{} (mask file)", path.display());
-    Ok(Loaded { grammar, name, warnings: Vec::new(), text, masks: Some(Arc::new(masks)) })
+    let origin = Origin::of_mask_file(path);
+    Ok(Loaded { grammar, origin, warnings: Vec::new(), text, masks: Some(Arc::new(masks)) })
 }
 
 /// The file of a grammar, which is named or in the folder that is named, and its text.

@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         "limit/exceeded" => error,
         _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
     })?;
-    output.json(&tag)?;
+    output.document("tag", &tag)?;
     Ok(Exit::Done)
 }
 

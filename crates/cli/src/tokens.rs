@@ -17,8 +17,8 @@ pub(super) struct TokenizerArgs {
     /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
     #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
     tokenizer: Option<PathBuf>,
-    /// Instead of --tokenizer: a model's folder, for its tokenizer.json and its end tokens, as `generate --model` takes them
-    #[arg(long, value_name = "FOLDER", conflicts_with = "tokenizer", help_heading = "Tokenizer")]
+    /// Instead of --tokenizer: a model's folder or its ONNX file, for the tokenizer.json beside it and the model's end tokens
+    #[arg(long, value_name = "PATH", conflicts_with = "tokenizer", help_heading = "Tokenizer")]
     model: Option<PathBuf>,
     #[command(flatten)]
     settings: TokenizerSettings,
@@ -28,17 +28,17 @@ pub(super) struct TokenizerArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct TokenizerSettings {
     /// A token that ends a text; may be repeated; by default those with well-known names
-    #[arg(long, value_name = "ID", help_heading = "Tokenizer")]
+    #[arg(long, value_name = "ID", hide_short_help = true, help_heading = "Tokenizer")]
     eos: Vec<u32>,
     /// Names a special token that the file does not name; may be repeated
-    #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, help_heading = "Tokenizer")]
+    #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, hide_short_help = true, help_heading = "Tokenizer")]
     special: Vec<(String, u32)>,
     /// Takes added tokens of a tokenizer.json for special ones that the file does not flag as such: all, or those of a name, which may
     /// be repeated
-    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = ALL_ADDED, help_heading = "Tokenizer")]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = ALL_ADDED, hide_short_help = true, help_heading = "Tokenizer")]
     added_special: Vec<String>,
     /// The length of the model's logits, if it is more than the tokenizer's tokens
-    #[arg(long, value_name = "N", help_heading = "Tokenizer")]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Tokenizer")]
     width: Option<usize>,
 }
 
@@ -67,13 +67,19 @@ pub struct LoadedVocabulary {
 impl TokenizerArgs {
     /// The tokenizer's file, if one is given.
     pub(super) fn path(&self) -> Option<Cow<'_, Path>> {
-        let of_model = |folder: &PathBuf| Cow::Owned(folder.join("tokenizer.json"));
-        self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model.as_ref().map(of_model))
+        let of_model = |folder: &Path| Cow::Owned(folder.join("tokenizer.json"));
+        self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model_folder().map(of_model))
+    }
+
+    /// The folder of the model: the one that is named, or that of the file.
+    fn model_folder(&self) -> Option<&Path> {
+        let path = self.model.as_deref()?;
+        if path.is_file() { path.parent() } else { Some(path) }
     }
 
     /// The tokenizer's vocabulary, or that of the bytes.
     pub(super) fn load(&self, limits: &Limits) -> Result<LoadedVocabulary> {
-        if let (Some(folder), Some(tokenizer)) = (&self.model, self.path()) {
+        if let (Some(folder), Some(tokenizer)) = (self.model_folder(), self.path()) {
             // the model itself is not read
             let model = ModelFolder::of_files(folder.join("model.onnx"), tokenizer.into_owned(), limits)?;
             let tokenizer = PromptTokenizer::from_file(&model.tokenizer, limits)

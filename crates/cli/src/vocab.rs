@@ -2,11 +2,12 @@
 
 use super::errors;
 use super::limits::LimitArgs;
-use super::output::{Exit, Failure, Output};
+use super::output::{Exit, Failure, Output, seconds};
 use super::text::{hex, quoted, size};
 use super::tokens::{self, LoadedVocabulary, TokenizerSettings};
 use grammata::vocabulary::{TokenId, Vocabulary};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -25,40 +26,37 @@ pub(super) struct Arguments {
     /// Split this text into tokens, taking the longest at each place
     #[arg(long, value_name = "TEXT")]
     encode: Option<String>,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.settings.load(&arguments.tokenizer, &arguments.limits.get())?;
     let vocabulary = &loaded.vocabulary;
     match (arguments.token, &arguments.encode) {
-        (Some(id), _) => one_token(vocabulary, id, arguments.json, output),
-        (None, Some(text)) => encode(vocabulary, text, arguments.json, output),
-        (None, None) => summary(&loaded, arguments.json, output),
+        (Some(id), _) => one_token(vocabulary, id, output),
+        (None, Some(text)) => encode(vocabulary, text, output),
+        (None, None) => summary(&loaded, output),
     }
 }
 
-fn one_token(vocabulary: &Vocabulary, id: u32, json: bool, output: &mut Output) -> Result<Exit, Failure> {
+fn one_token(vocabulary: &Vocabulary, id: u32, output: &mut Output) -> Result<Exit, Failure> {
     let token = TokenId::new(id);
     if token.index() >= vocabulary.width() {
         return Err(errors::no_such_token(id, vocabulary.width()).into());
     }
-    if json {
-        output.json(&tokens::json(vocabulary, token))?;
+    if output.is_json() {
+        output.report(&json!({ "token": tokens::json(vocabulary, token) }))?;
     } else {
         writeln!(output, "{id}  {}", tokens::show(vocabulary, token))?;
     }
     Ok(Exit::Done)
 }
 
-fn encode(vocabulary: &Vocabulary, text: &str, json: bool, output: &mut Output) -> Result<Exit, Failure> {
+fn encode(vocabulary: &Vocabulary, text: &str, output: &mut Output) -> Result<Exit, Failure> {
     let encoded =
         vocabulary.encode_greedy(text.as_bytes()).ok_or_else(|| errors::not_encodable(text.as_bytes()))?;
-    if json {
+    if output.is_json() {
         let tokens: Vec<_> = encoded.iter().map(|&id| tokens::json(vocabulary, id)).collect();
-        output.json(&json!({ "text": text, "tokens": tokens }))?;
+        output.report(&json!({ "text": text, "tokens": tokens }))?;
     } else {
         for &id in &encoded {
             writeln!(output, "{id:>8}  {}", tokens::show(vocabulary, id))?;
@@ -67,7 +65,7 @@ fn encode(vocabulary: &Vocabulary, text: &str, json: bool, output: &mut Output) 
     Ok(Exit::Done)
 }
 
-fn summary(loaded: &LoadedVocabulary, json: bool, output: &mut Output) -> Result<Exit, Failure> {
+fn summary(loaded: &LoadedVocabulary, output: &mut Output) -> Result<Exit, Failure> {
     let vocabulary = &loaded.vocabulary;
     let ordinary = vocabulary.tokens().count();
     let specials: Vec<_> = vocabulary.specials().collect();
@@ -76,22 +74,22 @@ fn summary(loaded: &LoadedVocabulary, json: bool, output: &mut Output) -> Result
     let missing: Vec<u8> =
         (0..=255u8).filter(|&byte| vocabulary.missing_bytes()[usize::from(byte)]).collect();
     let longest = vocabulary.tokens().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
-    if json {
-        output.json(&json!({
-            "file": loaded.name,
-            "width": vocabulary.width(),
-            "ordinary": ordinary,
-            "unused": unused,
-            "specials": specials.iter().map(|&(id, _)| tokens::json(vocabulary, id)).collect::<Vec<_>>(),
-            "eos": vocabulary.eos().iter().map(|id| id.get()).collect::<Vec<_>>(),
-            "missing_bytes": missing.iter().map(|&byte| hex(&[byte])).collect::<Vec<_>>(),
-            "duplicates": duplicates,
-            "longest_token_bytes": longest,
-            "trie_nodes": vocabulary.trie().node_count(),
-            "fingerprint": hex(&vocabulary.fingerprint()),
-            "memory_bytes": vocabulary.memory_usage(),
-            "load_ms": loaded.time.as_secs_f64() * 1e3,
-        }))?;
+    if output.is_json() {
+        output.report(&Report {
+            file: &loaded.name,
+            width: vocabulary.width(),
+            ordinary,
+            unused,
+            specials: specials.iter().map(|&(id, _)| tokens::json(vocabulary, id)).collect(),
+            eos: vocabulary.eos().iter().map(|id| id.get()).collect(),
+            missing_bytes: missing.iter().map(|&byte| hex(&[byte])).collect(),
+            duplicates,
+            longest_token_bytes: longest,
+            trie_nodes: vocabulary.trie().node_count(),
+            fingerprint: hex(&vocabulary.fingerprint()),
+            memory_bytes: vocabulary.memory_usage(),
+            load_seconds: seconds(loaded.time),
+        })?;
         return Ok(Exit::Done);
     }
     writeln!(output, "file         {}", loaded.name)?;
@@ -118,6 +116,24 @@ fn summary(loaded: &LoadedVocabulary, json: bool, output: &mut Output) -> Result
         writeln!(output, "{id:>8}  {}{end}", quoted(name.as_bytes()))?;
     }
     Ok(Exit::Done)
+}
+
+/// What a tokenizer file holds.
+#[derive(Serialize)]
+struct Report<'a> {
+    file: &'a str,
+    width: usize,
+    ordinary: usize,
+    unused: usize,
+    specials: Vec<Value>,
+    eos: Vec<u32>,
+    missing_bytes: Vec<String>,
+    duplicates: usize,
+    longest_token_bytes: usize,
+    trie_nodes: usize,
+    fingerprint: String,
+    memory_bytes: usize,
+    load_seconds: f64,
 }
 
 /// Tokens whose bytes a token of a lower id has as well.

@@ -8,14 +8,14 @@ mod retrieve;
 mod tools;
 
 use clap::{Parser, Subcommand};
-use grammata_cli::output::{Exit, Failure, Output, exit_codes};
+use grammata_cli::output::{Exit, Failure, Output};
 use std::ffi::OsString;
 
 /// Compares methods over many requests, queries and sessions, and makes data for training.
 ///
 /// Results go to standard output; errors, warnings and progress go to standard error.
 #[derive(Debug, Parser)]
-#[command(name = "grammata-lab", version, after_help = exit_codes(), max_term_width = 100)]
+#[command(name = "grammata-lab", version)]
 struct Program {
     #[command(subcommand)]
     command: Command,

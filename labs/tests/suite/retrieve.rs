@@ -9,7 +9,8 @@ fn figures_are_those_of_the_requests() {
     let requests = files.path("requests.jsonl");
     let journal = files.path("journal.jsonl");
     let base = ["--requests", &requests, "-k", "2", "--mode", "utterance"];
-    let found = json(0, &strs(&files.arguments(&["evaluate"], &[&base[..], &["--json"]].concat())));
+    let found =
+        json(0, &strs(&files.arguments(&["evaluate"], &[&base[..], &["--output-format=json"]].concat())));
     assert_eq!(found["requests"], 3);
     // q1: both tools first; q2: rank 1; q3: `a tree` finds dogs first
     assert_eq!(found["metrics"]["MMRR"]["mean"].as_f64().unwrap(), 1.0);

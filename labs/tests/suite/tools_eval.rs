@@ -20,7 +20,8 @@ fn of_kept_journal(name: &str, more: &[&str]) -> serde_json::Value {
     let journal = copy.path().to_str().unwrap();
     let settings =
         ["tools", "eval", &set, "--tasks", &tasks, "--model", ".models/smollm2", "--journal", journal];
-    let found = json(0, &settings.iter().chain(more).chain(&["--json"]).copied().collect::<Vec<_>>());
+    let found =
+        json(0, &settings.iter().chain(more).chain(&["--output-format=json"]).copied().collect::<Vec<_>>());
     assert_eq!(std::fs::read(copy.path()).unwrap(), kept, "it is left as it was");
     found
 }
@@ -92,12 +93,12 @@ fn seeds_need_a_temperature_and_are_summed_up_together() {
         ["tools", "eval", &set, "--tasks", "examples/data/tools/relations.jsonl", "--format", "relation"];
     let rest = ["--arm", "full", "--only", "relation-12", "--model", "m", "--journal", path];
     let with = |more: &[&'static str]| begin.iter().chain(&rest).chain(more).copied().collect::<Vec<&str>>();
-    let found = json(0, &with(&["--temperature", "0.7", "--seeds", "3", "--json"]));
+    let found = json(0, &with(&["--temperature", "0.7", "--seeds", "3", "--output-format=json"]));
     let arm = &found["arms"][0];
     assert_eq!((&arm["tasks"], &arm["outputs"], &arm["faults"]["cut"]), (&1.into(), &3.into(), &1.into()));
     assert_eq!((&found["settings"]["temperature"], &found["settings"]["seeds"]), (&0.7.into(), &3.into()));
     // fewer of them, or more: the first may be summed up, the second has to be made
-    assert_eq!(json(0, &with(&["--temperature", "0.7", "--json"]))["arms"][0]["outputs"], 1);
+    assert_eq!(json(0, &with(&["--temperature", "0.7", "--output-format=json"]))["arms"][0]["outputs"], 1);
     refused("cli/no-model", &with(&["--temperature", "0.7", "--seeds", "4"]));
     refused("evaluation/settings", &with(&["--temperature", "0.5", "--seeds", "3"]));
     refused("evaluation/settings", &with(&[]));
@@ -141,7 +142,8 @@ fn drawn_outputs_are_the_same_again_and_go_on_with_more_seeds() {
             "--seeds",
             seeds,
         ];
-        let found = json(0, &[&begin[..], &arms, &rest, &["--journal", &journal, "--json"]].concat());
+        let found =
+            json(0, &[&begin[..], &arms, &rest, &["--journal", &journal, "--output-format=json"]].concat());
         let text = std::fs::read_to_string(&journal).unwrap();
         let texts: std::collections::BTreeMap<String, String> = text
             .lines()

@@ -29,7 +29,7 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Reads a plan: a JSON array of steps (or an object with such an array as `steps`), else a line of text a step.
+    /// Reads a plan: a JSON array of steps (or an object with such an array as `steps`, alone or as the one item of `plans`), else a line of text a step.
     ///
     /// A step of JSON is the id of an action, or an object with it as `action` and what it has of `elements` (texts),
     /// `arguments` (a value) and `outcome` (a name). A line is an action's text, one of its aliases, its label or its id,
@@ -178,7 +178,18 @@ fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, 
 
 fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     let value: Value = serde_json::from_str(text).map_err(|e| errors::unreadable(&e.to_string()))?;
-    let list = value.get("steps").unwrap_or(&value).as_array();
+    // a report of `grammata plan run` has its plans in a list
+    let plan = match value.get("plans").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([plan]) => plan,
+        Some(plans) => {
+            return Err(errors::unreadable(&format!(
+                "a list of {} plans, of which one is read",
+                plans.len()
+            )));
+        }
+        None => &value,
+    };
+    let list = plan.get("steps").unwrap_or(plan).as_array();
     let list = list.ok_or_else(|| errors::unreadable("neither a list nor an object with a list `steps`"))?;
     let mut checker = ArgumentChecker::default();
     let mut steps = Vec::with_capacity(list.len());

@@ -255,7 +255,7 @@ pub(super) fn request(argument: &str, allowed: &str) -> Error {
         .at(Place::Pointer(pointer))
         .found(argument)
         .allowed(allowed)
-        .help("see `grammata tools list --json` for what the tool stands for");
+        .help("see `grammata tools list --output-format json` for what the tool stands for");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         calls.push(domain.api(name).ok_or_else(|| errors::step_not_allowed(name, &names))?);
     }
     let picture = automaton.picture(&calls, arguments.drawing.limit())?;
-    arguments.drawing.write(picture.dot, output)?;
+    arguments.drawing.write(picture.dot, picture.is_truncated, output)?;
     if picture.is_truncated {
         output.flush()?;
         arguments.drawing.note_truncated();

@@ -17,9 +17,6 @@ pub(super) struct Arguments {
     /// The calls so far after the prelude, by the names of their APIs, with commas between them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     calls: Vec<String>,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -44,8 +41,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let flows = automaton.flows(state);
     let ahead = FlowLookahead::new(&mut automaton).at(state)?;
-    match arguments.json {
-        true => output.json(&to_json(&domain, &flows, &ahead))?,
+    match output.is_json() {
+        true => output.report(&to_json(&domain, &flows, &ahead))?,
         false => show(&domain, &flows, &ahead, output)?,
     }
     Ok(Exit::Done)

@@ -15,6 +15,8 @@ use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, Within, spec};
+use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -102,7 +104,7 @@ struct PlanArgs {
     level: u8,
     /// The order of the APIs of a step
     #[arg(long, value_enum, default_value_t = Order::Any)]
-    within: Order,
+    api_order: Order,
     /// The flow, by its id; any of them unless given
     #[arg(long, value_name = "ID")]
     flow: Option<String>,
@@ -132,7 +134,7 @@ impl PlanArgs {
                 Some(domain.flow(id).ok_or_else(|| errors::no_such_flow(id, known))?)
             }
         };
-        let within = if self.within == Order::Any { Within::Any } else { Within::Declared };
+        let within = if self.api_order == Order::Any { Within::Any } else { Within::Declared };
         let (level, limits) = (Level::of(self.level)?, self.limits.get());
         let answers = self.answer.iter().map(|answer| domain.answer(answer)).collect::<Result<_>>()?;
         Ok(FlowOptions::default()
@@ -207,18 +209,44 @@ fn read_text(text: &str, path: &Path, limits: &Limits, allow_infeasible: bool) -
     Ok(domain)
 }
 
+/// A flow, with the numbers of its plans as strings of digits.
+#[derive(Serialize)]
+struct FlowReport<'a> {
+    id: &'a str,
+    plans_in_order: &'a str,
+    plans_in_any_order: &'a str,
+}
+
 fn check(arguments: &Check, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
     let domain = arguments.domain.read(&limits)?;
     let (apis, flows) = (counted(domain.apis.len(), "API"), counted(domain.flows.len(), "flow"));
-    writeln!(output, "{}: {apis}, {flows}; plans that the data allow:", domain.name)?;
+    if output.is_json() {
+        output.report(&json!({ "domain": domain.name, "apis": domain.apis.len() }))?;
+        output.list("flows")?;
+    } else {
+        writeln!(output, "{}: {apis}, {flows}; plans that the data allow:", domain.name)?;
+    }
     for (flow, found) in domain.flows.iter().enumerate() {
         let mut counts = Vec::new();
         for level in [Level::Steps, Level::Apis] {
             let count = count(&domain, level, Some(flow), &limits);
             counts.push(count.map_err(|error| arguments.domain.at_flow(error, flow))?);
         }
-        writeln!(output, "  {}: {} in its steps' order, {} in any order", found.id, counts[0], counts[1])?;
+        match output.is_json() {
+            true => output.item(&FlowReport {
+                id: &found.id,
+                plans_in_order: &counts[0],
+                plans_in_any_order: &counts[1],
+            })?,
+            false => {
+                writeln!(
+                    output,
+                    "  {}: {} in its steps' order, {} in any order",
+                    found.id, counts[0], counts[1]
+                )?;
+            }
+        }
     }
     Ok(Exit::Done)
 }
@@ -233,6 +261,6 @@ fn count(domain: &FlowDomain, level: Level, flow: Option<usize>, limits: &Limits
 fn write_spec(arguments: &PlanArgs, output: &mut Output) -> Result<Exit, Failure> {
     let domain = arguments.domain()?;
     let options = arguments.options(&domain)?;
-    output.json(&spec(&mut FlowAutomaton::new(&domain, options)?)?)?;
+    output.document("spec", &spec(&mut FlowAutomaton::new(&domain, options)?)?)?;
     Ok(Exit::Done)
 }

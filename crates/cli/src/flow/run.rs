@@ -4,7 +4,7 @@ use super::model::ModelArgs;
 use super::{PlanArgs, ThoughtsName};
 use crate::deadline::deadline;
 use crate::graph::{Format, write};
-use crate::output::{Exit, Failure, Output};
+use crate::output::{Exit, Failure, Output, seconds};
 use crate::source;
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::Error;
@@ -13,7 +13,9 @@ use grammata_agents::flows::{
     PlannerOptions, Served, WrittenCall, WrittenPlan, intent_similarities, serving_flow,
 };
 use grammata_agents::plan::CommandEnvironment;
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,7 +35,7 @@ pub(super) struct Arguments {
     thoughts: ThoughtsName,
     /// Thoughts that are drawn and scored at each call; 1 is greedy
     #[arg(long, value_name = "N", default_value_t = 1)]
-    samples: usize,
+    thought_samples: usize,
     /// The least similarity of a query to a flow; below it the plan is the end alone, as no flow can help
     #[arg(long, value_name = "X", requires = "embedder")]
     threshold: Option<f64>,
@@ -41,7 +43,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"outcome": NAME, "data": {…}}`
-    #[arg(long, value_name = "CMD", conflicts_with_all = ["answer", "samples"], help_heading = "APIs")]
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["answer", "thought_samples"], help_heading = "APIs")]
     apis: Option<String>,
     /// Seconds that the command may take for a call
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = deadline, help_heading = "APIs")]
@@ -56,21 +58,40 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let options = arguments.plans.options(&domain)?;
     let mut loaded = arguments.model.load(&limits)?;
     let mut planner = loaded.planner(&limits);
-    writeln!(output, "customer: {}", arguments.query)?;
+    match output.is_json() {
+        true => output.report(&json!({ "query": arguments.query }))?,
+        false => writeln!(output, "customer: {}", arguments.query)?,
+    }
     if let Some(similarity) = &mut planner.similarity {
         let found = intent_similarities(&domain, &arguments.query, IntentText::WithSteps, similarity)?;
         let flows = domain.flows.iter().zip(&found);
-        let shown: Vec<String> = flows.map(|(flow, found)| format!("{} {found:.2}", flow.id)).collect();
-        writeln!(output, "intents:  {}", shown.join(", "))?;
+        if output.is_json() {
+            let intents = flows.map(|(flow, found)| json!({ "flow": flow.id, "similarity": found }));
+            output.report(&json!({ "intents": intents.collect::<Vec<_>>() }))?;
+        } else {
+            let shown: Vec<String> = flows.map(|(flow, found)| format!("{} {found:.2}", flow.id)).collect();
+            writeln!(output, "intents:  {}", shown.join(", "))?;
+        }
         if options.flow.is_none()
             && let Served::CannotHelp(_) = serving_flow(&found, arguments.threshold)
         {
-            writeln!(output, "no flow can help")?;
-            writeln!(output, "  1. {}()", domain.apis[domain.end].name)?;
+            let end = &domain.apis[domain.end].name;
+            if output.is_json() {
+                output.report(&json!({ "can_help": false, "calls": [{ "number": 1, "api": end }] }))?;
+            } else {
+                writeln!(output, "no flow can help")?;
+                writeln!(output, "  1. {end}()")?;
+            }
             return Ok(Exit::Done);
         }
     }
-    output.flush()?;
+    match output.is_json() {
+        true => {
+            output.report(&json!({ "can_help": true }))?;
+            output.list("calls")?;
+        }
+        false => output.flush()?,
+    }
     let scope = match (options.flow, arguments.model.embedder.is_some()) {
         (Some(_), _) => FlowScope::Relevant,
         (None, true) => FlowScope::Similar,
@@ -80,7 +101,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let writing = PlannerOptions::default()
         .level(options.level)
         .scope(scope)
-        .samples(arguments.samples)
+        .samples(arguments.thought_samples)
         .thoughts(arguments.thoughts.into())
         .brackets(brackets)
         .answers(options.answers.clone());
@@ -89,8 +110,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         None => {
             let made = planner.write(&writing, &domain, flow, &arguments.query)?;
             for (number, call) in writing.parse(&domain, &made.text).calls.iter().enumerate() {
-                let answer = call.outcome.as_ref().map(|outcome| format!("={outcome}"));
-                write_call(number + 1, call, &answer.unwrap_or_default(), output)?;
+                write_call(number + 1, call, call.outcome.as_deref(), output)?;
             }
             made
         }
@@ -102,8 +122,16 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             made => made?,
         },
     };
-    // of random logits there is nothing to say
-    if arguments.model.model.is_some() {
+    let plan = writing.parse(&domain, &made.text);
+    if output.is_json() {
+        output.report(&Report {
+            finished: plan.is_finished,
+            tokens: made.tokens,
+            forced_tokens: made.forced,
+            model_runs: made.passes,
+            seconds: seconds(made.time),
+        })?;
+    } else if arguments.model.model.is_some() {
         writeln!(
             output,
             "{} tokens, {} of them forced, {} runs of the model, {:.1} s",
@@ -113,13 +141,62 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             made.time.as_secs_f64()
         )?;
     }
-    let plan = writing.parse(&domain, &made.text);
     draw(arguments, &domain, options, &plan.calls, output)?;
     Ok(if plan.is_finished { Exit::Done } else { Exit::Cut })
 }
 
+/// How a plan was written, after the members `query`, `intents`, `can_help` and `calls`.
+#[derive(Serialize)]
+struct Report {
+    finished: bool,
+    tokens: usize,
+    forced_tokens: usize,
+    model_runs: usize,
+    seconds: f64,
+}
+
+/// A call of a plan.
+#[derive(Serialize)]
+struct CallReport<'a> {
+    /// Null of a call of the prelude.
+    number: Option<usize>,
+    api: &'a str,
+    thought: &'a str,
+    /// The API that made each input.
+    makers: BTreeMap<&'a str, &'a str>,
+    outcome: Option<&'a str>,
+    /// The arguments and the answer of a call that was carried out.
+    arguments: Option<&'a Map<String, Value>>,
+    data: Option<&'a Value>,
+}
+
+impl<'a> CallReport<'a> {
+    fn new(number: Option<usize>, call: &'a WrittenCall, outcome: Option<&'a str>) -> CallReport<'a> {
+        let makers = call.arguments.iter().map(|(input, maker)| (input.as_str(), maker.as_str()));
+        CallReport {
+            number,
+            api: &call.name,
+            thought: &call.thought,
+            makers: makers.collect(),
+            outcome,
+            arguments: None,
+            data: None,
+        }
+    }
+}
+
 /// A call with its thought, as a line of the plan.
-fn write_call(number: usize, call: &WrittenCall, answer: &str, output: &mut Output) -> Result<(), Failure> {
+fn write_call(
+    number: usize,
+    call: &WrittenCall,
+    outcome: Option<&str>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if output.is_json() {
+        output.item(&CallReport::new(Some(number), call, outcome))?;
+        return Ok(());
+    }
+    let answer = outcome.map(|outcome| format!("={outcome}")).unwrap_or_default();
     if !call.thought.is_empty() {
         writeln!(output, "   thinks: {}", call.thought)?;
     }
@@ -170,10 +247,17 @@ fn write_executed(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let outcome = executed.outcome.and_then(|outcome| domain.apis[executed.api].outcomes.get(outcome));
-    let answer = outcome.map(|outcome| format!("={}", outcome.name)).unwrap_or_default();
-    match number {
-        Some(number) => write_call(number, call, &answer, output)?,
-        None => writeln!(output, "  -- {}(){answer}", call.name)?,
+    let outcome = outcome.map(|outcome| outcome.name.as_str());
+    if output.is_json() {
+        let call = CallReport::new(number, call, outcome);
+        let (arguments, data) = (Some(&executed.arguments), Some(&executed.data));
+        output.item(&CallReport { arguments, data, ..call })?;
+        return Ok(());
+    }
+    match (number, outcome) {
+        (Some(number), _) => write_call(number, call, outcome, output)?,
+        (None, Some(outcome)) => writeln!(output, "  -- {}()={outcome}", call.name)?,
+        (None, None) => writeln!(output, "  -- {}()", call.name)?,
     }
     if !executed.arguments.is_empty() {
         writeln!(output, "     given: {}", Value::Object(executed.arguments.clone()))?;

@@ -43,9 +43,6 @@ pub(super) struct Arguments {
     /// After this many steps only what finishes the plan in the fewest steps is offered
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     max_free_steps: usize,
-    /// Write one JSON object a step, and the plan last
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -75,14 +72,17 @@ fn chat(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> 
     let questions = Questions::new(plans.spec(), arguments.task.as_deref())?;
     let mut environment = environment(arguments, &plans)?;
     let mut planner = Planner::new(plans)?.with_max_free_steps(arguments.max_free_steps);
+    if output.is_json() {
+        output.list("events")?;
+    }
     while let Some(step) = planner.choose(policy, &questions)? {
         let observation = execute(arguments, &mut planner, &mut *environment, step)?;
-        write_step(arguments, &mut planner, &observation, output)?;
+        write_step(&mut planner, &observation, output)?;
         output.flush()?;
     }
     let spec = planner.spec();
-    if arguments.json {
-        output.json(&json!({ "steps": show::json(planner.plan(), spec) }))?;
+    if output.is_json() {
+        output.report(&json!({ "steps": show::json(planner.plan(), spec) }))?;
     } else {
         let steps = crate::text::counted(planner.plan().steps.len(), "step");
         writeln!(output, "finished: {steps}")?;
@@ -131,12 +131,7 @@ fn execute(
     }
 }
 
-fn write_step(
-    arguments: &Arguments,
-    planner: &mut Planner,
-    observation: &Observation,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn write_step(planner: &mut Planner, observation: &Observation, output: &mut Output) -> Result<(), Failure> {
     let next = planner.next()?;
     let spec = planner.spec();
     let mut open: Vec<&str> = Vec::new();
@@ -145,10 +140,10 @@ fn write_step(
     }
     let plan = planner.plan();
     let Some(step) = plan.steps.last() else { return Ok(()) };
-    if arguments.json {
+    if output.is_json() {
         let one = grammata_agents::plan::Plan { steps: vec![step.clone()] };
         let shown = show::json(&one, spec);
-        output.json(&json!({
+        output.item(&json!({
             "step": shown.get(0),
             "observation": serde_json::to_value(observation).unwrap_or_default(),
             "facts": planner.facts(),

@@ -4,7 +4,7 @@ use super::spec::SpecArgs;
 use crate::messages::Progress;
 use crate::output::{Exit, Failure, Output};
 use grammata::transitions::Count;
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 
 /// The count is exact and stands alone on the last line; `infinite` if there is no end of plans.
@@ -15,9 +15,15 @@ pub(super) struct Arguments {
     /// Count only plans of at most N actions
     #[arg(long, value_name = "N")]
     within: Option<usize>,
-    /// Write one JSON object; the count in it is a string of digits, or null
-    #[arg(long)]
-    json: bool,
+}
+
+/// What is counted. The count is a string of digits, or null if there is no end of plans.
+#[derive(Serialize)]
+struct Report {
+    spec: String,
+    finite: bool,
+    count: Option<String>,
+    states: usize,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -28,15 +34,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         None => plans.count()?,
     };
     progress.finish();
-    if arguments.json {
+    if output.is_json() {
         let digits = match &count {
             Count::Finite(number) => Some(number.to_string()),
             Count::Infinite => None,
         };
         let states = plans.state_count();
         let spec = arguments.spec.name();
-        output
-            .json(&json!({ "spec": spec, "finite": digits.is_some(), "count": digits, "states": states }))?;
+        output.report(&Report { spec, finite: digits.is_some(), count: digits, states })?;
     } else {
         writeln!(output, "{count}")?;
     }

@@ -34,22 +34,23 @@ pub(super) struct Arguments {
     /// Only a plan of the least cost
     #[arg(long, conflicts_with = "sample")]
     cheapest: bool,
-    /// Write one JSON object a plan
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut plans = arguments.spec.load()?;
     let spec = plans.shared_spec();
     let write = |plan: &Plan, output: &mut Output| -> Result<(), Failure> {
-        if arguments.json {
-            output.json(&json!({ "steps": show::json(plan, &spec), "cost": plan.cost(&spec) }))?;
+        if output.is_json() {
+            output.item(&json!({ "steps": show::json(plan, &spec), "cost": plan.cost(&spec) }))?;
         } else {
             writeln!(output, "{}", show::line(plan, &spec))?;
         }
         Ok(())
     };
+    if output.is_json() {
+        output.report(&json!({ "spec": arguments.spec.name() }))?;
+        output.list("plans")?;
+    }
     if arguments.shortest || arguments.cheapest {
         let least = if arguments.shortest { Objective::Steps } else { Objective::Cost };
         let walk = PartialPlan::new(&plans);
@@ -77,7 +78,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         write(&plan?, output)?;
         listed += 1;
     }
-    if listed == most && all.next().transpose()?.is_some() {
+    let more = listed == most && all.next().transpose()?.is_some();
+    if output.is_json() {
+        output.report(&json!({ "more": more }))?;
+    }
+    if more {
         output.flush()?;
         messages::note(&format!("there are more plans after these {most} (--limit 0 lists all)"));
     } else if listed == 0 && arguments.offset == 0 {

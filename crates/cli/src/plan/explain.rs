@@ -24,9 +24,6 @@ pub(super) struct Arguments {
     /// Say why this action may not come after the steps: a smallest set of rules that forbids it
     #[arg(long, value_name = "ID")]
     why: Option<String>,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// The id of an action, with an equals sign and its outcome.
@@ -40,7 +37,6 @@ fn name(symbols: &[Symbol], successor: &Successor) -> String {
 
 /// Why an action may not come after some steps.
 fn why(
-    arguments: &Arguments,
     plans: &mut PlanAutomaton,
     walk: &PartialPlan,
     id: &str,
@@ -63,8 +59,8 @@ fn why(
     let mut steps = walk.plan().clone();
     steps.steps.push(Step::least(&spec, action).with_outcome(outcome));
     let conflict = Conflicts::new(plans.shared_spec()).of(&steps)?;
-    if arguments.json {
-        output.json(&json!({
+    if output.is_json() {
+        output.report(&json!({
             "action": id,
             "may_come": conflict.is_none(),
             "rules": conflict.iter().flat_map(|c| &c.rules).map(ToString::to_string).collect::<Vec<_>>(),
@@ -95,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         walk.push(Step::least(&spec, successor.action).with_outcome(successor.outcome), successor.to);
     }
     if let Some(id) = &arguments.why {
-        return why(arguments, &mut plans, &walk, id.trim(), output);
+        return why(&mut plans, &walk, id.trim(), output);
     }
     let at = walk.position();
     let mut counts = Counts::default();
@@ -123,7 +119,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let fewest = plans.fewest_steps(successor.to.state)?.map(|steps| steps + 1);
         rows.push((name(spec.symbols(), &successor), symbol, completable, completions, fewest));
     }
-    if arguments.json {
+    if output.is_json() {
         let choices: Vec<Value> = rows
             .iter()
             .map(|(name, _, completable, completions, fewest)| {
@@ -139,7 +135,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 })
             })
             .collect();
-        output.json(&json!({ "plans": total, "complete": complete, "choices": choices }))?;
+        output.report(&json!({ "plans": total, "complete": complete, "choices": choices }))?;
         return Ok(Exit::Done);
     }
     if !walk.is_empty() {

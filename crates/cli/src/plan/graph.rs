@@ -1,7 +1,7 @@
 //! `grammata plan graph`: draws the plan automaton, or one plan as a tree.
 
 use super::spec::SpecArgs;
-use crate::graph::{Format, at_least_one, write};
+use crate::graph::{Format, at_least_one, show};
 use crate::output::{Exit, Failure, Output};
 use crate::{errors, messages, source};
 use clap::ValueEnum;
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     output: Option<PathBuf>,
     /// The most states to draw [default: 200; 40 as SVG]
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "plan")]
-    limit: Option<usize>,
+    max_states: Option<usize>,
     /// Draw dead ends too
     #[arg(long, conflicts_with = "plan")]
     dead_ends: bool,
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut plans = arguments.spec.load()?;
     let spec = plans.shared_spec();
     let drawn = arguments.format.drawn();
-    let limit = drawn.unwrap_or(Format::Dot).limit(arguments.limit);
+    let limit = drawn.unwrap_or(Format::Dot).limit(arguments.max_states);
     let mut truncated = false;
     let (dot, text) = match &arguments.plan {
         Some(path) => {
@@ -75,10 +75,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         (None, Some(text)) => text,
         (None, None) => return Err(errors::text_needs_plan().into()),
     };
-    write(&drawing, arguments.output.as_deref(), output)?;
+    let format = drawn.map_or("text", Format::name);
+    show(&drawing, format, arguments.output.as_deref(), truncated, output)?;
     if truncated {
         output.flush()?;
-        messages::note(&format!("only the first {limit} states are drawn (--limit N draws more)"));
+        messages::note(&format!("only the first {limit} states are drawn (--max-states N draws more)"));
     }
     Ok(Exit::Done)
 }

@@ -25,16 +25,16 @@ pub(super) struct PolicyArgs {
     #[arg(long, value_parser = prompt_modes(), default_value = "open", value_name = "MODE", help_heading = "Policy")]
     pub(super) prompt_mode: Prompting,
     /// List the options to a model in N orders, and average the logarithms of its probabilities
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Policy")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Policy")]
     pub(super) orders: u16,
     /// How a model chooses an option (with `--prompt-mode answer` a token): 0 takes the most probable one, more is more varied
-    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Policy")]
+    #[arg(hide_short_help = true, long, value_name = "T", default_value_t = 0.0, help_heading = "Policy")]
     pub(super) temperature: f32,
     /// Only the most probable of these that together reach P
-    #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Policy")]
+    #[arg(hide_short_help = true, long, value_name = "P", default_value_t = 1.0, help_heading = "Policy")]
     pub(super) top_p: f32,
     /// Equal seeds give equal random choices, and equal choices of a model
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Policy")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, help_heading = "Policy")]
     pub(super) seed: u64,
     /// An ONNX file, or a folder with model.onnx or onnx/model.onnx
     #[arg(long, value_name = "PATH", help_heading = "Model")]

@@ -11,7 +11,7 @@ use crate::deadline::deadline;
 #[cfg(not(feature = "ort"))]
 use crate::errors;
 use crate::messages::{self, Progress};
-use crate::output::{Exit, Failure, Output};
+use crate::output::{Exit, Failure, Output, seconds};
 use grammata::error::{Error, Result};
 use grammata_agents::plan::policy::WeightedPolicy;
 use grammata_agents::plan::{
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The plan is a table in the order of execution. A policy is only offered what still leads to a finished plan, but by
-/// `--search backtracking`. The exit code is 1 if there is no plan, or a plan that was written freely is wrong.
+/// `--strategy backtracking`. The exit code is 1 if there is no plan, or a plan that was written freely is wrong.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     pub(super) policy: PolicyArgs,
     /// Show a model that is asked for the whole plan N short plans of the spec
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Policy")]
-    pub(super) examples: usize,
+    pub(super) shown_plans: usize,
     #[command(flatten)]
     pub(super) search: SearchArgs,
     /// Show what was tried, on standard error
@@ -62,21 +62,15 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CMD", help_heading = "Rewards")]
     pub(super) reward: Option<String>,
     /// Seconds that the command may take for a plan
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = deadline, help_heading = "Rewards")]
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value = "30", value_parser = deadline, help_heading = "Rewards")]
     pub(super) deadline: Duration,
     /// Append each choice to a file, a JSON object a line: task, sample, step, prompt, options, completion, chosen,
     /// logprob, reward, advantage
-    #[arg(long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "reward", help_heading = "Rewards")]
     pub(super) policy_data: Option<PathBuf>,
     /// Write the plan with the spec's template `plan`
     #[arg(long)]
-    pub(super) text: bool,
-    /// Write one JSON object a task
-    #[arg(long, conflicts_with = "text")]
-    pub(super) json: bool,
-    /// Write no summary
-    #[arg(long)]
-    pub(super) quiet: bool,
+    pub(super) rendered: bool,
 }
 
 /// A task with its automaton and questions.
@@ -160,6 +154,9 @@ fn all(
 ) -> Result<(Exit, Sums), Failure> {
     let mut sums = Sums::default();
     let single = is_single(arguments);
+    if output.is_json() {
+        output.list("plans")?;
+    }
     for (place, description) in tasks.into_iter().enumerate() {
         let mut task = task(arguments, &description)?;
         if place == 0 {
@@ -201,7 +198,6 @@ fn all(
         if let [first, others @ ..] = made_plans.as_slice()
             && !others.is_empty()
             && others.iter().all(|other| other == first)
-            && !arguments.quiet
         {
             messages::note(&all_alike(arguments, &task.name, made_plans.len()));
         }
@@ -209,7 +205,7 @@ fn all(
             append(path, &policy_rows(task.questions.task(), &episodes))?;
         }
     }
-    if !arguments.quiet && !single {
+    if !single {
         messages::plain(&format!(
             "{} of {} plans are valid; {} questions, {} steps taken back, {:.1?}",
             sums.valid, sums.plans, sums.questions, sums.backtracks, sums.time
@@ -230,7 +226,7 @@ fn write(
 ) -> Result<(), Failure> {
     let spec = task.plans.spec();
     let single = is_single(arguments);
-    if arguments.json {
+    if output.is_json() {
         let plan = made.outcome.plan.as_ref().map(|plan| show::json(plan, spec));
         let mut value = json!({
             "task": task.questions.task(),
@@ -238,7 +234,7 @@ fn write(
             "valid": valid,
             "questions": made.outcome.questions,
             "backtracks": made.outcome.backtracks,
-            "time_ms": u64::try_from(made.time.as_millis()).unwrap_or(u64::MAX),
+            "seconds": seconds(made.time),
         });
         if let (Some(reward), Some(object)) = (reward, value.as_object_mut()) {
             object.insert("reward".to_owned(), json!(reward));
@@ -246,11 +242,11 @@ fn write(
         if let (Some(wrong), Some(object)) = (&made.wrong, value.as_object_mut()) {
             object.insert("written".to_owned(), Value::from(wrong.as_str()));
         }
-        output.json(&value)?;
+        output.item(&value)?;
         return Ok(());
     }
     match (&made.outcome.plan, &made.wrong) {
-        (Some(plan), _) if single && arguments.text => {
+        (Some(plan), _) if single && arguments.rendered => {
             write!(output, "{}", task.questions.plan(spec, plan)?)?;
         }
         (Some(plan), _) if single => show::table(plan, spec, output)?,
@@ -262,9 +258,7 @@ fn write(
         }
         (None, None) => {
             writeln!(output, "{}{}there is no plan", task.name, if single { "" } else { ": " })?;
-            if !arguments.quiet
-                && let Some(conflict) = Conflicts::new(task.plans.shared_spec()).of(&Plan::default())?
-            {
+            if let Some(conflict) = Conflicts::new(task.plans.shared_spec()).of(&Plan::default())? {
                 output.flush()?;
                 messages::plain(show::conflict(&conflict).trim_end());
             }
@@ -362,7 +356,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
             Prompting::Choice(_) => return by_choices(task, &mut policy, arguments),
             Prompting::Whole => {
                 let compiled = compiler.compile(&task.plans.spec().grammar()?)?;
-                let prompt = prompt(task, arguments.examples, false)?;
+                let prompt = prompt(task, arguments.shown_plans, false)?;
                 let written = policy.write(&prompt, Some(&compiled), MOST_TOKENS)?;
                 if written.is_complete {
                     made.outcome.plan = task.plans.read_word(&written.text)?;
@@ -371,7 +365,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
                 made.wrong = Some(written.text);
             }
             Prompting::Free => {
-                let prompt = prompt(task, arguments.examples, true)?;
+                let prompt = prompt(task, arguments.shown_plans, true)?;
                 let written = policy.write(&prompt, None, MOST_TOKENS)?;
                 let read = ReadPlan::parse(&written.text, task.plans.spec());
                 let sources = task.plans.sources();
@@ -391,15 +385,13 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
         Ok(made)
     };
     let (exit, _) = all(arguments, tasks, (&mut maker, &progress), output)?;
-    if !arguments.quiet {
-        let used = policy.usage();
-        messages::plain(&format!(
-            "{}, {} over {} in {:.1?}",
-            counted(used.calls, "model call"),
-            counted(used.runs, "run"),
-            counted(used.tokens, "token"),
-            used.time
-        ));
-    }
+    let used = policy.usage();
+    messages::plain(&format!(
+        "{}, {} over {} in {:.1?}",
+        counted(used.calls, "model call"),
+        counted(used.runs, "run"),
+        counted(used.tokens, "token"),
+        used.time
+    ));
     Ok(exit)
 }

@@ -9,6 +9,10 @@ use std::io::Write;
 pub(super) struct Arguments {}
 
 pub(super) fn run(_: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        output.document("schema", &automaton_spec::schema())?;
+        return Ok(Exit::Done);
+    }
     serde_json::to_writer_pretty(&mut *output, &automaton_spec::schema()).map_err(std::io::Error::from)?;
     writeln!(output)?;
     Ok(Exit::Done)

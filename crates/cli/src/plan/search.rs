@@ -9,18 +9,18 @@ use grammata_agents::plan::search::{STRATEGIES, Search, SearchOptions, strategy}
 pub(super) struct SearchArgs {
     /// How a plan is searched for
     #[arg(long, value_name = "NAME", default_value = "greedy", value_parser = names(), help_heading = "Search")]
-    search: String,
+    strategy: String,
     /// Unfinished plans of each length that a beam keeps
-    #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 4, help_heading = "Search")]
     beam_width: usize,
     /// Add W times a heuristic to the policy's scores: `cost` (of the action, negated) or `steps` (fewest ones left, negated)
-    #[arg(long, value_name = "NAME=W", value_parser = heuristic, help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_name = "NAME=W", value_parser = heuristic, help_heading = "Search")]
     heuristic: Vec<(Kind, f64)>,
     /// After N steps only what finishes the plan in the fewest steps is offered
-    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     max_free_steps: usize,
     /// Give up after N questions
-    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 10_000, help_heading = "Search")]
     max_questions: usize,
 }
 
@@ -47,7 +47,7 @@ fn heuristic(text: &str) -> Result<(Kind, f64), String> {
 
 impl SearchArgs {
     pub(super) fn strategy(&self) -> Box<dyn Search> {
-        strategy(&self.search, self.beam_width)
+        strategy(&self.strategy, self.beam_width)
             .unwrap_or_else(|| Box::new(grammata_agents::plan::search::Greedy))
     }
 

@@ -29,9 +29,6 @@ pub(super) struct Arguments {
     /// Do not look for the nearest plan
     #[arg(long)]
     no_nearest: bool,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -46,8 +43,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let implied = if arguments.inputs_implied { plans.sources() } else { Vec::new() };
     match plans.verify(&plan, &implied)? {
         Verdict::Valid(found) => {
-            if arguments.json {
-                output.json(&json!({ "valid": true, "steps": show::json(&found, &spec) }))?;
+            if output.is_json() {
+                output.report(&json!({ "valid": true, "steps": show::json(&found, &spec) }))?;
             } else {
                 writeln!(output, "valid: {}", crate::text::counted(found.steps.len(), "step"))?;
             }
@@ -72,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             for symbol in feasible.iter().filter_map(|&action| spec.symbols().get(action)) {
                 labels.push(symbol.outline().trim().to_owned());
             }
-            if arguments.json {
+            if output.is_json() {
                 let nearest = nearest.as_ref().map(
                     |nearest| json!({ "steps": show::json(&nearest.plan, &spec), "edits": nearest.edits }),
                 );
@@ -89,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                     let wrong = json!({ "at": wrong.pointer, "found": wrong.found });
                     object.insert("wrong_arguments".to_owned(), wrong);
                 }
-                output.json(&value)?;
+                output.report(&value)?;
             } else {
                 writeln!(output, "wrong at step {}", step + 1)?;
                 match (found, known) {

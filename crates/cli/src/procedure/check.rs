@@ -3,9 +3,9 @@
 use super::{format, located};
 use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};
-use crate::{messages, report, source};
+use crate::{messages, source};
 use grammata_agents::procedures::{self, NodeKind, Report, Severity};
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,14 +18,26 @@ pub(super) struct Arguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Write one JSON object for each file
-    #[arg(long)]
-    json: bool,
+}
+
+/// What a procedure came to. Its findings are among the diagnostics.
+#[derive(Serialize)]
+struct FileReport<'a> {
+    file: &'a str,
+    valid: bool,
+    states: Option<usize>,
+    edges: Option<usize>,
+    safe: Option<usize>,
+    /// Whether no limit kept parts from being checked.
+    checked_whole: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
     let mut exit = Exit::Done;
+    if output.is_json() {
+        output.list("procedures")?;
+    }
     for file in &arguments.files {
         let text = source::text(file, &limits)?;
         let report = procedures::check(&text, format(file), &limits)
@@ -35,27 +47,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let findings: Vec<_> =
             report.findings.iter().map(|finding| finding.severity).zip(diagnostics).collect();
         let name = source::name_of(file);
-        if arguments.json {
-            let findings = findings.iter().map(|(severity, diagnostic)| {
-                let mut object = report::json_diagnostic(&report::translated(diagnostic));
-                object["severity"] = json!(word(*severity));
-                object
-            });
-            output.json(&json!({
-                "file": name,
-                "valid": report.procedure.is_some(),
-                "findings": findings.collect::<Vec<_>>(),
-                "states": report.size.map(|size| size.states),
-                "edges": report.size.map(|size| size.edges),
-                "safe": report.size.map(|size| size.safe),
-                "unchecked": report.unchecked.as_ref().map(|error| error.diagnostic().message()),
-            }))?;
+        if output.is_json() {
+            output.item(&FileReport {
+                file: &name,
+                valid: report.procedure.is_some(),
+                states: report.size.map(|size| size.states),
+                edges: report.size.map(|size| size.edges),
+                safe: report.size.map(|size| size.safe),
+                checked_whole: report.unchecked.is_none(),
+            })?;
         } else {
             writeln!(output, "{name}: {}", summary(&report))?;
             output.flush()?;
-            for (severity, diagnostic) in &findings {
-                messages::finding(word(*severity), diagnostic);
-            }
+        }
+        for (severity, diagnostic) in &findings {
+            messages::finding(word(*severity), diagnostic);
         }
         if let Some(error) = &report.unchecked {
             messages::error(&error.clone().in_file(&name));

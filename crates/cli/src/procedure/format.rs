@@ -5,6 +5,7 @@ use crate::output::{Exit, Failure, Output};
 use crate::source;
 use grammata::error::Error;
 use grammata_agents::procedures;
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -29,12 +30,19 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let text = source::text(path, &limits)?;
     let formatted = procedures::format(&text, super::format(path), &limits)
         .map_err(|error| error.in_file(&source::name_of(path)))?;
-    if arguments.check {
-        return Ok(if formatted == text { Exit::Done } else { Exit::Rejected });
+    let changed = formatted != text;
+    let is_written = arguments.in_place && path.as_os_str() != "-";
+    if is_written {
+        std::fs::write(path, &formatted).map_err(|cause| Error::io(path, &cause))?;
     }
-    if arguments.in_place && path.as_os_str() != "-" {
-        std::fs::write(path, formatted).map_err(|cause| Error::io(path, &cause))?;
-    } else {
+    if output.is_json() {
+        let is_shown = !is_written && !arguments.check;
+        output.report(&json!({ "changed": changed, "text": is_shown.then_some(&formatted) }))?;
+    }
+    if arguments.check {
+        return Ok(if changed { Exit::Rejected } else { Exit::Done });
+    }
+    if !is_written && !output.is_json() {
         output.write_all(formatted.as_bytes())?;
     }
     Ok(Exit::Done)

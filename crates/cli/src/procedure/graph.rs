@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut supervisor =
         Supervisor::new(&procedure, arguments.mode.into(), &limits).map_err(|error| error.in_file(&name))?;
     let graph = supervisor.graph(arguments.drawing.limit())?;
-    arguments.drawing.write(graph.dot, output)?;
+    arguments.drawing.write(graph.dot, graph.is_truncated, output)?;
     if supervisor.is_blocking() || graph.is_truncated {
         output.flush()?;
     }

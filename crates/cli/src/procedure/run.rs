@@ -15,6 +15,7 @@ use grammata_agents::procedures::agent::{
 };
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
 use grammata_report::{Report, Transcript, Turn};
+use serde_json::json;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,9 +52,9 @@ pub(super) struct Arguments {
     /// Write the session with its picture to a file, as HTML or Markdown by its name
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Write the events as JSON lines, which `verify` reads
-    #[arg(long)]
-    json: bool,
+    /// Write the events to a file as JSON lines, which `verify` reads
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
 }
 
 /// How the agent is bound.
@@ -67,10 +68,10 @@ pub(super) struct Binding {
     published: Option<Published>,
     /// The texts of answers
     #[arg(long, value_enum, default_value_t = TextsName::Verbatim, help_heading = "Agent")]
-    answers: TextsName,
+    answer_texts: TextsName,
     /// How steps are written
     #[arg(long, value_enum, default_value_t = FormatName::Published, help_heading = "Agent")]
-    format: FormatName,
+    step_format: FormatName,
     /// Let the agent write a thought of at most N characters before a step
     #[arg(long, value_name = "N", help_heading = "Agent")]
     thought: Option<u32>,
@@ -113,12 +114,12 @@ impl Binding {
             .mask(mask)
             .narrow(controllers.is_none())
             .claims(controllers.is_none())
-            .texts(match self.answers {
+            .texts(match self.answer_texts {
                 TextsName::Verbatim => Texts::Verbatim,
                 TextsName::Guided => Texts::Guided,
                 TextsName::Free => Texts::Free,
             })
-            .format(match self.format {
+            .format(match self.step_format {
                 FormatName::Published => StepFormat::Published,
                 FormatName::Json => StepFormat::Json,
             })
@@ -196,7 +197,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 fn person() -> AskedUser<'static> {
     let mut lines = std::io::stdin().lock().lines();
     let say = |text: &str| {
-        messages::plain(&format!("agent: {text}"));
+        messages::say(&format!("agent: {text}"));
         Ok(())
     };
     let ask = move || match lines.next().transpose() {
@@ -256,10 +257,14 @@ fn write(
     record: &Record,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if arguments.json {
-        for event in record.events() {
-            output.json(&event)?;
-        }
+    let events = record.events();
+    if let Some(path) = &arguments.events {
+        let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
+        std::fs::write(path, lines).map_err(|cause| Error::io(path, &cause))?;
+    }
+    if output.is_json() {
+        let (procedure, complete) = (&record.procedure, record.is_complete);
+        output.report(&json!({ "procedure": procedure, "complete": complete, "events": events }))?;
     } else {
         for (depth, entry) in &record.entries {
             let (speaker, text) = entry.line();

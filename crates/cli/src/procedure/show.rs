@@ -3,6 +3,7 @@
 use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};
 use grammata_agents::procedures::{Node, NodeKind, Session};
+use serde::Serialize;
 use std::io::Write;
 
 /// Lists slots, APIs and answers with what they require, and what may come at the start.
@@ -13,6 +14,48 @@ pub(super) struct Arguments {
     /// How much of the procedure binds the agent
     #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
     mode: ModeName,
+}
+
+/// What a procedure declares.
+#[derive(Serialize)]
+struct Report<'a> {
+    name: &'a str,
+    description: &'a str,
+    nodes: Vec<NodeReport<'a>>,
+    /// What may come at the start, and what may not.
+    feedback: String,
+}
+
+/// An API or an answer.
+#[derive(Serialize)]
+struct NodeReport<'a> {
+    name: &'a str,
+    kind: &'static str,
+    request: &'a [String],
+    response: &'a [String],
+    required: &'a [String],
+    has_effect: bool,
+    max_calls: Option<u32>,
+}
+
+impl NodeReport<'_> {
+    fn new(node: &Node) -> NodeReport<'_> {
+        NodeReport {
+            name: &node.name,
+            kind: match node.kind {
+                NodeKind::Api => "api",
+                NodeKind::Inform => "inform",
+                NodeKind::Request => "request",
+                NodeKind::Courtesy => "courtesy",
+                NodeKind::OutOfWorkflow => "out-of-workflow",
+            },
+            request: &node.request,
+            response: &node.response,
+            required: &node.required,
+            has_effect: node.writes,
+            max_calls: node.max_calls,
+        }
+    }
 }
 
 fn line(node: &Node) -> String {
@@ -34,6 +77,15 @@ fn line(node: &Node) -> String {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let procedure = arguments.file.read()?;
+    if output.is_json() {
+        output.report(&Report {
+            name: procedure.name(),
+            description: procedure.description(),
+            nodes: procedure.nodes().iter().map(NodeReport::new).collect(),
+            feedback: Session::new(&procedure, arguments.mode.into()).feedback(),
+        })?;
+        return Ok(Exit::Done);
+    }
     writeln!(output, "{}: {}", procedure.name(), procedure.description())?;
     let kinds = [
         ("APIs", NodeKind::Api),

@@ -40,9 +40,6 @@ pub(super) struct Arguments {
     /// Write each session as one line, a JSON list of its events
     #[arg(long, value_name = "FILE")]
     traces: Option<PathBuf>,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 fn share(text: &str) -> std::result::Result<f64, String> {
@@ -86,7 +83,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         file.flush().map_err(|cause| Error::io(path, &cause))?;
     }
     let never = never(&procedure, &counts);
-    if arguments.json {
+    if output.is_json() {
         let value = json!({
             "sessions": arguments.sessions,
             "mode": mode.to_string(),
@@ -98,7 +95,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             "errors": counts.errors,
             "never": never,
         });
-        output.json(&value)?;
+        output.report(&value)?;
     } else {
         counts.write(arguments, mode, is_supervised, output)?;
         if !never.is_empty() {

@@ -21,6 +21,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let name = source::name_of(&arguments.file.file);
     let supervisor = Supervisor::new(&procedure, arguments.mode.into(), &arguments.file.limits.get());
     let mut supervisor = supervisor.map_err(|error| error.in_file(&name))?;
-    output.json(&supervisor.spec()?)?;
+    output.document("spec", &supervisor.spec()?)?;
     Ok(Exit::Done)
 }

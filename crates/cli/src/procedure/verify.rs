@@ -31,9 +31,6 @@ pub(super) struct Arguments {
     /// Also write what may come after the trace, and why the rest may not
     #[arg(long)]
     feedback: bool,
-    /// Write one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -48,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let (verdict, session) =
         procedures::verify(&procedure, arguments.mode.into(), &trace, !arguments.no_arguments);
     let exit = if verdict.violations.is_empty() { Exit::Done } else { Exit::Rejected };
-    if arguments.json {
+    if output.is_json() {
         let violations = verdict.violations.iter().map(|violation| {
             json!({
                 "event": violation.event + 1,
@@ -57,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 "text": violation.obstacle.to_string(),
             })
         });
-        output.json(&json!({
+        output.report(&json!({
             "valid": verdict.violations.is_empty(),
             "steps": verdict.steps,
             "complete": verdict.is_complete,

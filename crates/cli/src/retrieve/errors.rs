@@ -11,8 +11,8 @@ fn usage(diagnostic: Diagnostic) -> Error {
 pub fn needs_model(mode: &str) -> Error {
     usage(
         Diagnostic::new("cli/needs-model", "a model writes the queries, but none is named")
-            .found(format!("`--mode {mode}` without `--model`"))
-            .allowed("`--mode utterance` or `--mode split` without a model")
+            .found(format!("`--query-mode {mode}` without `--model`"))
+            .allowed("`--query-mode utterance` or `--query-mode split` without a model")
             .help("add `--model PATH`, a folder or an ONNX file"),
     )
 }
@@ -21,16 +21,16 @@ pub(super) fn needs_embedder(ranker: &str) -> Error {
     usage(
         Diagnostic::new("cli/needs-embedder", "vectors are compared, but no embedder is named")
             .found(format!("`{ranker}` without `--embedder`"))
-            .help("add `--embedder FOLDER` (`cargo xtask setup` makes .models/minilm), or take `--ranker lexical`"),
+            .help("add `--embedder FOLDER`, a folder with model.onnx and tokenizer.json, or take `--ranker lexical`"),
     )
 }
 
 pub(super) fn needs_examples() -> Error {
     usage(
         Diagnostic::new("cli/needs-examples", "the few-shot prompt needs answered requests")
-            .found("`--mode few_shot` without `--examples`")
+            .found("`--query-mode few-shot` without `--few-shot-from`")
             .allowed("a file of requests with the tools that they need")
-            .help("add `--examples FILE`, or take `--mode zero_shot`"),
+            .help("add `--few-shot-from FILE`, or take `--query-mode zero-shot`"),
     )
 }
 
@@ -39,5 +39,5 @@ pub(super) fn query_cut(number: usize, kept: usize) -> Diagnostic {
     Diagnostic::new("cli/text-cut", "the embedder reads only the beginning of a query")
         .found(format!("query {number}"))
         .allowed(format!("{kept} tokens"))
-        .help("search sentences (`--mode split`), or say less")
+        .help("search sentences (`--query-mode split`), or say less")
 }

@@ -6,6 +6,7 @@ use crate::limits::LimitArgs;
 use crate::messages::Progress;
 use crate::output::{Exit, Failure, Output};
 use grammata_agents::retrieval::store::Store;
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FOLDER", help_heading = "Model")]
     embedder: PathBuf,
     /// The file that is written
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
     limits: LimitArgs,
@@ -35,12 +36,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Store::build(catalogue, arguments.tools.template.into(), &mut *embedder, old.as_ref())?;
     progress.finish();
     store.write(path)?;
-    writeln!(
-        output,
-        "{} tools; {} documents embedded, {} of them cut",
-        store.catalogue().tools().len(),
-        built.embedded,
-        built.truncated
-    )?;
+    let tools = store.catalogue().tools().len();
+    let (embedded, cut) = (built.embedded, built.truncated);
+    match output.is_json() {
+        true => output.report(&json!({ "tools": tools, "embedded": embedded, "cut": cut }))?,
+        false => writeln!(output, "{tools} tools; {embedded} documents embedded, {cut} of them cut")?,
+    }
     Ok(Exit::Done)
 }

@@ -44,10 +44,10 @@ pub struct PipelineArgs {
     #[arg(short, value_name = "N", default_value_t = 11, value_parser = positive, help_heading = "Search")]
     pub k: usize,
     /// Where the request itself is among the queries
-    #[arg(long, value_enum, default_value_t = Place::Last, value_name = "PLACE", help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = Place::Last, value_name = "PLACE", help_heading = "Search")]
     pub utterance: Place,
     /// How the lists of the queries become one
-    #[arg(long, value_enum, default_value_t = JoinName::InTurn, value_name = "RULE", help_heading = "Search")]
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = JoinName::InTurn, value_name = "RULE", help_heading = "Search")]
     pub join: JoinName,
     #[command(flatten)]
     /// How queries are written.
@@ -57,35 +57,35 @@ pub struct PipelineArgs {
 /// How queries are written.
 #[derive(Debug, clap::Args)]
 pub struct QueryArgs {
-    /// Where queries are from [default: zero_shot with --model, else split]
+    /// Where queries are from [default: zero-shot with --model, else split]
     #[arg(long, value_parser = modes(), value_name = "MODE", help_heading = "Queries")]
-    pub mode: Option<Mode>,
+    pub query_mode: Option<Mode>,
     /// The form that a model's output has
     #[arg(long, value_parser = formats(), default_value = "lines", value_name = "FORMAT", help_heading = "Queries")]
-    pub format: Format,
+    pub query_format: Format,
     /// A prompt of one's own: an instruction, a line `---`, and a Jinja template over request, examples and context
-    #[arg(long, value_name = "FILE", help_heading = "Queries")]
-    pub prompt: Option<PathBuf>,
+    #[arg(hide_short_help = true, long, value_name = "FILE", help_heading = "Queries")]
+    pub prompt_template: Option<PathBuf>,
     /// Requests with the tools that they need, from which the few-shot prompt takes the nearest
     #[arg(long, value_name = "FILE", help_heading = "Queries")]
-    pub examples: Option<PathBuf>,
+    pub few_shot_from: Option<PathBuf>,
     /// Keep only these lines of the examples, as with `--where`
-    #[arg(long, value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Queries")]
-    pub examples_where: Vec<(String, String)>,
+    #[arg(hide_short_help = true, long, value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Queries")]
+    pub few_shot_where: Vec<(String, String)>,
     /// The most tokens that a model writes for a request
-    #[arg(long, value_name = "N", default_value_t = 160, help_heading = "Queries")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 160, help_heading = "Queries")]
     pub max_tokens: usize,
     /// 0 takes the most probable token; higher values are more varied [default: 0, for drafts 1]
-    #[arg(long, value_name = "T", help_heading = "Queries")]
+    #[arg(hide_short_help = true, long, value_name = "T", help_heading = "Queries")]
     pub temperature: Option<f32>,
     /// Only the K most probable tokens
-    #[arg(long, value_name = "K", default_value_t = 10, help_heading = "Queries")]
+    #[arg(hide_short_help = true, long, value_name = "K", default_value_t = 10, help_heading = "Queries")]
     pub top_k: usize,
     /// Only the most probable tokens that together reach P
-    #[arg(long, value_name = "P", default_value_t = 0.9, help_heading = "Queries")]
+    #[arg(hide_short_help = true, long, value_name = "P", default_value_t = 0.9, help_heading = "Queries")]
     pub top_p: f32,
     /// Equal seeds give equal queries
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Queries")]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, help_heading = "Queries")]
     pub seed: u64,
     #[command(flatten)]
     /// The language model.
@@ -136,10 +136,19 @@ fn positive(argument: &str) -> std::result::Result<usize, String> {
 }
 
 fn modes() -> impl TypedValueParser<Value = Mode> {
-    let values = Mode::ALL.map(|(name, what, _)| PossibleValue::new(name).help(what));
+    let values = Mode::ALL.map(|(name, what, _)| PossibleValue::new(kebab(name)).help(kebab(what)));
     PossibleValuesParser::new(values).try_map(|name| {
-        Mode::ALL.into_iter().find(|(known, ..)| *known == name).map(|(.., mode)| mode).ok_or("no such mode")
+        Mode::ALL
+            .into_iter()
+            .find(|(known, ..)| kebab(known) == name)
+            .map(|(.., mode)| mode)
+            .ok_or("no such mode")
     })
+}
+
+/// A name of the library with its words divided by hyphens.
+pub(super) fn kebab(name: &str) -> String {
+    name.replace('_', "-")
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {
@@ -183,11 +192,11 @@ impl PipelineArgs {
     pub fn load(&self, temperature: f32, limits: &Limits) -> Result<(Pipeline, Vec<Request>)> {
         let queries = &self.queries;
         let default = if queries.model.model.is_some() { Mode::ZeroShot } else { Mode::Split };
-        let mode = queries.mode.unwrap_or(default);
+        let mode = queries.query_mode.unwrap_or(default);
         if mode.needs_model() && queries.model.model.is_none() {
-            return Err(errors::needs_model(mode.name()));
+            return Err(errors::needs_model(&kebab(mode.name())));
         }
-        if mode == Mode::FewShot && queries.examples.is_none() {
+        if mode == Mode::FewShot && queries.few_shot_from.is_none() {
             return Err(errors::needs_examples());
         }
         let ranker = self.ranker();
@@ -205,11 +214,11 @@ impl PipelineArgs {
         if let Some(store) = vectors {
             retriever = retriever.with_vectors(store.vectors())?;
         }
-        let training = match &queries.examples {
-            Some(path) if mode == Mode::FewShot => sources::requests(path, &queries.examples_where, limits)?,
+        let training = match &queries.few_shot_from {
+            Some(path) if mode == Mode::FewShot => sources::requests(path, &queries.few_shot_where, limits)?,
             _ => Vec::new(),
         };
-        let prompt = match &queries.prompt {
+        let prompt = match &queries.prompt_template {
             Some(path) => Prompt::from_text(&source::text(path, limits)?, limits)
                 .map_err(|error| error.in_file(&source::name_of(path)))?,
             None => Prompt::new(mode, limits),
@@ -220,7 +229,7 @@ impl PipelineArgs {
             embedder,
             options: RetrievalOptions::default().k(self.k).ranker(ranker).join(self.join()),
             mode,
-            format: queries.format,
+            format: queries.query_format,
             utterance: self.utterance(),
             model: if mode.needs_model() { queries.model.load(limits)? } else { None },
             prompt,
@@ -294,7 +303,7 @@ impl QueryArgs {
             .seed(self.seed);
         WriterOptions::default()
             .mode(mode)
-            .format(self.format)
+            .format(self.query_format)
             .sampling(sampling)
             .max_tokens(self.max_tokens)
             .log_probabilities(true)

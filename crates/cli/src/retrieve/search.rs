@@ -1,14 +1,14 @@
 //! `grammata retrieve search`: the best tools for a request.
 
 use super::errors;
-use super::pipeline::PipelineArgs;
+use super::pipeline::{PipelineArgs, kebab};
 use crate::limits::LimitArgs;
 use crate::messages;
 use crate::output::{Exit, Failure, Output};
 use crate::text::quoted;
 use grammata_agents::retrieval::queries::{Run, RunTool, Source};
 use grammata_agents::retrieval::{Catalogue, Ranker};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 
 /// Characters of a description that are shown.
@@ -22,9 +22,6 @@ pub(super) struct Arguments {
     request: String,
     #[command(flatten)]
     pipeline: PipelineArgs,
-    /// Write one JSON object: the request, its queries with their lists, the tools, and times
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -38,8 +35,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             messages::warning(&errors::query_cut(number, kept));
         }
     }
-    if arguments.json {
-        output.json(&json!(found))?;
+    if output.is_json() {
+        output.report(&report(&found))?;
         return Ok(Exit::Done);
     }
     show(&found, &pipeline.catalogue, pipeline.options.ranker, output)?;
@@ -51,8 +48,20 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
+/// The request, its queries with their lists, the tools, and times, in seconds.
+fn report(run: &Run) -> Value {
+    let mut report = json!(run);
+    report["mode"] = kebab(run.mode.name()).into();
+    report["times"] = json!({
+        "generation_seconds": run.times.generation_ms / 1e3,
+        "embedding_seconds": run.times.embedding_ms / 1e3,
+        "search_seconds": run.times.search_ms / 1e3,
+    });
+    report
+}
+
 fn show(run: &Run, catalogue: &Catalogue, ranker: Ranker, output: &mut Output) -> Result<(), Failure> {
-    writeln!(output, "queries ({}):", run.mode.name())?;
+    writeln!(output, "queries ({}):", kebab(run.mode.name()))?;
     for (number, query) in (1..).zip(&run.queries) {
         let source = match query.source {
             Source::Model => "model",

@@ -18,17 +18,23 @@ pub struct CatalogueArgs {
     #[arg(long, value_name = "FILE", help_heading = "Tools")]
     pub catalogue: Option<PathBuf>,
     /// Tools and requests as ToolBench has them: a JSON list of objects with api_list, query and `relevant APIs`
-    #[arg(long, value_name = "FILE", conflicts_with = "catalogue", help_heading = "Tools")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "FILE",
+        conflicts_with = "catalogue",
+        help_heading = "Tools"
+    )]
     pub toolbench: Option<PathBuf>,
     /// Tools and requests as ToolRet has them: JSON lines with id, query, labels (id, doc, relevance)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["catalogue", "toolbench"], help_heading = "Tools")]
+    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["catalogue", "toolbench"], help_heading = "Tools")]
     pub toolret: Option<PathBuf>,
     /// What of a tool is indexed
-    #[arg(long, value_enum, default_value_t = DocumentTemplate::Full, value_name = "TEMPLATE", help_heading = "Tools")]
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = DocumentTemplate::Full, value_name = "TEMPLATE", help_heading = "Tools")]
     pub template: DocumentTemplate,
     /// Keep only the lines of catalogue and requests of which this member, where it is there, has one of these values; may be
     /// repeated
-    #[arg(long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Tools")]
+    #[arg(hide_short_help = true, long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Tools")]
     pub pairs: Vec<(String, String)>,
 }
 

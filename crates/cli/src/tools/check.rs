@@ -1,12 +1,12 @@
 //! `grammata tools check`: what is wrong with tools.
 
 use super::{Loaded, SetArgs};
+use crate::messages;
 use crate::output::{Exit, Failure, Output};
 use crate::text::counted;
-use crate::{messages, report};
 use grammata::diagnostic::Diagnostic;
 use grammata_agents::tools::{Finding, Severity};
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 
 /// Errors and warnings go to standard error, each with its place. The exit code is 2 if a tool cannot be called or a document
@@ -18,9 +18,15 @@ pub(super) struct Arguments {
     /// The most findings that are shown, errors before warnings; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
-    /// Write one JSON object, with all findings
-    #[arg(long)]
-    json: bool,
+}
+
+/// The numbers of tools and findings. All findings are among the diagnostics.
+#[derive(Serialize)]
+struct Report {
+    tools: usize,
+    callable: usize,
+    errors: usize,
+    warnings: usize,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -29,40 +35,31 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let tools = loaded.set.tools();
     let callable = loaded.set.callable().count();
-    let name_of = |tool: Option<usize>| Some(tools.get(tool?)?.name.clone());
-    if arguments.json {
-        let findings = findings.iter().zip(located(&loaded, &findings)).map(|(finding, diagnostic)| {
-            let mut object = report::json_diagnostic(&report::translated(&diagnostic));
-            object["severity"] = json!(word(finding.severity));
-            object["tool"] = json!(name_of(finding.tool));
-            object
-        });
-        output.json(&json!({
-            "tools": tools.len(),
-            "callable": callable,
-            "findings": findings.collect::<Vec<_>>(),
-        }))?;
+    let found = findings.len();
+    let located = located(&loaded, &findings);
+    for (finding, diagnostic) in findings.iter().zip(&located) {
+        messages::collect(word(finding.severity), diagnostic);
+    }
+    if output.is_json() {
+        let warnings = found - errors;
+        output.report(&Report { tools: tools.len(), callable, errors, warnings })?;
     } else {
-        let (all, found) = (counted(tools.len(), "tool"), findings.len());
-        let warnings = counted(found - errors, "warning");
-        writeln!(
-            output,
-            "{all}, {} not callable; {}, {warnings}",
-            tools.len() - callable,
-            counted(errors, "error")
-        )?;
+        let (all, warnings) = (counted(tools.len(), "tool"), counted(found - errors, "warning"));
+        let refused = tools.len() - callable;
+        writeln!(output, "{all}, {refused} not callable; {}, {warnings}", counted(errors, "error"))?;
         output.flush()?;
-        if arguments.limit > 0 && found > arguments.limit {
-            findings.sort_by_key(|finding| finding.severity);
-            findings.truncate(arguments.limit);
-        }
-        for (finding, diagnostic) in findings.iter().zip(located(&loaded, &findings)) {
-            messages::finding(word(finding.severity), &diagnostic);
-        }
-        if found > findings.len() {
-            let more = counted(found - findings.len(), "finding");
-            messages::note(&format!("{more} not shown; `--limit 0` shows all"));
-        }
+    }
+    let mut shown: Vec<_> = findings.drain(..).zip(&located).collect();
+    if arguments.limit > 0 && found > arguments.limit {
+        shown.sort_by_key(|(finding, _)| finding.severity);
+        shown.truncate(arguments.limit);
+    }
+    for (finding, diagnostic) in &shown {
+        messages::show(word(finding.severity), diagnostic);
+    }
+    if found > shown.len() {
+        let more = counted(found - shown.len(), "finding");
+        messages::note(&format!("{more} not shown; `--limit 0` shows all"));
     }
     Ok(if errors == 0 { Exit::Done } else { Exit::Unusable })
 }

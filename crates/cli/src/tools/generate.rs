@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     pub(super) request: String,
     /// The call format: a name, or a file of TOML
     #[arg(long, value_name = "NAME", default_value = "hermes")]
-    pub(super) format: String,
+    pub(super) call_format: String,
     /// Whether the turn calls tools
     #[arg(long, value_enum, default_value_t = ChoiceName::Required)]
     pub(super) choice: ChoiceName,
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     pub(super) choose: ChooseName,
     /// What the prompt says of the tools
     #[arg(long, value_enum, default_value_t = LevelName::Signature)]
-    pub(super) level: LevelName,
+    pub(super) detail: LevelName,
     /// Only this many tools, those that retrieval finds for the request by words; 0 takes all
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub(super) k: usize,
@@ -57,12 +57,6 @@ pub(super) struct Arguments {
     pub(super) model: PathBuf,
     #[command(flatten)]
     pub(super) model_settings: ModelSettings,
-    /// Write one JSON object: the tools, the text, its calls, their requests
-    #[arg(long)]
-    pub(super) json: bool,
-    /// Write no summary
-    #[arg(long)]
-    pub(super) quiet: bool,
 }
 
 /// How the tool of a call is chosen.

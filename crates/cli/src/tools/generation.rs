@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     compiler.prepare()?;
     let options = GrammarOptions::default().schema(GrammarOptions::arguments(limits.clone()));
     let start = Instant::now();
-    let format = grammar::format(&arguments.format, &limits)?;
+    let format = grammar::format(&arguments.call_format, &limits)?;
     let tools = ToolCompiler::new(compiler).compile(Arc::clone(&set), format, &options)?;
     let compiling = start.elapsed();
     let (names, finding) = found(arguments, &set, &limits)?;
@@ -90,21 +90,19 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let text = String::from_utf8_lossy(session.text()).into_owned();
     let finished = session.is_accepting()?;
     let turn = if finished { session.finish().map(|_| session.turns().last().cloned())? } else { None };
-    write(arguments, &set, &names, &text, turn.as_ref(), output)?;
-    if !arguments.quiet {
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        messages::plain(&format!(
-            "{}: compiled in {:.1} ms; {} for this turn in {:.2} ms, first mask after {:.2} ms{}; {} in {:.1} s",
-            counted(set.tools().len(), "tool"),
-            ms(compiling),
-            counted(names.len(), "tool"),
-            ms(finding),
-            ms(first_mask),
-            searched.map_or_else(String::new, |name| format!("; most probable name: {name}")),
-            counted(written.tokens.len(), "token"),
-            writing.as_secs_f64()
-        ));
-    }
+    write(&set, &names, &text, turn.as_ref(), output)?;
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    messages::plain(&format!(
+        "{}: compiled in {:.1} ms; {} for this turn in {:.2} ms, first mask after {:.2} ms{}; {} in {:.1} s",
+        counted(set.tools().len(), "tool"),
+        ms(compiling),
+        counted(names.len(), "tool"),
+        ms(finding),
+        ms(first_mask),
+        searched.map_or_else(String::new, |name| format!("; most probable name: {name}")),
+        counted(written.tokens.len(), "token"),
+        writing.as_secs_f64()
+    ));
     Ok(if turn.is_some() { Exit::Done } else { Exit::Cut })
 }
 
@@ -154,7 +152,7 @@ fn prompt(
 ) -> Result<Vec<u32>> {
     let tools = names.iter().filter_map(|name| set.tool(name)).enumerate();
     let entries: Vec<String> =
-        tools.map(|(at, tool)| tool.documentation(arguments.level.into(), at + 1)).collect();
+        tools.map(|(at, tool)| tool.documentation(arguments.detail.into(), at + 1)).collect();
     let system = format!(
         "You can call these tools:\n{}\nCall the one that fits the request, with values from it.",
         entries.join("\n")
@@ -164,7 +162,6 @@ fn prompt(
 }
 
 fn write(
-    arguments: &Arguments,
     set: &ToolSet,
     names: &[String],
     text: &str,
@@ -182,9 +179,9 @@ fn write(
         .collect();
     let shown: Vec<Value> =
         calls.iter().map(|call| json!({"tool": call.tool, "arguments": call.arguments})).collect();
-    if arguments.json {
+    if output.is_json() {
         let complete = turn.is_some();
-        output.json(&json!({"tools": names, "text": text, "complete": complete, "calls": shown, "requests": requests}))?;
+        output.report(&json!({"tools": names, "text": text, "complete": complete, "calls": shown, "requests": requests}))?;
         return Ok(());
     }
     writeln!(output, "tools: {}", names.join(", "))?;

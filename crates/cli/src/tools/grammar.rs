@@ -6,15 +6,16 @@ use crate::text::{counted, quoted};
 use crate::{errors, messages, source, tokens};
 use clap::ValueEnum;
 use grammata::error::{ErrorKind, Result};
-use grammata::mask::Compiler;
-use grammata_agents::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers};
-use serde_json::json;
+use grammata::mask::{CompiledGrammar, Compiler};
+use grammata_agents::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers, ToolSet};
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Without `--text` it says which tools can be called in the format. With it, each text is accepted or rejected, and its calls
-/// are written as JSON, special tokens spelled by their names.
+/// are written, special tokens spelled by their names.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -22,7 +23,7 @@ pub(super) struct Arguments {
     /// The call format: a name (json, json-array, hermes, llama3, mistral, mistral-args, harmony, deepseek, react, python,
     /// gemma, qwen-coder, toolken, relation, endpoint, restgpt, http), or a file of TOML
     #[arg(long, value_name = "NAME")]
-    format: String,
+    call_format: String,
     /// Whether a turn calls tools
     #[arg(long, value_enum, default_value_t = ChoiceName::Auto)]
     choice: ChoiceName,
@@ -67,7 +68,7 @@ impl From<ChoiceName> for Choice {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
     let limits = arguments.set.limits.get();
-    let format = format(&arguments.format, &limits)?;
+    let format = format(&arguments.call_format, &limits)?;
     let options = GrammarOptions::default()
         .choice(arguments.choice.into())
         .tools(arguments.tool.clone())
@@ -80,7 +81,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let refused: Vec<_> = made.refused.iter().map(|(name, reason)| (document(name), reason)).collect();
     loaded.located(&refused).iter().for_each(messages::warning);
     if arguments.text.is_empty() {
-        if arguments.show {
+        if output.is_json() {
+            let grammar = arguments.show.then(|| made.grammar.to_string());
+            let refused = made.refused.iter().map(|(name, _)| name);
+            output.report(&json!({
+                "tools": made.tools,
+                "refused": refused.collect::<Vec<_>>(),
+                "grammar": grammar,
+            }))?;
+        } else if arguments.show {
             writeln!(output, "{}", made.grammar.to_string().trim_end())?;
         } else {
             summary(&made, output)?;
@@ -90,33 +99,84 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let vocabulary = tokens::bytes()?.vocabulary;
     let compiled = Compiler::new(Arc::new(vocabulary)).limits(limits).without_token_bounds();
     let compiled = compiled.compile(&made.grammar)?;
+    if output.is_json() {
+        output.list("texts")?;
+    }
     let mut exit = Exit::Done;
     for text in &arguments.text {
-        let mut matcher = compiled.matcher();
-        let accepted = matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting();
-        if !accepted {
-            matcher.reset();
-            let explanation = matcher.explain(text.as_bytes())?;
-            let (at, expected) = (explanation.position(), explanation.expected_text());
-            writeln!(output, "rejected at byte {at}: expected {expected}")?;
-            exit = Exit::Rejected;
-            continue;
+        let read = read(text, &compiled, &format, &loaded.set)?;
+        exit = if read.accepted { exit } else { Exit::Rejected };
+        match output.is_json() {
+            true => output.item(&read)?,
+            false => write_read(&read, output)?,
         }
-        let turn = match format.read(text, &loaded.set) {
-            Ok(turn) => turn,
-            Err(error) if error.kind() == ErrorKind::Rejected => {
-                let diagnostic = error.diagnostic();
-                let expected = diagnostic.allowed_text().unwrap_or_default();
-                writeln!(output, "rejected by the reader at {}: expected {expected}", diagnostic.place())?;
-                exit = Exit::Rejected;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let calls = turn.calls.iter().map(|call| json!({"tool": call.tool, "arguments": call.arguments}));
-        output.json(&json!({"text": turn.text, "calls": calls.collect::<Vec<_>>()}))?;
     }
     Ok(exit)
+}
+
+/// What a text is read as.
+#[derive(Serialize)]
+struct TextReport {
+    accepted: bool,
+    /// The text around the calls. Null of a text that is rejected.
+    text: Option<String>,
+    calls: Vec<Call>,
+    /// Where and why the text is rejected.
+    at: Option<String>,
+    expected: Option<String>,
+}
+
+impl TextReport {
+    fn rejected(at: String, expected: String) -> TextReport {
+        TextReport { accepted: false, text: None, calls: Vec::new(), at: Some(at), expected: Some(expected) }
+    }
+}
+
+/// A call of a tool.
+#[derive(Serialize)]
+struct Call {
+    tool: String,
+    arguments: serde_json::Map<String, Value>,
+}
+
+/// Reads a text under the grammar, and then with the reader of the format.
+fn read(text: &str, compiled: &CompiledGrammar, format: &CallFormat, set: &ToolSet) -> Result<TextReport> {
+    let mut matcher = compiled.matcher();
+    if matcher.accept_bytes(text.as_bytes()).is_err() || !matcher.is_accepting() {
+        matcher.reset();
+        let explanation = matcher.explain(text.as_bytes())?;
+        return Ok(TextReport::rejected(
+            format!("byte {}", explanation.position()),
+            explanation.expected_text(),
+        ));
+    }
+    match format.read(text, set) {
+        Ok(turn) => {
+            let calls = turn.calls.into_iter();
+            let calls = calls.map(|call| Call { tool: call.tool, arguments: call.arguments }).collect();
+            Ok(TextReport { accepted: true, text: Some(turn.text), calls, at: None, expected: None })
+        }
+        Err(error) if error.kind() == ErrorKind::Rejected => {
+            let diagnostic = error.diagnostic();
+            let expected = diagnostic.allowed_text().unwrap_or_default();
+            Ok(TextReport::rejected(diagnostic.place().to_string(), expected.to_owned()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn write_read(read: &TextReport, output: &mut Output) -> std::io::Result<()> {
+    if let (Some(at), Some(expected)) = (&read.at, &read.expected) {
+        return writeln!(output, "rejected at {at}: expected {expected}");
+    }
+    writeln!(output, "accepted: {}", counted(read.calls.len(), "call"))?;
+    if let Some(text) = read.text.as_deref().filter(|text| !text.is_empty()) {
+        writeln!(output, "  text: {}", quoted(text.as_bytes()))?;
+    }
+    read.calls.iter().try_for_each(|call| {
+        let arguments = serde_json::to_string(&call.arguments)?;
+        writeln!(output, "  {}({arguments})", call.tool)
+    })
 }
 
 /// The call format of a name, or that of a file in TOML.

@@ -2,8 +2,10 @@
 
 use super::{Loaded, SetArgs};
 use crate::output::{Exit, Failure, Output};
+use crate::report::DiagnosticReport;
 use crate::text::counted;
 use grammata_agents::tools::{Binding, Tool};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -15,20 +17,24 @@ pub(super) struct Arguments {
     /// Write the numbers of tools alone
     #[arg(long)]
     count: bool,
-    /// Write one JSON object for each tool
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
-    if arguments.count {
+    if output.is_json() {
+        let refused = loaded.set.tools().iter().filter(|tool| tool.refusal.is_some()).count();
+        let callable = loaded.set.tools().len() - refused;
+        output.report(&json!({ "callable": callable, "not_callable": refused }))?;
+        output.list("tools")?;
+    } else if arguments.count {
         count(&loaded, output)?;
         return Ok(Exit::Done);
     }
     for tool in loaded.set.tools() {
-        if arguments.json {
-            output.json(&to_json(tool))?;
+        if output.is_json() {
+            if !arguments.count || tool.refusal.is_some() {
+                output.item(&ToolReport::new(tool))?;
+            }
         } else {
             writeln!(output, "{}", line(tool))?;
         }
@@ -66,18 +72,45 @@ fn members(schema: &Value) -> Vec<String> {
     names.map(|name| if is_required(name) { name.clone() } else { format!("{name}?") }).collect()
 }
 
-fn to_json(tool: &Tool) -> Value {
-    let request = match &tool.binding {
-        Binding::Host => Value::Null,
-        Binding::Http(http) => json!({"method": http.method, "path": http.path, "server": http.server}),
-    };
-    json!({
-        "name": tool.name,
-        "description": tool.description,
-        "label": tool.label,
-        "place": tool.place.to_string(),
-        "arguments": tool.arguments.value(),
-        "request": request,
-        "refusal": tool.refusal.as_ref().map(|reason| reason.message()),
-    })
+/// A tool in JSON.
+#[derive(Serialize)]
+struct ToolReport<'a> {
+    name: &'a str,
+    description: &'a str,
+    label: &'a str,
+    place: String,
+    /// A JSON Schema.
+    arguments: Value,
+    /// Null of a tool that the host carries out.
+    request: Option<RequestReport<'a>>,
+    /// Why the tool cannot be called.
+    refusal: Option<DiagnosticReport>,
+}
+
+/// The HTTP request of a tool.
+#[derive(Serialize)]
+struct RequestReport<'a> {
+    method: &'a str,
+    path: &'a str,
+    server: Option<&'a str>,
+}
+
+impl ToolReport<'_> {
+    fn new(tool: &Tool) -> ToolReport<'_> {
+        let request = match &tool.binding {
+            Binding::Host => None,
+            Binding::Http(http) => {
+                Some(RequestReport { method: &http.method, path: &http.path, server: http.server.as_deref() })
+            }
+        };
+        ToolReport {
+            name: &tool.name,
+            description: &tool.description,
+            label: &tool.label,
+            place: tool.place.to_string(),
+            arguments: tool.arguments.value(),
+            request,
+            refusal: tool.refusal.as_ref().map(|reason| DiagnosticReport::new("error", reason)),
+        }
+    }
 }

@@ -18,16 +18,13 @@ pub(super) struct Arguments {
     set: SetArgs,
     /// How much is said
     #[arg(long, value_enum, default_value_t = LevelName::Compressed)]
-    level: LevelName,
+    detail: LevelName,
     /// A tool that may be called; may be repeated [default: all]
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
     /// A tokenizer.json: tokens of each level, and their mean over tools, are written instead
     #[arg(long, value_name = "PATH")]
     tokenizer: Option<PathBuf>,
-    /// Write one JSON object for each tool, or for the counts
-    #[arg(long)]
-    json: bool,
 }
 
 /// How much is said.
@@ -58,11 +55,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let loaded = arguments.set.load()?;
     let is_chosen = |name: &String| arguments.tool.is_empty() || arguments.tool.contains(name);
     let tools: Vec<_> = loaded.set.callable().filter(|tool| is_chosen(&tool.name)).collect();
+    if output.is_json() {
+        output.list(if arguments.tokenizer.is_some() { "levels" } else { "tools" })?;
+    }
     let Some(path) = &arguments.tokenizer else {
         for (at, tool) in tools.iter().enumerate() {
-            let text = tool.documentation(arguments.level.into(), at + 1);
-            match arguments.json {
-                true => output.json(&json!({"name": tool.name, "text": text}))?,
+            let text = tool.documentation(arguments.detail.into(), at + 1);
+            match output.is_json() {
+                true => output.item(&json!({"name": tool.name, "text": text}))?,
                 false => writeln!(output, "{text}")?,
             }
         }
@@ -84,8 +84,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let name = level.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         let mean = tokens as f64 / tools.len().max(1) as f64;
         let saved = 100.0 * (1.0 - tokens as f64 / of_full.max(1) as f64);
-        match arguments.json {
-            true => output.json(&json!({"level": name, "tokens": tokens, "tools": tools.len()}))?,
+        match output.is_json() {
+            true => output.item(&json!({"level": name, "tokens": tokens, "tools": tools.len()}))?,
             false => {
                 let tokens = counted(tokens, "token");
                 writeln!(output, "{name:<11} {tokens}, {mean:.1} a tool, {saved:.0} % less than full")?;

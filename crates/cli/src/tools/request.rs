@@ -5,10 +5,11 @@ use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use grammata::diagnostic::{Notation, Place, Source};
 use grammata::error::{Error, Result};
-use grammata_agents::tools::Call;
+use grammata_agents::tools::{Call, Request};
 use serde_json::{Value, json};
+use std::io::Write;
 
-/// Writes each request as a JSON object. Arguments are checked by the schema of their tool. Nothing is sent.
+/// Writes the method, the address, the headers and the body of each request. Arguments are checked by the schema of their tool. Nothing is sent.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -20,20 +21,41 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
+    if output.is_json() {
+        output.list("requests")?;
+    }
     for (at, text) in arguments.call.iter().enumerate() {
         let name = if arguments.call.len() == 1 { "--call".to_owned() } else { format!("--call {}", at + 1) };
         let source = Source::new(text, Notation::Json);
         let located = |error: Error| error.in_source(&source).in_file(&name);
         let call = call(text).map_err(located)?;
         let request = loaded.set.request(&call).map_err(located)?;
-        output.json(&json!({
+        write_request(at == 0, &request, output)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes a request as HTTP shows it, with an empty line before each but the first.
+fn write_request(is_first: bool, request: &Request, output: &mut Output) -> std::io::Result<()> {
+    if output.is_json() {
+        return output.item(&json!({
             "method": request.method,
             "url": request.url,
             "headers": request.headers,
             "body": request.body,
-        }))?;
+        }));
     }
-    Ok(Exit::Done)
+    if !is_first {
+        writeln!(output)?;
+    }
+    writeln!(output, "{} {}", request.method, request.url)?;
+    for (name, value) in &request.headers {
+        writeln!(output, "{name}: {value}")?;
+    }
+    match &request.body {
+        Some(body) => writeln!(output, "\n{body}"),
+        None => Ok(()),
+    }
 }
 
 /// A call from its text.

@@ -20,11 +20,13 @@ fn a_mask_file_stands_for_its_grammar() {
     let folder = folder(&[("p.regex", "(ab|c){1,3}\n"), ("lines", "abc\ncab\n")]);
     let path = |name: &str| text(&folder.path().join(name));
     let (grammar, file) = (path("p.regex"), path("p.gmask"));
-    let made = json(0, &["compile", &grammar, "-o", &file, "--corpus", &path("lines"), "--json"]);
+    let made =
+        json(0, &["compile", &grammar, "-o", &file, "--corpus", &path("lines"), "--output-format=json"]);
+    let made = &made["grammars"][0];
     assert_eq!(made["bytes"], std::fs::metadata(&file).unwrap().len());
     assert_eq!(made["written"], true);
-    let lazy = json(0, &["mask", &grammar, "--prefix", "ab", "--json"]);
-    let read = json(0, &["mask", &file, "--prefix", "ab", "--json"]);
+    let lazy = json(0, &["mask", &grammar, "--prefix", "ab", "--output-format=json"]);
+    let read = json(0, &["mask", &file, "--prefix", "ab", "--output-format=json"]);
     assert_eq!(lazy["tokens"], read["tokens"]);
     out(0, &["check", &file, "--text", "abc"]);
     assert_eq!(run(&["check", &file, "--text", "abd"]).code, 1);
@@ -49,8 +51,14 @@ fn a_mask_file_of_a_model_has_its_end_tokens() {
     let (by_name, of_model) = (path("a.gmask"), path("b.gmask"));
     out(0, &["compile", &grammar, "--tokenizer", smollm2, "-o", &by_name]);
     out(0, &["compile", &grammar, "--model", &model, "-o", &of_model]);
-    assert_eq!(json(0, &["inspect", &by_name, "--json"])["end_tokens"], serde_json::json!([0, 2]));
-    assert_eq!(json(0, &["inspect", &of_model, "--json"])["end_tokens"], serde_json::json!([2]));
+    assert_eq!(
+        json(0, &["inspect", &by_name, "--output-format=json"])["end_tokens"],
+        serde_json::json!([0, 2])
+    );
+    assert_eq!(
+        json(0, &["inspect", &of_model, "--output-format=json"])["end_tokens"],
+        serde_json::json!([2])
+    );
     out(0, &["check", &of_model, "--model", &model, "--text", "abc"]);
     out(0, &["check", &by_name, "--tokenizer", smollm2, "--text", "abc"]);
     out(0, &["check", &by_name, "--model", &model, "--eos", "0", "--eos", "2", "--text", "abc"]);
@@ -87,7 +95,7 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     // text is read here, and the error says what was given
     let error = refused("cli/mask-file", &["schema-report", &path("a.gmask")]);
     assert!(error.contains("a.gmask") && error.contains("grammata inspect"), "{error}");
-    let found = json(0, &["inspect", &path("b.gmask"), "--json"]);
+    let found = json(0, &["inspect", &path("b.gmask"), "--output-format=json"]);
     assert_eq!((&found["places"], &found["section_states"]), (&3.into(), &48.into()));
     let shown = out(0, &["inspect", &path("b.gmask")]);
     assert!(shown.lines().any(|line| line.split_whitespace().eq(["places", "3"])), "{shown}");
@@ -95,14 +103,16 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     assert!(grammar.contains("::="), "{grammar}");
     let same = out(0, &["inspect", &path("a.gmask"), "--diff", &path("a.gmask")]);
     assert_eq!(same, "nothing differs in what they hold\n");
-    let differs = json(1, &["inspect", &path("b.gmask"), "--diff", &path("a.gmask"), "--json"]);
+    let differs = json(1, &["inspect", &path("b.gmask"), "--diff", &path("a.gmask"), "--output-format=json"]);
+    let differs = &differs["differences"];
     assert_eq!(differs["places"][0], 3);
     assert!(differs.get("grammar").is_none(), "{differs}");
     // a section that only one of them has
     out(0, &["compile", &path("p.regex"), "-o", &path("c.gmask"), "--token-index"]);
     let section = "section_token_index";
     for (a, b, there) in [("a.gmask", "c.gmask", 1), ("c.gmask", "a.gmask", 0)] {
-        let differs = json(1, &["inspect", &path(a), "--diff", &path(b), "--json"]);
+        let differs = json(1, &["inspect", &path(a), "--diff", &path(b), "--output-format=json"]);
+        let differs = &differs["differences"];
         assert!(differs[section][there].is_u64() && differs[section][1 - there].is_null(), "{differs}");
         assert!(differs.get("section_about").is_none(), "{differs}");
     }
@@ -122,7 +132,7 @@ fn a_folder_of_grammars_is_compiled_and_resumed() {
     assert!(again.out.contains("3 left as they were, 1 failed"), "{}", again.out);
     assert!(again.err.contains("d.gbnf"), "{}", again.err);
     std::fs::remove_file(folder.path().join("d.gbnf")).unwrap();
-    let other = out(0, &["compile", &from, "--each", "-o", &to, "--states", "2", "--json"]);
+    let other = out(0, &["compile", &from, "--each", "-o", &to, "--states", "2", "--output-format=json"]);
     assert!(other.contains("\"written\":true"), "{other}");
 }
 
@@ -143,15 +153,16 @@ fn a_folder_of_grammars_becomes_an_archive() {
         assert!(shown.contains(kept), "{shown}");
         assert!(std::fs::read(&archive).unwrap() == std::fs::read(&again).unwrap());
     }
-    let lines = out(0, &["compile", &from, "--archive", &again, "--json"]);
-    assert!(lines.lines().last().unwrap().contains("\"files\":3"), "{lines}");
+    let found = json(0, &["compile", &from, "--archive", &again, "--output-format=json"]);
+    assert_eq!(found["archive"]["mask_files"], 3);
+    assert_eq!(found["grammars"].as_array().map(Vec::len), Some(3));
     assert_eq!(out(0, &["inspect", &archive, "--names"]), "a.regex\nb.json\nc.gbnf\n");
-    let found = json(0, &["inspect", &archive, "--json"]);
+    let found = json(0, &["inspect", &archive, "--output-format=json"]);
     assert_eq!(found["mask_files"], 3);
     assert_eq!(found["bytes"], std::fs::metadata(&archive).unwrap().len());
     let alone = path("masks/b.json.gmask");
-    let one = json(0, &["inspect", &archive, "--name", "b.json", "--json"]);
-    assert_eq!(one, json(0, &["inspect", &alone, "--json"]));
+    let one = json(0, &["inspect", &archive, "--name", "b.json", "--output-format=json"]);
+    assert_eq!(one, json(0, &["inspect", &alone, "--output-format=json"]));
     let same = out(0, &["inspect", &archive, "--name", "b.json", "--diff", &alone]);
     assert_eq!(same, "nothing differs in what they hold\n");
     out(0, &["inspect", &archive, "--name", "b.json", "-o", &path("b.gmask")]);

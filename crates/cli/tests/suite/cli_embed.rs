@@ -15,7 +15,7 @@ fn model() -> tempfile::TempDir {
 }
 
 fn arguments<'a>(model: &'a tempfile::TempDir, more: &[&'a str]) -> Vec<&'a str> {
-    let all = ["embed", "--threads", "1", "--model", model.path().to_str().unwrap()];
+    let all = ["embed", "--threads", "1", "--embedder", model.path().to_str().unwrap()];
     all.iter().chain(more).copied().collect()
 }
 
@@ -62,13 +62,13 @@ fn similar_texts_come_first() {
     assert_eq!(first, " 1.0000  \"red\"");
     assert_eq!(written.lines().count(), 4);
     assert!(!written.contains('\u{1b}'));
-    let lines = out(0, &arguments(&model, &["red", "a dog ran", "über 猫", "--similarity", "--json"]));
+    let found =
+        json(0, &arguments(&model, &["red", "a dog ran", "über 猫", "--similarity", "--output-format=json"]));
     let mut last = f64::INFINITY;
-    for line in lines.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    for line in found["similarities"].as_array().unwrap() {
         let similarity = line["similarity"].as_f64().unwrap();
         assert!((similarity - cosine(line["text"].as_str().unwrap())).abs() < 1e-5, "{line}");
-        assert!(similarity <= last, "{lines}");
+        assert!(similarity <= last, "{found}");
         last = similarity;
     }
 }
@@ -84,10 +84,13 @@ fn what_cannot_be_embedded_is_refused() {
     for part in ["error[decode/embedding-not-finite]", "#/270"] {
         assert!(run_of_file.err.contains(part), "{}", run_of_file.err);
     }
-    let found = json(4, &arguments(&model, &["red", "--json", "--set-limit", "embedding_text_bytes=2"]));
-    assert_eq!(found["errors"][0]["code"], "limit/exceeded", "{found}");
-    let error = refused("cli/no-model", &["embed", "red", "--model", "no/such/folder"]);
-    assert!(error.contains("cargo xtask setup"), "{error}");
-    refused("decode/embedder-interface", &["embed", "red", "--model", "tests/data/tiny-decoder"]);
+    let found = json(
+        4,
+        &arguments(&model, &["red", "--output-format=json", "--set-limit", "embedding_text_bytes=2"]),
+    );
+    assert_eq!(found["diagnostics"][0]["code"], "limit/exceeded", "{found}");
+    let error = refused("cli/no-model", &["embed", "red", "--embedder", "no/such/folder"]);
+    assert!(error.contains("model.onnx and tokenizer.json"), "{error}");
+    refused("decode/embedder-interface", &["embed", "red", "--embedder", "tests/data/tiny-decoder"]);
     assert_eq!(run(&arguments(&model, &[])).code, 2);
 }

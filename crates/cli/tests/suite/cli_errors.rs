@@ -21,12 +21,12 @@ impl Files {
 }
 
 const EXIT_CODES: [(i32, &str); 6] = [
-    (0, "done: every text is accepted, the generated text is whole"),
-    (1, "a text, a prefix, a token, a plan or what an API answers is rejected"),
-    (2, "the arguments, a file, the grammar, the tokenizer, the model or a command cannot be used"),
-    (3, "the generated text, the plan or the session is not whole: a limit was reached, or it was left"),
-    (4, "a limit on what input may cost was exceeded (`--set-limit`)"),
-    (141, "standard output was closed before everything was written"),
+    (0, "done: every text is accepted, the output is complete, nothing differs"),
+    (1, "rejected or different: a text, a plan, a call, an answer of an API, a file"),
+    (2, "unusable: the arguments, a file, a grammar, a model or a command"),
+    (3, "incomplete: a generated text, a plan or a session ended early, by a limit or by its user"),
+    (4, "too expensive: a limit on the cost of the input was exceeded (`--set-limit`)"),
+    (141, "closed: standard output was closed before everything was written"),
 ];
 
 #[test]
@@ -153,25 +153,29 @@ fn errors_name_the_file_and_show_the_line() {
 #[test]
 fn errors_are_json_where_results_are() {
     let files = Files::of(&[("g.gbnf", "root ::= a\n"), ("p.regex", "a*")]);
-    let found = json(2, &["count", &files.path("g.gbnf"), "--json"]);
-    assert_eq!((&found["exit_code"], &found["more"]), (&2.into(), &false.into()));
-    let error = &found["errors"][0];
+    let found = json(2, &["count", &files.path("g.gbnf"), "--output-format=json"]);
+    assert_eq!((&found["exit_code"], &found["diagnostics_truncated"]), (&2.into(), &false.into()));
+    let error = &found["diagnostics"][0];
     let expected = value!({
-        "code": "gbnf/undefined-rule", "message": "the rule `a` is not defined", "file": files.path("g.gbnf"),
+        "severity": "error", "code": "gbnf/undefined-rule", "message": "the rule `a` is not defined", "file": files.path("g.gbnf"),
         "place": "line 1, column 10", "line": 1, "column": 10, "source": "root ::= a", "rendered": false,
         "found": null, "cause": null, "allowed": null, "help": "add a rule `a ::= …`",
     });
     assert_eq!(*error, expected);
-    assert_eq!(json(1, &["mask", &files.path("p.regex"), "--prefix", "b", "--json"])["exit_code"], 1);
-    let limited = json(4, &["count", &files.path("p.regex"), "--set-limit", "grammar_nodes=1", "--json"]);
-    assert_eq!(limited["errors"][0]["code"], "limit/exceeded");
-    assert_eq!(limited["errors"][0]["line"], 1);
-    let usage = json(2, &["count", &files.path("p.regex"), "--json", "--no-such-option"]);
-    assert_eq!(usage["errors"][0]["code"], "cli/usage");
-    assert!(usage["errors"][0]["message"].as_str().unwrap().contains("--no-such-option"), "{usage}");
-    let missing = json(2, &["vocab", "--tokenizer", "no/such.json", "--json"]);
     assert_eq!(
-        (&missing["errors"][0]["file"], &missing["errors"][0]["line"]),
+        json(1, &["mask", &files.path("p.regex"), "--prefix", "b", "--output-format=json"])["exit_code"],
+        1
+    );
+    let limited =
+        json(4, &["count", &files.path("p.regex"), "--set-limit", "grammar_nodes=1", "--output-format=json"]);
+    assert_eq!(limited["diagnostics"][0]["code"], "limit/exceeded");
+    assert_eq!(limited["diagnostics"][0]["line"], 1);
+    let usage = json(2, &["count", &files.path("p.regex"), "--output-format=json", "--no-such-option"]);
+    assert_eq!(usage["diagnostics"][0]["code"], "cli/usage");
+    assert!(usage["diagnostics"][0]["message"].as_str().unwrap().contains("--no-such-option"), "{usage}");
+    let missing = json(2, &["vocab", "--tokenizer", "no/such.json", "--output-format=json"]);
+    assert_eq!(
+        (&missing["diagnostics"][0]["file"], &missing["diagnostics"][0]["line"]),
         (&"no/such.json".into(), &Value::Null)
     );
 }
@@ -194,7 +198,7 @@ fn help_names_options_of_the_program() {
 
 #[test]
 fn values_that_begin_with_a_minus_sign_are_values() {
-    let found = json(0, &["check", "grammars/json", "--text", "-1", "--json"]);
+    let found = json(0, &["check", "grammars/json", "--text", "-1", "--output-format=json"]);
     assert_eq!(found["accepted"], 1);
     let wrong = run(&["count", "grammars/json", "--timeout"]);
     assert_eq!(wrong.code, 2);

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn the_shipped_catalogue_is_searched_by_the_words_of_sentences() {
-    let found =
-        json(0, &["retrieve", "search", "Convert text to SQL. Book a restaurant.", "-k", "3", "--json"]);
+    let found = json(
+        0,
+        &["retrieve", "search", "Convert text to SQL. Book a restaurant.", "-k", "3", "--output-format=json"],
+    );
     let ids: Vec<&str> =
         found["tools"].as_array().unwrap().iter().map(|tool| tool["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 3);
@@ -23,9 +25,9 @@ fn the_shipped_catalogue_is_searched_by_the_words_of_sentences() {
 fn what_is_missing_is_named() {
     let files = Files::new();
     let wrong: [(&str, &[&str], &[&str]); 3] = [
-        ("cli/needs-model", &["search", "x"], &["--mode", "intents"]),
+        ("cli/needs-model", &["search", "x"], &["--query-mode", "intents"]),
         ("cli/needs-embedder", &["search", "x"], &["--ranker", "hybrid"]),
-        ("cli/needs-examples", &["search", "x"], &["--mode", "few_shot", "--model", "m.onnx"]),
+        ("cli/needs-examples", &["search", "x"], &["--query-mode", "few-shot", "--model", "m.onnx"]),
     ];
     for (code, command, more) in wrong {
         refused(code, &strs(&files.arguments(command, more)));
@@ -55,9 +57,10 @@ fn odd_tools_are_indexed() {
     let first = |request: &str| {
         let found = json(
             0,
-            &strs(
-                &files.arguments(&["search", request], &["--json", "-k", "2", "--template", "description"]),
-            ),
+            &strs(&files.arguments(
+                &["search", request],
+                &["--output-format=json", "-k", "2", "--template", "description"],
+            )),
         );
         let ids =
             found["tools"].as_array().unwrap().iter().map(|tool| tool["id"].as_str().unwrap().to_owned());
@@ -76,7 +79,7 @@ fn odd_tools_are_indexed() {
 #[test]
 fn without_onnx_runtime_it_says_how_to_build() {
     let error = refused("cli/no-onnx-runtime", &["retrieve", "search", "x", "--model", "x.onnx"]);
-    assert!(error.contains("--features ort"), "{error}");
+    assert!(error.contains("the feature `ort`"), "{error}");
 }
 
 #[cfg(feature = "ort")]
@@ -107,15 +110,25 @@ mod with_onnx_runtime {
         for ranker in ["dense", "hybrid"] {
             let search =
                 ["retrieve", "search", "a cat sat on the mat", "--index", &index, "--embedder", &encoder];
-            let found = json(0, &[&search[..], &["--ranker", ranker, "-k", "3", "--json"]].concat());
+            let found =
+                json(0, &[&search[..], &["--ranker", ranker, "-k", "3", "--output-format=json"]].concat());
             assert_eq!(found["tools"].as_array().unwrap().len(), 3);
             assert_eq!(found["tools"][0]["id"], "1", "{ranker}: {found}");
         }
         // T19: a long request is embedded as far as the encoder reads, with a warning
         let long = "a cat sat on the mat ".repeat(900);
-        let search =
-            ["retrieve", "search", &long, "--index", &index, "--embedder", &encoder, "--mode", "utterance"];
-        let found = run(&[&search[..], &["-k", "1", "--json"]].concat());
+        let search = [
+            "retrieve",
+            "search",
+            &long,
+            "--index",
+            &index,
+            "--embedder",
+            &encoder,
+            "--query-mode",
+            "utterance",
+        ];
+        let found = run(&[&search[..], &["-k", "1", "--output-format=json"]].concat());
         assert_eq!(found.code, 0, "{}", found.err);
         assert!(
             found.err.contains("warning[cli/text-cut]") && found.out.contains("\"embedded_tokens\":"),
@@ -151,7 +164,7 @@ mod with_onnx_runtime {
             while !writer.is_finished() || seen.is_empty() {
                 let search =
                     ["retrieve", "search", "red and blue", "--index", &index, "--embedder", &encoder];
-                let found = json(0, &[&search[..], &["--ranker", "dense", "--json"]].concat());
+                let found = json(0, &[&search[..], &["--ranker", "dense", "--output-format=json"]].concat());
                 seen.push(found["tools"].as_array().unwrap().len());
             }
             assert!(seen.iter().all(|count| [2, 3].contains(count)), "{seen:?}");
@@ -164,14 +177,23 @@ mod with_onnx_runtime {
         files.write("prompt.txt", PROMPT);
         let prompt = files.path("prompt.txt");
         for format in ["raw", "lines", "json", "grounded"] {
-            let model = ["--model", DECODER, "--threads", "1", "--prompt", &prompt, "--format", format];
-            let more = [&model[..], &["--max-tokens", "60", "--json"]].concat();
+            let model = [
+                "--model",
+                DECODER,
+                "--threads",
+                "1",
+                "--prompt-template",
+                &prompt,
+                "--query-format",
+                format,
+            ];
+            let more = [&model[..], &["--max-tokens", "60", "--output-format=json"]].concat();
             let found = json(0, &strs(&files.arguments(&["search", "the cat"], &more)));
-            assert_eq!((&found["mode"], &found["format"]), (&"zero_shot".into(), &format.into()));
+            assert_eq!((&found["mode"], &found["format"]), (&"zero-shot".into(), &format.into()));
             assert!(found["raw"].is_string());
             assert_eq!(found["queries"].as_array().unwrap().last().unwrap()["text"], "the cat");
             let text = out(0, &strs(&files.arguments(&["search", "the cat"], &model)));
-            assert!(text.starts_with("queries (zero_shot):\n"), "{text}");
+            assert!(text.starts_with("queries (zero-shot):\n"), "{text}");
         }
         // the default prompt is longer than the context of this decoder: an error, not a shorter prompt
         let more = ["--model", DECODER, "--threads", "1"];

@@ -17,7 +17,7 @@ fn arguments<'a>(file: &'a tempfile::NamedTempFile, more: &[&'a str]) -> Vec<&'a
     ["tools", "generate", path]
         .iter()
         .chain(&model)
-        .chain(&["--format", "json"])
+        .chain(&["--call-format", "json"])
         .chain(more)
         .copied()
         .collect()
@@ -51,8 +51,8 @@ fn check_shows_errors_first_and_not_all_findings() {
     assert!(text.ends_with("note: 71 findings not shown; `--limit 0` shows all\n"), "{text}");
     let (warnings, has_error_first, text) = shown(&["--limit", "0"]);
     assert_eq!((warnings, has_error_first), (120, false), "{text}");
-    let found = json(2, &["tools", "check", path(&file), "--json"]);
-    assert_eq!(found["findings"].as_array().map(Vec::len), Some(121));
+    let found = json(2, &["tools", "check", path(&file), "--output-format=json"]);
+    assert_eq!(found["diagnostics"].as_array().map(Vec::len), Some(121));
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn errors_within_arguments_point_into_them() {
     let schema = r#"{"type": "object", "properties": {"a": {"type": "integer",
       "minimum": 5, "maximum": 1}}, "required": ["a"]}"#;
     let file = file(&format!("{{\"tools\": [{{\"name\": \"t\",\n\"inputSchema\": {schema}}}]}}"));
-    let found = json(2, &["tools", "check", path(&file), "--json"]);
-    let finding = &found["findings"][0];
+    let found = json(2, &["tools", "check", path(&file), "--output-format=json"]);
+    let finding = &found["diagnostics"][0];
     assert_eq!(
         (&finding["place"], &finding["line"], &finding["column"]),
         (&"#/tools/0/inputSchema/properties/a".into(), &2.into(), &50.into())
@@ -98,7 +98,7 @@ fn a_call_that_is_refused_is_shown_with_its_place() {
 #[test]
 fn a_set_without_a_callable_tool_is_named() {
     let file = file(r#"{"tools": [{"name": "bad", "inputSchema": {"type": "string"}}]}"#);
-    let arguments = ["tools", "grammar", path(&file), "--format", "json", "--choice", "required"];
+    let arguments = ["tools", "grammar", path(&file), "--call-format", "json", "--choice", "required"];
     let error = refused("tools/no-tools", &arguments);
     assert!(error.contains(&format!("at: {}", path(&file))), "{error}");
     assert!(error.contains("bad: the arguments of a call are an object"), "{error}");
@@ -109,7 +109,7 @@ fn a_set_without_a_callable_tool_is_named() {
 fn without_onnx_runtime_it_says_how_to_build() {
     let file = tool("");
     let error = refused("cli/no-onnx-runtime", &arguments(&file, &["--request", "x"]));
-    assert!(error.contains("--features ort"), "{error}");
+    assert!(error.contains("the feature `ort`"), "{error}");
 }
 
 #[cfg(feature = "ort")]
@@ -121,7 +121,17 @@ mod with_onnx_runtime {
     fn a_turn_is_a_call_of_a_tool() {
         let file = tool("");
         for choose in ["tokens", "exact"] {
-            let more = ["--request", "x", "-k", "0", "--level", "names", "--choose", choose, "--json"];
+            let more = [
+                "--request",
+                "x",
+                "-k",
+                "0",
+                "--detail",
+                "names",
+                "--choose",
+                choose,
+                "--output-format=json",
+            ];
             let found = json(0, &arguments(&file, &more));
             let call = &found["calls"][0];
             assert_eq!((&found["complete"], &call["tool"]), (&true.into(), &"f".into()), "{found}");
@@ -139,7 +149,7 @@ mod with_onnx_runtime {
             "operationId": "a", "parameters": [parameter], "requestBody": body}}}});
         let file = super::file(&document.to_string());
         let shown =
-            super::run(&arguments(&file, &["--request", "x", "-k", "0", "--level", "names", "--quiet"]));
+            super::run(&arguments(&file, &["--request", "x", "-k", "0", "--detail", "names", "--quiet"]));
         let request = "POST https://h/a\nX-Key: k\nContent-Type: application/json\n\n{\"b\":true}\n";
         assert!(shown.code == 0 && shown.out.ends_with(request), "{}{}", shown.out, shown.err);
     }

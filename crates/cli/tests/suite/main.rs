@@ -8,6 +8,7 @@ mod cli_flow;
 mod cli_generate;
 mod cli_retrieve;
 mod cli_tools;
+mod contract;
 mod docs;
 mod file_arguments;
 mod mask_file_places;

@@ -25,16 +25,20 @@ fn a_plan_that_was_made_is_read_by_other_commands() {
             assert_eq!(run.code, 0, "{arguments:?}\n{}{}", run.out, run.err);
             run.out
         };
-        for form in [&["--json"][..], &[], &["--text"]] {
+        for form in [&["--output-format=json"][..], &[], &["--rendered"]] {
             let made: Vec<&str> = ["run", spec].iter().chain(&RANDOM).chain(form).copied().collect();
             let plan = command(&made, "");
             assert!(command(&["verify", spec, "-"], &plan).starts_with("valid: "), "{plan}");
             assert!(command(&["graph", spec, "--plan", "-"], &plan).starts_with("digraph plan"));
         }
-        let listed = command(&["enumerate", spec, "--json", "--shortest"], "");
-        let verified = command(&["verify", spec, "-", "--json"], &listed);
-        let of = |text: &str| serde_json::from_str::<Value>(text).unwrap()["steps"].clone();
-        assert!(of(&verified).is_array() && of(&verified) == of(&listed), "{verified}");
+        let listed = command(&["enumerate", spec, "--output-format=json", "--shortest"], "");
+        let verified = command(&["verify", spec, "-", "--output-format=json"], &listed);
+        let object = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (verified, listed) = (object(&verified), object(&listed));
+        assert!(
+            verified["steps"].is_array() && verified["steps"] == listed["plans"][0]["steps"],
+            "{verified}"
+        );
     }
 }
 
@@ -126,7 +130,7 @@ fn policy_data_has_a_row_for_each_choice() {
     assert!(alike.iter().all(|row| row["advantage"].as_f64() == Some(0.0)), "{alike:?}");
     assert!(note.contains("all 3 plans are the same, so every advantage is 0: --policy random"), "{note}");
     // by score
-    let (ranked, trace) = rows("beam", &["--search", "beam", "--beam-width", "2", "--trace"]);
+    let (ranked, trace) = rows("beam", &["--strategy", "beam", "--beam-width", "2", "--trace"]);
     assert!(ranked[0]["completion"].is_string(), "{ranked:?}");
     assert!(trace.contains("took "), "{trace}");
 }
@@ -135,7 +139,8 @@ fn policy_data_has_a_row_for_each_choice() {
 fn rows_say_what_was_chosen_and_how_probable_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.jsonl");
-    let more = ["--policy", "random", "--samples", "4", "--reward", "grep -o a3 | wc -l", "--json"];
+    let more =
+        ["--policy", "random", "--samples", "4", "--reward", "grep -o a3 | wc -l", "--output-format=json"];
     let data = ["--policy-data", path.to_str().unwrap(), "--param", "inputs=image", "--task", "Restore."];
     let arguments: Vec<&str> =
         ["plan", "run", "grammars/openagi"].iter().chain(&more).chain(&data).copied().collect();
@@ -143,7 +148,7 @@ fn rows_say_what_was_chosen_and_how_probable_it_was() {
     assert_eq!(found.code, 0, "{}", found.err);
     let lines =
         |text: &str| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
-    let plans = lines(&found.out);
+    let plans = serde_json::from_str::<Value>(&found.out).unwrap()["plans"].as_array().unwrap().clone();
     let rewards: Vec<f64> = plans.iter().map(|plan| plan["reward"].as_f64().unwrap()).collect();
     for (plan, reward) in plans.iter().zip(&rewards) {
         let denoised = plan["steps"].as_array().unwrap().iter().filter(|step| *step == "a3").count();
@@ -169,10 +174,12 @@ fn rows_say_what_was_chosen_and_how_probable_it_was() {
 fn a_reward_command_reads_the_plan_and_must_write_a_number() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plan.json");
-    let spec = ["plan", "run", "grammars/openagi", "--param", "inputs=image", "--json", "--reward"];
+    let spec =
+        ["plan", "run", "grammars/openagi", "--param", "inputs=image", "--output-format=json", "--reward"];
     let rewarded = |command: &str| run(&spec.iter().copied().chain([command]).collect::<Vec<_>>());
     let found = rewarded(&format!("cat > {}; echo 2.5 and more", path.display()));
     let written: Value = serde_json::from_str(&found.out).unwrap();
+    let written = &written["plans"][0];
     assert_eq!((found.code, written["reward"].as_f64()), (0, Some(2.5)), "{}", found.err);
     let read: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!((&read["steps"], &read["task"]), (&written["steps"], &written["task"]));
@@ -236,10 +243,10 @@ fn drawings_are_portable_and_fill_their_canvas() {
     let folder = tempfile::tempdir().unwrap();
     let plan = file(&folder, "plan", r#"["i", "b3", "i", "a1", "e1"]"#);
     for arguments in [
-        &["plan", "graph", "grammars/risk-management", "--limit", "12"][..],
+        &["plan", "graph", "grammars/risk-management", "--max-states", "12"][..],
         &["plan", "graph", "grammars/cooking"],
         &["plan", "graph", "grammars/openagi", "--param", "output=text", "--plan", &plan],
-        &["graph", "grammars/iso-dates", "--limit", "12"],
+        &["graph", "grammars/iso-dates", "--max-states", "12"],
     ] {
         let arguments: Vec<&str> = arguments.iter().chain(&["--format", "svg"]).copied().collect();
         let found = run(&arguments);
@@ -298,12 +305,12 @@ fn a_model_varies_its_samples() {
         [templates]\nprogress = ''\nquestion = '{{ steps | length }}?'";
     let short = file(&folder, "spec.toml", spec);
     let samples = |mode: &str, temperature: &str| {
-        let spec = ["plan", "run", &short, "--samples", "4", "--json"];
+        let spec = ["plan", "run", &short, "--samples", "4", "--output-format=json"];
         let more = ["--prompt-mode", mode, "--orders", "2", "--temperature", temperature, "--seed", "3"];
         let run = run(&spec.iter().chain(&MODEL).chain(&more).copied().collect::<Vec<_>>());
         assert_eq!(run.code, 0, "{}", run.err);
-        let plans =
-            run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["steps"].to_string());
+        let found: Value = serde_json::from_str(&run.out).unwrap();
+        let plans = found["plans"].as_array().unwrap().iter().map(|plan| plan["steps"].to_string());
         (plans.collect::<std::collections::BTreeSet<_>>().len(), run.err)
     };
     for mode in ["answer", "likelihood", "text", "open"] {

@@ -22,7 +22,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     } else {
         experiments::run(arguments, &domains, &queries, &limits)?
     };
-    writeln!(output, "{}", report.to_markdown())?;
+    match output.is_json() {
+        true => output.report(&serde_json::json!({ "report": report.to_markdown() }))?,
+        false => writeln!(output, "{}", report.to_markdown())?,
+    }
     if let Some(path) = &arguments.report {
         let is_html = path.extension().is_some_and(|extension| extension == "html");
         let text = if is_html { report.to_html() } else { report.to_markdown() };

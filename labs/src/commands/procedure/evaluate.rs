@@ -49,9 +49,6 @@ pub(in crate::commands) struct Arguments {
     /// Write the report as HTML
     #[arg(long)]
     html: bool,
-    /// Write one JSON object a session instead of a report
-    #[arg(long, conflicts_with = "html")]
-    json: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -72,9 +69,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let units = units(arguments, &limits)?;
     let records = with_model(arguments, &units, &arms, &limits)?;
-    if arguments.json {
+    if output.is_json() {
+        output.list("sessions")?;
         for record in &records {
-            output.json(&serde_json::to_value(record).unwrap_or_default())?;
+            output.item(record)?;
         }
         return Ok(Exit::Done);
     }

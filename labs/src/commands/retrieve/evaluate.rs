@@ -46,9 +46,6 @@ pub(in crate::commands) struct Arguments {
     /// Write a report: Markdown, or HTML if the name ends in `.html`
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     report: Option<PathBuf>,
-    /// Write one JSON object instead of a table
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -96,9 +93,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if let Some(path) = &arguments.report {
         write_report(path, &settings, &summary)?;
     }
-    if arguments.json {
+    if output.is_json() {
         let value = json!({ "settings": settings, "requests": requests.len(), "metrics": summary.json });
-        output.json(&value)?;
+        output.report(&value)?;
         return Ok(Exit::Done);
     }
     let tools = pipeline.catalogue.tools().len();

@@ -104,9 +104,6 @@ pub(in crate::commands) struct Arguments {
     /// Write a report: Markdown, or HTML if the name ends in `.html`; may be repeated
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
-    /// Write one JSON object instead of tables
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     model_settings: ModelSettings,
 }
@@ -162,8 +159,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     for path in &arguments.report {
         write_report(path, &summary::report("Calls of tools", &settings, &of_arms))?;
     }
-    if arguments.json {
-        output.json(&summary::to_json(&settings, &of_arms))?;
+    if output.is_json() {
+        output.report(&summary::to_json(&settings, &of_arms))?;
         return Ok(Exit::Done);
     }
     for table in [summary::table(&of_arms), summary::faults(&of_arms), summary::pairs(&of_arms)] {

@@ -1,0 +1,144 @@
+//! What every command has: the global options, and the exit codes at the end of its help.
+
+use super::messages::Verbosity;
+use super::output::{exit_codes, exit_codes_in_short};
+use clap::{Args, Command, ValueEnum};
+use std::ffi::OsString;
+
+// The options of all commands, also of the laboratory's. A doc comment would replace what the program says of itself.
+#[derive(Clone, Debug, Args)]
+pub(super) struct GlobalArgs {
+    /// The form of the results on standard output
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t = OutputFormat::Text,
+        help_heading = "Global options"
+    )]
+    pub(super) output_format: OutputFormat,
+    /// Write only errors to standard error: no warnings, notes, summaries or progress
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
+    quiet: bool,
+    /// Also write how long each stage took to standard error
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    verbose: bool,
+    /// When colours are used
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = Color::Auto,
+        help_heading = "Global options"
+    )]
+    color: Color,
+}
+
+/// The form of results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum OutputFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object on one line, with the diagnostics and the exit code
+    Json,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal, unless the environment says otherwise (`NO_COLOR`)
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl GlobalArgs {
+    /// How much is written to standard error.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+        }
+    }
+}
+
+/// The global options that shape the report of an error in the arguments, which has to be written before they are parsed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Early {
+    pub(super) output_format: OutputFormat,
+    color: Color,
+}
+
+impl Early {
+    /// Reads the options from arguments that may be wrong. Values that are not known count as the defaults.
+    pub(super) fn of(arguments: &[OsString]) -> Early {
+        let mut early = Early::default();
+        let mut rest = arguments.iter().map(|argument| argument.to_string_lossy());
+        while let Some(argument) = rest.next() {
+            if argument == "--" {
+                break;
+            }
+            let mut value = |name: &str| match argument.strip_prefix(name)? {
+                "" => Some(rest.next()?.into_owned()),
+                inline => inline.strip_prefix('=').map(str::to_owned),
+            };
+            if let Some(format) = value("--output-format") {
+                early.output_format = OutputFormat::from_str(&format, false).unwrap_or_default();
+            } else if let Some(color) = value("--color") {
+                early.color = Color::from_str(&color, false).unwrap_or_default();
+            }
+        }
+        early
+    }
+
+    /// The choice of colours for clap. Sets that of the messages as well.
+    pub(super) fn color_choice(self) -> clap::ColorChoice {
+        let (messages, clap) = match self.color {
+            Color::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),
+            Color::Always => (anstream::ColorChoice::Always, clap::ColorChoice::Always),
+            Color::Never => (anstream::ColorChoice::Never, clap::ColorChoice::Never),
+        };
+        messages.write_global();
+        clap
+    }
+}
+
+/// A program's command with the global options, and with the exit codes in the help of each of its commands.
+pub(super) fn with_contract(command: Command) -> Command {
+    with_exit_codes(GlobalArgs::augment_args(command))
+}
+
+fn with_exit_codes(command: Command) -> Command {
+    command
+        .max_term_width(100)
+        .after_help(exit_codes_in_short())
+        .after_long_help(exit_codes())
+        .mut_subcommands(with_exit_codes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn early(arguments: &[&str]) -> Early {
+        Early::of(&arguments.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_are_found_in_wrong_arguments() {
+        let json = Early { output_format: OutputFormat::Json, ..Early::default() };
+        assert_eq!(early(&["grammata", "--nothing", "--output-format", "json"]), json);
+        assert_eq!(early(&["grammata", "count", "--output-format=json"]), json);
+        assert_eq!(early(&["grammata", "count", "--output-format", "yaml"]), Early::default());
+        assert_eq!(early(&["grammata", "--", "--output-format", "json"]), Early::default());
+        assert_eq!(early(&["grammata", "--output-format"]), Early::default());
+        assert_eq!(early(&["grammata", "--color=never"]).color, Color::Never);
+    }
+}
