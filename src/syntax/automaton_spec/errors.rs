@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::parameter::{Parameter, ParameterType};
 use super::place::pointer;
-use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{LimitKind, Limits};
 
@@ -33,7 +33,10 @@ fn unreadable(notation: &str, cause: &str, place: Place) -> Error {
         Diagnostic::new("automaton-spec/unreadable", format!("the {notation} cannot be read"))
             .at(place)
             .cause(cause)
-            .help("correct it there; the documentation of `automaton_spec` lists the fields"),
+            .help(did_you_mean_field(
+                cause,
+                "correct it there; the documentation of `automaton_spec` lists the fields",
+            )),
     )
 }
 
@@ -49,11 +52,22 @@ pub(super) fn json(text: &str, cause: &serde_json::Error) -> Error {
         (line, column) => {
             // serde_json counts columns in bytes, and calls the end of a line column 0 of the next
             let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-            Place::in_text(text, start + column.saturating_sub(1))
+            let end = start + column.saturating_sub(1);
+            // it has read a name that it does not know to its closing quote
+            let name = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+            let begin =
+                name.and_then(|name| end.checked_sub(name.len() + 1).filter(|&at| is_quoted(text, at, name)));
+            Place::in_text(text, begin.unwrap_or(end))
         }
     };
     let message = message.split(" at line ").next().unwrap_or_default();
     unreadable("JSON", message, place)
+}
+
+/// Whether a name stands in quotes at a byte of a text.
+fn is_quoted(text: &str, at: usize, name: &str) -> bool {
+    let rest = text.get(at..).and_then(|rest| rest.strip_prefix('"'));
+    rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with('"'))
 }
 
 pub(super) fn missing(field: &str, kind: Kind) -> Error {

@@ -1,7 +1,7 @@
 //! The errors and warnings of the JSON Schema front end.
 
 use super::pointer::shown;
-use crate::diagnostic::{Diagnostic, Place, excerpt};
+use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::conditions;
 use crate::limits::LimitKind;
@@ -375,9 +375,9 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
 /// A word that is not a keyword of the draft; `is_other_draft`: it is one of another draft.
 pub(super) fn unknown_keyword(pointer: &str, keyword: &str, is_other_draft: bool) -> Diagnostic {
     let advice = if is_other_draft {
-        "it is a keyword of other drafts, which `$schema` may name"
+        "it is a keyword of other drafts, which `$schema` may name".to_owned()
     } else {
-        "check its spelling, and `$schema`"
+        did_you_mean(keyword, super::keywords::table::names(), "check its spelling, and `$schema`")
     };
     Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is no keyword of this draft"))
         .at(at(pointer))

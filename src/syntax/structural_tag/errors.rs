@@ -48,7 +48,7 @@ pub(super) fn wrong_type(pointer: &str, found: &Value, allowed: &str) -> Error {
             .at(at(pointer))
             .found(shown(found))
             .allowed(allowed)
-            .help("correct the value; docs/structural-tags.md lists the fields of each format"),
+            .help("correct the value"),
     )
 }
 

@@ -1,6 +1,6 @@
 //! The errors of flows.
 
-use grammata::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
 fn at(pointer: String, diagnostic: Diagnostic) -> Error {
@@ -15,7 +15,7 @@ pub(super) fn toml(text: &str, cause: &toml::de::Error) -> Error {
         .allowed(
             "`kind`, `name`, `prelude`, `end`, `given`, `allow`, `[apis.NAME]`, `[steps]` and `[[flows]]`",
         )
-        .help("correct it there; `grammars/flows` has domains to compare with");
+        .help(did_you_mean_field(cause.message(), "correct it there"));
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn value(pointer: String, cause: &toml::de::Error) -> Error {
                 "of an API `inputs`, `outputs`, `outcomes`, `returns`, `description`, `aliases`; of a step `text`, `apis`; of an \
                  entry of a flow the id of a step, `step` with `optional`, `repeat`, `after`, or `either`",
             )
-            .help("correct it there; `grammars/flows` has domains to compare with"),
+            .help(did_you_mean_field(cause.message(), "correct it there")),
     )
 }
 

@@ -54,7 +54,7 @@ pub(super) fn template(name: &str, found: String, place: grammata::Place) -> Err
         .allowed(match name {
             "task" => "`parameters`, the one value that this template is given",
             "plan" => "`task`, `parameters`, `steps` and `cost`, the values that this template is given",
-            _ => "the values that this template is given, which `docs/plans.md` lists",
+            _ => "only the values that this template is given",
         })
         .help(match name {
             "task" => "change the template; or give the task itself, which takes its place: `--task TEXT`",

@@ -1,6 +1,6 @@
 //! The findings of this room: codes `tools/…`.
 
-use grammata::diagnostic::{Diagnostic, Place, did_you_mean};
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field};
 use grammata::error::{Error, ErrorKind};
 
 pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
@@ -10,7 +10,7 @@ pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
 /// The text is not of its notation.
 pub(super) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/syntax", "the document of tools cannot be read");
-    fatal(diagnostic.at(place).found(found).allowed(allowed).help("docs/tools.md lists what is read"))
+    fatal(diagnostic.at(place).found(found).allowed(allowed).help("correct it there"))
 }
 
 /// No kind of document has this form.
@@ -21,7 +21,7 @@ pub(super) fn unknown_form(place: Place, found: &str) -> Error {
         .allowed(
             "OpenAPI, MCP `tools/list`, declarations of OpenAI, Anthropic, Gemini, BFCL or ToolBench, Python",
         )
-        .help("docs/tools.md shows the form of each");
+        .help("give a document of one of these forms");
     fatal(diagnostic)
 }
 
@@ -147,7 +147,7 @@ pub(super) fn format(place: Place, found: &str) -> Error {
         .at(place)
         .found(found)
         .allowed("description, text, lead, begin, call, separator, end, between, after, several, always, endings, nothing")
-        .help("docs/tools.md describes the table");
+        .help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
     fatal(diagnostic)
 }
 
@@ -284,6 +284,6 @@ pub(super) fn tool_choice(found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tool-choice", "this says of no tools whether they may be called")
         .found(found)
         .allowed("\"auto\", \"required\", \"any\", \"none\", {\"type\": \"function\", \"name\": N}, {\"type\": \"allowed_tools\", \"mode\": \"auto\", \"tools\": [\u{2026}]}")
-        .help("docs/tools.md shows the forms");
+        .help("write the choice as one of these");
     Error::new(ErrorKind::Usage, diagnostic)
 }

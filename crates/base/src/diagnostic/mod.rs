@@ -10,7 +10,7 @@ mod similar;
 mod snippet;
 mod source;
 
-pub use similar::{did_you_mean, similar};
+pub use similar::{did_you_mean, did_you_mean_field, similar};
 pub use snippet::Snippet;
 pub use source::{Notation, Source};
 

@@ -39,6 +39,17 @@ pub fn did_you_mean<'k>(
     if names.is_empty() { otherwise.into() } else { format!("did you mean {}?", names.join(" or ")) }
 }
 
+/// The same for a field or a value that `serde` does not know, from its message: "unknown field `a`, expected one of `b`, `c`".
+/// Any other message gives `otherwise`.
+pub fn did_you_mean_field(message: &str, otherwise: impl Into<String>) -> String {
+    let is_unknown = ["unknown field `", "unknown variant `"].iter().any(|start| message.starts_with(start));
+    let mut names = message.split('`').skip(1).step_by(2);
+    match names.next() {
+        Some(name) if is_unknown => did_you_mean(name, names, otherwise),
+        _ => otherwise.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +62,15 @@ mod tests {
         assert!(similar("value", known).is_empty() && similar("ab", ["ac", "b"]).is_empty());
         assert_eq!(similar("s", ["S", "t"]), ["S"]);
         assert!(similar(&"a".repeat(1_000), known).is_empty());
+    }
+
+    #[test]
+    fn fields_of_serde_are_proposed() {
+        let message = "unknown field `acepting`, expected one of `start`, `accepting`";
+        assert_eq!(did_you_mean_field(message, "correct it"), "did you mean `accepting`?");
+        assert_eq!(did_you_mean_field("unknown variant `dfaa`, expected `dfa`", "x"), "did you mean `dfa`?");
+        assert_eq!(did_you_mean_field("unknown field `x`, expected `accepting`", "x"), "x");
+        assert_eq!(did_you_mean_field("missing field `start`", "add it"), "add it");
     }
 
     #[test]

@@ -175,6 +175,11 @@ pub(in super::super) fn keyword(name: &str) -> Option<&'static Keyword> {
     BY_NAME.get(name).copied()
 }
 
+/// The names of all keywords.
+pub(in super::super) fn names() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|keyword| keyword.name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

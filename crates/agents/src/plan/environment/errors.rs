@@ -1,6 +1,6 @@
 //! The errors of environments.
 
-use grammata::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 use grammata::syntax::automaton_spec::{Spec, Symbol, Variable};
 use serde_json::Value;
@@ -140,6 +140,6 @@ pub(super) fn unreadable_mock(text: &str, cause: &toml::de::Error) -> Error {
             .allowed(
                 "for each action `[[ID]]` tables with `when`, `outcome`, `facts`, `data`, `fail`, `timeout`",
             )
-            .help("correct it there");
+            .help(did_you_mean_field(cause.message(), "correct it there"));
     Error::new(ErrorKind::Grammar, diagnostic)
 }

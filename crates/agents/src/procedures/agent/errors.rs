@@ -1,6 +1,6 @@
 //! The errors of the driver and of simulations.
 
-use grammata::diagnostic::{Diagnostic, excerpt};
+use grammata::diagnostic::{Diagnostic, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
 /// An API gave back what cannot be followed.
@@ -27,7 +27,7 @@ pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     let diagnostic = Diagnostic::new("procedure/simulation", "the simulation cannot be read")
         .at(grammata::Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
         .cause(cause)
-        .help("docs/procedures.md has the form of a simulation");
+        .help(did_you_mean_field(&cause.to_string(), "correct it there"));
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

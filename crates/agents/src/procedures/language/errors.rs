@@ -64,7 +64,7 @@ pub(in crate::procedures) fn form(place: Place, found: &str, allowed: &str) -> D
         .at(place)
         .found(found)
         .allowed(allowed)
-        .help("see docs/procedures.md for the form of a file")
+        .help("correct it there")
 }
 
 pub(in crate::procedures) fn missing_field(place: Place, field: &str, of: &str) -> Diagnostic {
@@ -305,7 +305,7 @@ pub(in crate::procedures) fn trace(line: usize, found: &str, allowed: &str) -> E
         .at(Place::LineColumn { line, column: 1 })
         .found(found)
         .allowed(allowed)
-        .help("a trace has one JSON list on each line; docs/procedures.md has the forms");
+        .help("write one JSON list on each line, such as `[\"user\", TEXT]` or `[\"call\", API, {SLOT: VALUE}]`");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

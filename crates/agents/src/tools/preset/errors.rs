@@ -1,6 +1,6 @@
 //! The errors of presets and of the requests that tags are made of.
 
-use grammata::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) fn preset(place: Place, found: &str) -> Error {
         .allowed(
             "description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [reasoning]",
         )
-        .help("docs/structural-tags.md describes the table");
+        .help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
@@ -31,7 +31,7 @@ pub(super) fn contradiction(found: &str, allowed: &str) -> Error {
         .at(Place::Whole)
         .found(found)
         .allowed(allowed)
-        .help("docs/structural-tags.md describes the table");
+        .help("change one of the fields");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
@@ -39,7 +39,7 @@ pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str
     let diagnostic = Diagnostic::new("tools/unknown-family", "there is no preset of that name")
         .found(name)
         .allowed(known.clone().collect::<Vec<_>>().join(", "))
-        .help(did_you_mean(name, known, "use one of these, or write a preset: docs/structural-tags.md"));
+        .help(did_you_mean(name, known, "use one of these, or write a preset of your own in TOML"));
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
@@ -79,7 +79,7 @@ pub(super) fn choice(pointer: &str, found: &Value, allowed: &str) -> Error {
         .at(at(pointer))
         .found(shown(found))
         .allowed(allowed)
-        .help("docs/structural-tags.md lists the choices");
+        .help("correct the choice");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

@@ -80,7 +80,7 @@ impl<'c, 't> Types<'c, 't> {
             self.place.clone(),
             message,
             &found.join(" "),
-            "docs/tools.md lists the known ones",
+            "use a type of the standard library, or one that the file declares",
         ));
         json!({})
     }
