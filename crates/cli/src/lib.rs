@@ -37,6 +37,7 @@ mod report;
 pub mod retrieve;
 mod schema_report;
 mod session;
+mod shell;
 pub mod source;
 mod special;
 mod svg;
@@ -107,6 +108,10 @@ enum Command {
     Retrieve(retrieve::Arguments),
     /// Read documents of tools: OpenAPI, MCP, declarations of functions
     Tools(tools::Arguments),
+    /// Write a script that completes commands and options in a shell
+    Completions(shell::CompletionArgs),
+    /// Write manual pages
+    Man(shell::ManArgs),
     /// Write the structural tag of a request with tools, for a family of models
     Tag(tag::Arguments),
 }
@@ -124,9 +129,13 @@ pub fn run_on(arguments: Vec<OsString>) -> u8 {
 
 /// The program's command with all that its help shows, for tests and for what is made from it.
 pub fn command() -> clap::Command {
-    let mut command = global::with_contract(<Program as clap::CommandFactory>::command());
+    let mut command = program();
     command.build();
     command
+}
+
+fn program() -> clap::Command {
+    global::with_contract(<Program as clap::CommandFactory>::command())
 }
 
 /// Runs a program that has the conventions of this one: the global options, exit codes in the help, and errors that are reported as
@@ -227,6 +236,8 @@ impl Command {
             Command::Procedure(arguments) => procedure::run(&arguments, output),
             Command::Retrieve(arguments) => retrieve::run(&arguments, output),
             Command::Tools(arguments) => tools::run(&arguments, output),
+            Command::Completions(arguments) => shell::completions(&arguments, program(), output),
+            Command::Man(arguments) => shell::man(&arguments, program(), output),
             Command::Tag(arguments) => tag::run(&arguments, output),
         }
     }

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 const CALLS: &[(&str, &str)] = &[
     ("check", "grammars/iso-dates --text 2024-02-29"),
     ("compile", "grammars/iso-dates --states 20 -o $TMP/dates.gmask"),
+    ("completions", "bash"),
     ("count", "grammars/iso-dates"),
     ("embed", "!--embedder .models/none x"),
     ("enumerate", "grammars/iso-dates --limit 2"),
@@ -26,6 +27,7 @@ const CALLS: &[(&str, &str)] = &[
     ("graph", "grammars/iso-dates"),
     ("inspect", "tests/data/mask_files/format-1.gmask"),
     ("limits", ""),
+    ("man", "$TMP/man"),
     ("mask", "grammars/iso-dates"),
     ("plan chat", "grammars/customer-service"),
     ("plan count", "grammars/daily-plan"),
@@ -243,6 +245,26 @@ fn help(path: &str, flag: &str) -> String {
     let run = run(&words(path).chain([flag]).collect::<Vec<_>>());
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{path}");
     run.out
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    assert_eq!(run(&["man", pages.to_str().unwrap()]).code, 0);
+    let shells = ["bash", "elvish", "fish", "powershell", "zsh"];
+    let scripts = shells.map(|shell| (shell, run(&["completions", shell]).out));
+    each_command(&mut |path, _| {
+        let name = if path.is_empty() { String::new() } else { format!("-{}", path.replace(' ', "-")) };
+        let page = std::fs::read_to_string(pages.join(format!("grammata{name}.1"))).unwrap();
+        assert!(page.contains("Exit codes"), "{path}");
+        for (shell, script) in &scripts {
+            words(path).for_each(|word| assert!(script.contains(word), "{shell}: {path}"));
+        }
+    });
+    for (shell, script) in &scripts {
+        assert!(script.contains("output-format"), "{shell}");
+    }
 }
 
 #[test]
