@@ -85,6 +85,29 @@ impl Document {
         }
     }
 
+    /// Where the value that a JSON pointer leads to begins: the key of a member, an item of a list. A pointer that leads nowhere
+    /// gives the innermost value on its way.
+    pub(crate) fn place(&self, pointer: &str) -> &Place {
+        let (mut id, mut place) = (0, &self.nodes[0].place);
+        for step in pointer.split('/').skip(1) {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            let next = match &self.nodes[id].content {
+                Content::Scalar { .. } => None,
+                Content::List(items) => {
+                    let item = name.parse::<usize>().ok().and_then(|at| items.get(at));
+                    item.map(|&item| (item, &self.nodes[item].place))
+                }
+                Content::Mapping(entries) => {
+                    let entry = entries.iter().rev().find(|entry| entry.key == name);
+                    entry.map(|entry| (entry.value, &entry.place))
+                }
+            };
+            let Some(next) = next else { break };
+            (id, place) = next;
+        }
+        place
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id]
     }

@@ -68,6 +68,23 @@ impl<'t> Source<'t> {
         }
     }
 
+    /// The same for a notation that is not read here: `find` gives the line and column that a pointer leads to.
+    pub fn locate_with<'d>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>,
+        find: impl Fn(&str) -> Option<Place>,
+    ) {
+        let open = diagnostics.into_iter().filter(|diagnostic| diagnostic.snippet.is_none());
+        for diagnostic in open.take(LOCATED) {
+            let found = match &diagnostic.place {
+                Place::Pointer(pointer) => find(pointer),
+                place => Some(place.clone()),
+            };
+            let range = found.and_then(|place| self.range(&place));
+            diagnostic.snippet = range.map(|range| Box::new(self.snippet(range)));
+        }
+    }
+
     /// The place as a pointer into this document.
     fn pointer<'p>(&self, place: &'p Place) -> Option<&'p str> {
         match (self.notation, place) {

@@ -211,6 +211,22 @@ fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     forms.finish()
 }
 
+/// The places that pointers lead to in a document in YAML.
+#[derive(Debug)]
+pub struct YamlPlaces(document::Document);
+
+impl YamlPlaces {
+    /// Reads a document; `None` if it is not YAML.
+    pub fn read(text: &str) -> Option<YamlPlaces> {
+        document::Document::read(text, document::Format::Yaml).ok().map(YamlPlaces)
+    }
+
+    /// The line and column of the value that a JSON pointer leads to, or of the innermost value on its way.
+    pub fn find(&self, pointer: &str) -> Place {
+        self.0.place(pointer).clone()
+    }
+}
+
 /// Text nests no deeper than this, so that the recursion of the reader of JSON is bounded.
 fn check_depth(text: &str, most: usize) -> Result<()> {
     let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
