@@ -81,14 +81,21 @@ impl Checked {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(mut arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    // next to a grammar on the command line all paths are texts
+    if arguments.source.expression.is_some()
+        && let Some(file) = arguments.source.grammar.take()
+    {
+        arguments.files.insert(0, file);
+    }
+    let arguments = &arguments;
     let from_input = arguments.files.iter().filter(|file| is_standard_input(file)).count();
     if from_input + usize::from(arguments.source.is_standard_input()) > 1 {
         return Err(errors::standard_input_twice().into());
     }
     let examples = match &arguments.examples {
         None => Vec::new(),
-        Some(folder) => examples::find(folder.as_deref().unwrap_or(&arguments.source.grammar))?,
+        Some(folder) => examples::find(folder.as_deref().unwrap_or(arguments.source.path()))?,
     };
     if arguments.files.is_empty() && arguments.text.is_empty() && arguments.examples.is_none() {
         return Err(errors::nothing_to_check().into());

@@ -2,7 +2,8 @@
 
 use super::deadline::deadline;
 use super::errors;
-use super::messages::Progress;
+use super::grammar_files::{self, Found};
+use super::messages::{self, Progress};
 use super::output::{Exit, Failure, Output, seconds};
 use super::source::{self, SourceArgs};
 use super::text::{counted, size};
@@ -31,8 +32,8 @@ pub(super) struct Arguments {
     /// The mask file to write; with --each the folder of mask files
     #[arg(short, long, value_name = "FILE", required_unless_present = "archive")]
     output: Option<PathBuf>,
-    /// GRAMMAR is a folder of which each file is a grammar of its own; those that were compiled before with the same tokenizer
-    /// and budget are left as they are
+    /// GRAMMAR is a folder of grammars: its files, and the folders in it. Files that are no grammars by their names are left out;
+    /// grammars that were compiled before with the same tokenizer and budget are left as they are
     #[arg(long)]
     each: bool,
     /// As --each, and put all into one archive; without -o there is no folder of mask files
@@ -112,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 impl Workshop<'_> {
     fn one(&self, to: &Path, output: &mut Output) -> Result<Exit, Failure> {
         let progress = Progress::start("exploring the grammar");
-        let made = self.make(&self.arguments.source.grammar, Some(to), false)?;
+        let made = self.make(self.arguments.source.path(), Some(to), false)?;
         progress.finish();
         if output.is_json() {
             output.list("grammars")?;
@@ -123,13 +124,12 @@ impl Workshop<'_> {
 
     /// Compiles each file of a folder to a file in the folder `to`, if there is one, and into an archive, if that is asked for.
     fn each(&self, to: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
-        let from = &self.arguments.source.grammar;
+        let from = self.arguments.source.path();
         let io = |path: &Path, cause: std::io::Error| errors::io(path, &cause);
-        let entries = std::fs::read_dir(from).map_err(|cause| io(from, cause))?;
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(|cause| io(from, cause)));
-        let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
-        paths.retain(|path| path.is_file());
-        paths.sort();
+        let Found { grammars: paths, others } = grammar_files::find(from, &self.limits)?;
+        if others > 0 {
+            messages::note(&format!("{} of no kind of grammar left out", counted(others, "file")));
+        }
         if let Some(to) = to {
             std::fs::create_dir_all(to).map_err(|cause| io(to, cause))?;
         }
@@ -143,17 +143,20 @@ impl Workshop<'_> {
         }
         let start = Instant::now();
         let (mut bytes, mut kept, mut failed) = (0, 0, 0);
+        let progress = Progress::with_total("exploring the grammars", paths.len() as u64);
         for paths in paths.chunks(AT_ONCE) {
-            let progress = Progress::start("exploring the grammars");
             let make = |path: &PathBuf| {
-                let name = path.file_name().unwrap_or_default();
-                let mut file = name.to_owned();
+                let mut file = path.strip_prefix(from).unwrap_or(path).as_os_str().to_owned();
                 file.push(format!(".{EXTENSION}"));
-                let made = self.make(path, to.map(|to| to.join(file)).as_deref(), true);
+                let file = to.map(|to| to.join(file));
+                if let Some(folder) = file.as_deref().and_then(Path::parent) {
+                    std::fs::create_dir_all(folder).map_err(|cause| io(folder, cause))?;
+                }
+                let made = self.make(path, file.as_deref(), true);
+                progress.advance();
                 made.map_err(|error| error.in_file(&path.display().to_string()))
             };
             let made: Vec<Result<Made>> = paths.par_iter().map(make).collect();
-            progress.finish();
             for (path, result) in paths.iter().zip(&made) {
                 self.report(result, output)?;
                 match result {
@@ -162,11 +165,12 @@ impl Workshop<'_> {
                     Err(_) => failed += 1,
                 }
                 if let (Some(builder), Ok(made)) = (&mut builder, result) {
-                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let name = path.strip_prefix(from).unwrap_or(path).to_string_lossy();
                     builder.add(name, &made.file)?;
                 }
             }
         }
+        progress.finish();
         if !output.is_json() {
             writeln!(
                 output,
@@ -238,7 +242,7 @@ impl Workshop<'_> {
 
     fn report(&self, result: &Result<Made>, output: &mut Output) -> Result<(), Failure> {
         if let Err(error) = result {
-            super::messages::error(error);
+            messages::error(error);
             return Ok(());
         }
         if let (true, Ok(made)) = (output.is_json(), result) {

@@ -1,5 +1,6 @@
 //! `grammata enumerate`: lists words.
 
+use super::errors;
 use super::messages::{self, Progress};
 use super::output::{Exit, Failure, Output};
 use super::source::{self, Origin, SourceArgs};
@@ -55,7 +56,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         output.report(&Report { grammar: &loaded.origin, offset: arguments.offset })?;
         output.list("words")?;
     }
+    let mut listed = 0;
     for word in words.by_ref().take(most) {
+        listed += 1;
         let word = word.map_err(locate)?;
         if output.is_json() {
             output.item(&json_word(&loaded.grammar, &word))?;
@@ -76,6 +79,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     } else if more {
         output.flush()?;
         messages::note(&format!("there are more words after these {most} (--limit 0 lists all)"));
+    }
+    if listed == 0 && arguments.offset > 0 {
+        output.flush()?;
+        messages::warning(&errors::nothing_after("words", arguments.offset));
     }
     Ok(Exit::Done)
 }

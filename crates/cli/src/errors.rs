@@ -10,7 +10,8 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-const KIND_HELP: &str = "say what it is with `--kind json-schema`, `gbnf`, `regex` or `spec`";
+const KIND_HELP: &str =
+    "say what it is with `--kind json-schema`, `structural-tag`, `gbnf`, `lark`, `regex` or `spec`";
 
 pub(super) fn standard_output(cause: &std::io::Error) -> Error {
     let diagnostic = Diagnostic::new("cli/output", "standard output cannot be written")
@@ -57,7 +58,7 @@ pub(super) fn unknown_kind(path: &Path) -> Error {
     usage(
         Diagnostic::new("cli/unknown-kind", "the file's name does not say what kind of grammar it is")
             .in_file(path.display().to_string())
-            .allowed("a name that ends in `.json`, `.gbnf`, `.regex` or `.toml`")
+            .allowed("a name that ends in `.json`, `.gbnf`, `.lark`, `.regex` or `.toml`")
             .help(KIND_HELP),
     )
 }
@@ -419,6 +420,75 @@ pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'
             .found(name)
             .allowed(known.clone().collect::<Vec<_>>().join(", "))
             .help(did_you_mean(name, known, "name one of these, or a file of TOML")),
+    )
+}
+
+pub(super) fn too_many_labels(labels: usize, files: usize) -> Error {
+    usage(
+        Diagnostic::new("cli/too-many-labels", "there are more labels than files")
+            .found(format!("{labels} of `--label`, {files} of files"))
+            .allowed("one label a file, in their order")
+            .help("leave the last labels out"),
+    )
+}
+
+/// A name of `--hide` that hides nothing.
+pub(super) fn nothing_hidden<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Diagnostic {
+    Diagnostic::new("cli/nothing-hidden", "no tool has a parameter of this name")
+        .found(format!("`--hide {}`", excerpt(name)))
+        .help(did_you_mean(name, known, "`grammata tools list` shows the parameters"))
+}
+
+pub(super) fn unknown_tool<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Error {
+    usage(
+        Diagnostic::new("tools/unknown-tool", "no tool that can be called has this name")
+            .found(excerpt(name))
+            .help(did_you_mean(
+                name,
+                known,
+                "`grammata tools list` shows the names, and why a tool cannot be called",
+            )),
+    )
+}
+
+/// An offset past the end of what is listed.
+pub(super) fn nothing_after(what: &str, offset: usize) -> Diagnostic {
+    Diagnostic::new("cli/nothing-listed", format!("no {what} are left after the offset"))
+        .found(format!("`--offset {offset}`"))
+        .allowed(format!("less than the number of {what}"))
+        .help("count them with `count`, or make the offset smaller")
+}
+
+/// A bound on drawn plans where none is needed.
+pub(super) fn unused_within() -> Diagnostic {
+    Diagnostic::new("cli/option-unused", "`--within` has no effect: the number of plans is finite")
+        .allowed("`--within` for specs with plans without end")
+        .help("leave the option out; `grammata plan count --within N` counts shorter plans")
+}
+
+/// A text to search with that is empty.
+pub(super) fn empty_request() -> Error {
+    usage(
+        Diagnostic::new("cli/empty-request", "the request is empty")
+            .allowed("a text with at least one character that is no blank")
+            .help("say what the user wants: grammata retrieve search 'Book a table in Rome.'"),
+    )
+}
+
+pub(super) fn grammar_twice(path: &Path) -> Error {
+    usage(
+        Diagnostic::new("cli/grammar-twice", "two grammars are given")
+            .found(format!("`--expression` and `{}`", path.display()))
+            .allowed("one of them")
+            .help("leave the file out, or the option"),
+    )
+}
+
+pub(super) fn expression_kind() -> Error {
+    usage(
+        Diagnostic::new("cli/unknown-kind", "a grammar on the command line needs its kind")
+            .found("`--expression` without `--kind`")
+            .help(KIND_HELP),
     )
 }
 

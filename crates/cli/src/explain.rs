@@ -4,6 +4,7 @@ use super::errors;
 use super::output::{Exit, Failure, Output};
 use super::session::Session;
 use super::source::{self, Origin, SourceArgs};
+use super::special::{Piece, SpecialArgs};
 use super::text::{character_at, found_at, hex, in_text, json_bytes, line_column, quoted};
 use super::tokens::{self, TokenizerArgs};
 use grammata::error::{ErrorKind, Result};
@@ -22,6 +23,8 @@ pub(super) struct Arguments {
     tokenizer: TokenizerArgs,
     #[command(flatten)]
     given: Text,
+    #[command(flatten)]
+    special: SpecialArgs,
     /// A token to explain after the text
     #[arg(long, value_name = "ID")]
     token: Option<u32>,
@@ -51,14 +54,24 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         return Err(errors::no_such_token(token.get(), session.compiled.vocabulary().width()).into());
     }
     let mut matcher = session.compiled.matcher();
-    let explanation = match token {
-        None => matcher.explain(&text)?,
-        Some(token) => {
-            let name = arguments.given.text_file.as_deref().map_or("--text".to_owned(), source::name_of);
-            matcher.accept_bytes(&text).map_err(|error| in_text(error, &text, &name))?;
-            matcher.explain_token(token)?
-        }
+    let name = arguments.given.text_file.as_deref().map_or("--text".to_owned(), source::name_of);
+    let pieces = arguments.special.pieces(session.compiled.vocabulary(), &text);
+    // what is explained: the token, otherwise the text after the last special token
+    let start = match (token, pieces.last()) {
+        (Some(_), _) => text.len(),
+        (None, Some(Piece { token: None, start, .. })) => *start,
+        (None, _) => text.len(),
     };
+    let (before, rest) = text.split_at(start);
+    arguments.special.accept(&mut matcher, before).map_err(|error| in_text(error, &text, &name))?;
+    let accepted = matcher.byte_count();
+    let explanation = match token {
+        None => matcher.explain(rest)?,
+        Some(token) => matcher.explain_token(token)?,
+    };
+    let rest = rest.to_vec();
+    // special tokens have no bytes for the matcher, and names in the text
+    let at = start + explanation.position() - accepted;
     // a token stands for bytes or for the end; either may be what the grammar refuses
     let (allowed, whole) = match token {
         None => (explanation.is_viable(), text),
@@ -67,18 +80,18 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             (matcher.mask()?.contains(token), [text.as_slice(), bytes].concat())
         }
     };
-    let forced = forced(&matcher, &explanation, (&whole, token))?;
+    let forced = forced(&matcher, &explanation, (&rest, token))?;
     if output.is_json() {
-        let (line, column) = line_column(&whole, explanation.position());
+        let (line, column) = line_column(&whole, at);
         let token = token.map(|token| tokens::json(session.compiled.vocabulary(), token));
         output.report(&Report {
             grammar: &session.origin,
             viable: allowed,
             may_end: explanation.may_end(),
-            byte: explanation.position(),
+            byte: at,
             line,
             column,
-            found: explanation.found().map(|_| json_bytes(character_at(&whole, explanation.position()))),
+            found: explanation.found().map(|_| json_bytes(character_at(&whole, at))),
             token,
             expected: explanation.expected().iter().map(ExpectationReport::new).collect(),
             forced: json_bytes(&forced),
@@ -89,7 +102,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             let shown = tokens::show(session.compiled.vocabulary(), token);
             writeln!(output, "token {token}: {shown}: {standing}")?;
         }
-        write_explanation(output, &explanation, &whole)?;
+        write_explanation(output, &explanation, &whole, at)?;
         if !forced.is_empty() {
             writeln!(output, "every completion begins with {}", quoted(&forced))?;
         }
@@ -97,19 +110,18 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if allowed { Exit::Done } else { Exit::Rejected })
 }
 
-/// What must follow the whole text, which the token ends if there is one and the matcher has accepted what is before it, if it is
-/// viable.
+/// What must follow the rest of the text, or the token if there is one, if it is viable. The matcher has accepted what is before.
 fn forced(
     matcher: &Matcher,
     explanation: &Explanation,
-    (whole, token): (&[u8], Option<TokenId>),
+    (rest, token): (&[u8], Option<TokenId>),
 ) -> Result<Vec<u8>> {
     if !explanation.is_viable() {
         return Ok(Vec::new());
     }
     let mut ahead = matcher.fork();
     match token {
-        None => ahead.accept_bytes(whole)?,
+        None => ahead.accept_bytes(rest)?,
         Some(token) => match ahead.accept_token(token) {
             // it was explained as the end of the text
             Err(error) if error.kind() == ErrorKind::Rejected => {}
@@ -156,20 +168,25 @@ impl ExpectationReport {
     }
 }
 
-fn write_explanation(output: &mut Output, explanation: &Explanation, whole: &[u8]) -> std::io::Result<()> {
-    let (line, column) = line_column(whole, explanation.position());
+fn write_explanation(
+    output: &mut Output,
+    explanation: &Explanation,
+    whole: &[u8],
+    at: usize,
+) -> std::io::Result<()> {
+    let (line, column) = line_column(whole, at);
     let standing = match (explanation.found(), explanation.may_end()) {
         (Some(_), _) => "the text leaves the grammar",
         (None, true) => "the text is a word of the grammar",
         (None, false) => "the text is a prefix of a word",
     };
     writeln!(output, "{standing}")?;
-    writeln!(output, "  at: byte {}, line {line}, column {column}", explanation.position())?;
+    writeln!(output, "  at: byte {}, line {line}, column {column}", at)?;
     if !explanation.accepted_tail().is_empty() {
         writeln!(output, "  after: {}", quoted(explanation.accepted_tail()))?;
     }
     if explanation.found().is_some() {
-        writeln!(output, "  found: {}", found_at(whole, explanation.position()))?;
+        writeln!(output, "  found: {}", found_at(whole, at))?;
     }
     for (index, expectation) in explanation.expected().iter().enumerate() {
         writeln!(output, "  {} {expectation}", if index == 0 { "expected:" } else { "      or:" })?;

@@ -2,7 +2,7 @@
 
 use super::messages::Verbosity;
 use super::output::{exit_codes, exit_codes_in_short};
-use clap::{Args, Command, ValueEnum};
+use clap::{Arg, ArgAction, Args, Command, ValueEnum};
 use std::ffi::OsString;
 
 // The options of all commands, also of the laboratory's. A doc comment would replace what the program says of itself.
@@ -116,7 +116,15 @@ pub(super) fn with_contract(command: Command) -> Command {
 }
 
 fn with_exit_codes(command: Command) -> Command {
+    // `--limit -1` is a wrong value, not an unknown option
+    let with_negative_numbers = |argument: Arg| match argument.get_action() {
+        ArgAction::Set | ArgAction::Append if !argument.is_positional() => {
+            argument.allow_negative_numbers(true)
+        }
+        _ => argument,
+    };
     command
+        .mut_args(with_negative_numbers)
         .max_term_width(100)
         .after_help(exit_codes_in_short())
         .after_long_help(exit_codes())

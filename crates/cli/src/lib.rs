@@ -22,6 +22,7 @@ mod generate;
 #[cfg(feature = "ort")]
 mod generation;
 mod global;
+mod grammar_files;
 pub mod graph;
 mod inspect;
 mod limit_list;
@@ -29,6 +30,7 @@ pub mod limits;
 mod mask;
 pub mod messages;
 pub mod model;
+mod origin;
 pub mod output;
 mod paths;
 mod plan;
@@ -47,7 +49,7 @@ pub mod tokens;
 pub mod tools;
 mod vocab;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
 use global::{Early, GlobalArgs, OutputFormat};
 use output::{Exit, Failure, Output};
@@ -196,6 +198,7 @@ fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     // the advice to put an unknown option after `--` would make a file's name of it
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
+        remove_far_suggestion(&mut error);
     }
     // where help and usage errors cannot be written there is nobody to tell
     let _ = error.print();
@@ -212,6 +215,19 @@ fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     Exit::Unusable
 }
 
+/// Removes a suggestion of an option that is spelled in quite another way.
+fn remove_far_suggestion(error: &mut clap::Error) {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    if let (Some(given), Some(near)) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg))
+        && grammata::diagnostic::similar(&given, [near.as_str()]).is_empty()
+    {
+        error.remove(ContextKind::SuggestedArg);
+    }
+}
+
 impl Command {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         match self {
@@ -222,7 +238,7 @@ impl Command {
             Command::Mask(arguments) => mask::run(&arguments, output),
             Command::Compile(arguments) => compile::run(&arguments, output),
             Command::Inspect(arguments) => inspect::run(&arguments, output),
-            Command::Check(arguments) => check::run(&arguments, output),
+            Command::Check(arguments) => check::run(arguments, output),
             Command::Explain(arguments) => explain::run(&arguments, output),
             Command::Enumerate(arguments) => enumerate::run(&arguments, output),
             Command::Count(arguments) => count::run(&arguments, output),

@@ -119,7 +119,7 @@ pub(super) fn say(text: &str) {
 
 /// Shows on a terminal that a stage takes its time. Says how long it took if that was more than a second, and with `--verbose`
 /// in any case.
-pub(super) struct Progress {
+pub struct Progress {
     what: &'static str,
     start: Instant,
     bar: Option<ProgressBar>,
@@ -142,6 +142,23 @@ impl Progress {
         Progress::with(what, style.ok().map(|style| style.with_key("tokens", count)))
     }
 
+    /// Begins `what`, in which `total` items are done one after another or at once: [`advance`](Progress::advance) counts them.
+    pub fn with_total(what: &'static str, total: u64) -> Progress {
+        let style = ProgressStyle::with_template("{spinner} {msg} {pos} of {len}, {elapsed}");
+        let progress = Progress::with(what, style.ok());
+        if let Some(bar) = &progress.bar {
+            bar.set_length(total);
+        }
+        progress
+    }
+
+    /// Counts an item as done.
+    pub fn advance(&self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
     fn with(what: &'static str, style: Option<ProgressStyle>) -> Progress {
         let is_shown = std::io::stderr().is_terminal() && verbosity() != Verbosity::Quiet;
         let bar = is_shown.then(|| {
@@ -156,7 +173,7 @@ impl Progress {
     }
 
     /// Ends it and gives the time it took.
-    pub(super) fn finish(mut self) -> Duration {
+    pub fn finish(mut self) -> Duration {
         let elapsed = self.start.elapsed();
         let is_long = self.bar.is_some() && elapsed > Duration::from_secs(1);
         if let Some(bar) = self.bar.take() {

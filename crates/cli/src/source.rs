@@ -1,12 +1,13 @@
 //! Grammars from files, folders and standard input.
 
+use super::errors;
 use super::limits::LimitArgs;
+use super::origin::format_of;
+pub(super) use super::origin::{EXPRESSION, Origin, Text};
 pub use super::paths::{is_standard_input, name_of};
-use super::{errors, messages};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use grammata::automaton::Automaton;
-use grammata::diagnostic;
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::{Error, Result};
 use grammata::grammar::Grammar;
@@ -16,7 +17,6 @@ use grammata::syntax::{
     Notation, Parsed, Source, automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag,
 };
 use grammata_base::files;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, clap::Args)]
 pub(super) struct SourceArgs {
     /// The grammar: a file, a folder of a grammar, or `-` for standard input (with --kind)
-    #[arg(value_name = "GRAMMAR")]
-    pub(super) grammar: PathBuf,
+    #[arg(value_name = "GRAMMAR", required_unless_present = "expression")]
+    pub(super) grammar: Option<PathBuf>,
+    /// The grammar itself, in place of a file (with --kind)
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Grammar")]
+    pub(super) expression: Option<String>,
     /// What the grammar is; by default its name says it
     #[arg(long, value_enum, help_heading = "Grammar")]
     kind: Option<Kind>,
@@ -182,34 +185,6 @@ fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String>
     }
 }
 
-/// Where a grammar is from.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Origin {
-    /// The path as it was given.
-    path: String,
-    /// A value of `--kind`, or `mask-file`.
-    kind: &'static str,
-    /// The kind for people.
-    #[serde(skip)]
-    about: String,
-}
-
-impl Origin {
-    fn of_notation(path: &Path, kind: Notation) -> Origin {
-        Origin { path: path.display().to_string(), kind: kind.id(), about: kind.to_string() }
-    }
-
-    fn of_mask_file(path: &Path) -> Origin {
-        Origin { path: path.display().to_string(), kind: "mask-file", about: "mask file".to_owned() }
-    }
-}
-
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.path, self.about)
-    }
-}
-
 /// A grammar that was read.
 #[derive(Debug)]
 pub(super) struct Loaded {
@@ -239,51 +214,33 @@ impl Loaded {
     }
 }
 
-/// The text of a grammar, and where it is from.
-#[derive(Debug)]
-pub(super) struct Text {
-    name: String,
-    text: String,
-    notation: diagnostic::Notation,
-}
-
-impl Text {
-    fn new(file: &Path, text: String, kind: Notation) -> Text {
-        let notation = match kind {
-            Notation::JsonSchema | Notation::StructuralTag => diagnostic::Notation::Json,
-            Notation::Gbnf => diagnostic::Notation::Gbnf,
-            Notation::Regex | Notation::Lark => diagnostic::Notation::Text,
-            // what stands after a header is a template, in which pointers into the spec lead nowhere
-            Notation::Spec if text.lines().any(|line| line.trim_end() == "# ---") => {
-                diagnostic::Notation::Text
-            }
-            Notation::Spec => format_of(file, &text).into(),
-        };
-        Text { name: name_of(file), text, notation }
-    }
-
-    fn locate(&self, error: Error) -> Error {
-        error.in_source(&diagnostic::Source::new(&self.text, self.notation)).in_file(&self.name)
-    }
-
-    /// How long it is.
-    pub(super) fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Shows warnings with their lines.
-    pub(super) fn warn(&self, mut warnings: Vec<Diagnostic>) {
-        diagnostic::Source::new(&self.text, self.notation).locate(&mut warnings);
-        for warning in warnings {
-            messages::warning(&warning.in_file(self.name.clone()));
-        }
-    }
-}
-
 impl SourceArgs {
     /// Whether the grammar is read from standard input.
     pub(super) fn is_standard_input(&self) -> bool {
-        is_standard_input(&self.grammar)
+        is_standard_input(self.path())
+    }
+
+    /// The path of the grammar; [`EXPRESSION`] if it is on the command line.
+    pub(super) fn path(&self) -> &Path {
+        match (&self.expression, &self.grammar) {
+            (None, Some(path)) => path,
+            (Some(_), _) | (None, None) => Path::new(EXPRESSION),
+        }
+    }
+
+    /// The text at a path, with its file and its kind.
+    fn read(&self, path: &Path, limits: &Limits) -> Result<(PathBuf, String, Notation)> {
+        let (file, text) = match (&self.expression, &self.grammar) {
+            (Some(_), Some(grammar)) => return Err(errors::grammar_twice(grammar)),
+            (Some(text), None) if path == Path::new(EXPRESSION) => (path.to_owned(), text.clone()),
+            _ => read_text(path, limits)?,
+        };
+        let kind = match self.kind {
+            Some(Kind(kind)) => kind,
+            None if self.expression.is_some() => return Err(errors::expression_kind()),
+            None => kind_of(&file, &text)?,
+        };
+        Ok((file, text, kind))
     }
 }
 
@@ -305,7 +262,7 @@ pub(super) fn load_with(
     limits: &Limits,
     defaults: json_schema::Options,
 ) -> Result<Loaded> {
-    load_from(args, &args.grammar, limits, defaults)
+    load_from(args, args.path(), limits, defaults)
 }
 
 /// The same of a grammar at another path.
@@ -324,11 +281,7 @@ pub(super) fn load_from(
     if args.kind.is_none() && is_ours {
         return load_mask_file(args, path, limits);
     }
-    let (file, text) = read_text(path, limits)?;
-    let kind = match args.kind {
-        Some(Kind(kind)) => kind,
-        None => kind_of(&file, &text)?,
-    };
+    let (file, text, kind) = args.read(path, limits)?;
     check_options(args, Some(kind))?;
     let text = Text::new(&file, text, kind);
     let parsed = source(args, kind, &file, &text.text, limits, defaults).and_then(|source| parse(&source));
@@ -535,8 +488,7 @@ pub(super) struct Schema {
 /// # Errors
 /// Those of [`load`]; the grammar is of another kind.
 pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> {
-    let (file, text) = read_text(&args.grammar, limits)?;
-    let kind = args.kind.map_or_else(|| kind_of(&file, &text), |Kind(kind)| Ok(kind))?;
+    let (file, text, kind) = args.read(args.path(), limits)?;
     if kind != Notation::JsonSchema {
         return Err(errors::not_a_schema(kind));
     }
@@ -565,17 +517,6 @@ fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema:
     Ok(documents)
 }
 
-/// A spec's notation: its file's name says it. Elsewhere the content does: a JSON spec without a header
-/// begins with a brace, which no TOML does.
-fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
-    match file.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => automaton_spec::Format::Json,
-        Some("toml") => automaton_spec::Format::Toml,
-        _ if text.trim_start().starts_with('{') => automaton_spec::Format::Json,
-        _ => automaton_spec::Format::Toml,
-    }
-}
-
 /// Reads an automaton spec from the text of a file, whatever its name says.
 pub(super) fn read_spec(
     file: &Path,
@@ -594,7 +535,7 @@ pub(super) fn read_spec(
 
 /// The folder of a file, if it is one.
 fn folder_of(file: &Path) -> Option<PathBuf> {
-    file.parent().filter(|_| !is_standard_input(file)).map(Path::to_owned)
+    file.parent().filter(|_| !is_standard_input(file) && file != Path::new(EXPRESSION)).map(Path::to_owned)
 }
 
 fn by_name(given: &[(String, String)]) -> Result<BTreeMap<String, String>> {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens
-    #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
+    #[arg(value_name = "TOKENIZER")]
     tokenizer: PathBuf,
     #[command(flatten)]
     settings: TokenizerSettings,

@@ -2,11 +2,15 @@
 
 use super::show;
 use super::spec::SpecArgs;
-use crate::messages;
 use crate::output::{Exit, Failure, Output};
+use crate::{errors, messages};
+use grammata::transitions::Count;
 use grammata_agents::plan::{Objective, PartialPlan, Plan, PlanSampler};
 use serde_json::json;
 use std::io::Write;
+
+/// Steps of a drawn plan, unless the arguments say otherwise.
+const WITHIN: usize = 20;
 
 /// Each plan is a line, its steps in the order of execution.
 #[derive(Debug, clap::Args)]
@@ -25,14 +29,14 @@ pub(super) struct Arguments {
     /// Equal seeds draw alike
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
-    /// The greatest number of steps of a drawn plan, where there is no end of plans
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "sample")]
-    within: usize,
+    /// The greatest number of steps of a drawn plan, where there is no end of plans [default: 20]
+    #[arg(long, value_name = "N", requires = "sample")]
+    within: Option<usize>,
     /// Only a plan with the fewest steps
-    #[arg(long, conflicts_with_all = ["sample", "cheapest"])]
+    #[arg(long, conflicts_with_all = ["sample", "cheapest", "limit", "offset"])]
     shortest: bool,
     /// Only a plan of the least cost
-    #[arg(long, conflicts_with = "sample")]
+    #[arg(long, conflicts_with_all = ["sample", "limit", "offset"])]
     cheapest: bool,
 }
 
@@ -64,7 +68,11 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         });
     }
     if let Some(count) = arguments.sample {
-        let mut sampler = PlanSampler::new(&mut plans, arguments.seed, arguments.within);
+        if arguments.within.is_some() && plans.count()? != Count::Infinite {
+            messages::warning(&errors::unused_within());
+        }
+        let within = arguments.within.unwrap_or(WITHIN);
+        let mut sampler = PlanSampler::new(&mut plans, arguments.seed, within);
         for _ in 0..count {
             let plan = sampler.sample()?;
             write(&plan, output)?;
@@ -87,6 +95,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         messages::note(&format!("there are more plans after these {most} (--limit 0 lists all)"));
     } else if listed == 0 && arguments.offset == 0 {
         return Ok(no_plan(output)?);
+    } else if listed == 0 {
+        output.flush()?;
+        messages::warning(&errors::nothing_after("plans", arguments.offset));
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `grammata procedure simulate`: many random sessions, and what they show of a procedure.
 
 use super::{FileArgs, ModeName};
+use crate::messages::Progress;
 use crate::output::{Exit, Failure, Output};
 use crate::source;
 use crate::text::counted;
@@ -70,7 +71,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut traces = arguments.traces.as_deref().map(create).transpose()?;
     let mut counts = Counts::default();
     let workflow = [workflow];
+    let progress = Progress::with_total("simulating sessions", arguments.sessions);
     for number in 0..arguments.sessions {
+        progress.advance();
         // every second agent takes calls with an effect wherever it can
         let options = WalkOptions::default().acts(acts).errors(errors).eager(number % 2 == 1);
         let walk = random_walk(&workflow, &known, &options, arguments.seed.wrapping_add(number));
@@ -79,6 +82,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             writeln!(file, "{}", Value::Array(walk.events)).map_err(|cause| Error::io(path, &cause))?;
         }
     }
+    progress.finish();
     if let (Some(file), Some(path)) = (&mut traces, &arguments.traces) {
         file.flush().map_err(|cause| Error::io(path, &cause))?;
     }

@@ -28,6 +28,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
+    if arguments.request.trim().is_empty() {
+        return Err(crate::errors::empty_request().into());
+    }
     let (mut pipeline, _) = arguments.pipeline.load(0.0, &limits)?;
     let found = pipeline.with(|finder, mut writer| finder.find(&arguments.request, &[], writer.as_mut()))?;
     for (number, query) in (1..).zip(&found.queries) {

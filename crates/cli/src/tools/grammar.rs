@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TEXT")]
     text: Vec<String>,
     /// Write the grammar itself
-    #[arg(long)]
+    #[arg(long, conflicts_with = "text")]
     show: bool,
 }
 

@@ -15,11 +15,12 @@ mod request;
 
 use super::limits::LimitArgs;
 use super::output::{Exit, Failure, Output};
-use super::source;
+use super::{errors, messages, source};
 use clap::Subcommand;
 use grammata::diagnostic::{Diagnostic, Notation, Source};
 use grammata::error::{Error, Result};
-use grammata_agents::tools::{self, Document, GrammarOptions, ReadOptions, ToolSet};
+use grammata_agents::tools::{self, Document, GrammarOptions, ReadOptions, ToolSet, YamlPlaces};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Tools that a model may call: FILE is an OpenAPI document (JSON or YAML), MCP's `tools/list`, declarations of functions
@@ -109,6 +110,9 @@ impl SetArgs {
         let limits = self.limits.get();
         let texts: Vec<String> =
             self.files.iter().map(|file| source::text(file, &limits)).collect::<Result<_>>()?;
+        if self.label.len() > self.files.len() {
+            return Err(errors::too_many_labels(self.label.len(), self.files.len()));
+        }
         let names: Vec<String> = self.files.iter().map(|file| source::name_of(file)).collect();
         let labels: Vec<String> = self
             .files
@@ -119,11 +123,34 @@ impl SetArgs {
         let options = read_options(self);
         let documents = labels.iter().zip(&texts).map(|(label, text)| Document { label, text });
         let mut set = tools::read(documents, &options).map_err(|error| match self.files.as_slice() {
-            [file] => error.in_source(&notation(&texts[0])).in_file(&source::name_of(file)),
+            [file] => error
+                .map(|mut diagnostic| {
+                    locate(&texts[0], [&mut diagnostic]);
+                    diagnostic
+                })
+                .in_file(&source::name_of(file)),
             _ => error,
         })?;
         set.check(&GrammarOptions::arguments(limits));
+        self.warn_of_hidden(labels.iter().zip(&texts).map(|(label, text)| Document { label, text }));
         Ok(Loaded { set, names, texts })
+    }
+}
+
+impl SetArgs {
+    /// Warns of names of `--hide` that no parameter has.
+    fn warn_of_hidden<'d>(&self, documents: impl Iterator<Item = Document<'d>>) {
+        if self.hide.is_empty() {
+            return;
+        }
+        // the set that was read does not know what it hides
+        let Ok(open) = tools::read(documents, &read_options(self).hidden(Vec::new())) else { return };
+        let all: Vec<serde_json::Value> = open.tools().iter().map(|tool| tool.arguments.value()).collect();
+        let members = all.iter().filter_map(|schema| schema["properties"].as_object());
+        let known: BTreeSet<&str> = members.flat_map(|members| members.keys().map(String::as_str)).collect();
+        for name in self.hide.iter().filter(|name| !known.contains(name.as_str())) {
+            messages::warning(&errors::nothing_hidden(name, known.iter().copied()));
+        }
     }
 }
 
@@ -154,16 +181,20 @@ impl Loaded {
         for (index, text) in self.texts.iter().enumerate() {
             let of_document =
                 located.iter_mut().zip(diagnostics).filter(|(_, (document, _))| *document == index);
-            notation(text).locate(of_document.map(|(diagnostic, _)| diagnostic));
+            locate(text, of_document.map(|(diagnostic, _)| diagnostic));
         }
         located
     }
 }
 
-/// Pointers lead into JSON only.
-fn notation(text: &str) -> Source<'_> {
+/// Gives diagnostics the lines of a document in JSON, YAML or Python.
+fn locate<'d>(text: &str, diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>) {
     let is_json = text.trim_start().starts_with(['{', '[']);
-    Source::new(text, if is_json { Notation::Json } else { Notation::Text })
+    let source = Source::new(text, if is_json { Notation::Json } else { Notation::Text });
+    match YamlPlaces::read(text).filter(|_| !is_json) {
+        Some(places) => source.locate_with(diagnostics, |pointer| Some(places.find(pointer))),
+        None => source.locate(diagnostics),
+    }
 }
 
 fn stem(file: &Path) -> String {

@@ -1,6 +1,7 @@
 //! `grammata tools prompt`: the documentation of tools for a prompt.
 
 use super::SetArgs;
+use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use crate::text::counted;
 use clap::ValueEnum;
@@ -53,6 +54,11 @@ impl From<LevelName> for Level {
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
+    if let Some(name) =
+        arguments.tool.iter().find(|name| loaded.set.callable().all(|tool| tool.name != **name))
+    {
+        return Err(errors::unknown_tool(name, loaded.set.callable().map(|tool| tool.name.as_str())).into());
+    }
     let is_chosen = |name: &String| arguments.tool.is_empty() || arguments.tool.contains(name);
     let tools: Vec<_> = loaded.set.callable().filter(|tool| is_chosen(&tool.name)).collect();
     if output.is_json() {

@@ -292,31 +292,27 @@ fn graph_draws_dot_and_svg() {
 
 #[test]
 fn vocab_describes_a_tokenizer() {
-    let shown = out(0, &["vocab", "--tokenizer", TOKENIZER]);
+    let shown = out(0, &["vocab", TOKENIZER]);
     assert!(shown.contains("49152 token ids") && shown.contains("<|im_end|>"), "{shown}");
-    let found = json(0, &["vocab", "--tokenizer", TOKENIZER, "--output-format=json", "--width", "49200"]);
+    let found = json(0, &["vocab", TOKENIZER, "--output-format=json", "--width", "49200"]);
     assert_eq!((&found["width"], &found["unused"]), (&49200.into(), &48.into()));
     assert_eq!(found["eos"], serde_json::json!([0, 2]));
     assert_eq!(found["fingerprint"].as_str().unwrap().len(), 64);
-    let encoded =
-        json(0, &["vocab", "--tokenizer", TOKENIZER, "--encode", "hello wörld", "--output-format=json"]);
+    let encoded = json(0, &["vocab", TOKENIZER, "--encode", "hello wörld", "--output-format=json"]);
     let texts = encoded["tokens"].as_array().unwrap().iter().map(|token| token["text"].as_str().unwrap());
     assert_eq!(texts.collect::<String>(), "hello wörld");
-    assert_eq!(
-        out(0, &["vocab", "--tokenizer", TOKENIZER, "--token", "2"]),
-        "2  <|im_end|>  (end of sequence)\n"
-    );
-    refused("cli/no-such-token", &["vocab", "--tokenizer", TOKENIZER, "--token", "50000"]);
+    assert_eq!(out(0, &["vocab", TOKENIZER, "--token", "2"]), "2  <|im_end|>  (end of sequence)\n");
+    refused("cli/no-such-token", &["vocab", TOKENIZER, "--token", "50000"]);
 }
 
 #[test]
 fn vocab_counts_duplicates_and_missing_bytes() {
     let folder = folder(&[("list.json", r#"["a", "b", "a", "<end>"]"#)]);
     let list = text(&folder.path().join("list.json")).to_owned();
-    let found = json(0, &["vocab", "--tokenizer", &list, "--eos", "3", "--output-format=json"]);
+    let found = json(0, &["vocab", &list, "--eos", "3", "--output-format=json"]);
     assert_eq!((&found["duplicates"], &found["ordinary"]), (&1.into(), &3.into()));
     assert_eq!(found["missing_bytes"].as_array().unwrap().len(), 254);
-    refused("cli/not-encodable", &["vocab", "--tokenizer", &list, "--eos", "3", "--encode", "abc"]);
+    refused("cli/not-encodable", &["vocab", &list, "--eos", "3", "--encode", "abc"]);
 }
 
 #[test]

@@ -101,13 +101,7 @@ fn every_command_has_the_same_exit_codes() {
     assert_eq!(ends(&["check", "--text", "x"], "good.regex", &[]).0, 1);
     assert_eq!(ends(&["explain", "--text", "x"], "good.regex", &[]).0, 1);
     assert_eq!(ends(&["mask", "--prefix", "x"], "good.regex", &[]).0, 1);
-    let vocab = run(&[
-        "vocab",
-        "--tokenizer",
-        "tests/data/smollm2/tokenizer.json",
-        "--set-limit",
-        "tokenizer_bytes=9",
-    ]);
+    let vocab = run(&["vocab", "tests/data/smollm2/tokenizer.json", "--set-limit", "tokenizer_bytes=9"]);
     assert_eq!(vocab.code, 4, "{}", vocab.err);
 }
 
@@ -173,7 +167,7 @@ fn errors_are_json_where_results_are() {
     let usage = json(2, &["count", &files.path("p.regex"), "--output-format=json", "--no-such-option"]);
     assert_eq!(usage["diagnostics"][0]["code"], "cli/usage");
     assert!(usage["diagnostics"][0]["message"].as_str().unwrap().contains("--no-such-option"), "{usage}");
-    let missing = json(2, &["vocab", "--tokenizer", "no/such.json", "--output-format=json"]);
+    let missing = json(2, &["vocab", "no/such.json", "--output-format=json"]);
     assert_eq!(
         (&missing["diagnostics"][0]["file"], &missing["diagnostics"][0]["line"]),
         (&"no/such.json".into(), &Value::Null)
@@ -187,7 +181,7 @@ fn help_names_options_of_the_program() {
     let err = refused("gbnf/no-root", &["count", &files.path("g.gbnf")]);
     assert!(err.contains("`--root`, for instance to `start`"), "{err}");
     assert_eq!(run(&["count", &files.path("g.gbnf"), "--root", "start"]).out, "1\n");
-    let err = refused("vocabulary/no-eos", &["vocab", "--tokenizer", &files.path("list.json")]);
+    let err = refused("vocabulary/no-eos", &["vocab", &files.path("list.json")]);
     assert!(err.contains("`--eos`") && !err.contains("LoadOptions"), "{err}");
     let err = refused("io/file", &["count", &files.path("p.regx")]);
     assert!(err.contains(&format!("did you mean `{}`?", files.path("p.regex"))), "{err}");

@@ -1,9 +1,8 @@
 //! `grammata retrieve`: search by words; with the feature `ort` vectors of a tiny encoder, and queries of a tiny decoder.
 
-use crate::cli::{json, out, refused, run};
+use crate::cli::{json, out, refused};
 use crate::retrieve_files::{Files, strs};
 use serde_json::json;
-use std::path::{Path, PathBuf};
 
 #[test]
 fn the_shipped_catalogue_is_searched_by_the_words_of_sentences() {
@@ -85,6 +84,8 @@ fn without_onnx_runtime_it_says_how_to_build() {
 #[cfg(feature = "ort")]
 mod with_onnx_runtime {
     use super::*;
+    use crate::cli::run;
+    use std::path::{Path, PathBuf};
 
     const DECODER: &str = "tests/data/tiny-decoder";
     const PROMPT: &str = "Name.\n---\n{{ request }}:";

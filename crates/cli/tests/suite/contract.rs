@@ -61,7 +61,7 @@ const CALLS: &[(&str, &str)] = &[
         "tools request",
         r#"catalogues/services/openapi.json --call {"name":"searchRestaurants","arguments":{"city":"Rome"}}"#,
     ),
-    ("vocab", "--tokenizer tests/data/smollm2/tokenizer.json"),
+    ("vocab", "tests/data/smollm2/tokenizer.json"),
 ];
 
 /// Members of reports whose own members are named by the user's data.

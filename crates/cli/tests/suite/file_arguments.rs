@@ -22,7 +22,7 @@ const READERS: &[(&[&str], bool)] = &[
     (&["mask", SCHEMA, "--tokenizer", "FILE"], false),
     (&["mask", SCHEMA, "--tokenizer", TOKENIZER, "--prefix-file", "FILE"], false),
     (&["compile", SCHEMA, "--tokenizer", TOKENIZER, "--corpus", "FILE", "-o", "/dev/null/none"], false),
-    (&["vocab", "--tokenizer", "FILE"], false),
+    (&["vocab", "FILE"], false),
     (&["inspect", "FILE"], true),
     (&["tools", "list", "FILE"], false),
     (&["tools", "check", "FILE"], false),

@@ -17,6 +17,7 @@ mod plan_cli;
 mod procedure_simulate;
 mod process;
 mod retrieve_files;
+mod silence;
 
 /// The example `travel`, which the pages run.
 #[path = "../../../../examples/travel/mod.rs"]

@@ -1,0 +1,75 @@
+//! The grammars of a folder.
+
+use super::errors;
+use super::source;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::syntax::Notation;
+use std::path::{Path, PathBuf};
+
+/// Folders inside each other, at most: a link may lead back.
+const DEPTH: usize = 16;
+
+/// What was found in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The grammars in the order of their names: files, and folders of one grammar.
+    pub(super) grammars: Vec<PathBuf>,
+    /// Files whose names are of no kind of grammar, and specs of other things.
+    pub(super) others: usize,
+}
+
+/// Finds the grammars of a folder and of the folders in it. A folder that holds exactly one of `schema.json` and the like is one
+/// grammar, and is not looked into.
+///
+/// # Errors
+/// A folder or a file cannot be read.
+pub(super) fn find(folder: &Path, limits: &Limits) -> Result<Found> {
+    let mut found = Found::default();
+    let mut open = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let io = |cause: std::io::Error| errors::io(&folder, &cause);
+        for entry in std::fs::read_dir(&folder).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            if path.is_dir() {
+                match is_grammar_folder(&path) {
+                    true => found.grammars.push(path),
+                    false if depth < DEPTH => open.push((path, depth + 1)),
+                    false => found.others += 1,
+                }
+            } else if path.is_file() && is_grammar(&path, limits)? {
+                found.grammars.push(path);
+            } else {
+                found.others += 1;
+            }
+        }
+    }
+    found.grammars.sort();
+    Ok(found)
+}
+
+fn is_grammar_folder(folder: &Path) -> bool {
+    let names = Notation::ALL.iter().flat_map(|notation| notation.folder_files());
+    names.filter(|name| folder.join(name).is_file()).count() == 1
+}
+
+/// Whether a file is a grammar by its name; a spec also by its kind, since other files are TOML too.
+fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
+    // most names tell without the text
+    if Notation::of_file(file, "").is_none() {
+        return Ok(false);
+    }
+    let text = source::text(file, limits)?;
+    Ok(match Notation::of_file(file, &text) {
+        Some(Notation::Spec) => text.lines().any(is_kind_of_spec),
+        kind => kind.is_some(),
+    })
+}
+
+/// Whether a line of TOML or JSON says that the file is an automaton spec.
+fn is_kind_of_spec(line: &str) -> bool {
+    let Some((_, value)) = line.split_once("kind") else { return false };
+    ["dfa", "nfa", "pda", "cfg"]
+        .iter()
+        .any(|kind| value.contains(&format!("\"{kind}\"")) || value.contains(&format!("'{kind}'")))
+}

@@ -1,0 +1,92 @@
+//! Where a grammar is from, and its text.
+
+use super::messages;
+use super::paths::name_of;
+use grammata::diagnostic::{self, Diagnostic};
+use grammata::error::Error;
+use grammata::syntax::{Notation, automaton_spec};
+use serde::Serialize;
+use std::path::Path;
+
+/// What a grammar on the command line is called.
+pub(super) const EXPRESSION: &str = "--expression";
+
+/// Where a grammar is from.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Origin {
+    /// The path as it was given.
+    path: String,
+    /// A value of `--kind`, or `mask-file`.
+    kind: &'static str,
+    /// The kind for people.
+    #[serde(skip)]
+    about: String,
+}
+
+impl Origin {
+    pub(super) fn of_notation(path: &Path, kind: Notation) -> Origin {
+        Origin { path: path.display().to_string(), kind: kind.id(), about: kind.to_string() }
+    }
+
+    pub(super) fn of_mask_file(path: &Path) -> Origin {
+        Origin { path: path.display().to_string(), kind: "mask-file", about: "mask file".to_owned() }
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.path, self.about)
+    }
+}
+
+/// The text of a grammar, and where it is from.
+#[derive(Debug)]
+pub(super) struct Text {
+    name: String,
+    pub(super) text: String,
+    notation: diagnostic::Notation,
+}
+
+impl Text {
+    pub(super) fn new(file: &Path, text: String, kind: Notation) -> Text {
+        let notation = match kind {
+            Notation::JsonSchema | Notation::StructuralTag => diagnostic::Notation::Json,
+            Notation::Gbnf => diagnostic::Notation::Gbnf,
+            Notation::Regex | Notation::Lark => diagnostic::Notation::Text,
+            // what stands after a header is a template, in which pointers into the spec lead nowhere
+            Notation::Spec if text.lines().any(|line| line.trim_end() == "# ---") => {
+                diagnostic::Notation::Text
+            }
+            Notation::Spec => format_of(file, &text).into(),
+        };
+        Text { name: name_of(file), text, notation }
+    }
+
+    pub(super) fn locate(&self, error: Error) -> Error {
+        error.in_source(&diagnostic::Source::new(&self.text, self.notation)).in_file(&self.name)
+    }
+
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Shows warnings with their lines.
+    pub(super) fn warn(&self, mut warnings: Vec<Diagnostic>) {
+        diagnostic::Source::new(&self.text, self.notation).locate(&mut warnings);
+        for warning in warnings {
+            messages::warning(&warning.in_file(self.name.clone()));
+        }
+    }
+}
+
+/// A spec's notation: its file's name says it. Elsewhere the content does: a JSON spec without a header
+/// begins with a brace, which no TOML does.
+pub(super) fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => automaton_spec::Format::Json,
+        Some("toml") => automaton_spec::Format::Toml,
+        _ if text.trim_start().starts_with('{') => automaton_spec::Format::Json,
+        _ => automaton_spec::Format::Toml,
+    }
+}
