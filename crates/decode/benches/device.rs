@@ -2,6 +2,8 @@
 //!
 //! Arguments: `--cuda N` or `--cpu`, `--quick` (small vocabularies and batches), `--models-only`, and folders of models. Writes a report in Markdown; ends with 1 if something is wrong.
 
+#![allow(clippy::print_stdout)]
+
 use grammata::limits::Limits;
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
