@@ -1,6 +1,7 @@
 //! Checks a device and measures decoding on it: `cargo xtask device-check`.
 //!
-//! Arguments: `--cuda N` or `--cpu`, `--quick` (small vocabularies and batches), `--models-only`, and folders of models. Writes a report in Markdown; ends with 1 if something is wrong.
+//! Arguments: `--cuda N` or `--cpu`, `--quick` (small vocabularies and batches), `--models-only`, and folders of models.
+//! Writes a report in Markdown; ends with 1 if something is wrong.
 
 #![allow(clippy::print_stdout)]
 
