@@ -1,7 +1,7 @@
 """Calls of many tools from Python beside other engines: one grammar of all tools, as their documents describe it.
 
-    grammata tools list --json catalogues/services/openapi.json > tools.jsonl
-    python benches/tools_peers.py --tools tools.jsonl --tokenizer tokenizer.json --eos 128009 --engines llguidance,xgrammar 10 100 1000
+    grammata tools list --output-format json catalogues/services/openapi.json > tools.json
+    python benches/tools_peers.py --tools tools.json --tokenizer tokenizer.json --eos 128009 --engines llguidance,xgrammar 10 100 1000
 
 A call is text, then `<tool_call>`, the object with name and arguments, `</tool_call>`: in XGrammar triggered tags, in llguidance
 a structural tag for each tool (`StructTag`), or one `anyOf` of JSON Schema (`llguidance-anyof`, without text before the call). Of N tools more than the documents have are copies
@@ -131,7 +131,7 @@ def resident() -> int:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     with open(options.tools) as file:
-        known = [json.loads(line) for line in file]
+        known = json.load(file)["tools"]
     known = sorted((tool for tool in known if not tool["refusal"]), key=lambda tool: tool["name"])
     count = options.counts[0]
     tools = []

@@ -1,7 +1,7 @@
 //! What every command has: the global options, and the exit codes at the end of its help.
 
 use super::messages::Verbosity;
-use super::output::{exit_codes, exit_codes_in_short};
+use super::output::{OutputFormat, exit_codes, exit_codes_in_short};
 use clap::{Arg, ArgAction, Args, Command, ValueEnum};
 use std::ffi::OsString;
 
@@ -34,16 +34,6 @@ pub(super) struct GlobalArgs {
         help_heading = "Global options"
     )]
     color: Color,
-}
-
-/// The form of results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum OutputFormat {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON object on one line, with the diagnostics and the exit code
-    Json,
 }
 
 /// When colours are used.

@@ -51,8 +51,8 @@ mod vocab;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
-use global::{Early, GlobalArgs, OutputFormat};
-use output::{Exit, Failure, Output};
+use global::{Early, GlobalArgs};
+use output::{Exit, Failure, Output, OutputFormat};
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Standard output, and how a command ends.
 
-use super::global::OutputFormat;
 use super::messages;
+use clap::ValueEnum;
 use grammata::error::{Error, ErrorKind};
 use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -92,6 +92,16 @@ impl From<io::Error> for Failure {
     fn from(cause: io::Error) -> Failure {
         Failure::Output(cause)
     }
+}
+
+/// The form of results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum OutputFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object on one line, with the diagnostics and the exit code
+    Json,
 }
 
 /// The version of the JSON objects. It grows when a member is renamed, removed or gets another meaning.

@@ -8,7 +8,7 @@ fn figures_are_those_of_the_requests() {
     let files = Files::new();
     let requests = files.path("requests.jsonl");
     let journal = files.path("journal.jsonl");
-    let base = ["--requests", &requests, "-k", "2", "--mode", "utterance"];
+    let base = ["--requests", &requests, "-k", "2", "--query-mode", "utterance"];
     let found =
         json(0, &strs(&files.arguments(&["evaluate"], &[&base[..], &["--output-format=json"]].concat())));
     assert_eq!(found["requests"], 3);
@@ -43,7 +43,11 @@ fn what_is_missing_is_named() {
     let wrong: [(&str, &[&str], &[&str]); 3] = [
         ("cli/no-requests", &["evaluate"], &["--requests", &requests, "--where", "split=z"]),
         ("io/file", &["evaluate"], &["--requests", "no/such/file"]),
-        ("cli/needs-model", &["drafts"], &["--requests", &requests, "--output", "x", "--mode", "zero_shot"]),
+        (
+            "cli/needs-model",
+            &["drafts"],
+            &["--requests", &requests, "--output", "x", "--query-mode", "zero-shot"],
+        ),
     ];
     for (code, command, more) in wrong {
         refused(code, &strs(&files.arguments(command, more)));
@@ -61,7 +65,8 @@ mod with_onnx_runtime {
     fn training(files: &Files, folder: &str, threads: &str) -> std::collections::BTreeMap<String, String> {
         let (prompt, requests) = (files.path("prompt.txt"), files.path("requests.jsonl"));
         let folder = files.path(folder);
-        let more = ["--model", DECODER, "--threads", threads, "--prompt", &prompt, "--requests", &requests];
+        let more =
+            ["--model", DECODER, "--threads", threads, "--prompt-template", &prompt, "--requests", &requests];
         let more =
             [&more[..], &["--output", &folder, "--drafts", "3", "--max-tokens", "30", "-k", "2"]].concat();
         let run = run(&strs(&files.arguments(&["drafts"], &more)));

@@ -35,7 +35,7 @@ pub(in crate::commands) struct Arguments {
     #[arg(long, value_name = "N", help_heading = "Requests")]
     sample: Option<usize>,
     /// Search the descriptions of the needed tools instead: what perfect queries would reach
-    #[arg(long, conflicts_with = "mode", help_heading = "Requests")]
+    #[arg(long, conflicts_with = "query_mode", help_heading = "Requests")]
     ceiling: bool,
     /// Keep each result in this file as a JSON line, and go on where it ends
     #[arg(long, value_name = "FILE", help_heading = "Results")]
