@@ -1,9 +1,10 @@
 //! Checks a device and measures decoding on it: `cargo xtask device-check`.
 //!
-//! Arguments: `--cuda N` or `--cpu`, `--quick` (small vocabularies and batches), `--models-only`, and folders of models.
+//! Arguments: `--cuda N` or `--cpu`, `--quick` (small vocabularies and batches), `--models-only`,
+//! `--jobs FILE` (a JSON array of objects with a `schema`: generates a thousand times under them and writes JSON Lines), and folders of models.
 //! Writes a report in Markdown; ends with 1 if something is wrong.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::expect_used)]
 
 use grammata::limits::Limits;
 use grammata::syntax::json_schema;
@@ -13,8 +14,8 @@ use grammata_decode::ort::{
     ChoiceCases, Device, ModelOptions, OrtModel, check_choices, check_sequences, library_info, time_choices,
 };
 use grammata_decode::{
-    Choice, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, PromptTokenizer, Rows,
-    SamplingParams, SequenceId, run_together,
+    Choice, Constraint, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, NgramDraft,
+    PromptTokenizer, Rows, SamplingParams, SequenceId, run_together, speculative,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -62,12 +63,14 @@ fn run() -> Result<usize> {
     let mut device = Device::Cuda(0);
     let mut models = Vec::new();
     let (mut quick, mut models_only) = (false, false);
+    let mut jobs = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--cpu" => device = Device::Cpu,
             "--quick" => quick = true,
             "--models-only" => models_only = true,
+            "--jobs" => jobs = arguments.next().map(PathBuf::from),
             "--cuda" => {
                 let number = arguments.next().and_then(|number| number.parse().ok());
                 device = Device::Cuda(number.unwrap_or(0));
@@ -85,7 +88,10 @@ fn run() -> Result<usize> {
         wrong += sequences(device)?;
     }
     for folder in models {
-        wrong += generations(device, &folder, quick)?;
+        wrong += match &jobs {
+            Some(jobs) => many(device, &folder, jobs)?,
+            None => generations(device, &folder, quick)?,
+        };
     }
     Ok(wrong)
 }
@@ -299,6 +305,103 @@ fn generations(device: Device, folder: &Path, quick: bool) -> Result<usize> {
             }
         }
     }
+    Ok(wrong)
+}
+
+/// Generates under the schemas of a file, in batches of 32 with random limits, until there are a thousand outputs, each of which
+/// is written with its limit as a line of JSON; then some greedily with speculation and without.
+fn many(device: Device, folder: &Path, jobs: &Path) -> Result<usize> {
+    let limits = Limits::default();
+    let parts = ModelFolder::open(folder, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let ends: Vec<TokenId> = parts.end_tokens.iter().map(|&id| TokenId::new(id)).collect();
+    let vocabulary = Arc::new(Vocabulary::from_file(&parts.tokenizer, &LoadOptions::default().eos(ends))?);
+    let text = std::fs::read_to_string(jobs).expect("the file of jobs");
+    let jobs: Vec<serde_json::Value> = serde_json::from_str(&text).expect("a JSON array");
+    let compiler = Compiler::new(Arc::clone(&vocabulary));
+    let compile = |job: &serde_json::Value| {
+        let schema = job.get("schema").unwrap_or(job).to_string();
+        compiler.compile(&json_schema::compile(&schema, &json_schema::Options::default())?.grammar)
+    };
+    let grammars = jobs.iter().map(compile).collect::<Result<Vec<_>>>()?;
+    let options = ModelOptions::default().device(device).context_length(parts.context_length);
+    let mut model = OrtModel::load(&parts.model, &options)?;
+    let mut random = 1_u64;
+    // the least limit from a random one on within which a completion is known
+    let mut limit = |grammar: usize| -> Result<usize> {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut limit = 20 + (random >> 33) as usize % 180;
+        while grammars[grammar].matcher().check_budget(limit).is_err() && limit < 4000 {
+            limit += 10;
+        }
+        Ok(limit)
+    };
+    let request = |number: usize, limit: usize| {
+        GenerationOptions::default()
+            .max_tokens(limit)
+            .end_tokens(parts.end_tokens.clone())
+            .sampling(SamplingParams::default().temperature(0.8).top_p(0.95).seed(number as u64))
+    };
+    let (mut wrong, start, mut tokens) = (0, Instant::now(), 0);
+    for first in (0..1000).step_by(32) {
+        let mut decoders = Vec::new();
+        let mut made = Vec::new();
+        for number in first..(first + 32).min(1000) {
+            let grammar = number % grammars.len();
+            let limit = limit(grammar)?;
+            let prompt = tokenizer.encode(PROMPTS[number % 4], true)?;
+            let matcher = Box::new(grammars[grammar].matcher());
+            decoders.push(Decoder::new(
+                &mut model,
+                &*vocabulary,
+                Some(matcher),
+                &prompt,
+                &request(number, limit),
+            )?);
+            made.push((grammar, limit));
+        }
+        run_together(&mut model, &mut decoders, &mut |place, event| {
+            if let Err(error) = event {
+                println!("{place}: {error}");
+            }
+        })?;
+        for (decoder, (grammar, limit)) in decoders.into_iter().zip(made) {
+            let output = decoder.close(&mut model);
+            tokens += output.tokens.len();
+            let whole = serde_json::from_str::<serde_json::Value>(&output.text).is_ok();
+            wrong += usize::from(!whole || output.tokens.len() > limit);
+            let line = serde_json::json!({"job": grammar, "limit": limit, "tokens": output.tokens.len(), "text": output.text});
+            eprintln!("{line}");
+        }
+    }
+    let time = start.elapsed().as_secs_f64();
+    println!(
+        "1000 outputs, {tokens} tokens, {:.0} tokens/s; {wrong} not whole or over their limit",
+        tokens as f64 / time
+    );
+    let mut same = 0;
+    for number in 0..20 {
+        let mut texts = Vec::new();
+        let prompt = tokenizer.encode(PROMPTS[number % 4], true)?;
+        let limit = limit(number)?;
+        let greedy = request(number, limit).sampling(SamplingParams::default());
+        for draft in [0, 4] {
+            let mut matcher = grammars[number].matcher();
+            let constraint = Some(&mut matcher as &mut dyn Constraint);
+            let output = speculative(
+                &mut model,
+                &*vocabulary,
+                constraint,
+                &prompt,
+                &greedy,
+                &mut NgramDraft::default(),
+                draft,
+            )?;
+            texts.push(output.text);
+        }
+        same += usize::from(texts[0] == texts[1]);
+    }
+    println!("20 greedy texts with speculation and without: {same} equal");
     Ok(wrong)
 }
 
