@@ -2,7 +2,7 @@
 
 use super::errors;
 use super::mask::{allowed_chunks, bits};
-use super::sampler::SamplingParams;
+use super::sampling::SamplingParams;
 use grammata::error::Result;
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! Settings of a generation, and what it gives.
 
 use super::finish::FinishReason;
-use super::sampler::SamplingParams;
+use super::sampling::SamplingParams;
 use super::timings::Timings;
 use std::time::Duration;
 

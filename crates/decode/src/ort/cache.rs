@@ -1,6 +1,6 @@
 //! Key-value caches: immutable blocks that sequences share until they differ.
 
-use super::copier::GraphCopier;
+use super::copier::{GraphCopier, Source};
 use super::errors;
 use super::signature::KvCacheShape;
 use grammata::error::Result;
@@ -193,10 +193,10 @@ fn copied(
             copies.collect::<ort::Result<_>>().map_err(errors::run)?
         }
         Copier::Device(graphs) => {
-            let sources = sources(caches, length);
+            let (blocks, sources) = sources(caches, length);
             let copies = shapes.iter().enumerate().map(|(tensor, shape)| {
                 let values: Vec<&DynValue> =
-                    sources.iter().filter_map(|source| source.block.values.get(tensor)).collect();
+                    blocks.iter().filter_map(|block| block.values.get(tensor)).collect();
                 graphs.copy(&values, &sources, shape.half)
             });
             copies.collect::<Result<_>>()?
@@ -206,33 +206,23 @@ fn copied(
     Ok(Arc::new(Block::new(length, rows, values)))
 }
 
-/// Rows of one block, in the order in which they are wanted, and which of their positions.
-pub(super) struct Source<'a> {
-    block: &'a Arc<Block>,
-    pub(super) rows: Vec<i64>,
-    /// the positions that are wanted
-    pub(super) positions: Vec<i64>,
-    /// number of zeros to put before them
-    pub(super) padding: usize,
-}
-
-/// The blocks that caches one after the other are rows of, if the same positions of them are wanted.
-fn sources<'a>(caches: &[&'a Cache], length: usize) -> Vec<Source<'a>> {
-    let mut sources: Vec<Source<'a>> = Vec::new();
+/// The blocks that caches one after the other are rows of, and what is wanted of them; those of one block are together if the
+/// same positions are wanted.
+fn sources<'a>(caches: &[&'a Cache], length: usize) -> (Vec<&'a Arc<Block>>, Vec<Source>) {
+    let (mut blocks, mut sources): (Vec<&Arc<Block>>, Vec<Source>) = (Vec::new(), Vec::new());
     for cache in caches {
         let row = cache.row as i64;
         let positions: Vec<i64> = cache.positions().map(|position| position as i64).collect();
+        let same = blocks.last().is_some_and(|block| Arc::ptr_eq(block, &cache.block));
         match sources.last_mut() {
-            Some(last) if Arc::ptr_eq(last.block, &cache.block) && last.positions == positions => {
-                last.rows.push(row);
-            }
+            Some(last) if same && last.positions == positions => last.rows.push(row),
             _ => {
-                let padding = length - cache.length;
-                sources.push(Source { block: &cache.block, rows: vec![row], positions, padding });
+                blocks.push(&cache.block);
+                sources.push(Source { rows: vec![row], positions, padding: length - cache.length });
             }
         }
     }
-    sources
+    (blocks, sources)
 }
 
 /// `length` positions of every head of the tensor number `tensor` of each cache, the last of them those of the cache.

@@ -7,7 +7,7 @@ use super::locate::environment;
 use super::session::{Device, Runtime};
 use crate::choice::{Choice, Chosen, HostChooser};
 use crate::mask::allows;
-use crate::sampler::SamplingParams;
+use crate::sampling::SamplingParams;
 use crate::scores::log_probability_of;
 use grammata::error::Result;
 use half::f16;

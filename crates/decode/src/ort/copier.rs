@@ -1,6 +1,5 @@
 //! Copies of caches on the device that they are on.
 
-use super::cache::Source;
 use super::errors;
 use super::graph::{GraphBuilder, whole};
 use super::session::Runtime;
@@ -9,6 +8,17 @@ use ort::memory::MemoryInfo;
 use ort::session::{IoBinding, Session};
 use ort::value::{DynValue, Tensor, TensorElementType};
 use rustc_hash::FxHashMap;
+
+/// What is wanted of one block of caches.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// Rows, in the order in which they are wanted.
+    pub(super) rows: Vec<i64>,
+    /// The positions of each row, rising.
+    pub(super) positions: Vec<i64>,
+    /// Number of zeros to put before them.
+    pub(super) padding: usize,
+}
 
 /// Runs graphs that cut caches and put rows of several together. There is one for each number of blocks, made when it is
 /// needed first.
@@ -29,12 +39,7 @@ impl GraphCopier {
     ///
     /// # Errors
     /// A failure of the device.
-    pub(super) fn copy(
-        &mut self,
-        values: &[&DynValue],
-        sources: &[Source<'_>],
-        half: bool,
-    ) -> Result<DynValue> {
+    pub(super) fn copy(&mut self, values: &[&DynValue], sources: &[Source], half: bool) -> Result<DynValue> {
         let kind = (values.len(), half);
         let made = match self.graphs.remove(&kind) {
             Some(made) => made,
