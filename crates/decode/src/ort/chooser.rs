@@ -2,25 +2,24 @@
 
 use super::copied::{Counts, count};
 use super::errors;
+use super::graph::Graphs;
 use super::network::{Kind, build};
 use super::session::{Runtime, host_memory};
 use crate::choice::{Choice, Chosen};
 use crate::errors as decode_errors;
 use grammata::error::Result;
-use ort::session::{IoBinding, Session};
+use ort::session::IoBinding;
 use ort::value::{DynTensor, OwnedTensorArrayData, PrimitiveTensorElementType, Tensor, TensorElementType};
-use rustc_hash::FxHashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// Runs the graphs of [`network`](super::network) on the device of a model. A graph is made when it is needed first.
 #[derive(Debug)]
 pub(super) struct Chooser {
-    runtime: Runtime,
     vocabulary: usize,
     logits: TensorElementType,
     counts: Arc<Counts>,
-    graphs: FxHashMap<Kind, (Session, IoBinding)>,
+    graphs: Graphs<Kind>,
 }
 
 /// A choice from a row of one tensor.
@@ -34,7 +33,7 @@ impl Chooser {
     /// For rows of `vocabulary` logits, 16-bit floats or 32-bit ones.
     pub(super) fn new(runtime: Runtime, vocabulary: usize, half: bool, counts: Arc<Counts>) -> Chooser {
         let logits = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
-        Chooser { runtime, vocabulary, logits, counts, graphs: FxHashMap::default() }
+        Chooser { vocabulary, logits, counts, graphs: Graphs::new(runtime) }
     }
 
     /// Makes choices from rows of `tensor`, `[sequences, positions, vocabulary]`.
@@ -81,16 +80,8 @@ impl Chooser {
         placed: &[Placed<'_>],
         kind: Kind,
     ) -> Result<(Vec<i64>, Vec<f32>, Vec<f32>)> {
-        let made = match self.graphs.remove(&kind) {
-            Some(made) => made,
-            None => {
-                let graph = build(self.vocabulary, self.logits, kind).map_err(errors::run)?;
-                let session = graph.session(&self.runtime)?;
-                let binding = session.create_binding().map_err(errors::run)?;
-                (session, binding)
-            }
-        };
-        let (session, binding) = self.graphs.entry(kind).or_insert(made);
+        let (vocabulary, logits) = (self.vocabulary, self.logits);
+        let (session, binding) = self.graphs.get(kind, || build(vocabulary, logits, kind))?;
         let mut inputs = Inputs { binding, bytes: 0, rows: placed.len() };
         let bound = inputs.bind(tensor, placed, kind, self.vocabulary);
         count(&self.counts.choices, inputs.bytes);

@@ -1,13 +1,11 @@
 //! Copies of caches on the device that they are on.
 
 use super::errors;
-use super::graph::{GraphBuilder, whole};
+use super::graph::{GraphBuilder, Graphs, whole};
 use super::session::Runtime;
 use grammata::error::Result;
 use ort::memory::MemoryInfo;
-use ort::session::{IoBinding, Session};
 use ort::value::{DynValue, Tensor, TensorElementType};
-use rustc_hash::FxHashMap;
 
 /// What is wanted of one block of caches.
 #[derive(Debug)]
@@ -24,14 +22,13 @@ pub(super) struct Source {
 /// needed first.
 #[derive(Debug)]
 pub(super) struct GraphCopier {
-    runtime: Runtime,
     memory: MemoryInfo<'static>,
-    graphs: FxHashMap<(usize, bool), (Session, IoBinding)>,
+    graphs: Graphs<(usize, bool)>,
 }
 
 impl GraphCopier {
     pub(super) fn new(runtime: Runtime) -> Result<GraphCopier> {
-        Ok(GraphCopier { memory: runtime.memory()?, runtime, graphs: FxHashMap::default() })
+        Ok(GraphCopier { memory: runtime.memory()?, graphs: Graphs::new(runtime) })
     }
 
     /// The positions wanted of the rows of each source, one source after the other: `values` are the tensors of the sources,
@@ -40,16 +37,8 @@ impl GraphCopier {
     /// # Errors
     /// A failure of the device.
     pub(super) fn copy(&mut self, values: &[&DynValue], sources: &[Source], half: bool) -> Result<DynValue> {
-        let kind = (values.len(), half);
-        let made = match self.graphs.remove(&kind) {
-            Some(made) => made,
-            None => {
-                let session = build(values.len(), half).map_err(errors::run)?.session(&self.runtime)?;
-                let binding = session.create_binding().map_err(errors::run)?;
-                (session, binding)
-            }
-        };
-        let (session, binding) = self.graphs.entry(kind).or_insert(made);
+        let parts = values.len();
+        let (session, binding) = self.graphs.get((parts, half), || build(parts, half))?;
         let mut run = || -> ort::Result<DynValue> {
             for (number, (value, source)) in values.iter().zip(sources).enumerate() {
                 binding.bind_input(format!("cache{number}"), value)?;

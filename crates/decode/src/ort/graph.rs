@@ -6,11 +6,14 @@ use grammata::error::Result;
 use ort::editor::{Graph, Model, Node, ONNX_DOMAIN, Opset};
 use ort::memory::Allocator;
 use ort::operator::Attribute;
-use ort::session::Session;
+use ort::session::{IoBinding, Session};
 use ort::value::{
     Outlet, PrimitiveTensorElementType, Shape, SymbolicDimensions, Tensor, TensorElementType, ValueType,
 };
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Debug;
+use std::hash::Hash;
 
 /// The operators are those of this version of ONNX's set.
 const OPSET: u32 = 17;
@@ -104,6 +107,35 @@ impl GraphBuilder {
         };
         let builder = runtime.builder().map_err(errors::run)?;
         finish().and_then(|model| model.into_session(&builder)).map_err(errors::run)
+    }
+}
+
+/// Sessions of graphs on the device of a model, by kind. Each is made when it is needed first.
+#[derive(Debug)]
+pub(super) struct Graphs<K> {
+    runtime: Runtime,
+    made: FxHashMap<K, (Session, IoBinding)>,
+}
+
+impl<K: Copy + Eq + Hash> Graphs<K> {
+    pub(super) fn new(runtime: Runtime) -> Graphs<K> {
+        Graphs { runtime, made: FxHashMap::default() }
+    }
+
+    /// The session of a kind, with a binding of its own; `build` gives its graph.
+    pub(super) fn get(
+        &mut self,
+        kind: K,
+        build: impl FnOnce() -> ort::Result<GraphBuilder>,
+    ) -> Result<&mut (Session, IoBinding)> {
+        match self.made.entry(kind) {
+            Entry::Occupied(made) => Ok(made.into_mut()),
+            Entry::Vacant(place) => {
+                let session = build().map_err(errors::run)?.session(&self.runtime)?;
+                let binding = session.create_binding().map_err(errors::run)?;
+                Ok(place.insert((session, binding)))
+            }
+        }
     }
 }
 
