@@ -18,6 +18,9 @@ pub struct Decision {
     pub completion: String,
     /// The natural logarithm of the probability with which the policy gave this answer, if it knows it.
     pub log_probability: Option<f64>,
+    /// The natural logarithms of the probabilities of the tokens of `completion` after `prompt`, among all tokens, if the
+    /// policy is a model that was asked for them ([`PromptOptions::token_log_probabilities`](super::policy::PromptOptions)).
+    pub token_log_probabilities: Option<Vec<f64>>,
 }
 
 impl Decision {
@@ -29,6 +32,7 @@ impl Decision {
             taken: answer.places.clone(),
             completion: question.completion(&answer.places),
             log_probability: answer.log_probability,
+            token_log_probabilities: answer.token_log_probabilities.clone(),
         }
     }
 

@@ -14,7 +14,8 @@ pub struct Episode {
 }
 
 /// The episodes of one task as rows for a trainer, a row for each decision: `task`, `sample` (the episode's place), `step`,
-/// `prompt`, `options` and `completion` (texts), `chosen` (the options taken), `logprob` of the completion under the policy or null, `reward` of the plan,
+/// `prompt`, `options` and `completion` (texts), `chosen` (the options taken), `logprob` of the choice under the policy or null,
+/// `token_logprobs` (the log-probabilities of the tokens of `completion` after `prompt` under the model) or null, `reward` of the plan,
 /// and `advantage`, the reward less the mean of the task's episodes, which is REINFORCE's baseline.
 pub fn policy_rows(task: &str, episodes: &[Episode]) -> Vec<Value> {
     let mut rows = Vec::new();
@@ -32,6 +33,7 @@ pub fn policy_rows(task: &str, episodes: &[Episode]) -> Vec<Value> {
                 "completion": decision.completion,
                 "chosen": decision.chosen(),
                 "logprob": decision.log_probability,
+                "token_logprobs": decision.token_log_probabilities,
                 "reward": episode.reward,
                 "advantage": advantage,
             }));

@@ -34,6 +34,16 @@ pub(super) fn exhausted_search(most: usize) -> Error {
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
+pub(super) fn exhausted_orders(orders: usize) -> Error {
+    let diagnostic = Diagnostic::new(
+        "plan/budget-exhausted",
+        "no order of the steps was found, though not all were tried",
+    )
+    .found(format!("more than {orders} partial orders"))
+    .help("give the steps in the order of the spec's words, or check a part of the plan");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
 pub(super) fn exhausted_questions(questions: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
         .found(format!("more than {questions} questions"))

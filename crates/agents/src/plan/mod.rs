@@ -4,6 +4,7 @@
 //! lowered over action codes to the same automaton that makes masks ([`PlanAutomaton`]), and registers beside the
 //! configuration hold how often actions came and what they require.
 
+mod any_order;
 mod arguments;
 mod automaton;
 mod completion;

@@ -300,7 +300,12 @@ fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     let line_words = words(line);
     let is = |text: &str| words(text) == line_words;
     if symbol.set.is_some() {
-        return if rank == 0 { elements(symbol, line) } else { None };
+        let pattern = |text: &str| elements(symbol, text, line);
+        return match rank {
+            0 => pattern(&symbol.text),
+            1 => symbol.aliases.iter().find_map(|alias| pattern(alias)),
+            _ => None,
+        };
     }
     let found = match rank {
         0 => is(&symbol.outline()),
@@ -311,10 +316,11 @@ fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     found.then(Vec::new)
 }
 
-/// The elements in a line of a set-valued symbol: as the symbol spells them, or in any order and letter case.
-fn elements(symbol: &Symbol, line: &str) -> Option<Vec<usize>> {
+/// The elements in a line of a set-valued symbol, whose text is `pattern`: as the symbol spells them, or in any order and
+/// letter case.
+fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     let set = symbol.set.as_ref()?;
-    let (pattern, line) = (symbol.text.trim(), line.trim());
+    let (pattern, line) = (pattern.trim(), line.trim());
     if let Some((elements, _)) =
         spelled(symbol, pattern, line).into_iter().find(|&(_, length)| length == line.len())
     {

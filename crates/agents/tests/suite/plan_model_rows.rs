@@ -49,8 +49,8 @@ fn rows_have_the_prompt_and_the_completion_that_the_model_was_asked_for() {
         let questions = Questions::new(automaton.spec(), Some("Go.")).unwrap();
         let search = SearchOptions::default();
         let mut model = Function::new(WIDTH, noise);
-        let mut policy =
-            ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();
+        let asked = options(mode, 1).token_log_probabilities(true);
+        let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
         let found = Greedy.run(&mut Problem::new(&mut automaton, &mut policy, &questions, &search)).unwrap();
         let score = found.score.unwrap();
         let plan = found.plan.unwrap();
@@ -99,6 +99,18 @@ fn rows_have_the_prompt_and_the_completion_that_the_model_was_asked_for() {
                 normalised(&[0, 1, 2].map(of))[taken]
             };
             assert!((found - expected).abs() < 1e-4, "{mode:?}: {found} is not {expected}");
+            // of the tokens among all tokens, whatever the other options are
+            let prompt = bytes(prompt);
+            let tokens = bytes(&completion);
+            let after =
+                |place: usize| softmax(&noise(&[&prompt, &tokens[..place]].concat()), tokens[place]).ln();
+            let expected: Vec<f64> = (0..tokens.len()).map(after).collect();
+            let found_tokens: Vec<f64> = serde_json::from_value(row["token_logprobs"].clone()).unwrap();
+            assert_eq!(found_tokens.len(), expected.len());
+            assert!(
+                found_tokens.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4),
+                "{found_tokens:?}"
+            );
             sum += found * f64::from(u8::from(sample == 0));
             assert_eq!(row["reward"], json!([2.0, 0.5][sample]));
             assert_eq!(row["advantage"], json!([0.75, -0.75][sample]));

@@ -29,7 +29,7 @@ impl Policy for Table {
     fn choose(&mut self, question: &Question) -> Result<Answer> {
         let scores = self.scores(question)?;
         let best = (0..scores.len()).rev().max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-        Ok(Answer { places: vec![best.unwrap()], log_probability: Some(scores[best.unwrap()]) })
+        Ok(Answer { log_probability: Some(scores[best.unwrap()]), ..Answer::one(best.unwrap()) })
     }
 
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {

@@ -62,7 +62,7 @@ fn with_model(_: &Arguments, _: &mut Output) -> Result<Exit, Failure> {
 
 #[cfg(feature = "ort")]
 fn with_model(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let mut model = super::model::LoadedModel::load(&arguments.policy, &arguments.spec.limits.get())?;
+    let mut model = super::model::LoadedModel::load(&arguments.policy, false, &arguments.spec.limits.get())?;
     let mut policy = model.policy()?;
     chat(arguments, &mut policy, output)
 }

@@ -17,8 +17,12 @@ pub(super) struct LoadedModel {
 }
 
 impl LoadedModel {
-    /// Loads the model that `--model` names.
-    pub(super) fn load(arguments: &PolicyArgs, limits: &Limits) -> Result<LoadedModel> {
+    /// Loads the model that `--model` names. With `token_log_probabilities` its answers carry those of their tokens.
+    pub(super) fn load(
+        arguments: &PolicyArgs,
+        token_log_probabilities: bool,
+        limits: &Limits,
+    ) -> Result<LoadedModel> {
         let path = arguments.model.as_ref().ok_or_else(errors::needs_model)?;
         let model = PolicyModel::load(path, &arguments.model_settings, limits)?;
         let mode = match arguments.prompt_mode {
@@ -27,8 +31,11 @@ impl LoadedModel {
         };
         let (temperature, top_p, seed) = (arguments.temperature, arguments.top_p, arguments.seed);
         let sampling = SamplingParams::default().temperature(temperature).top_p(top_p).seed(seed);
-        let options =
-            PromptOptions::default().mode(mode).orders(usize::from(arguments.orders)).sampling(sampling);
+        let options = PromptOptions::default()
+            .mode(mode)
+            .orders(usize::from(arguments.orders))
+            .sampling(sampling)
+            .token_log_probabilities(token_log_probabilities);
         Ok(LoadedModel { model, options })
     }
 

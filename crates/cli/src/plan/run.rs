@@ -342,7 +342,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
 
     const MOST_TOKENS: usize = 120;
     let limits = arguments.spec.limits.get();
-    let mut model = LoadedModel::load(&arguments.policy, &limits)?;
+    let mut model = LoadedModel::load(&arguments.policy, arguments.policy_data.is_some(), &limits)?;
     let compiler = Compiler::new(Arc::clone(model.vocabulary()));
     let mut policy = model.policy()?;
     let tokens = Arc::new(AtomicUsize::new(0));

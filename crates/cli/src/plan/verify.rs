@@ -26,6 +26,9 @@ pub(super) struct Arguments {
     /// Steps that need no input and make something need not be named
     #[arg(long)]
     inputs_implied: bool,
+    /// Accept any order in which each step follows the steps whose outputs it takes
+    #[arg(long)]
+    reordered: bool,
     /// Do not look for the nearest plan
     #[arg(long)]
     no_nearest: bool,
@@ -41,12 +44,21 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let plan = ReadPlan::parse(&text, &spec)?;
     let implied = if arguments.inputs_implied { plans.sources() } else { Vec::new() };
-    match plans.verify(&plan, &implied)? {
+    let verdict = plans.verify(&plan, &implied)?;
+    let reordered = match verdict {
+        Verdict::Wrong { .. } if arguments.reordered => plans.find_order(&plan, &implied)?,
+        _ => None,
+    };
+    let is_reordered = reordered.is_some();
+    match reordered.map_or(verdict, Verdict::Valid) {
         Verdict::Valid(found) => {
             if output.is_json() {
-                output.report(&json!({ "valid": true, "steps": show::json(&found, &spec) }))?;
+                let steps = show::json(&found, &spec);
+                output.report(&json!({ "valid": true, "reordered": is_reordered, "steps": steps }))?;
             } else {
-                writeln!(output, "valid: {}", crate::text::counted(found.steps.len(), "step"))?;
+                let other = if is_reordered { ", in another order of independent steps" } else { "" };
+                let steps = crate::text::counted(found.steps.len(), "step");
+                writeln!(output, "valid: {steps}{other}")?;
             }
             Ok(Exit::Done)
         }

@@ -35,17 +35,20 @@ pub struct Answer {
     pub places: Vec<usize>,
     /// The natural logarithm of the probability with which the policy gives this answer, if it knows it.
     pub log_probability: Option<f64>,
+    /// The natural logarithms of the probabilities of the tokens of the answer's text after the question, among all tokens
+    /// of a model's vocabulary, if a model was asked for them.
+    pub token_log_probabilities: Option<Vec<f64>>,
 }
 
 impl Answer {
     /// One choice, by its place.
     pub fn one(place: usize) -> Answer {
-        Answer { places: vec![place], log_probability: None }
+        Answer::set(vec![place])
     }
 
     /// Elements of a set, by their places in rising order.
     pub fn set(places: Vec<usize>) -> Answer {
-        Answer { places, log_probability: None }
+        Answer { places, log_probability: None, token_log_probabilities: None }
     }
 }
 

@@ -23,7 +23,7 @@ impl Policy for RandomPolicy {
         let count = question.choices.len().max(1);
         let Some((min, max)) = question.set else {
             let log_probability = Some(-(count as f64).ln());
-            return Ok(Answer { places: vec![self.0.random_range(0..count)], log_probability });
+            return Ok(Answer { log_probability, ..Answer::one(self.0.random_range(0..count)) });
         };
         let places: Vec<usize> = (0..question.choices.len()).collect();
         let size = self.0.random_range(min..=max.max(min));

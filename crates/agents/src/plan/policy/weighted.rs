@@ -78,7 +78,7 @@ impl Policy for WeightedPolicy<'_> {
         let scores = self.scores(question)?;
         let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
         let (place, score) = best.map_or((0, 0.0), |(place, score)| (place, *score));
-        Ok(Answer { places: vec![place], log_probability: Some(score) })
+        Ok(Answer { log_probability: Some(score), ..Answer::one(place) })
     }
 
     fn arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {

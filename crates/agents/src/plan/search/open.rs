@@ -68,7 +68,7 @@ impl Open {
         for (place, (choice, score)) in scored.choices.into_iter().zip(scored.scores).enumerate() {
             let mut next = Open { score: self.score + score.min(0.0), choices: count, ..self.clone() };
             if let Some(question) = &scored.question {
-                let answer = Answer { places: vec![place], log_probability: Some(score) };
+                let answer = Answer { log_probability: Some(score), ..Answer::one(place) };
                 let decision = Decision::of(question, self.partial.len(), &answer);
                 next.decision = decisions.push(next.decision, decision);
             }

@@ -77,15 +77,28 @@ pub struct PromptOptions {
     pub orders: usize,
     /// How it chooses a token of what it writes, or an option by its score. Its seed is that of random orders, too.
     pub sampling: SamplingParams,
+    /// Whether answers carry the log-probabilities of their tokens, as a trainer needs them. Each token of an answer costs
+    /// a run of the model. Default: off.
+    pub token_log_probabilities: bool,
 }
 
 impl Default for PromptOptions {
     fn default() -> PromptOptions {
-        PromptOptions { mode: PromptMode::default(), orders: 1, sampling: SamplingParams::default() }
+        PromptOptions {
+            mode: PromptMode::default(),
+            orders: 1,
+            sampling: SamplingParams::default(),
+            token_log_probabilities: false,
+        }
     }
 }
 
-grammata_base::setters!(PromptOptions { mode: PromptMode, orders: usize, sampling: SamplingParams });
+grammata_base::setters!(PromptOptions {
+    mode: PromptMode,
+    orders: usize,
+    sampling: SamplingParams,
+    token_log_probabilities: bool,
+});
 
 /// What a model was asked to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,6 +137,7 @@ pub struct ModelPolicy<'m> {
     mode: PromptMode,
     orders: usize,
     sampler: Sampler,
+    token_log_probabilities: bool,
     grammars: FxHashMap<(usize, Option<(usize, usize)>), CompiledGrammar>,
 }
 
@@ -148,7 +162,7 @@ impl<'m> ModelPolicy<'m> {
         encoder: Box<dyn PromptEncoder + 'm>,
         options: PromptOptions,
     ) -> Result<ModelPolicy<'m>> {
-        let PromptOptions { mode, orders, sampling } = options;
+        let PromptOptions { mode, orders, sampling, token_log_probabilities } = options;
         Ok(ModelPolicy {
             session: Session::new(model)?,
             compiler: Compiler::new(Arc::clone(&vocabulary)),
@@ -157,6 +171,7 @@ impl<'m> ModelPolicy<'m> {
             mode,
             orders: orders.max(1),
             sampler: Sampler::new(sampling)?,
+            token_log_probabilities,
             grammars: FxHashMap::default(),
         })
     }
@@ -196,11 +211,9 @@ impl<'m> ModelPolicy<'m> {
             PromptMode::Text | PromptMode::Open => self.text_scores(&prompt, &question.choices),
         }
     }
-}
 
-impl Policy for ModelPolicy<'_> {
-    /// The number that the model writes, or the choice with the best score, or one that is sampled by its score.
-    fn choose(&mut self, question: &Question) -> Result<Answer> {
+    /// The number that the model writes, or a choice by its score.
+    fn choice(&mut self, question: &Question) -> Result<Answer> {
         if question.set.is_some() || self.mode == PromptMode::Answer && self.orders == 1 {
             let written = self.answer(question)?;
             let answer = answer_of(question, &written.text);
@@ -210,9 +223,21 @@ impl Policy for ModelPolicy<'_> {
         let scores = self.scores(question)?;
         let weights: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
         let place = self.sampler.sample(&weights, None)? as usize;
-        Ok(Answer { places: vec![place], log_probability: scores.get(place).copied() })
+        Ok(Answer { log_probability: scores.get(place).copied(), ..Answer::one(place) })
     }
+}
 
+impl Policy for ModelPolicy<'_> {
+    /// The number that the model writes, or the choice with the best score, or one that is sampled by its score.
+    fn choose(&mut self, question: &Question) -> Result<Answer> {
+        let answer = self.choice(question)?;
+        if !self.token_log_probabilities {
+            return Ok(answer);
+        }
+        let completion = question.completion(&answer.places);
+        let tokens = self.token_log_probabilities(&question.text, &completion)?;
+        Ok(Answer { token_log_probabilities: Some(tokens), ..answer })
+    }
     /// Logarithms of the probabilities of the choices, averaged over the orders, which sum to 1. Those of
     /// [`PromptMode::Answer`] are those of [`PromptMode::Likelihood`].
     ///

@@ -1,9 +1,11 @@
 //! Options scored by their own texts.
 
 use super::ModelPolicy;
+use super::distribution::Distribution;
 use super::trie::{Closing, TokenTrie};
 use crate::plan::question::Choice;
 use grammata::error::Result;
+use grammata::vocabulary::TokenId;
 
 impl ModelPolicy<'_> {
     /// The natural logarithms of the probabilities of texts as the beginning of the model's answer to a prompt. With
@@ -16,6 +18,22 @@ impl ModelPolicy<'_> {
         let prompt = self.encoder.prompt(prompt)?;
         let closing = if ended { Closing::Then(self.vocabulary.eos().to_vec()) } else { Closing::Any };
         self.continuations(&prompt, texts.iter().copied(), &closing)
+    }
+
+    /// The natural logarithms of the probabilities of a text's tokens after a prompt, among all tokens: each after those
+    /// before it. The tokens are those of the encoder.
+    ///
+    /// # Errors
+    /// As [`log_likelihoods`](ModelPolicy::log_likelihoods).
+    pub fn token_log_probabilities(&mut self, prompt: &str, text: &str) -> Result<Vec<f64>> {
+        let mut tokens = self.encoder.prompt(prompt)?;
+        let mut found = Vec::new();
+        for token in self.encoder.answer(text)? {
+            let logits = self.session.logits(&tokens)?;
+            found.push(Distribution::of(logits).of_token(TokenId::new(token)));
+            tokens.push(token);
+        }
+        Ok(found)
     }
 
     fn continuations<'t>(
