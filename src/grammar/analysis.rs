@@ -1,7 +1,8 @@
-//! Which expressions have words, and which have the empty word: least fixpoints, in linear time.
+//! Which expressions are productive and which are nullable: least fixed points, in time linear in the grammar for
+//! grammars without conditions on members.
 //!
-//! An expression becomes true when enough of what it depends on is true; a work list carries the news to
-//! its users (the counting algorithm for Horn clauses, Dowling and Gallier 1984).
+//! An expression holds once enough of its operands hold; a worklist propagates this to the expressions that use it (the
+//! counting algorithm for Horn clauses, Dowling and Gallier 1984).
 
 use super::Grammar;
 use super::conditions;
@@ -10,7 +11,7 @@ use super::ids::ExprId;
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 
-/// What is asked of each expression.
+/// A property that an [`Analysis`] computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
     /// Some byte string is in its language.
@@ -21,19 +22,19 @@ pub enum Property {
 
 /// A property of every expression of a grammar.
 ///
-/// Intersections and complements are false until [`set`](Analysis::set): whether they have words does not
-/// follow from their operands.
+/// Intersections and complements do not hold until [`set`](Analysis::set): whether they have words does not follow from
+/// their operands.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     property: Property,
     holds: Vec<bool>,
-    /// The weight of the operands that are still to become true; [`NEVER`] if nothing but `set` makes it true.
+    /// Per expression, the weight of operands that must still become true; [`NEVER`] if only `set` can make it true.
     missing: Vec<u64>,
-    /// Users of expression `e`, and what it weighs there: `users[first[e]..first[e + 1]]`.
+    /// The users of expression `e`, each with the weight of `e` in it: `users[first[e]..first[e + 1]]`.
     first: Vec<u32>,
     users: Vec<(ExprId, u64)>,
     queue: Vec<ExprId>,
-    /// Lists of members that are examined again when more of their members have words.
+    /// Conditional lists of members; they are examined again whenever more expressions hold.
     searched: Vec<ExprId>,
 }
 
@@ -51,13 +52,13 @@ impl Analysis {
         }
     }
 
-    /// Which expressions have words if those that are `excluded` have none.
+    /// Computes which expressions are productive if the `excluded` ones are not.
     pub fn productive_without(grammar: &Grammar, excluded: impl Fn(ExprId) -> bool) -> Analysis {
         Analysis::with_leaves(grammar, Property::Productive, |_| true, excluded)
     }
 
-    /// Which expressions have words if of the byte strings, byte sets, classes and token terminals only those do that
-    /// `leaf` admits.
+    /// Computes which expressions are productive if, among byte strings, byte sets, classes and token terminals, only
+    /// those admitted by `leaf` are. Intersections and complements are assumed to be productive.
     pub fn productive_if(grammar: &Grammar, leaf: impl Fn(&Expression) -> bool) -> Analysis {
         let mut analysis = Analysis::with_leaves(grammar, Property::Productive, leaf, |_| false);
         analysis.assume_locksteps(grammar);
@@ -121,11 +122,11 @@ impl Analysis {
         self.holds[id.index()]
     }
 
-    /// Makes the property true of an expression of the grammar, and of all that follow from it.
+    /// Makes the property hold of an expression and propagates the consequences.
     pub fn set(&mut self, grammar: &Grammar, id: ExprId) {
         if !self.holds[id.index()] {
             if self.first.is_empty() {
-                // who uses what was not asked for so far
+                // `in_few_passes` has built no table of users: build it now
                 *self = Analysis::with_leaves(grammar, self.property, |_| true, |_| false);
             }
             self.holds[id.index()] = true;
@@ -175,7 +176,7 @@ impl Analysis {
     }
 }
 
-/// Whether a list of members has lists, given what has words.
+/// Whether a list of members is productive, given which expressions hold.
 fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
     let Expression::Members(members) = expression else { return false };
     let further = (members.rest.is_some_and(&holds), holds(members.separator));
@@ -186,12 +187,12 @@ fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
     members.has_lists(further, has_words)
 }
 
-/// The fixpoint by going through the expressions in their order, in which operands come first, so that only references
-/// to rules may ask for another pass. `None` if that takes more than a few.
+/// Computes the fixed point by passes over the expressions in table order. Operands come first, so only references to
+/// rules can require another pass. Returns `None` if four passes are not enough.
 fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
     let mut holds = vec![false; grammar.expressions().len()];
     for _ in 0..4 {
-        // the bodies of rules that did not hold when a reference to them was examined
+        // the bodies of rules that did not hold when their reference was examined
         let mut references: SmallVec<[ExprId; 32]> = SmallVec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             if holds[index] {
@@ -203,7 +204,7 @@ fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
                 held += if holds[id.index()] { weight } else { 0 };
             };
             holds[index] = match expression {
-                // what most are needs no weighing
+                // the most frequent kinds need no weights
                 Expression::Sequence(list) => list.iter().all(|id| holds[id.index()]),
                 Expression::Choice(list) => list.iter().any(|id| holds[id.index()]),
                 _ => match needs(grammar, expression, property, |_| true, on) {
@@ -226,9 +227,9 @@ fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
 
 enum Needs {
     All,
-    /// Operands of this weight together.
+    /// Holds once operands of this total weight hold.
     Weight(u64),
-    /// That there is a list of members.
+    /// A search decides whether some list of members satisfies the conditions.
     Search,
     Never,
 }
@@ -263,7 +264,7 @@ fn needs(
             list.iter().for_each(|&id| on(id, 1));
             Needs::Weight(1)
         }
-        // every exit is reached
+        // every exit of a sound graph is reachable
         Expression::WordGraph(graph) if productive => {
             graph.exits().iter().for_each(|&id| on(id, 1));
             Needs::Weight(1)
@@ -277,7 +278,7 @@ fn needs(
             expression.for_each_child(|id| on(id, 1));
             Needs::All
         }
-        // whether there are this many different items is found out by a search
+        // a later search decides whether there are `min` different items
         Expression::Distinct(list) if list.min == 0 => Needs::All,
         Expression::Distinct(list) if productive => {
             list.items.iter().take(list.min as usize).for_each(|&item| on(item, 1));
@@ -293,7 +294,7 @@ fn needs(
             let optional = (members.members.len() - required) as u64;
             let required = required as u64;
             let further = u64::from(members.min).saturating_sub(required);
-            // no number of optional members weighs as much as one that must be there
+            // a required member outweighs all optional members together
             let whole = optional + 1 + further;
             for member in &members.members {
                 on(member.value, if member.required { whole } else { 1 });
@@ -316,12 +317,12 @@ fn needs(
     }
 }
 
-/// Which expressions have words if all intersections and complements do: exact for grammars without them.
+/// Computes which expressions are productive if all intersections and complements are: exact for grammars without them.
 pub fn productive(grammar: &Grammar) -> Analysis {
     Analysis::productive_if(grammar, |_| true)
 }
 
-/// Which rules the root uses, directly or through others; by rule id.
+/// Marks, by rule id, the rules that the root reaches, itself included.
 pub fn reachable(grammar: &Grammar) -> Vec<bool> {
     let mut rules = vec![false; grammar.rules().len()];
     let mut seen = vec![false; grammar.expressions().len()];

@@ -19,9 +19,9 @@ use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Methods never fail: what is wrong (a
-/// limit exceeded, a rule without a body, a repeat whose bounds are crossed) is kept and reported by
-/// [`build`](GrammarBuilder::build), so that front ends read like the grammar they make.
+/// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Methods never fail: the first error (a limit
+/// exceeded, a rule without a body, a repeat with crossed bounds) is reported by [`build`](GrammarBuilder::build), so
+/// that front ends read like the grammar they make.
 ///
 /// ```
 /// use grammata::grammar::GrammarBuilder;
@@ -37,12 +37,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct GrammarBuilder {
     expressions: Vec<Expression>,
-    /// Ids by the hashes of their expressions, with these.
+    /// Expression ids with the 32-bit hashes of their expressions.
     ids: HashTable<(u32, ExprId)>,
     rules: Vec<(Box<str>, Option<ExprId>)>,
     labels: Labels,
     limits: Limits,
-    /// The work that is left for what is built.
+    /// The budget for the work of compiling this grammar.
     work: Budget,
     error: Option<crate::Error>,
 }
@@ -59,7 +59,8 @@ impl GrammarBuilder {
         GrammarBuilder::with_limits(Limits::default())
     }
 
-    /// A builder with limits of one's own: `grammar_nodes` counts expressions, rules, labels and members.
+    /// A builder with the given limits: `grammar_nodes` bounds the number of expressions, rules and labels together,
+    /// and the length of each list of members or tokens and of each word graph.
     pub fn with_limits(limits: Limits) -> GrammarBuilder {
         let mut builder = GrammarBuilder {
             expressions: Vec::with_capacity(128),
@@ -75,17 +76,17 @@ impl GrammarBuilder {
         builder
     }
 
-    /// The limits that this builder keeps.
+    /// The limits that this builder enforces.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The work that front ends may still do for what is built.
+    /// The budget for the work of front ends on this grammar.
     pub(crate) fn work(&self) -> &Budget {
         &self.work
     }
 
-    /// The first error so far, if any: front ends that loop over big inputs can stop early.
+    /// The first error so far, if any. Front ends that loop over large inputs can stop early.
     pub fn error(&self) -> Option<&crate::Error> {
         self.error.as_ref()
     }
@@ -95,7 +96,7 @@ impl GrammarBuilder {
         self.expressions.len()
     }
 
-    /// Whether nothing has been added.
+    /// Whether nothing was added since the builder was created.
     pub fn is_empty(&self) -> bool {
         self.expressions.len() <= 2 && self.rules.is_empty()
     }
@@ -105,7 +106,8 @@ impl GrammarBuilder {
         &self.expressions[id.index()]
     }
 
-    /// The ids of an expression and of all those in it, each after those in it. What a rule stands for is not in it.
+    /// The ids of an expression and of its direct and indirect operands, operands first. References to rules are not
+    /// followed.
     pub(crate) fn within(&self, root: ExprId) -> Vec<ExprId> {
         let mut reached = FxHashSet::default();
         let mut open = vec![root];
@@ -126,7 +128,7 @@ impl GrammarBuilder {
     fn intern(&mut self, expression: Expression) -> ExprId {
         let full = FxBuildHasher.hash_one(&expression);
         let hash = (full >> 32) as u32 ^ full as u32;
-        // tables look at both ends
+        // the hash table uses the high and the low bits of a hash
         let spread = |hash: u32| u64::from(hash) << 32 | u64::from(hash);
         let expressions = &self.expressions;
         let same = |&(known, id): &(u32, ExprId)| known == hash && expressions[id.index()] == expression;
@@ -135,7 +137,7 @@ impl GrammarBuilder {
             Entry::Vacant(vacant) => vacant,
         };
         let used = expressions.len() + self.rules.len() + self.labels.len();
-        // the first two, empty and never, are there under any limit: past it they stand in for the rest
+        // the empty and the impossible expression exist under any limit: `never` replaces all expressions above it
         let allowed = used < self.limits.grammar_nodes || expressions.len() < 2;
         match ExprId::new(expressions.len()) {
             Some(id) if allowed => {
@@ -156,7 +158,7 @@ impl GrammarBuilder {
         ExprId::EMPTY
     }
 
-    /// No string.
+    /// The empty language.
     pub fn never(&mut self) -> ExprId {
         ExprId::NEVER
     }
@@ -193,7 +195,7 @@ impl GrammarBuilder {
         }
     }
 
-    /// One token of a set, by its id.
+    /// One token of a set, identified by its id. An empty set is an error.
     pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
         if terminal.is_empty() {
             self.fail(errors::empty_token_terminal());
@@ -207,7 +209,7 @@ impl GrammarBuilder {
         self.intern(Expression::Token(Box::new(terminal)))
     }
 
-    /// One after the other. Adjacent byte strings are joined.
+    /// The concatenation of `parts`. Adjacent byte strings are joined.
     pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
         let mut list: SmallVec<[ExprId; 16]> = SmallVec::new();
         // a run of byte strings, joined once at its end: joining pair by pair would be quadratic
@@ -236,11 +238,11 @@ impl GrammarBuilder {
         }
     }
 
-    /// Any one of them; none of none.
+    /// The union of `alternatives`; the empty language if there are none.
     pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
         let never = self.never();
         let mut list: SmallVec<[ExprId; 16]> = SmallVec::new();
-        // of those that are many, all that came
+        // duplicates are looked up here once the list is long
         let mut seen = rustc_hash::FxHashSet::default();
         for id in alternatives.into_iter().filter(|&id| id != never) {
             if list.spilled() && seen.is_empty() {
@@ -258,7 +260,7 @@ impl GrammarBuilder {
         }
     }
 
-    /// `body` between `min` and `max` times; `None` is without bound.
+    /// `body` between `min` and `max` times; `None` means unbounded. Crossed bounds are an error.
     pub fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
@@ -286,7 +288,7 @@ impl GrammarBuilder {
         self.repeat(body, 1, None)
     }
 
-    /// `body`, `separator body` … between `min` and `max` bodies. `None` is without bound.
+    /// Between `min` and `max` times `body`, with `separator` between them; `None` means unbounded.
     pub fn separated(&mut self, body: ExprId, separator: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
@@ -314,7 +316,7 @@ impl GrammarBuilder {
         self.member_list(Members { order, members, rest, ones, conditions, separator, min: 0, max: None })
     }
 
-    /// Keyed members with everything that [`Members`] can say.
+    /// Keyed members with all fields of [`Members`].
     pub fn member_list(&mut self, list: Members) -> ExprId {
         let Members { order, members, rest, ones, conditions, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
@@ -337,7 +339,7 @@ impl GrammarBuilder {
         if max == Some(0) || most == 0 {
             return if conditions::hold(&conditions, &none) { self.empty() } else { never };
         }
-        // bounds that say nothing beside what is required and what there is
+        // drop bounds that the required and the listed members imply anyway
         let min = if min as usize <= required { 0 } else { min };
         let max = max.filter(|&max| (max as usize) < most);
         let list = Members { order, members, rest, ones, conditions, separator, min, max };
@@ -347,7 +349,7 @@ impl GrammarBuilder {
         self.intern(Expression::Members(Box::new(list)))
     }
 
-    /// Items that are pairwise different; see [`Distinct`].
+    /// A list of pairwise different items; see [`Distinct`].
     pub fn distinct(&mut self, list: Distinct) -> ExprId {
         let Distinct { ref items, separator, min, max, .. } = list;
         let Some(&item) = items.first() else { return self.never() };
@@ -366,7 +368,8 @@ impl GrammarBuilder {
         self.separated(item, separator, min, max)
     }
 
-    /// The ways through a graph of bytes.
+    /// The words along the paths of a graph of bytes; see [`WordGraph`]. A graph that is not
+    /// [sound](WordGraph::is_sound) is an error.
     pub fn word_graph(&mut self, graph: WordGraph) -> ExprId {
         if !graph.is_sound() {
             self.fail(errors::unsound_word_graph());
@@ -375,7 +378,7 @@ impl GrammarBuilder {
         self.sound_word_graph(graph)
     }
 
-    /// The same of a graph that is known to be in order.
+    /// The words of a graph that the caller knows to be sound.
     pub(crate) fn sound_word_graph(&mut self, graph: WordGraph) -> ExprId {
         debug_assert!(graph.is_sound(), "{graph:?}");
         if graph.len() > self.limits.grammar_nodes {
@@ -387,7 +390,7 @@ impl GrammarBuilder {
         self.intern(Expression::WordGraph(Box::new(graph)))
     }
 
-    /// The strings in all of them.
+    /// The strings in all operands; all byte strings if there are none.
     pub fn intersection(&mut self, operands: impl IntoIterator<Item = ExprId>) -> ExprId {
         let mut list: Vec<ExprId> = operands.into_iter().collect();
         list.sort_unstable();
@@ -402,30 +405,30 @@ impl GrammarBuilder {
         }
     }
 
-    /// The words of `part` that are text in UTF-8 of at most `most` characters. Like other intersections it has no token
-    /// terminals and no names of objects inside, and does not contain itself.
+    /// The words of `part` that are UTF-8 text of at most `most` characters. As in other intersections, `part` must
+    /// contain neither token terminals nor names of objects, and must not contain itself.
     pub fn max_chars(&mut self, part: ExprId, most: u32) -> ExprId {
         let any = self.char_class(CharClass::any());
         let short = self.repeat(any, 0, Some(most));
         self.intersection([part, short])
     }
 
-    /// The words of `part` that have at most `most` bytes; with what [`max_chars`](GrammarBuilder::max_chars) does not
-    /// have inside.
+    /// The words of `part` of at most `most` bytes. `part` must not contain what
+    /// [`max_chars`](GrammarBuilder::max_chars) excludes.
     pub fn max_bytes(&mut self, part: ExprId, most: u32) -> ExprId {
         let any = self.byte_set(ByteSet::range(0, u8::MAX));
         let short = self.repeat(any, 0, Some(most));
         self.intersection([part, short])
     }
 
-    /// The words of `part`, along which at most `most` tokens may begin. It is the matcher that keeps this bound, as it is about
-    /// where tokens begin: a token counts for the part that it begins in, so that one that only ends in the part does not count,
-    /// and one that begins in the part and ends behind it does. Where a grammar is ambiguous this holds of each reading: a text
-    /// may go on if one of them does.
+    /// The words of `part` during which at most `most` tokens begin. The matcher enforces this bound, since it depends
+    /// on where tokens begin. A token counts for the part in which it begins: a token that only ends in the part does
+    /// not count, and one that begins in it and ends behind it does. In an ambiguous grammar the bound applies to each
+    /// reading: a text is allowed if one of its readings is.
     ///
-    /// A part has no other part inside, nor names of objects or items that must differ, and stands in none of these and in no
-    /// intersection; compiling refuses a grammar where it does, and a part that no tokens can end within the bound. A bound of
-    /// no tokens is an error of the grammar.
+    /// A part contains no other part, no names of objects and no lists of different items, and is contained in none of
+    /// these and in no intersection. Compilation refuses a grammar that violates this, and a part that cannot end
+    /// within its bound. A bound of 0 is an error of the grammar.
     pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
         if most == 0 {
             self.fail(errors::no_tokens_for_part());
@@ -443,30 +446,31 @@ impl GrammarBuilder {
         self.intern(Expression::MaxTokens { body, most })
     }
 
-    /// All byte strings that are not in `operand`. Intersect it with what should contain it, for instance
-    /// with valid UTF-8 text.
+    /// All byte strings that are not in `operand`, including those that are not UTF-8. Intersect it with the strings
+    /// that are allowed, for instance with UTF-8 text.
     pub fn complement(&mut self, operand: ExprId) -> ExprId {
         self.intern(Expression::Complement(operand))
     }
 
-    /// The same language, reported under `label` in errors.
+    /// The language of `body`, reported under `label` in errors.
     pub fn label(&mut self, label: impl AsRef<str>, body: ExprId) -> ExprId {
         self.label_of(&[label.as_ref()], body)
     }
 
-    /// The same with a label of several parts.
+    /// The language of `body`, reported under the concatenation of `parts`.
     pub(crate) fn label_of(&mut self, parts: &[&str], body: ExprId) -> ExprId {
         let Some(id) = LabelId::new(self.labels.len()) else { return body };
         self.labels.push(parts);
         self.intern(Expression::Label(id, body))
     }
 
-    /// A name in a JSON object, quotes included, that no other name in the object is equal to; see [`Names`].
+    /// The name of a member of a JSON object, quotes included, that differs from all other names in that object; see
+    /// [`Names`].
     pub fn name(&mut self, body: ExprId, names: Names) -> ExprId {
         if body == self.never() { body } else { self.intern(Expression::Name(body, names)) }
     }
 
-    /// A new rule that is still to be [defined](GrammarBuilder::define).
+    /// Declares a rule, still to be [defined](GrammarBuilder::define).
     pub fn declare(&mut self, name: impl Into<Box<str>>) -> RuleId {
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
         match RuleId::new(self.rules.len()) {
@@ -495,12 +499,12 @@ impl GrammarBuilder {
         self.rules[rule.index()].1.is_some()
     }
 
-    /// What a rule describes.
+    /// A reference to a rule.
     pub fn rule(&mut self, rule: RuleId) -> ExprId {
         self.intern(Expression::Rule(rule))
     }
 
-    /// The language of another grammar: copies what its root reaches.
+    /// The language of another grammar; copies the expressions and rules that its root reaches.
     pub fn import(&mut self, grammar: &Grammar) -> ExprId {
         let mut rules: FxHashMap<RuleId, RuleId> = FxHashMap::default();
         let mut reached = vec![false; grammar.expressions().len()];
@@ -516,7 +520,7 @@ impl GrammarBuilder {
                 rules.entry(rule).or_insert_with(|| self.declare(grammar.rule(rule).name.clone()));
             }
         }
-        // operands come first, so that what they became is known
+        // operands come first, so their copies are known
         let mut copies = vec![root; reached.len()];
         for (index, expression) in
             grammar.expressions().iter().enumerate().filter(|(index, _)| reached[*index])
@@ -566,11 +570,11 @@ impl GrammarBuilder {
         copies[root.index()]
     }
 
-    /// The verified grammar of `root`.
+    /// Builds and verifies the grammar with the given root.
     ///
     /// # Errors
-    /// `grammar/undefined-rule`, `grammar/crossed-bounds`, `limit/exceeded`, or the invariant that does not
-    /// hold.
+    /// The first error of the builder, such as `grammar/crossed-bounds` or `limit/exceeded`; `grammar/undefined-rule`;
+    /// or `grammar/invariant`, naming the invariant of [`verify`] that does not hold.
     pub fn build(self, root: RuleId) -> Result<Grammar> {
         if let Some(error) = self.error {
             return Err(error);

@@ -12,7 +12,7 @@ impl ByteSet {
     /// All 256 bytes.
     pub const FULL: ByteSet = ByteSet([u64::MAX; 4]);
 
-    /// The bytes of which the bits are set, from the lowest bit of the first word on.
+    /// The set of the bits that are set; bit 0 of the first word is byte 0.
     pub(crate) const fn from_words(words: [u64; 4]) -> ByteSet {
         ByteSet(words)
     }
@@ -24,7 +24,7 @@ impl ByteSet {
         range
     }
 
-    /// Adds the bytes `low..=high`; none if `low > high`.
+    /// Adds the bytes `low..=high`; adds nothing if `low > high`.
     pub fn insert_range(&mut self, low: u8, high: u8) {
         let (first, last) = (low >> 6, high >> 6);
         for word in first..=last {
@@ -85,7 +85,7 @@ impl ByteSet {
         })
     }
 
-    /// Maximal ranges of consecutive bytes, in increasing order.
+    /// The maximal ranges of consecutive bytes, both ends included, in increasing order.
     pub fn ranges(&self) -> impl Iterator<Item = (u8, u8)> + use<> {
         let (set, others) = (*self, self.complement());
         let mut at = 0;
@@ -96,7 +96,7 @@ impl ByteSet {
         })
     }
 
-    /// The first byte of the set from `at` (at most 256) on.
+    /// The first byte of the set at or after `at` (at most 256).
     fn first_from(&self, at: u32) -> Option<u32> {
         let mut word = (at / 64) as usize;
         let mut bits = self.0.get(word)? & (u64::MAX << (at % 64));
@@ -122,13 +122,13 @@ impl fmt::Debug for ByteSet {
     }
 }
 
-/// A set of Unicode scalar values, as sorted, disjoint, non-adjacent ranges. It stands for the UTF-8
-/// encodings of its members.
+/// A set of Unicode scalar values, as sorted, disjoint, non-adjacent ranges. As a language it is the UTF-8 encodings of
+/// its members.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct CharClass(Box<[(char, char)]>);
 
 impl CharClass {
-    /// The set of the characters in any of `ranges` (both ends included, in any order).
+    /// The union of `ranges`, given in any order, both ends included; a range with crossed ends is empty.
     pub fn new(ranges: impl IntoIterator<Item = (char, char)>) -> CharClass {
         let mut ranges: Vec<(char, char)> = ranges.into_iter().filter(|(low, high)| low <= high).collect();
         ranges.sort_unstable();

@@ -1,42 +1,42 @@
-//! Upper bounds on the length of completions, as far as they can be read off a grammar.
+//! Upper bounds on the length of completions that can be derived from a grammar alone.
 //!
-//! A length counts letters: a byte that is a token by itself counts one, a token by its id counts one. So a bound in letters
-//! bounds the tokens too. There is no bound (it is [`UNBOUNDED`]) where the shortest completion depends on what was read:
-//! in intersections and complements, behind conditions on members, in lists of different items, and where more members are
-//! asked for than are required.
+//! A length counts letters: a byte that is also a token counts one, and so does a token terminal. So a bound in letters
+//! is also a bound in tokens. The bound is [`UNBOUNDED`] where the shortest completion depends on the text read so far:
+//! in intersections and complements, in parts bounded in tokens, in members with conditions, in lists of different
+//! items, and where `min` exceeds the number of required members.
 
 use super::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::FxHashSet;
 
-/// The bound of what has none.
+/// The bound of expressions without a known bound.
 pub(crate) const UNBOUNDED: u32 = u32::MAX;
 
-/// How often the lengths of rules are improved. They only fall, and are upper bounds after each pass.
+/// How often the lengths of rules are improved. Lengths only fall, and are upper bounds after each pass.
 const PASSES: usize = 32;
 
-/// What a completion can be made of.
+/// The letters that completions consist of.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     /// Bytes that are tokens by themselves.
     pub(crate) bytes: ByteSet,
-    /// Token terminals that have a token.
+    /// Token terminals with at least one token.
     pub(crate) terminals: FxHashSet<ExprId>,
     /// Bytes of the longest token.
     pub(crate) longest: u32,
 }
 
 impl Letters {
-    /// What a byte counts.
+    /// 1 if the byte is a letter, otherwise [`UNBOUNDED`].
     pub(crate) fn of_byte(&self, byte: u8) -> u32 {
         if self.bytes.contains(byte) { 1 } else { UNBOUNDED }
     }
 
-    /// What the best byte of a range counts.
+    /// 1 if the range has a letter, otherwise [`UNBOUNDED`].
     pub(crate) fn of_range(&self, low: u8, high: u8) -> u32 {
         if (low..=high).any(|byte| self.bytes.contains(byte)) { 1 } else { UNBOUNDED }
     }
 
-    /// What a token terminal counts.
+    /// 1 if the token terminal has a token, otherwise [`UNBOUNDED`].
     pub(crate) fn of_terminal(&self, terminal: ExprId) -> u32 {
         if self.terminals.contains(&terminal) { 1 } else { UNBOUNDED }
     }
@@ -45,7 +45,7 @@ impl Letters {
         bytes.iter().fold(0, |sum, &byte| sum.saturating_add(self.of_byte(byte)))
     }
 
-    /// The shortest character of a class, and what is left of a character after its first byte at most.
+    /// A bound on the shortest character of a class, and on the rest of any of its characters after the first byte.
     fn of_class(&self, class: &CharClass) -> (u32, u32) {
         let Some(&(low, _)) = class.ranges().first() else { return (UNBOUNDED, 0) };
         let last = class.ranges().last().map_or(low, |&(_, high)| high);
@@ -67,15 +67,15 @@ impl Letters {
 /// The bounds of the expressions of a grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct CompletionBounds {
-    /// Per expression: a word has no more letters.
+    /// Per expression, an upper bound on the letters of its shortest word.
     pub(crate) words: Vec<u32>,
-    /// Wherever a text stands within a word of the grammar, what is open is completed by no more letters, counted
-    /// from the innermost expression that was open before the last token.
+    /// An upper bound on the letters that complete a text which has stopped within a word of the grammar, counted from
+    /// the innermost expression that was open before the last token.
     pub(crate) inside: u32,
 }
 
 impl CompletionBounds {
-    /// Takes time linear in the grammar, but for rules that use each other.
+    /// Takes time linear in the grammar, except for rules that use each other.
     pub(crate) fn new(grammar: &Grammar, letters: &Letters) -> CompletionBounds {
         let words = words(grammar, letters);
         let inside = Inside { grammar, letters, words: &words, known: vec![0; words.len()] }.of_root();
@@ -101,7 +101,8 @@ fn times(count: u32, each: u32) -> u32 {
     if count == 0 { 0 } else { each.saturating_mul(count) }
 }
 
-/// The lengths of all expressions, given those of rules. Operands have smaller ids than what they stand in.
+/// Computes the lengths of all expressions, given those of rules. Operands have smaller ids than the expressions that
+/// contain them.
 fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
     let mut words: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for (place, expression) in grammar.expressions().iter().enumerate() {
@@ -135,7 +136,7 @@ fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
     words
 }
 
-/// The lengths from each node of a graph; there is at least one.
+/// Computes the lengths from each node of a graph; the result is never empty.
 fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -> Vec<u32> {
     let mut least = vec![UNBOUNDED; graph.len().max(1)];
     for node in (0..graph.len()).rev() {
@@ -151,13 +152,13 @@ fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -
     least
 }
 
-/// What the members of a list take.
+/// Lengths of the members of a list.
 struct MemberLengths<'a> {
     list: &'a Members,
-    /// Of all that are required, each with a separator.
+    /// All required keys, each with a separator.
     required: u32,
     separator: u32,
-    /// Of the shortest member, and of the longest.
+    /// The shortest member.
     any: u32,
     longest: u32,
 }
@@ -181,7 +182,7 @@ impl<'a> MemberLengths<'a> {
         MemberLengths { list, required, separator, any, longest }
     }
 
-    /// Whether what is required is all that must come.
+    /// Whether the required members (at least one, if `min` is 1) are enough: no conditions, and no higher minimum.
     fn is_plain(&self) -> bool {
         let count = self.list.members.chunk_by(|one, other| one.key == other.key);
         let count = count.filter(|group| group.iter().any(|member| member.required)).count();
@@ -198,17 +199,17 @@ impl<'a> MemberLengths<'a> {
     }
 }
 
-/// How many letters complete an expression from within.
+/// Computes how many letters complete an expression from within.
 struct Inside<'a> {
     grammar: &'a Grammar,
     letters: &'a Letters,
     words: &'a [u32],
-    /// From within each expression, at most.
+    /// Per expression, the bound from within it; 0 until it is computed.
     known: Vec<u32>,
 }
 
 impl Inside<'_> {
-    /// Goes through the expressions that the root reaches, operands first. Those that use each other are settled together.
+    /// Visits the expressions that the root reaches, operands first. Mutually recursive ones are settled as a group.
     fn of_root(mut self) -> u32 {
         let root = self.grammar.rule(self.grammar.root()).body;
         for group in strongly_connected(self.grammar, root) {
@@ -224,8 +225,8 @@ impl Inside<'_> {
         matches!(self.grammar.expression(id), Expression::Rule(rule) if self.grammar.rule(*rule).body == other)
     }
 
-    /// Of expressions that use each other. Each level of recursion adds what a rule asks for behind another, and
-    /// each byte of a token opens each of the rules once at most.
+    /// Bounds a group of mutually recursive expressions. Each level of recursion adds what a rule requires after the
+    /// inner one, and each byte of a token opens each of the rules at most once.
     fn settle(&mut self, mut group: Vec<ExprId>) {
         group.sort_unstable();
         const FAR: u32 = 1 << 30;
@@ -254,7 +255,7 @@ impl Inside<'_> {
         self.with_rules(&group, &rules, inside);
     }
 
-    /// The expressions of a group, where all its rules are as given.
+    /// Computes the expressions of a group, with the given bound for its references to rules of the group.
     fn with_rules(&mut self, group: &[ExprId], rules: &[ExprId], inside: u32) {
         for &id in group {
             self.known[id.index()] = if rules.binary_search(&id).is_ok() { inside } else { self.of(id) };
@@ -309,14 +310,15 @@ impl Inside<'_> {
         }
         let values = list.members.iter().map(|member| inside(&member.value));
         let others = list.rest.iter().chain(&list.ones).map(inside);
-        // behind a separator a member must come, whichever is left
+        // after a separator a member must follow, whichever is left
         let open = values.chain(others).max().unwrap_or(0).max(lengths.longest);
         let separator = inside(&list.separator).max(lengths.separator);
         open.saturating_add(separator).saturating_add(lengths.required)
     }
 }
 
-/// The expressions that one reaches in groups that reach each other, each after those that it uses (Tarjan's algorithm).
+/// The strongly connected components of the expressions that the root reaches, each after those that it uses (Tarjan's
+/// algorithm).
 fn strongly_connected(grammar: &Grammar, root: ExprId) -> Vec<Vec<ExprId>> {
     const NEW: u32 = u32::MAX;
     let children = |id: ExprId| -> Vec<ExprId> {

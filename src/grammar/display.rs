@@ -1,26 +1,25 @@
-//! `Display` for grammars: one rule a line, in a notation close to EBNF. Made for people and tests; no
-//! front end reads it back.
+//! `Display` for grammars: one rule a line, in a notation close to EBNF, for people and tests. No front end can read
+//! it.
 //!
-//! `"text"` with `\xNN` for bytes that are not printable, `[a-z]` characters, `<00-1F>` bytes, `{m,n}`
-//! repeats, `a & b` intersection, `!a` complement, `members(...)`,
-//! `graph(...)`, token terminals as in GBNF.
+//! `"text"` with `\xNN` for bytes that are not UTF-8, `[a-z]` characters, `<00-1F>` bytes, `{m,n}` repeats, `a & b`
+//! intersection, `!a` complement, `members(...)`, `graph(...)`, token terminals as in GBNF.
 
 use super::expression::{Alternative, Condition, Expression, Order};
 use super::ids::ExprId;
 use super::{ByteSet, CharClass, Grammar, WordGraph, WordTarget};
 use std::fmt::{self, Write};
 
-/// A rule is shown so far.
+/// The most steps spent on showing one rule; the rest is replaced by `…`.
 const MOST_STEPS: usize = 200_000;
 
-/// A step of the explicit stack that replaces recursion: grammars nest as deep as their authors like.
+/// A step of the explicit stack that replaces recursion: grammars may nest arbitrarily deep.
 enum Step<'g> {
     Show(ExprId, Level),
     Text(&'g str),
     Owned(String),
 }
 
-/// How tightly the place binds: what binds less tightly needs parentheses there.
+/// How tightly a context binds; expressions that bind less tightly are parenthesised.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Level {
     Choice,
@@ -45,7 +44,7 @@ impl Grammar {
         let mut stack = vec![Step::Show(id, Level::Choice)];
         let mut steps = 0;
         while let Some(step) = stack.pop() {
-            // expressions may share others many times over: as text they can be exponentially long
+            // expressions are shared, so their text can be exponentially long
             steps += 1;
             if steps > MOST_STEPS {
                 return f.write_str(" …");
@@ -157,7 +156,7 @@ impl Grammar {
     }
 }
 
-/// A condition, with the places of entries: `; #1 or not #2 #3, #4|#5`.
+/// A condition, with entries by their index: `; #1 or not #2 #3, #4|#5`.
 fn condition_text(condition: &Condition) -> String {
     let places =
         |set: &[u32], mark: &str| set.iter().map(|at| format!("#{at}")).collect::<Vec<_>>().join(mark);
@@ -213,7 +212,7 @@ fn infix<'g>(
     f: &mut fmt::Formatter<'_>,
     stack: &mut Vec<Step<'g>>,
 ) -> fmt::Result {
-    // operands bind one level tighter than the operator, so that the text is read one way only
+    // operands bind one level tighter than the operator, so that the text is unambiguous
     let inner = match own {
         Level::Choice => Level::Intersection,
         Level::Intersection => Level::Sequence,

@@ -1,4 +1,4 @@
-//! The errors of the grammar room.
+//! The errors of the grammar module.
 
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
@@ -49,7 +49,7 @@ pub(super) fn invariant(name: &'static str, what: &str, place: Place) -> Error {
     )
 }
 
-/// What is wrong where G8 does not hold.
+/// The message of a violation of invariant G8.
 pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
 
 pub(super) fn unsound_word_graph() -> Error {

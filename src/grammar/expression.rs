@@ -6,13 +6,13 @@ use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use smallvec::SmallVec;
 
-/// A byte string; a short one lies where it stands.
+/// A byte string; up to 24 bytes are stored inline.
 pub type Text = SmallVec<[u8; 24]>;
 
-/// Expressions; a few of them lie where they stand.
+/// A list of expressions; up to six are stored inline.
 pub type Operands = SmallVec<[ExprId; 6]>;
 
-/// One expression: a language of byte strings, in which tokens may stand that come by their ids.
+/// An expression: a language of byte strings that may also contain tokens given by their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// The empty string alone.
@@ -25,49 +25,49 @@ pub enum Expression {
     ByteSet(ByteSet),
     /// One character of a set, in UTF-8.
     Class(CharClass),
-    /// One token of a set, by its id; see [`TokenTerminal`].
+    /// One token of a set, identified by its id; see [`TokenTerminal`].
     Token(Box<TokenTerminal>),
-    /// One after the other; at least two.
+    /// The concatenation of at least two operands.
     Sequence(Operands),
-    /// Any one of them; at least two.
+    /// The union of at least two operands.
     Choice(Operands),
     /// `body` at least `min` and at most `max` times (`None`: without bound). Never unrolled.
     Repeat {
-        /// What is repeated.
+        /// The repeated expression.
         body: ExprId,
-        /// At least so often.
+        /// The least number of repetitions.
         min: u32,
-        /// At most so often.
+        /// The greatest number of repetitions.
         max: Option<u32>,
     },
-    /// What a rule describes.
+    /// A reference to a rule.
     Rule(RuleId),
     /// Keyed members, each at most once, with separators; see [`Members`].
     Members(Box<Members>),
     /// Items that are pairwise different, with separators; see [`Distinct`].
     Distinct(Box<Distinct>),
-    /// The ways through an acyclic graph of bytes; see [`WordGraph`].
+    /// The words along the paths of an acyclic graph of bytes; see [`WordGraph`].
     WordGraph(Box<WordGraph>),
-    /// The strings in all of them; at least two.
+    /// The strings in all of at least two operands.
     Intersection(Operands),
-    /// All byte strings that are *not* in the operand (also those that are not UTF-8).
+    /// All byte strings that are *not* in the operand, including those that are not UTF-8.
     Complement(ExprId),
     /// The same language as the body; errors inside it are reported with the label.
     Label(LabelId, ExprId),
-    /// A name in a JSON object; see [`Names`].
+    /// The name of a member of a JSON object; see [`Names`].
     Name(ExprId, Names),
-    /// The words of `body`, a rule, along which at most `most` tokens begin; see
+    /// The words of `body`, a rule, during which at most `most` tokens begin; see
     /// [`GrammarBuilder::max_tokens`](super::GrammarBuilder::max_tokens).
     MaxTokens {
-        /// What is bounded.
+        /// The bounded rule.
         body: ExprId,
-        /// At most this many tokens.
+        /// The greatest number of tokens, at least 1.
         most: u32,
     },
 }
 
 impl Expression {
-    /// Does something with each operand, as [`children`](Expression::children) has them.
+    /// Calls `each` for every operand, in the order of [`children`](Expression::children).
     #[inline]
     pub fn for_each_child(&self, mut each: impl FnMut(ExprId)) {
         match self {
@@ -92,8 +92,8 @@ impl Expression {
         }
     }
 
-    /// The operands, in order; for [`Members`]: the separator, the rest if any, the ones, then the
-    /// values; for [`Distinct`]: the items, then the separator.
+    /// The operands, in order. For [`Members`]: the separator, the rest if any, the ones, then the values. For
+    /// [`Distinct`]: the items, then the separator. A reference to a rule has no operands.
     pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
         let (list, one, members): (&[ExprId], Option<ExprId>, Option<&Members>) = match self {
             Expression::Sequence(list) | Expression::Choice(list) | Expression::Intersection(list) => {
@@ -123,105 +123,105 @@ impl Expression {
     }
 }
 
-/// How many names an [`Expression::Name`] has, as far as the author of the grammar knows.
+/// How many names an [`Expression::Name`] has, according to the author of the grammar.
 ///
-/// The words of such an expression are JSON strings, quotes included, that stand as names in JSON objects. No word of the
-/// grammar has an object with the same name twice, in any spelling, if at least one of the two was read by such an
-/// expression. (A text is taken for JSON token by token; what is no JSON has no objects.)
+/// The words of such an expression are JSON strings, quotes included, used as names in JSON objects. No word of the
+/// grammar has an object with two equal names, in any spelling, if at least one of them was read by such an expression.
+/// (Text is split into JSON tokens; text that is not JSON has no objects.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Names {
-    /// Every beginning of a name can become more names than any text could hold.
+    /// Every prefix of a name can be extended to more names than any text can hold.
     Endless,
-    /// There are more names than any text could hold (a million are enough), but a beginning may leave few.
+    /// There are more names than any text can hold (a million suffice), but a prefix may have few extensions.
     Many,
-    /// There may be few.
+    /// There may be few names.
     Few,
 }
 
 /// The order in which [`Members`] may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// In the order of the list; the rest after them.
+    /// The order of the list, followed by the rest.
     Declared,
-    /// In every order; the rest anywhere between.
+    /// Any order, with the rest anywhere between.
     Any,
 }
 
-/// A list of members `key value`, separated by `separator`: each member at most once, the required ones
-/// exactly once; each of the `ones` at most once; and, if there is a `rest`, any number of further members
-/// that it describes. All together are at least `min` and at most `max`, and the conditions hold. Where nothing must come,
+/// A list of members `key value`, separated by `separator`: each member at most once, the required ones exactly once;
+/// each of the `ones` at most once; and, if there is a `rest`, any number of further members that it describes. The
+/// list has at least `min` and at most `max` members in total and satisfies the conditions. If no member is required,
 /// the empty string is in the language.
 ///
-/// Members that stand side by side may have the same key, if they are all required or all optional. One of them comes at
-/// most, and exactly one if they are required.
+/// Adjacent members may have the same key if all of them are required or all are optional. At most one of them is
+/// present, and exactly one if they are required.
 ///
-/// This is what JSON objects, use-once tools and sets are made of. It is a register in the automaton (which
-/// members were seen), never an expansion into orders or subsets.
+/// JSON objects, use-once tools and sets are built from it. In the automaton it is a register (the members seen so
+/// far), never an expansion into orders or subsets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Members {
-    /// The order.
+    /// The order of the members.
     pub order: Order,
     /// The members; their keys are not empty.
     pub members: Box<[Member]>,
-    /// Describes one further member, never the empty string; any number of such may come.
+    /// Describes one further member, never the empty string. Any number of them may be present.
     pub rest: Option<ExprId>,
-    /// Each describes a member without a fixed key, never the empty string, that may come once. In declared order they
-    /// come among the rest.
+    /// Each describes a member without a fixed key, never the empty string, that may be present once. In declared order
+    /// they come among the rest.
     pub ones: Box<[ExprId]>,
-    /// What must hold of the entries that come: the members by their places, then the ones.
+    /// Conditions on the entries that are present. Entries are numbered: the members by index, then the ones.
     pub conditions: Box<[Condition]>,
-    /// What stands between two members.
+    /// The text between two members.
     pub separator: ExprId,
-    /// At least this many members come, further ones included.
+    /// The least number of members, further ones included.
     pub min: u32,
-    /// At most this many members come, further ones included.
+    /// The greatest number of members, further ones included.
     pub max: Option<u32>,
 }
 
-/// A condition on the entries of [`Members`] that come: one of these holds.
+/// A condition on the entries of [`Members`] that are present: at least one alternative holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Condition(pub Box<[Alternative]>);
 
 /// One way in which a [`Condition`] holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Alternative {
-    /// Of each of these sets of entries, one comes.
+    /// At least one entry of each of these sets is present.
     pub some: Box<[Box<[u32]>]>,
-    /// None of these entries comes.
+    /// None of these entries is present.
     pub none: Box<[u32]>,
 }
 
 /// One member of [`Members`]: the key's bytes, then the value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// What the member starts with; not empty.
+    /// The prefix of the member; not empty.
     pub key: Text,
-    /// What follows the key; may be [`Expression::Empty`].
+    /// The text after the key; may be [`Expression::Empty`].
     pub value: ExprId,
-    /// Whether the member must be there.
+    /// Whether the member must be present.
     pub required: bool,
 }
 
-/// A list of at least `min` and at most `max` items with separators between them, no two of which are the same JSON
-/// value: strings are compared by their characters, numbers by their value, objects whatever the order of their members.
-/// Items that are no JSON are compared byte by byte. With no minimum, the empty string is in the language.
+/// A list of at least `min` and at most `max` separated items, no two of which are the same JSON value: strings are
+/// compared by their characters, numbers by their value, objects regardless of the order of their members. Items that
+/// are not JSON are compared byte by byte. If `min` is 0, the empty string is in the language.
 ///
-/// The texts of the items seen are a register in the automaton.
+/// In the automaton the items seen are a register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Distinct {
-    /// Describe the items, place by place, and the last one all further ones; none of them the empty string.
+    /// The item at each place; the last one describes all further items. None of them contains the empty string.
     pub items: Box<[ExprId]>,
-    /// What stands between two items.
+    /// The text between two items.
     pub separator: ExprId,
-    /// At least this many items come.
+    /// The least number of items.
     pub min: u32,
-    /// At most this many items come.
+    /// The greatest number of items; `None` means unbounded.
     pub max: Option<u32>,
-    /// Whether at each place there are more different items than any text could hold (a million are enough). That is for
-    /// the author of the grammar to know; where it is false, what is left is searched for. With several places, `min` is
-    /// then at most 1.
+    /// Whether each place has more different items than any text can hold (a million suffice). The author of the
+    /// grammar must know this; if it is false, the engine searches for items that are left. With several places, `min`
+    /// is then at most 1.
     pub endless: bool,
-    /// Whether all items are JSON texts without white space before and after them. Then what was read of an item is
-    /// remembered without the white space between its parts. That too is for the author of the grammar to know.
+    /// Whether all items are JSON texts without surrounding white space. Then items are remembered without the white
+    /// space between their parts. The author of the grammar must know this too.
     pub json: bool,
 }

@@ -1,9 +1,9 @@
 //! Free text that runs until a trigger.
 //!
-//! The strings are found by the automaton of Aho and Corasick (1975) over bytes, in product with the automaton of valid
-//! UTF-8. A state of it between two characters is an expression, a rule if several states lead to it; one inside a
-//! character is a node of a word graph. So text is right-linear: it adds no frames to a stack, and a configuration in
-//! text comes back to itself.
+//! Strings are found with the automaton of Aho and Corasick (1975) over bytes, in product with the automaton of valid
+//! UTF-8. A product state between two characters is an expression, and a rule if several states lead to it; a state
+//! inside a character is a node of a word graph. So text is right-linear: it adds no frames to a stack, and a
+//! configuration in text returns to itself.
 
 use super::builder::GrammarBuilder;
 use super::errors;
@@ -17,23 +17,24 @@ use aho_corasick::{Anchored, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// Valid UTF-8 text in which strings are looked for as it is written, wherever tokens begin and end.
+/// Valid UTF-8 text that is searched for strings while it is written, regardless of token boundaries.
 ///
-/// A word is a text without any of the strings, followed by a word of `end`; or a text that ends with a trigger, of
-/// which no trigger ends earlier, followed by a word of what that trigger leads to. Where several triggers end at one
-/// place the longest counts.
+/// A word is a text without any of the strings, followed by a word of `end`; or a text that ends with a trigger, before
+/// which no trigger ends, followed by a word of that trigger's continuation. If several triggers end at the same
+/// position, the longest one counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FreeText {
-    /// Strings that end the text, each with what follows it.
+    /// Strings that end the text, each with its continuation.
     pub triggers: Vec<(Box<str>, ExprId)>,
-    /// Strings that do not occur in the text, nor across its border with a trigger.
+    /// Strings that occur neither in the text nor across its border with a trigger.
     pub forbidden: Vec<Box<str>>,
-    /// What follows a text that no trigger ended, after any character: the empty word, for instance. Without it only a
-    /// trigger ends the text.
+    /// The continuation of a text that no trigger ended, allowed after any character; the empty word, for instance.
+    /// Without it only a trigger can end the text.
     pub end: Option<ExprId>,
 }
 
-/// Where in a character of UTF-8 a text is (RFC 3629, section 4): between two, or before these continuation bytes.
+/// A position within a character of UTF-8 (RFC 3629, section 4): between two characters, or before these continuation
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Utf8 {
     AfterF0,
@@ -47,7 +48,7 @@ enum Utf8 {
 }
 
 impl Utf8 {
-    /// The ranges of bytes that may come, with where they lead.
+    /// The ranges of allowed bytes, each with the position after it.
     fn steps(self) -> &'static [(u8, u8, Utf8)] {
         use Utf8::*;
         match self {
@@ -73,21 +74,21 @@ impl Utf8 {
     }
 }
 
-/// A state of the product.
+/// A state of the product of both automata.
 type State = (StateID, Utf8);
 
-/// Where a byte leads.
+/// The target of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     State(usize),
-    /// The trigger at this place has come.
+    /// The trigger at this index is complete.
     Trigger(usize),
 }
 
-/// Ranges of bytes with where they lead, sorted and disjoint.
+/// Ranges of bytes with their targets, sorted and disjoint.
 type Row = Vec<(u8, u8, Step)>;
 
-/// The reachable part of the product, in the order of discovery.
+/// The reachable part of the product, in order of discovery.
 struct Product {
     states: Vec<State>,
     rows: Vec<Row>,
@@ -103,7 +104,7 @@ impl Product {
             .match_kind(MatchKind::Standard)
             .build(&strings)
             .map_err(|error| limit(format!("triggers whose automaton cannot be built: {error}")))?;
-        // the start is no error: the automaton was built for unanchored searches too
+        // cannot fail: the automaton supports unanchored searches
         let Ok(start) = finder.start_state(Anchored::No) else {
             return Ok(Product { states: vec![], rows: vec![] });
         };
@@ -117,7 +118,7 @@ impl Product {
             for &(low, high, next) in utf8.steps() {
                 let mut low = low;
                 while low <= high {
-                    // bytes that no string reads lead to the start, all alike
+                    // bytes that occur in no string all lead back to the start
                     let unread = (low..=high).take_while(|&byte| !is_read[usize::from(byte)]).count();
                     let last = if unread == 0 { low } else { low + (unread - 1) as u8 };
                     let to = if unread == 0 { finder.next_state(Anchored::No, found, low) } else { start };
@@ -152,9 +153,9 @@ impl Product {
         Ok(product)
     }
 
-    /// Takes away edges to states from which no word comes, as all that they could read is forbidden.
+    /// Removes edges to states without a word: everything that they could read is forbidden.
     ///
-    /// Passes end soon: a state between characters is such a one only if a million strings are forbidden.
+    /// The loop ends soon: a state between characters is such a state only if a million strings are forbidden.
     fn trim(&mut self, may_end: bool) {
         loop {
             let is_dead: Vec<bool> = (0..self.rows.len())
@@ -176,12 +177,13 @@ impl Product {
         self.states[state].1 == Utf8::Boundary
     }
 
-    /// Whether nothing of a string is read in a state inside a character. Such states are copied into each graph.
+    /// Whether a state is inside a character and no prefix of a string has been read. Such states are copied into each
+    /// graph.
     fn is_tail(&self, state: usize) -> bool {
         self.states[state].0 == self.states[0].0 && !self.is_boundary(state)
     }
 
-    /// The states that are rules: the start, and each that several lead to.
+    /// Marks the states that become rules: the start, and each state that several others lead to.
     fn shared(&self) -> Vec<bool> {
         let mut ways = vec![0_u8; self.states.len()];
         for (state, row) in self.rows.iter().enumerate() {
@@ -208,7 +210,8 @@ impl FreeText {
         self.triggers.iter().map(|(trigger, _)| &**trigger).chain(self.forbidden.iter().map(|text| &**text))
     }
 
-    /// What has come in a state.
+    /// The string that is complete in a state; a forbidden string takes precedence over triggers, and a longer trigger
+    /// over shorter ones.
     fn matched(&self, finder: &NFA, state: StateID) -> Option<Matched> {
         if !finder.is_match(state) {
             return None;
@@ -221,7 +224,7 @@ impl FreeText {
         patterns().max_by_key(|&pattern| self.triggers[pattern].0.len()).map(Matched::Trigger)
     }
 
-    /// Checks that each trigger can come.
+    /// Checks that strings are not empty and that each trigger can occur.
     fn check(&self) -> Result<()> {
         if self.strings().any(str::is_empty) {
             return Err(errors::empty_trigger());
@@ -231,7 +234,7 @@ impl FreeText {
             return Err(errors::trigger_twice(twice));
         }
         let strings: Vec<&str> = self.strings().collect();
-        // an automaton that cannot be built is refused with its size later
+        // an automaton that cannot be built is refused later, with its size
         let Ok(finder) = NFA::builder().match_kind(MatchKind::Standard).build(&strings) else {
             return Ok(());
         };
@@ -259,11 +262,11 @@ impl FreeText {
 }
 
 impl GrammarBuilder {
-    /// Text with triggers; see [`FreeText`]. For text that goes on after what a trigger leads to, end that with a
-    /// [rule](GrammarBuilder::rule) whose body is this expression.
+    /// Text with triggers; see [`FreeText`]. For text that continues after a trigger's continuation, end the latter
+    /// with a [rule](GrammarBuilder::rule) whose body is this expression.
     ///
-    /// An empty string, a trigger given twice, and one that cannot come because another string ends in it earlier are
-    /// errors of the grammar.
+    /// An empty string, a trigger given twice, and a trigger that cannot occur because another string ends earlier in
+    /// it are errors of the grammar.
     pub fn free_text(&mut self, text: &FreeText) -> ExprId {
         let most = self.limits().grammar_nodes;
         match text.check().and_then(|()| Product::new(text, most)) {
@@ -276,13 +279,13 @@ impl GrammarBuilder {
     }
 }
 
-/// Makes expressions of a product.
+/// Builds expressions from a product.
 struct Builder<'b> {
     grammar: &'b mut GrammarBuilder,
     text: &'b FreeText,
     product: &'b Product,
     rules: FxHashMap<usize, RuleId>,
-    /// Of the states that are neither rules nor inside a character, once they are built.
+    /// The expressions built so far for states between characters that are not rules.
     built: FxHashMap<usize, ExprId>,
 }
 
@@ -295,9 +298,9 @@ impl<'b> Builder<'b> {
         Builder { grammar, text, product, rules, built: FxHashMap::default() }
     }
 
-    /// The expression of the start.
+    /// Builds all states and returns the expression of the start.
     fn build(mut self) -> ExprId {
-        // a state that is no rule was discovered after the only one that leads to it
+        // a state that is not a rule was discovered after the only state that leads to it
         for state in (0..self.product.states.len()).rev() {
             let rule = self.rules.get(&state).copied();
             if rule.is_none() && !self.product.is_boundary(state) {
@@ -319,12 +322,12 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// What may be read from a state on.
+    /// Builds the word graph of the text read from a state.
     fn graph(&mut self, start: usize) -> ExprId {
         if self.product.rows[start].is_empty() {
             return self.grammar.never();
         }
-        // the nodes: the state and those inside characters that only it leads to
+        // the nodes: the state, and the states inside characters that only it leads to
         let mut found = FxHashSet::from_iter([start]);
         let mut nodes = vec![start];
         let mut open = VecDeque::from([start]);
@@ -339,7 +342,7 @@ impl<'b> Builder<'b> {
                 }
             }
         }
-        // edges lead to later nodes: of a character, to where fewer bytes are to come
+        // edges lead to later nodes: within a character, to states with fewer bytes left
         nodes[1..].sort_by_key(|&state| (self.product.states[state].1, state));
         let places: FxHashMap<usize, u32> =
             nodes.iter().zip(0..).map(|(&state, place)| (state, place)).collect();
@@ -382,7 +385,7 @@ impl<'b> Builder<'b> {
             Step::State(state) => match (self.rules.get(&state), self.built.get(&state)) {
                 (Some(&rule), _) => self.grammar.rule(rule),
                 (None, Some(&built)) => built,
-                // does not happen: the states of a graph's exits are built before it
+                // unreachable: the exits of a graph are built before it
                 (None, None) => self.grammar.never(),
             },
         }

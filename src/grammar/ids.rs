@@ -1,4 +1,4 @@
-//! Ids of the parts of a grammar.
+//! Ids of the expressions, rules and labels of a grammar.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -7,12 +7,12 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $name {
-            /// The id of table place `index`, if it fits.
+            /// The id of table index `index`; `None` if it does not fit in 32 bits.
             pub fn new(index: usize) -> Option<$name> {
                 u32::try_from(index).ok().map($name)
             }
 
-            /// The place in the table.
+            /// The index in the table.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -25,7 +25,7 @@ id! {
     ExprId
 }
 impl ExprId {
-    /// Those that the builder begins with.
+    /// Every builder starts with the empty and the impossible expression at these ids.
     pub(crate) const EMPTY: ExprId = ExprId(0);
     pub(crate) const NEVER: ExprId = ExprId(1);
 }

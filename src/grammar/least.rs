@@ -1,26 +1,26 @@
-//! The least length of a word of each expression, in bytes or in characters.
+//! The least length of the words of each expression, in bytes or in characters.
 
 use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 
-/// So often the lengths of rules are improved. They only rise, so that they are lower bounds after each pass; rules that
-/// stand deeper inside each other have smaller ones than they could.
+/// How often the lengths of rules are improved. Lengths only rise, and are lower bounds after each pass. For rules
+/// nested deeper than this, the bounds are not tight.
 const PASSES: usize = 32;
 
 /// What a length counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Bytes,
-    /// The first bytes of characters in UTF-8.
+    /// Characters, counted by their first bytes in UTF-8.
     Chars,
 }
 
 impl Unit {
-    /// What one byte counts.
+    /// The length of one byte: 0 or 1.
     pub(crate) fn of_byte(self, byte: u8) -> u32 {
         u32::from(self == Unit::Bytes || !(0x80..=0xBF).contains(&byte))
     }
 
-    /// The least that a byte of a range counts.
+    /// The least length of a byte of a range.
     pub(crate) fn of_range(self, low: u8, high: u8) -> u32 {
         u32::from(self == Unit::Bytes || high < 0x80 || low > 0xBF)
     }
@@ -34,8 +34,8 @@ impl Unit {
     }
 }
 
-/// A lower bound on the length of a word of each expression, saturating; exact but for conditions on members, complements,
-/// intersections, and rules that call each other deeper than [`PASSES`].
+/// A lower bound on the length of the words of each expression, saturating. It is exact except for conditions on
+/// members, complements, intersections, and rules nested deeper than [`PASSES`].
 pub(crate) fn least_lengths(grammar: &Grammar, unit: Unit) -> Vec<u32> {
     let mut rules = vec![0; grammar.rules().len()];
     let mut lengths = Vec::new();
@@ -50,14 +50,15 @@ pub(crate) fn least_lengths(grammar: &Grammar, unit: Unit) -> Vec<u32> {
     lengths
 }
 
-/// The lengths of all expressions, given those of rules. Operands have smaller ids than what they stand in.
+/// Computes the lengths of all expressions, given those of rules. Operands have smaller ids than the expressions that
+/// contain them.
 fn pass(grammar: &Grammar, rules: &[u32], unit: Unit) -> Vec<u32> {
     let mut lengths: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for expression in grammar.expressions() {
         let of = |id: &ExprId| lengths[id.index()];
         lengths.push(match expression {
             Expression::Never => u32::MAX,
-            // a token by its id has no bytes
+            // a token given by its id has no bytes
             Expression::Empty | Expression::Complement(_) | Expression::Token(_) => 0,
             Expression::Bytes(bytes) => unit.of_bytes(bytes),
             Expression::ByteSet(set) => {
@@ -88,7 +89,7 @@ fn pass(grammar: &Grammar, rules: &[u32], unit: Unit) -> Vec<u32> {
     lengths
 }
 
-/// The length of a list of `count` items.
+/// The length of a list of `count` items of length `item`.
 fn listed(count: u32, item: u32, separator: u32) -> u32 {
     match count.checked_sub(1) {
         None => 0,

@@ -1,9 +1,9 @@
 //! The grammar: the intermediate representation (IR) in which all front ends meet.
 //!
-//! A [`Grammar`] is a table of expressions and a list of named rules. Its only constructor is
-//! [`GrammarBuilder`]; [`Grammar::verify`] checks the numbered invariants of [`verify`], and everything
-//! after it relies on them. Expressions describe languages of *byte* strings, and of tokens that come
-//! by name or id ([`TokenTerminal`]); nothing here knows of a vocabulary or of any surface syntax.
+//! A [`Grammar`] is a table of expressions and a list of named rules. Its only constructor is [`GrammarBuilder`].
+//! [`Grammar::verify`] checks the numbered invariants of [`verify`], on which all later stages rely. Expressions
+//! describe languages of *byte* strings, and of tokens given by name or id ([`TokenTerminal`]). This module knows
+//! neither vocabularies nor notations.
 //!
 //! ```
 //! use grammata::grammar::GrammarBuilder;
@@ -56,20 +56,20 @@ use std::sync::Arc;
 /// A named rule: `name ::= body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The name; names are unique in a grammar built by a front end, but need not be.
+    /// The name. Front ends make names unique; other grammars need not.
     pub name: Box<str>,
     /// The body.
     pub body: ExprId,
 }
 
-/// A verified grammar: expressions, rules and a root. Clones share them. See the [module](self).
+/// A verified grammar: expressions, rules and a root. Clones share the tables. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
     tables: Arc<Tables>,
     root: RuleId,
 }
 
-/// What the ids of a grammar stand for.
+/// The tables that the ids of a grammar index.
 #[derive(Debug, PartialEq, Eq)]
 struct Tables {
     expressions: Vec<Expression>,
@@ -77,11 +77,11 @@ struct Tables {
     labels: Labels,
 }
 
-/// Texts by their ids, one after the other.
+/// Label texts by id, stored consecutively in one string.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Labels {
     text: String,
-    /// Where each ends.
+    /// The end of each text, in bytes.
     ends: Vec<usize>,
 }
 
@@ -102,7 +102,7 @@ impl Labels {
 }
 
 impl Grammar {
-    /// The expression of an id. Children have smaller ids than their parents.
+    /// The expression of an id. Operands have smaller ids than the expressions that contain them.
     pub fn expression(&self, id: ExprId) -> &Expression {
         &self.tables.expressions[id.index()]
     }
@@ -127,15 +127,15 @@ impl Grammar {
         self.tables.labels.get(id)
     }
 
-    /// The place that a rule and a label in it stand for.
+    /// The place to report for a rule and a label in it.
     pub(crate) fn place(&self, rule: RuleId, label: Option<LabelId>) -> Place {
         Place::Rule(
             label.map_or_else(|| self.rule(rule).name.to_string(), |label| self.label(label).to_owned()),
         )
     }
 
-    /// The first rule in which an expression stands, with the innermost label around it there. For errors: it may search
-    /// the whole grammar.
+    /// The first rule that contains an expression, with the innermost label around the expression. For error messages:
+    /// may search the whole grammar.
     pub(crate) fn place_of(&self, wanted: ExprId) -> Place {
         let mut seen = vec![false; self.expressions().len()];
         for (index, rule) in self.rules().iter().enumerate() {
@@ -158,7 +158,7 @@ impl Grammar {
         Place::Whole
     }
 
-    /// The rule whose language the grammar's is.
+    /// The rule whose language is the language of the grammar.
     pub fn root(&self) -> RuleId {
         self.root
     }
@@ -168,7 +168,7 @@ impl Grammar {
         Grammar { tables: Arc::clone(&self.tables), root }
     }
 
-    /// The expressions that the root has inside, through rules too, with their ids.
+    /// The expressions that the root reaches, through rules too, with their ids.
     pub fn reached(&self) -> Vec<(ExprId, &Expression)> {
         let mut seen = vec![false; self.expressions().len()];
         let mut open = vec![self.rule(self.root).body];
@@ -187,7 +187,7 @@ impl Grammar {
         reached
     }
 
-    /// Bytes on the heap.
+    /// Estimated size on the heap, in bytes.
     pub fn memory_usage(&self) -> usize {
         let of_expression = |expression: &Expression| match expression {
             Expression::Bytes(bytes) if bytes.spilled() => bytes.len(),
@@ -214,7 +214,7 @@ impl Grammar {
     /// Checks the invariants G1 to G12 of [`verify`].
     ///
     /// # Errors
-    /// Says which invariant does not hold, and where. A grammar from a builder always verifies.
+    /// Returns `grammar/invariant` with the violated invariant and its place. A grammar from a builder always verifies.
     pub fn verify(&self) -> crate::Result<()> {
         verify::verify(self, true)
     }

@@ -1,12 +1,12 @@
-//! The shortest words of a part.
+//! The words of an expression without a proper prefix in it.
 
 use super::builder::GrammarBuilder;
 use super::class::ByteSet;
 use super::ids::ExprId;
 
 impl GrammarBuilder {
-    /// The words of `part` of which no shorter beginning is a word of it: where the part could end, it ends. Like other
-    /// intersections it has no token terminals and no names of objects inside, and does not contain itself.
+    /// The words of `part` that have no proper prefix in `part`: the text ends as soon as it can. As in other
+    /// intersections, `part` must contain neither token terminals nor names of objects, and must not contain itself.
     pub fn shortest(&mut self, part: ExprId) -> ExprId {
         let more = self.byte_set(ByteSet::FULL);
         let more = self.plus(more);
@@ -15,8 +15,8 @@ impl GrammarBuilder {
         self.intersection([part, not_longer])
     }
 
-    /// The words of `part` that do not begin with a word of `other`, nor are one; with what
-    /// [`shortest`](GrammarBuilder::shortest) does not have inside.
+    /// The words of `part` that have no word of `other` as a prefix and are not in `other`. Neither operand may contain
+    /// what [`shortest`](GrammarBuilder::shortest) excludes.
     pub fn without_beginnings(&mut self, part: ExprId, other: ExprId) -> ExprId {
         let more = self.byte_set(ByteSet::FULL);
         let more = self.star(more);

@@ -1,19 +1,19 @@
-//! The texts that a row of chunks contains.
+//! The substrings of a sequence of chunks.
 
 use super::builder::GrammarBuilder;
 use super::ids::{ExprId, RuleId};
 use std::collections::BTreeMap;
 
-/// A state of a suffix automaton over chunks (Blumer et al., 1985): chunks in a row that end at the same places.
+/// A state of a suffix automaton over chunks (Blumer et al., 1985): the substrings that end at the same positions.
 struct State {
-    /// How many chunks the longest of these rows has.
+    /// The number of chunks of the longest of these substrings.
     longest: usize,
-    /// The state of the longest end of these rows that ends at more places.
+    /// The state of the longest suffix of these substrings that ends at more positions.
     link: Option<usize>,
     next: BTreeMap<usize, usize>,
 }
 
-/// The suffix automaton of a row of letters. The first state is the start, and every path is a part of the row.
+/// The suffix automaton of a sequence of letters. The first state is the start, and every path spells a substring.
 fn automaton(letters: &[usize]) -> Vec<State> {
     let mut states = vec![State { longest: 0, link: None, next: BTreeMap::new() }];
     let mut last = 0;
@@ -48,7 +48,8 @@ fn automaton(letters: &[usize]) -> Vec<State> {
 }
 
 impl GrammarBuilder {
-    /// Any number of chunks that stand next to each other in a row, joined; also none of them. Each chunk comes as a whole.
+    /// Any number of consecutive chunks of a sequence, concatenated; also the empty string. Chunks are never split.
+    /// Empty chunks are ignored.
     pub fn substrings<T: AsRef<str>>(&mut self, chunks: impl IntoIterator<Item = T>) -> ExprId {
         let mut texts: Vec<ExprId> = Vec::new();
         let mut places: BTreeMap<ExprId, usize> = BTreeMap::new();

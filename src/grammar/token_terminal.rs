@@ -1,31 +1,31 @@
-//! Token terminals: sets of tokens of a vocabulary, before there is one.
+//! Token terminals: sets of tokens, described without a vocabulary.
 
 use std::fmt::{self, Write};
 
-/// A set of tokens, as the author of a grammar describes it. Which tokens these are is found out when a
-/// [`Compiler`](crate::Compiler) meets a vocabulary.
+/// A set of tokens, as described by the author of a grammar. A [`Compiler`](crate::Compiler) resolves it for its
+/// vocabulary.
 ///
-/// Such a token comes by its id, whatever its bytes are; special tokens come in no other way. A set without `listed` tokens is
-/// empty, or has all tokens that its [`TokenScope`] leaves.
+/// Such a token is identified by its id, whatever its bytes are; special tokens can be written in no other way. If
+/// nothing is `listed`, the set is empty or has all tokens that its [`TokenScope`] does not exclude.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokenTerminal {
     scope: TokenScope,
-    /// Sorted; ranges of ids are disjoint and apart.
+    /// Sorted; ranges of ids are disjoint and not adjacent.
     listed: Box<[TokenSelector]>,
 }
 
-/// What the list of a [`TokenTerminal`] means. End-of-sequence tokens are in a set only if they are listed in it.
+/// How the list of a [`TokenTerminal`] is used. End-of-sequence tokens are in a set only if they are listed in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TokenScope {
     /// The listed tokens.
     Listed,
-    /// All tokens that the vocabulary uses, but the listed ones.
+    /// All tokens that the vocabulary uses, except the listed ones.
     AllBut,
-    /// All special tokens, but the listed ones.
+    /// All special tokens, except the listed ones.
     SpecialBut,
 }
 
-/// Some tokens of a list.
+/// An element of the list of a [`TokenTerminal`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TokenSelector {
     /// The ids from `first` to `last`, both included.
@@ -35,12 +35,12 @@ pub enum TokenSelector {
         /// The greatest id.
         last: u32,
     },
-    /// The special token of this name; if there is none, the ordinary tokens that have this text.
+    /// The special token of this name; if there is none, the ordinary tokens with this text.
     Name(Box<str>),
 }
 
 impl TokenTerminal {
-    /// A set of tokens. Of ranges whose ends are crossed nothing is in it.
+    /// A set of tokens. Ranges with crossed ends are empty.
     pub fn new(scope: TokenScope, listed: impl IntoIterator<Item = TokenSelector>) -> TokenTerminal {
         let mut sorted: Vec<TokenSelector> = listed.into_iter().collect();
         sorted.sort_unstable();
@@ -70,7 +70,7 @@ impl TokenTerminal {
         TokenTerminal::new(TokenScope::Listed, [TokenSelector::Ids { first: id, last: id }])
     }
 
-    /// What the list means.
+    /// How the list is used.
     pub fn scope(&self) -> TokenScope {
         self.scope
     }
@@ -80,17 +80,17 @@ impl TokenTerminal {
         &self.listed
     }
 
-    /// Whether no vocabulary has such tokens.
+    /// Whether the set is empty for every vocabulary.
     pub fn is_empty(&self) -> bool {
         self.scope == TokenScope::Listed && self.listed.is_empty()
     }
 
-    /// Whether the list is as [`new`](TokenTerminal::new) makes it.
+    /// Whether the list is in the form that [`new`](TokenTerminal::new) produces.
     pub(super) fn is_canonical(&self) -> bool {
         *self == TokenTerminal::new(self.scope, self.listed.iter().cloned())
     }
 
-    /// Bytes on the heap.
+    /// Size on the heap, in bytes.
     pub(super) fn memory_usage(&self) -> usize {
         let name = |selector: &TokenSelector| match selector {
             TokenSelector::Name(name) => name.len(),
@@ -100,7 +100,8 @@ impl TokenTerminal {
     }
 }
 
-/// As GBNF writes it: `<think>`, `<[1000]>`, `!<[0-9,12]>`, `<"[INST]","a",[7]>`; `!special<…>` for all special tokens but some.
+/// The notation of GBNF: `<think>`, `<[1000]>`, `!<[0-9,12]>`, `<"[INST]","a",[7]>`; `!special<…>` for all special
+/// tokens except the listed ones.
 impl fmt::Display for TokenTerminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.scope {

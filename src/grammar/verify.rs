@@ -1,20 +1,20 @@
-//! The verifier. What it has passed, lowering relies on:
+//! The verifier of grammars. Lowering relies on these invariants:
 //!
 //! - **G1** operands precede their expression in the table, so every pass is a loop and no pass recurses;
-//! - **G2** every rule that is named exists, and so does the root;
-//! - **G3** every label that is named exists;
+//! - **G2** every referenced rule exists, and so does the root;
+//! - **G3** every referenced label exists;
 //! - **G4** repeats have `min <= max` and are neither `{0}` nor `{1}`;
 //! - **G5** sequences, choices and intersections have at least two operands;
-//! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not
-//!   adjacent;
-//! - **G7** member keys are not empty; those that are the same within their list stand side by side, all required or all
-//!   optional; conditions name entries that there are;
-//! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or out, and every node and exit is reached;
+//! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not adjacent;
+//! - **G7** member keys are not empty; equal keys of a list are adjacent, all required or all optional; conditions name
+//!   existing entries;
+//! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or exits, and every node and exit
+//!   is reachable;
 //! - **G9** equal expressions have equal ids;
-//! - **G10** lists of different items have an item for the first place; if they have items for several places that
-//!   are not endless, at most one item must come;
-//! - **G11** token terminals are not empty; their lists are sorted, ranges of ids disjoint and apart;
-//! - **G12** what is bounded in tokens is a rule, and the bound is not 0.
+//! - **G10** lists of different items have an item for the first place; if they have several items and are not endless,
+//!   `min` is at most 1;
+//! - **G11** token terminals are not empty; their lists are sorted, ranges of ids are disjoint and not adjacent;
+//! - **G12** an expression bounded in tokens is a rule, and the bound is not 0.
 
 use super::Grammar;
 use super::errors::{UNSOUND_GRAPH, invariant};
@@ -24,7 +24,8 @@ use crate::diagnostic::Place;
 use crate::error::Result;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-/// Checks all invariants; `graphs` asks for those of word graphs as well, which the builder has examined.
+/// Checks all invariants. G8 is checked only if `graphs` is set, because the builder checks each graph when it is
+/// added.
 pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
     let mut seen = FxHashSet::default();
     for (index, expression) in grammar.expressions().iter().enumerate() {
@@ -32,7 +33,7 @@ pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
         if let Err((name, what)) = check(grammar, index, expression, sound) {
             return Err(invariant(name, what, Place::Whole));
         }
-        // the builder cannot but keep this one
+        // checked in debug builds only: the builder guarantees it
         if cfg!(debug_assertions) && !seen.insert(expression) {
             return Err(invariant("G9", "an expression stands twice in the table", Place::Whole));
         }

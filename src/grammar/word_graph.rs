@@ -6,43 +6,43 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-/// A directed acyclic graph of bytes, deterministic, whose paths go on in other expressions: the way from the first
-/// node along edges to an exit, and then a word of that exit's expression. What a tree of choices and sequences
-/// says in one expression a node is here one expression altogether.
+/// A deterministic, directed acyclic graph of bytes whose paths continue in other expressions. A word follows edges
+/// from the first node to an exit and continues with a word of that exit's expression. A tree of choices and sequences
+/// would need an expression per node; the graph is one expression.
 ///
-/// A node may name another that stands in for it: for the bytes that none of its own edges read, the other's edges
-/// hold. So the many nodes of a trie that differ in one byte are one edge each.
+/// A node may name a fallback node: bytes that none of its own edges read follow the fallback's edges. So each of many
+/// trie nodes that differ in one byte needs only one edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordGraph {
-    /// Of each node: where its own edges end, and the node that stands in for the bytes without one (0: none).
+    /// Per node, the end of its own edges, and its fallback node (0: none).
     nodes: Vec<(u32, u32)>,
     edges: Vec<WordEdge>,
     exits: Box<[ExprId]>,
 }
 
-/// An edge of a [`WordGraph`]: one byte of a range, and where it leads.
+/// An edge of a [`WordGraph`]: a range of bytes and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WordEdge {
     /// The first byte.
     pub low: u8,
     /// The last byte.
     pub high: u8,
-    /// Where it leads.
+    /// The target.
     pub to: WordTarget,
 }
 
-/// Where a [`WordEdge`] leads.
+/// The target of a [`WordEdge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordTarget {
-    /// To a node, by its place; it stands after the node of the edge.
+    /// A node, by index; it comes after the node of the edge.
     Node(u32),
-    /// Out of the graph, to the expression at this place among the exits.
+    /// An exit, by its index in the list of exits.
     Exit(u32),
 }
 
 impl Hash for WordGraph {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // a number a node and an edge: graphs are large
+        // graphs are large: hash one number per node and edge
         self.exits.hash(state);
         self.nodes
             .iter()
@@ -58,7 +58,7 @@ impl Hash for WordGraph {
 }
 
 impl WordGraph {
-    /// A graph without nodes, for edges to these expressions.
+    /// A graph without nodes, whose edges may lead to these exits.
     pub fn new(exits: impl IntoIterator<Item = ExprId>) -> WordGraph {
         WordGraph { nodes: Vec::new(), edges: Vec::new(), exits: exits.into_iter().collect() }
     }
@@ -69,24 +69,24 @@ impl WordGraph {
         self.edges.reserve(edges);
     }
 
-    /// The same graph with other expressions in the place of its own.
+    /// A copy of the graph with other exits.
     pub fn with_exits(&self, exits: Box<[ExprId]>) -> WordGraph {
         WordGraph { exits, ..self.clone() }
     }
 
-    /// Adds a node; its edges are sorted and disjoint. The first node is where words begin. `otherwise` is a later
-    /// node, which has no other to stand in for it; the node's own edges are then of one byte each.
+    /// Adds a node; its edges must be sorted and disjoint. Words begin at the first node. `otherwise` is the fallback:
+    /// a later node without a fallback of its own; the node's own edges are then of one byte each.
     pub fn push(&mut self, edges: impl IntoIterator<Item = WordEdge>, otherwise: Option<u32>) {
         self.edges.extend(edges);
         self.nodes.push((self.edges.len() as u32, otherwise.unwrap_or(0)));
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether from each node an edge stays alive, so that all paths reach an exit.
+    /// Whether every node has an edge or a fallback, so that all paths reach an exit.
     pub fn is_trim(&self) -> bool {
         (0..self.len()).all(|node| !self.own_edges(node).is_empty() || self.otherwise(node).is_some())
     }
@@ -96,7 +96,7 @@ impl WordGraph {
         self.nodes.is_empty()
     }
 
-    /// The edges of a node, without those of the one that stands in for it.
+    /// The edges of a node, without those of its fallback.
     pub fn own_edges(&self, node: usize) -> &[WordEdge] {
         let first = if node > 0 { self.nodes[node - 1].0 } else { 0 };
         &self.edges[first as usize..self.nodes[node].0 as usize]
@@ -107,12 +107,12 @@ impl WordGraph {
         &self.edges
     }
 
-    /// The node that stands in for a node.
+    /// The fallback of a node.
     pub fn otherwise(&self, node: usize) -> Option<usize> {
         Some(self.nodes[node].1 as usize).filter(|&otherwise| otherwise > 0)
     }
 
-    /// All edges of a node, sorted and disjoint.
+    /// All edges of a node, including those of its fallback; sorted and disjoint.
     pub fn edges(&self, node: usize) -> Cow<'_, [WordEdge]> {
         let own = self.own_edges(node);
         let Some(otherwise) = self.otherwise(node) else { return own.into() };
@@ -135,17 +135,17 @@ impl WordGraph {
         all.into()
     }
 
-    /// The expressions that paths go on in.
+    /// The expressions in which paths continue.
     pub fn exits(&self) -> &[ExprId] {
         &self.exits
     }
 
-    /// Whether all edges are sorted, disjoint, and lead to an exit or to a later node, only nodes without others stand in
-    /// for others, and all nodes and exits are reached.
+    /// Whether the edges of each node are sorted, disjoint, and lead to an exit or to a later node; no fallback has a
+    /// fallback; and all nodes and exits are reachable.
     pub fn is_sound(&self) -> bool {
         let mut reached = vec![false; self.len()];
         let mut exits = vec![false; self.exits.len()];
-        // of nodes that stand in: the bytes that all they stand in for read themselves
+        // per fallback, the bytes that every node with this fallback reads itself
         let mut hidden: FxHashMap<usize, ByteSet> = FxHashMap::default();
         reached.first_mut().into_iter().for_each(|first| *first = true);
         for node in 0..self.len() {

@@ -1,17 +1,18 @@
 //! The conditions of a member list as a propositional formula in conjunctive normal form.
 //!
-//! Its variables are the entries of the list, each true if the entry comes, and auxiliary ones for alternatives that say
-//! several things (Plaisted and Greenbaum's translation: an auxiliary variable implies its alternative, not the reverse).
-//! Of the variables of one group, which are entries with one key, one is true at most.
+//! Its variables are the entries of the list, each true if the entry is present, and auxiliary ones for compound
+//! alternatives (Plaisted and Greenbaum's translation: an auxiliary variable implies its alternative, not the reverse).
+//! The entries with one key are a group; at most one variable of a group is true.
 
 use super::super::expression::{Alternative, Condition};
 use super::search::{Search, Weights};
 use rustc_hash::FxHashMap;
 
-/// Copies of literals made to write a condition of one compound alternative without an auxiliary variable.
+/// The most literals that may be copied to write a condition with one compound alternative without an auxiliary
+/// variable.
 const MAX_COPIES: usize = 256;
 
-/// A variable, true or false.
+/// A variable or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Literal(u32);
 
@@ -29,7 +30,7 @@ impl Literal {
     }
 }
 
-/// Lists one after the other in one vector.
+/// Lists stored consecutively in one vector.
 #[derive(Clone, Debug)]
 pub(super) struct Lists<T> {
     ends: Vec<u32>,
@@ -62,35 +63,35 @@ impl<T> Lists<T> {
     }
 }
 
-/// The conditions of a list over its entries, required keys included.
+/// The conditions of a list over its entries, including the required keys, in conjunctive normal form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clauses {
-    /// Per clause its literals; one of them holds.
+    /// The literals of each clause; at least one of them holds.
     pub(super) clauses: Lists<Literal>,
-    /// Per variable the clauses that it is in, each with whether it is there as a positive literal.
+    /// Per variable, the clauses that contain it, each with whether it is a positive literal there.
     pub(super) occurrences: Lists<(u32, bool)>,
-    /// Per group its variables, consecutive numbers.
+    /// The variables of each group, which are consecutive numbers.
     pub(super) groups: Lists<u32>,
-    /// Per variable its group.
+    /// The group of each variable.
     pub(super) group_of: Vec<u32>,
-    /// How many entries have a key: the first ones.
+    /// The number of entries with a key; they are the first entries.
     pub(super) keyed: usize,
-    /// How many variables are entries: the first ones.
+    /// The number of entries; they are the first variables.
     pub(super) entries: usize,
-    /// Per variable its place in the order in which the search decides them.
+    /// Per variable, its rank in the order in which the search decides variables.
     pub(super) rank: Vec<u32>,
-    /// Per variable whether most of its literals are positive: the value that the search tries first.
+    /// Per variable, whether at least half of its literals are positive: the value that the search tries first.
     pub(super) is_positive: Vec<bool>,
-    /// How many variables are positive literals of clauses with several positive ones: once they are decided, the formula
-    /// is a Horn formula.
+    /// The number of variables that are positive literals of clauses with several positive ones. Once they are decided,
+    /// the formula is a Horn formula.
     pub(super) branching: usize,
-    /// Whether nothing satisfies the conditions.
+    /// Whether the conditions are unsatisfiable.
     pub(super) is_never: bool,
 }
 
 impl Clauses {
-    /// The conditions over `entries` entries; `groups` has per entry with a key the first one with that key, `required`
-    /// whether one with that key must come.
+    /// Translates the conditions over `entries` entries. `groups` has, for each entry with a key, the first entry with
+    /// that key; `required` says whether a member with that key is required.
     pub(crate) fn new(
         conditions: &[Condition],
         groups: &[u32],
@@ -122,14 +123,14 @@ impl Clauses {
         made
     }
 
-    /// Whether every question about the list is answered within `limit` decisions: whether it can be finished, whatever
-    /// entries came and may still come. `is_counted` says whether the number of members is bounded.
+    /// Whether `limit` decisions suffice to tell if the list can be finished, whichever entries are present or still
+    /// possible. `is_counted` says whether the number of members is bounded.
     pub(crate) fn is_decidable(&self, is_counted: bool, limit: usize) -> bool {
         self.work(is_counted, limit).is_some()
     }
 
-    /// The steps of work that it takes to know that the list [is decidable](Clauses::is_decidable): literals, times
-    /// decisions. `None` if it is not.
+    /// The steps of work to find out that the list [is decidable](Clauses::is_decidable): literals times decisions.
+    /// `None` if it is not decidable.
     pub(crate) fn work(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let is_in_clause = |&variable: &usize| !self.occurrences.range(variable).is_empty();
         let deciding = match is_counted {
@@ -143,7 +144,7 @@ impl Clauses {
         Some(decisions * self.clauses.items.len())
     }
 
-    /// How many decisions there are without assumptions. `None` if they are more than `limit`.
+    /// The number of decisions of an exhaustive search without assumptions. `None` if it exceeds `limit`.
     pub(super) fn all_decisions(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let mut search = Search::new(self, is_counted.then(Weights::default));
         let is_done = !search.assume(std::iter::empty()) || search.exhaust(limit);
@@ -184,7 +185,7 @@ impl Clauses {
         }
     }
 
-    /// Adds a clause, unless it always holds.
+    /// Adds a clause unless it is a tautology.
     fn add_clause(&mut self, mut clause: Vec<Literal>) {
         clause.sort_unstable();
         clause.dedup();
@@ -204,7 +205,7 @@ impl Clauses {
         let mut items = vec![(0, false); self.clauses.items.len()];
         for clause in 0..self.clauses.len() {
             for literal in self.clauses.get(clause) {
-                // the start of the list moves to its end as it is filled
+                // the start of a list moves to its end while the list is filled
                 let at = &mut ends[literal.variable()];
                 items[*at as usize] = (clause as u32, literal.holds());
                 *at += 1;
@@ -213,7 +214,7 @@ impl Clauses {
         self.occurrences = Lists { ends, items };
     }
 
-    /// Orders the variables: first those that keep the formula from being a Horn formula, and the frequent ones.
+    /// Orders the variables: first those that keep the formula from being a Horn formula, then by frequency.
     fn order(&mut self, variables: usize) {
         let mut is_branching = vec![false; variables];
         for clause in 0..self.clauses.len() {
@@ -238,7 +239,7 @@ impl Clauses {
     }
 }
 
-/// What an alternative says: one literal of each of these holds.
+/// The clauses of an alternative: one literal of each of the returned sets holds.
 fn parts(alternative: &Alternative) -> impl Iterator<Item = impl Iterator<Item = Literal> + '_> + '_ {
     let some = alternative.some.iter().map(|set| (&**set, true));
     let none = alternative.none.chunks(1).map(|entry| (entry, false));

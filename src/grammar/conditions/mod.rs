@@ -1,4 +1,4 @@
-//! Which members a list still needs: the conditions of [`Members`], and whether they can be met.
+//! The conditions of [`Members`], and whether they can still be met.
 
 use super::expression::{Alternative, Condition, Members};
 use crate::diagnostic::Diagnostic;
@@ -15,20 +15,20 @@ mod tests;
 pub(crate) use clauses::Clauses;
 use search::{Search, Weights};
 
-/// How far a list has come, and what may still come.
+/// The state of a list of members, and what is still possible.
 #[derive(Debug)]
 pub(crate) struct Constraints<'o> {
     /// The conditions, over entries.
     pub(crate) clauses: &'o Clauses,
-    /// The entries that came.
+    /// The entries that are present.
     pub(crate) came: &'o FixedBitSet,
-    /// The entries that may still come as far as their words, their keys and their order go.
+    /// The entries that may still follow, judging by their words, their keys and their order.
     pub(crate) open: &'o FixedBitSet,
-    /// How many more members must come, and may come.
+    /// The least and the greatest number of members still to come; `None` means unbounded.
     pub(crate) count: (u32, Option<u32>),
-    /// How many members without a key may come at all; `None` is without bound.
+    /// The greatest number of further members without a key; `None` means unbounded.
     pub(crate) keyless: Option<u32>,
-    /// Whether there are further members, any number of them.
+    /// Whether any number of other members is allowed.
     pub(crate) rest: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn undecidable(limit: usize) -> Error {
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-/// Whether conditions hold where no more members come.
+/// Whether conditions hold if no more members follow.
 pub(crate) fn hold(conditions: &[Condition], came: &FixedBitSet) -> bool {
     conditions.iter().all(|condition| {
         condition.0.iter().any(|alternative| {
@@ -55,7 +55,7 @@ pub(crate) fn hold(conditions: &[Condition], came: &FixedBitSet) -> bool {
     })
 }
 
-/// Per member, the first one with its key; those of the same key stand side by side.
+/// Per member, the index of the first member with its key. Members with equal keys are adjacent.
 pub(crate) fn groups<M>(members: &[M], have_one_key: impl Fn(&M, &M) -> bool) -> Vec<u32> {
     let mut groups: Vec<u32> = Vec::with_capacity(members.len());
     for (place, member) in members.iter().enumerate() {
@@ -66,7 +66,7 @@ pub(crate) fn groups<M>(members: &[M], have_one_key: impl Fn(&M, &M) -> bool) ->
 }
 
 impl Constraints<'_> {
-    /// Whether the list can be finished. Takes no more decisions than [`Clauses::is_decidable`] was asked about.
+    /// Whether the list can be finished. Takes at most as many decisions as [`Clauses::is_decidable`] was asked about.
     pub(crate) fn is_satisfiable(&self) -> bool {
         let (min, max) = self.count;
         match max {
@@ -77,7 +77,7 @@ impl Constraints<'_> {
         }
     }
 
-    /// Whether the list can end as it is, or after one entry.
+    /// Whether the list can end now, or after the given entry.
     fn can_be(&self, entry: Option<usize>) -> bool {
         let entries = 0..self.clauses.entries;
         let known = entries.map(|one| (one as u32, self.came.contains(one) || entry == Some(one)));
@@ -85,7 +85,7 @@ impl Constraints<'_> {
         search.assume(known) && search.is_satisfiable(self.came)
     }
 
-    /// Whether the list can be finished where one member may come.
+    /// Whether the list can be finished with at most one more member.
     fn can_be_one(&self) -> bool {
         let keyless = self.keyless != Some(0);
         let may_come = |entry: &usize| keyless || *entry < self.clauses.keyed;
@@ -108,7 +108,7 @@ impl Constraints<'_> {
             let mut search = Search::new(self.clauses, None);
             return search.assume(known) && search.is_satisfiable(self.came);
         }
-        // a sum is the number of members, and the number of those without a key times this
+        // a sum is the number of members, plus `base` times the number of those without a key
         let base = entries + 1;
         let keyless = if self.keyless.is_some() { 1 + base } else { 1 };
         let mut search = Search::new(self.clauses, Some(Weights { keyed: 1, keyless }));
@@ -129,7 +129,7 @@ impl Constraints<'_> {
 }
 
 impl Condition {
-    /// The condition over entries that have other places, or none as they can never come.
+    /// The condition with each entry renumbered; entries mapped to `None` can never be present.
     pub(crate) fn mapped(&self, place: impl Fn(u32) -> Option<u32>) -> Condition {
         let of = |set: &[u32]| set.iter().filter_map(|&entry| place(entry)).collect();
         let alternative = |alternative: &Alternative| Alternative {
@@ -141,14 +141,14 @@ impl Condition {
 }
 
 impl Members {
-    /// Whether it takes the conditions to know which members must come, or members share keys.
+    /// Whether the conditions decide which members are required, or members share keys.
     pub fn is_conditional(&self) -> bool {
         !self.conditions.is_empty()
             || !self.ones.is_empty()
             || self.members.windows(2).any(|pair| pair[0].key == pair[1].key)
     }
 
-    /// The conditions over the members and the ones.
+    /// The conditions in conjunctive normal form.
     pub(crate) fn clauses(&self) -> Clauses {
         let required: Vec<bool> = self.members.iter().map(|member| member.required).collect();
         let groups = groups(&self.members, |one, other| one.key == other.key);
@@ -158,7 +158,7 @@ impl Members {
     /// Refuses conditions that take too many decisions to combine.
     ///
     /// # Errors
-    /// The limit `condition_search`.
+    /// `limit/exceeded` for the limit `condition_search`.
     pub(crate) fn check_conditions(&self, limits: &Limits) -> Result<(), Error> {
         let is_counted = self.min > 0 || self.max.is_some();
         let limit = limits.condition_search;
@@ -168,7 +168,7 @@ impl Members {
         Ok(())
     }
 
-    /// Whether there is a list of the entries that have words.
+    /// Whether the list has a word, if the given entries, the rest and the separator have words or not.
     pub(crate) fn has_lists(
         &self,
         (rest, separator): (bool, bool),

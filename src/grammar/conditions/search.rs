@@ -1,23 +1,23 @@
-//! The search for members that satisfy conditions: the procedure of Davis, Putnam, Logemann and Loveland over the clauses,
-//! split into connected components, with an explicit stack.
+//! The search for members that satisfy conditions: the procedure of Davis, Putnam, Logemann and Loveland over the
+//! clauses, split into connected components, with an explicit stack.
 //!
-//! What is left after unit propagation falls apart into components that share no variable; each is searched by itself.
-//! Where only satisfiability is asked for, a component of Horn clauses (one positive literal at most) or of one clause
-//! needs no decision: it has no unit clause left, so the all-false assignment, or any literal, satisfies it. Where members
-//! are counted, the numbers of members of all solutions are found, and those of components add up.
+//! After unit propagation the formula splits into components that share no variable; each is searched on its own. If
+//! only satisfiability matters, a component of Horn clauses (at most one positive literal each) or of a single clause
+//! needs no decision: it has no unit clause left, so the all-false assignment, or any literal, satisfies it. If members
+//! are counted, the search finds the numbers of members of all solutions; the numbers of different components add up.
 //!
-//! Variables are decided in a fixed order, and the component of the earliest variable is searched first: a contradiction in it
-//! ends the search before others are. So the search under assumptions (which entries came, which can no longer come)
-//! never takes more decisions than the exhaustive search without any: a decision on an assumed variable is replaced by
-//! one of its branches, and assumptions only make components smaller. [`Search::exhaust`] counts those of the exhaustive
-//! search once, before a list is used.
+//! Variables are decided in a fixed order, and the component of the earliest variable is searched first: a
+//! contradiction in it ends the search before the other components. So the search under assumptions (which entries are
+//! present or no longer possible) never takes more decisions than the exhaustive search without any: a decision on an
+//! assumed variable is replaced by one of its branches, and assumptions only make components smaller.
+//! [`Search::exhaust`] counts the decisions of the exhaustive search once, before a list is used.
 
 use super::clauses::{Clauses, Literal};
 use super::sums::Sums;
 use fixedbitset::FixedBitSet;
 use std::cmp::Reverse;
 
-/// What a member adds to the numbers that are found.
+/// How much a member adds to a sum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weights {
     pub(super) keyed: usize,
@@ -26,26 +26,26 @@ pub(super) struct Weights {
 
 #[derive(Clone, Copy, Default)]
 struct ClauseState {
-    /// Literals that are not assigned, and the positive ones of them.
+    /// The number of unassigned literals, and of the positive ones among them.
     open: u32,
     open_positive: u32,
-    /// Literals that hold.
+    /// The number of literals that hold.
     holding: u32,
 }
 
 /// Groups of variables connected by clauses that do not hold yet.
 #[derive(Clone, Copy)]
 struct Component {
-    /// Where its groups are in [`Search::groups`].
+    /// The range of its groups in [`Search::groups`].
     groups: (usize, usize),
-    /// The variable to decide.
+    /// The variable to decide next.
     variable: usize,
 }
 
 enum Frame {
-    /// The components from a place on hold together; `groups` is where their groups begin.
+    /// The components from index `components` on must all be satisfied; their groups begin at `groups`.
     All { product: Sums, components: usize, groups: usize },
-    /// A variable is true or false.
+    /// A variable is tried as true and as false.
     Either { component: Component, trail: usize, branches: u8, sums: Sums },
 }
 
@@ -55,12 +55,12 @@ pub(super) struct Search<'c> {
     values: Vec<Option<bool>>,
     states: Vec<ClauseState>,
     trail: Vec<Literal>,
-    /// How many literals of the trail the clauses know of.
+    /// How many literals of the trail have been propagated to the clauses.
     propagated: usize,
     units: Vec<u32>,
     groups: Vec<u32>,
     components: Vec<Component>,
-    /// Per clause and per group: the round of decomposition in which it was last met.
+    /// Per clause and per group, the decomposition in which it was last visited.
     clause_rounds: Vec<u32>,
     group_rounds: Vec<u32>,
     round: u32,
@@ -69,7 +69,7 @@ pub(super) struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    /// A search for satisfiability, or with weights for the sums of the weights of the members.
+    /// A search for satisfiability or, given weights, for the sums of the weights of the members.
     pub(super) fn new(clauses: &'c Clauses, weights: Option<Weights>) -> Search<'c> {
         let state = |clause| {
             let literals = clauses.clauses.get(clause);
@@ -93,7 +93,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Decides what is known: whether entries are there, and the clauses of one literal. False if that is a contradiction.
+    /// Assigns the known entries and the clauses of one literal. Returns false on a contradiction.
     pub(super) fn assume(&mut self, mut known: impl Iterator<Item = (u32, bool)>) -> bool {
         let clauses = &self.clauses.clauses;
         let mut units =
@@ -104,12 +104,13 @@ impl<'c> Search<'c> {
             && self.propagate()
     }
 
-    /// Whether the clauses can be satisfied, given the entries that came.
+    /// Whether the clauses can be satisfied, given the entries that are present.
     pub(super) fn is_satisfiable(&mut self, came: &FixedBitSet) -> bool {
         !self.sums(came).is_empty()
     }
 
-    /// The sums of the weights of the members that come beside those that came; some of them where no weights are given.
+    /// The sums of the weights of the members in addition to those that are present. Without weights, possibly only
+    /// some sums.
     pub(super) fn sums(&mut self, came: &FixedBitSet) -> Sums {
         let clauses = self.clauses;
         let has_come = |&group: &u32| {
@@ -119,13 +120,13 @@ impl<'c> Search<'c> {
         self.run((0..clauses.groups.len() as u32).filter(|group| !has_come(group)), None).unwrap_or_default()
     }
 
-    /// Takes all decisions that there are: whether those are at most `limit`.
+    /// Takes all possible decisions. Returns whether they are at most `limit`.
     pub(super) fn exhaust(&mut self, limit: usize) -> bool {
         self.run(0..self.clauses.groups.len() as u32, Some(limit)).is_some()
     }
 
-    /// The sums of the weights of the members, for all ways to satisfy the clauses; some of them where no weights are given.
-    /// Only members of the given groups are counted. `None` if that takes more than `limit` decisions.
+    /// The sums of the weights of the members over all solutions; without weights possibly only some. Counts only
+    /// members of the given groups. Returns `None` if the search takes more than `limit` decisions.
     fn run(&mut self, groups: impl Iterator<Item = u32>, limit: Option<usize>) -> Option<Sums> {
         self.groups.extend(groups);
         let mut stack = vec![self.decompose((0, self.groups.len()))];
@@ -177,7 +178,7 @@ impl<'c> Search<'c> {
         found
     }
 
-    /// Assigns a variable. False if it has the other value.
+    /// Assigns a variable. Returns false if it has the opposite value.
     fn assign(&mut self, literal: Literal) -> bool {
         let value = &mut self.values[literal.variable()];
         if value.is_none() {
@@ -187,7 +188,7 @@ impl<'c> Search<'c> {
         *value == Some(literal.holds())
     }
 
-    /// Unit propagation. False if a clause or a group is violated.
+    /// Unit propagation. Returns false if a clause or a group is violated.
     fn propagate(&mut self) -> bool {
         let clauses = self.clauses;
         while let Some(&literal) = self.trail.get(self.propagated) {
@@ -212,7 +213,7 @@ impl<'c> Search<'c> {
             while let Some(clause) = self.units.pop().filter(|_| agrees) {
                 let literals = clauses.clauses.get(clause as usize);
                 let open = literals.iter().find(|literal| self.values[literal.variable()].is_none());
-                // what is assigned but not propagated may hold in it
+                // a literal that is assigned but not yet propagated may already satisfy the clause
                 if let Some(&open) = open.filter(|_| self.states[clause as usize].holding == 0) {
                     self.assign(open);
                 }
@@ -225,7 +226,7 @@ impl<'c> Search<'c> {
         true
     }
 
-    /// Takes back all but the first `trail` assignments.
+    /// Undoes all but the first `trail` assignments.
     fn undo(&mut self, trail: usize) {
         for place in (trail..self.trail.len()).rev() {
             let literal = self.trail[place];
@@ -244,7 +245,7 @@ impl<'c> Search<'c> {
         self.propagated = self.propagated.min(trail);
     }
 
-    /// The connected components of some groups, those without a decision to take counted.
+    /// Splits some groups into connected components. Those that need no decision are added to the sums directly.
     fn decompose(&mut self, (first, end): (usize, usize)) -> Frame {
         let mut product = Sums::of(0);
         let (components, groups) = (self.components.len(), self.groups.len());
@@ -272,13 +273,14 @@ impl<'c> Search<'c> {
                 }
             }
         }
-        // the last is searched first
+        // the search takes components from the end
         self.components[components..]
             .sort_unstable_by_key(|component| Reverse(self.clauses.rank[component.variable]));
         Frame::All { product, components, groups }
     }
 
-    /// Decides that alternatives do not hold that no clause asks for any longer: the auxiliary variables are pure literals.
+    /// Sets auxiliary variables to false if every clause with their positive literal holds already: they are pure
+    /// literals.
     fn drop_auxiliary(&mut self, first: usize, end: usize) {
         let clauses = self.clauses;
         for place in first..end {
@@ -294,7 +296,8 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Finds the component of a group. False if it has no clause, or needs no decision as members are not counted.
+    /// Collects the component of a group. Returns false if it has no clause, or needs no decision because members are
+    /// not counted.
     fn connect(&mut self, group: u32) -> bool {
         let clauses = self.clauses;
         let start = self.groups.len();

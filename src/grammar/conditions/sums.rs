@@ -1,8 +1,8 @@
-//! Sets of small numbers that add up: which numbers of members may come.
+//! Sets of small numbers and their sums: the possible numbers of members.
 
 use smallvec::SmallVec;
 
-/// A set of natural numbers, a bit each.
+/// A set of natural numbers, one bit each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums(SmallVec<[u64; 2]>);
 
@@ -27,19 +27,19 @@ impl Sums {
         })
     }
 
-    /// Adds the numbers of another set.
+    /// Adds the elements of another set.
     pub(super) fn unite(&mut self, other: &Sums) {
         self.unite_shifted(other, 0);
     }
 
-    /// All sums of a number of each set.
+    /// The sums of an element of each set.
     pub(super) fn plus(&self, other: &Sums) -> Sums {
         let mut sums = Sums::default();
         other.iter().for_each(|number| sums.unite_shifted(self, number));
         sums
     }
 
-    /// Adds the numbers of another set, each raised by `by`.
+    /// Adds the elements of another set, each increased by `by`.
     fn unite_shifted(&mut self, other: &Sums, by: usize) {
         let (words, bits) = (by / 64, by % 64);
         self.0.resize(self.0.len().max(other.0.len() + words + 1), 0);

@@ -1,4 +1,4 @@
-//! Questions about random lists, against all subsets of their entries.
+//! Compares answers about random lists with those from all subsets of their entries.
 
 use super::clauses::Clauses;
 use super::search::{Search, Weights};
@@ -7,7 +7,8 @@ use grammata_testing::generate::Choices;
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// A list: the first entry with the key of each entry that has one, whether one with that key must come.
+/// A list. `groups` has, for each entry with a key, the first entry with that key; `required`, whether one of them is
+/// required.
 #[derive(Debug, Default)]
 struct List {
     groups: Vec<u32>,
@@ -16,7 +17,7 @@ struct List {
     conditions: Vec<Condition>,
 }
 
-/// What came, what may still come, and the bounds on the number of members.
+/// The entries that are present, those still possible, and the bounds on the number of members.
 #[derive(Debug)]
 struct Question {
     came: FixedBitSet,
@@ -62,7 +63,7 @@ impl List {
             let is_new = !came.ones().any(|other| self.key(other) == self.key(entry));
             open.set(entry, is_new && choices.chance(75));
         }
-        // in declared order, the bit after those of the entries says that the keys have been passed
+        // in declared order, the bit after the entries says that the keys have been passed
         came.set(self.entries, choices.chance(20));
         let min = if choices.chance(50) { choices.below(5) as u32 } else { 0 };
         let max = choices.chance(40).then(|| choices.below(6) as u32);
@@ -70,7 +71,7 @@ impl List {
         Question { came, open, count: (min, max), keyless, rest: choices.chance(30) }
     }
 
-    /// Whether the entries of a set may be the members of a list.
+    /// Whether a set of entries is a word of the list.
     fn admits(&self, there: &FixedBitSet) -> bool {
         let keys = (0..self.groups.len()).filter(|&entry| self.key(entry) == entry);
         let mut required = keys.filter(|&entry| self.required[entry]);
@@ -78,7 +79,7 @@ impl List {
             && hold(&self.conditions, there)
     }
 
-    /// Whether one of all sets of open entries finishes the list.
+    /// Whether some set of open entries completes the list: the oracle.
     fn is_satisfiable(&self, question: &Question) -> bool {
         let open: Vec<usize> = question.open.ones().collect();
         (0..1_u32 << open.len()).any(|subset| {
@@ -110,7 +111,7 @@ fn alternative(choices: &mut Choices<'_>, entries: usize) -> Alternative {
     Alternative { some, none: set(2) }
 }
 
-/// The decisions of the search for an answer, with or without numbers of members.
+/// The decisions that the search takes for an answer, with or without counting members.
 fn decisions(clauses: &Clauses, is_counted: bool, question: &Question) -> usize {
     let mut search = Search::new(clauses, is_counted.then_some(Weights { keyed: 1, keyless: 1 }));
     let known = (0..clauses.entries).filter(|&entry| question.came[entry] || !question.open[entry]);
@@ -129,7 +130,7 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         let mut choices = Choices::new(&bytes);
         let list = List::random(&mut choices);
         let clauses = Clauses::new(&list.conditions, &list.groups, &list.required, list.entries);
-        // a quarter of the answers are yes: with five questions a case their number is far above the bound
+        // a quarter of the answers are yes: at five questions a case their number is far above the bound
         for _ in 0..5 {
             let question = list.question(&mut choices);
             let &Question { ref came, ref open, count, keyless, rest } = &question;
@@ -156,7 +157,7 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
 
 #[test]
 fn what_takes_too_many_decisions_is_refused() {
-    // of each three neighbours on a torus one comes, and not all: the lists are many, and have little in common
+    // of each three neighbours on a torus one is present, but not all: there are many lists, with little in common
     let side = 12;
     let at = |x: usize, y: usize| ((x % side) * side + y % side) as u32;
     let either = |entries: [u32; 3]| {
