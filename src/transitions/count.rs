@@ -1,4 +1,4 @@
-//! How many words lead from a state to acceptance, exactly.
+//! The exact number of words from a state to acceptance.
 
 use super::{Completable, Held, Transition, TransitionOf, TransitionSystem};
 use crate::error::Result;
@@ -10,9 +10,9 @@ use std::hash::Hash;
 /// The number of words of a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// A finite language's.
+    /// The language is finite.
     Finite(BigUint),
-    /// There are words of any length.
+    /// The language has words of any length.
     Infinite,
 }
 
@@ -25,12 +25,12 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counts words of one system, and remembers the count of each state. As the system is deterministic, each word is counted
+/// Counts words of one system and caches the count of each state. The system is deterministic, so each word is counted
 /// once. A state on the current path has the entry `None`.
 #[derive(Clone, Debug)]
 pub struct Counts<S> {
     all: FxHashMap<S, Option<BigUint>>,
-    /// The same for words with a bounded number of letters.
+    /// Counts of words with a bounded number of letters.
     within: FxHashMap<(S, usize), BigUint>,
     held: Held,
 }
@@ -41,21 +41,21 @@ impl<S> Default for Counts<S> {
     }
 }
 
-/// A state on the path. Its transitions still to be followed are the last ones in a list that the path shares.
+/// A state on the path. Its remaining transitions are at the end of a list that the path shares.
 struct Level<S> {
     state: S,
-    /// Letters that may follow, where these are bounded.
+    /// The number of letters that may follow, if it is bounded.
     left: usize,
-    /// Where its transitions begin in the shared list.
+    /// The index of its first transition in the shared list.
     first: usize,
     total: BigUint,
-    /// Bytes held for it until it is left.
+    /// Bytes held for it until the search leaves it.
     held: usize,
 }
 
 impl<S> Level<S> {
-    /// Adds to the total. Returns by how many bytes it has grown, which are held for it: the totals of a long path can take
-    /// more than all counts that are known.
+    /// Adds to the total. Returns by how many bytes it has grown; they are held for this level, since the totals of a
+    /// long path can take more memory than all cached counts.
     fn add(&mut self, count: BigUint) -> usize {
         let before = size_of_count(&self.total);
         self.total += count;
@@ -66,8 +66,8 @@ impl<S> Level<S> {
 }
 
 impl<S: Clone + Eq + Hash> Counts<S> {
-    /// The number of words from a state to acceptance. They are infinitely many if a state that can be completed comes again
-    /// after itself, or is [pumpable](TransitionSystem::is_pumpable).
+    /// The number of words from a state to acceptance. It is infinite if a state that can be completed recurs on a
+    /// path, or if a state is [pumpable](TransitionSystem::is_pumpable).
     ///
     /// # Errors
     /// Limits of the system.
@@ -113,7 +113,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
                 }
                 Some(None) => return Ok(Count::Infinite),
                 None => {
-                    // stacks grow along the path: a look at some depths is enough
+                    // stacks grow along the path: checking a few depths is enough
                     if path.len().is_power_of_two() && system.is_pumpable(to) {
                         return Ok(Count::Infinite);
                     }
@@ -134,7 +134,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
         self.all.insert(state.clone(), None);
         let first = open.len();
         system.successors(state, open)?;
-        // the last in the list is followed first
+        // the list is followed from its end
         open[first..].reverse();
         let held = size_of::<Level<S>>() + (open.len() - first) * size_of::<TransitionOf<T>>();
         self.held.add(system, held + 2 * size_of::<(S, Option<BigUint>)>())?;

@@ -1,13 +1,14 @@
 //! Distances to acceptance: the fewest letters, or the least cost.
 //!
-//! Where the states that can be reached are few enough, all of them are found once, and the distances of all are computed
-//! backwards from the accepting ones (Dijkstra 1959). Where they are too many, or infinitely many, each question is a search
-//! forwards with a budget, whose answers are remembered; past the budget the distance is unknown.
+//! If the reachable states are few enough, all of them are found in one pass, and their distances are computed
+//! backwards from the accepting states (Dijkstra 1959). If they are too many or infinitely many, each query is a
+//! forward search with a budget, whose answers are cached; if the budget is spent, the distance is unknown.
 //!
-//! Where actions have [outcomes](TransitionSystem::has_outcomes), which the environment chooses, acceptance can be reached
-//! from a state if it is in the greatest set of states from each of which acceptance is reached inside the set by actions
-//! none of whose outcomes leaves it: the supremal controllable and nonblocking sublanguage (Ramadge and Wonham 1987). An
-//! action with an outcome out of the set is not taken, and distances are those of the most favourable outcomes.
+//! Some systems have actions with several [outcomes](TransitionSystem::has_outcomes), chosen by the environment. There
+//! a state can reach acceptance if it is in the greatest set of states with this property: from each of its states,
+//! acceptance is reached inside the set by actions none of whose outcomes leaves it. This is the supremal controllable
+//! and nonblocking sublanguage (Ramadge and Wonham 1987). Actions with an outcome outside the set are not taken, and
+//! distances assume the most favourable outcomes.
 
 use super::{Transition, TransitionOf, TransitionSystem};
 use crate::collections::best_first::Frontier;
@@ -17,10 +18,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
-/// The bits of a distance in cost that count letters.
+/// The low bits of a distance in cost; they count letters.
 const LETTER_BITS: u32 = 64;
 
-/// A state that is numbered: distances lie in a list by its number.
+/// A numbered state: its number indexes a list of distances.
 pub trait Indexed: Copy + Eq + Hash + Ord {
     /// The number, from 0.
     fn index(self) -> usize;
@@ -31,15 +32,15 @@ pub trait Indexed: Copy + Eq + Hash + Ord {
 pub enum Measure {
     /// Letters.
     Letters,
-    /// Cost, and letters where costs are equal.
+    /// Cost; letters break ties.
     Cost,
 }
 
 /// The length of a shortest path from a state to acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathLength {
-    /// The least distance, in a unit by which distances of one measure can be added and compared: letters, or
-    /// cost · 2^64 + letters. A cycle so never has the length 0.
+    /// The least distance, in a unit that can be added and compared within one measure: letters, or cost · 2^64 +
+    /// letters. So no cycle has length 0.
     Exactly(u128),
     /// No accepting state can be reached.
     Never,
@@ -48,7 +49,7 @@ pub enum PathLength {
 }
 
 impl PathLength {
-    /// The exact distance.
+    /// The exact distance, if known.
     pub fn exactly(self) -> Option<u128> {
         match self {
             PathLength::Exactly(distance) => Some(distance),
@@ -58,12 +59,12 @@ impl PathLength {
 }
 
 impl Measure {
-    /// The length of an edge with a label.
+    /// The length of a transition with this label.
     pub fn length<T: TransitionSystem>(self, system: &T, label: &T::Label) -> u128 {
         self.of(system.cost(label))
     }
 
-    /// The length of one letter of a cost.
+    /// The length of a letter with this cost.
     pub fn of(self, cost: u64) -> u128 {
         match self {
             Measure::Letters => 1,
@@ -71,7 +72,7 @@ impl Measure {
         }
     }
 
-    /// The letters, or the cost, of a distance.
+    /// The letters or the cost of a distance, saturating.
     pub fn amount(self, distance: u128) -> u64 {
         let amount = match self {
             Measure::Letters => distance,
@@ -81,33 +82,33 @@ impl Measure {
     }
 }
 
-/// Budgets of [`Distances`], in states, and one in transitions.
+/// Budgets of [`Distances`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// States that are found at once.
+    /// The most states whose distances are computed together.
     pub reachable: usize,
-    /// States that one search visits.
+    /// The most states that one search visits.
     pub search: usize,
-    /// States that searches without an answer visit in all; then there are no more searches.
+    /// The most states that searches without an answer may visit in total. Beyond it there are no more searches.
     pub searches: usize,
-    /// Transitions that are visited to find the states from which no outcome keeps acceptance from being reached.
+    /// The most transitions visited to find the states from which the environment cannot prevent acceptance.
     pub outcomes: usize,
 }
 
-/// Distances of the states of one system, in one measure, as far as they are known.
+/// The known distances of the states of one system, in one measure.
 #[derive(Clone, Debug)]
 pub struct Distances {
     measure: Measure,
     bounds: Bounds,
     known: Vec<Option<PathLength>>,
-    /// The states that can be reached are too many to be found at once.
+    /// Whether settling all reachable states was given up, because they or their transitions are too many.
     is_large: bool,
-    /// States that searches visited without an answer.
+    /// The number of states visited by searches without an answer.
     fruitless: usize,
 }
 
 impl Distances {
-    /// None known yet.
+    /// A table without distances.
     pub fn new(measure: Measure, bounds: Bounds) -> Distances {
         Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0 }
     }
@@ -143,7 +144,7 @@ impl Distances {
         }
         match self.get(state) {
             Some(known) => Ok(known),
-            // one way to acceptance says nothing about the other outcomes
+            // a path to acceptance says nothing about the other outcomes
             None if system.has_outcomes() => Ok(PathLength::Unknown),
             None => {
                 self.search(system, state)?;
@@ -152,7 +153,7 @@ impl Distances {
         }
     }
 
-    /// All states that can be reached from a state and whose distance is not known; `None` if they are too many.
+    /// All states reachable from a state whose distance is not known; `None` if they are too many.
     fn reachable<T>(&self, system: &mut T, state: T::State) -> Result<Option<Vec<T::State>>>
     where
         T: TransitionSystem<State: Indexed>,
@@ -176,8 +177,8 @@ impl Distances {
         Ok(Some(found))
     }
 
-    /// The distances of `states`, all of whose successors are among them or known, of a system with outcomes: a greatest
-    /// fixed point. States from which the environment can prevent acceptance are found until there are no more.
+    /// Computes the distances of `states` in a system with outcomes, as a greatest fixed point. All successors must be
+    /// among them or known. Removes states from which the environment can prevent acceptance until nothing changes.
     fn settle_outcomes<T>(&mut self, system: &mut T, mut states: Vec<T::State>) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -207,7 +208,7 @@ impl Distances {
         self.settle(system, &states)
     }
 
-    /// Which states reach acceptance by actions none of whose outcomes is known to be dead.
+    /// Marks the states that reach acceptance by actions without a dead outcome.
     fn reaches_safely<T>(
         &self,
         system: &mut T,
@@ -249,8 +250,8 @@ impl Distances {
         Ok(reaches)
     }
 
-    /// Removes the transitions of actions one of whose outcomes leads to a dead end, of a system with outcomes. Without
-    /// outcomes nothing is removed.
+    /// Removes the transitions of actions with an outcome that leads to a dead end. In a system without outcomes it
+    /// removes nothing.
     ///
     /// # Errors
     /// Limits of the system.
@@ -269,7 +270,7 @@ impl Distances {
         Ok(())
     }
 
-    /// The distances of `states`, all of whose successors are among them or known.
+    /// Computes the distances of `states`. All successors must be among them or known.
     fn settle<T>(&mut self, system: &mut T, states: &[T::State]) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -328,7 +329,7 @@ impl Distances {
             self.set(state, PathLength::Unknown);
             return Ok(());
         }
-        // of equals an end comes first, then the state with the highest number
+        // among equal keys an end comes first, then the state with the highest number
         let key = |distance, is_end: bool, at| (distance, !is_end, Reverse(at));
         let mut frontier = Frontier::new(state, 0u128, key(0, false, state));
         let mut successors: Vec<TransitionOf<T>> = Vec::new();
@@ -367,13 +368,13 @@ impl Distances {
                 }
             }
         }
-        // all that can be reached was visited, and none of it accepts
+        // all reachable states were visited, and none of them accepts
         frontier.into_costs().into_keys().for_each(|dead| self.set(dead, PathLength::Never));
         Ok(())
     }
 }
 
-/// Removes the transitions of actions one of whose outcomes is dead.
+/// Removes the transitions of actions with a dead outcome.
 fn keep_safe<T: TransitionSystem>(
     system: &T,
     transitions: &mut Vec<TransitionOf<T>>,
@@ -387,7 +388,8 @@ fn keep_safe<T: TransitionSystem>(
     transitions.retain(|transition| action(transition).is_none_or(|action| !dead.contains(&action)));
 }
 
-/// The length of a shortest word, `None` of an empty language: a search breadth first, with memory of the states visited.
+/// The length of a shortest word; `None` if the language is empty. A breadth-first search that remembers the visited
+/// states.
 ///
 /// # Errors
 /// Limits of the system.
@@ -413,8 +415,8 @@ pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// The least cost at which each state is reached from the start (Dijkstra 1959), as far as it is at most `max_cost`; of
-/// more than `most` states, that of the cheapest ones.
+/// The least cost, up to `max_cost`, at which each state is reached from the start (Dijkstra 1959). If more than `most`
+/// states are found, the search stops; it visits the cheapest states first.
 ///
 /// # Errors
 /// Limits of the system.

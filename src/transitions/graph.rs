@@ -1,4 +1,4 @@
-//! The part of a system that is nearest to its start, as nodes and edges.
+//! The states of a system closest to its start, as nodes and edges.
 
 use super::{Transition, TransitionSystem};
 use crate::error::Result;
@@ -6,39 +6,40 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-/// A state.
+/// A state of a [`Graph`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphNode<S> {
-    /// The state; the first node's is the start.
+    /// The state; the first node holds the start.
     pub state: S,
-    /// Whether a word may end there.
+    /// Whether a word may end in the state.
     pub is_accepting: bool,
 }
 
 /// All transitions from one state to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEdge<L> {
-    /// The node before, by its place.
+    /// The index of the source node.
     pub from: usize,
-    /// The node after; `None` for one that is left out because there are too many.
+    /// The index of the target node; `None` if the target was left out because of the bound.
     pub to: Option<usize>,
-    /// Their labels, in order.
+    /// The labels, in order.
     pub labels: Vec<L>,
 }
 
-/// The states that fewest letters lead to, and the transitions from them.
+/// The states that the fewest letters lead to, and their transitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph<S, L> {
-    /// In the order in which a search breadth first finds them.
+    /// The states in breadth-first order.
     pub nodes: Vec<GraphNode<S>>,
-    /// By the nodes that they leave, and then by the first of their labels.
+    /// The edges, ordered by source node, then by their first label.
     pub edges: Vec<GraphEdge<L>>,
-    /// Whether states are left out.
+    /// Whether states were left out.
     pub is_truncated: bool,
 }
 
 impl<S: Clone + Eq + Hash, L> Graph<S, L> {
-    /// The graph of at most `most` states, at least the start. Transitions of a state are first put in order by `sort`.
+    /// The graph of at most `most` states, and at least the start. `sort` orders the transitions of a state before they
+    /// are followed.
     ///
     /// # Errors
     /// Limits of the system.

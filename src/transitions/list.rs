@@ -1,18 +1,18 @@
-//! The words of a system, one after the other.
+//! Enumeration of the words of a system.
 
 use super::{Completable, Held, Letters, Transition, TransitionOf, TransitionSystem, open_choices};
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 
-/// Lists the accepted words of one system, each once: a finite language's in the order of their letters, depth first, and
-/// of any language by length, then in that order.
+/// Lists the accepted words of one system, each once: depth first in the order of their letters, for finite languages;
+/// or by length and then in that order, for any language.
 pub struct List<T: Letters> {
-    /// The length being listed; `None` to list all lengths in one pass.
+    /// The current length; `None` to list all lengths in one pass.
     length: Option<usize>,
     is_started: bool,
     path: Vec<Level<T::Used>>,
     word: Vec<T::Letter>,
-    /// Letters still to be tried, of all states of the path, the next one last.
+    /// Untried letters of all states of the path, the next one last.
     open: Vec<Open<T::Choice, T::Letter, T::State>>,
     reach: Reach<T::State>,
     held: Held,
@@ -21,11 +21,11 @@ pub struct List<T: Letters> {
 /// A state on the path of the current word.
 struct Level<U> {
     used: U,
-    /// Where its letters begin in the shared list.
+    /// The index of its first letter in the shared list.
     first: usize,
 }
 
-/// A letter of a choice, and where all of the choice's letters lead.
+/// A letter of a choice, and the state that all letters of the choice lead to.
 struct Open<C, L, S> {
     choice: C,
     letter: L,
@@ -33,13 +33,12 @@ struct Open<C, L, S> {
 }
 
 impl<T: Letters> List<T> {
-    /// All words in one pass, which ends if the language is finite.
+    /// Lists all words in one pass, which ends if the language is finite.
     pub fn depth_first() -> List<T> {
         List::of_length(None)
     }
 
-    /// All words by length, of which the shortest has at least `from` letters. The list of a finite language does not end
-    /// by itself.
+    /// Lists all words of at least `from` letters, by length. The list never ends, even if the language is finite.
     pub fn by_length(from: usize) -> List<T> {
         List::of_length(Some(from))
     }
@@ -56,10 +55,10 @@ impl<T: Letters> List<T> {
         }
     }
 
-    /// The next word; `None` after the last one of a pass.
+    /// The next word; `None` after the last word of a depth-first pass.
     ///
     /// # Errors
-    /// Limits of the system. There is no next word after an error.
+    /// Limits of the system. After an error there is no next word.
     pub fn next(&mut self, system: &mut T) -> Result<Option<Vec<T::Letter>>> {
         loop {
             let Some(level) = self.path.last() else {
@@ -104,7 +103,7 @@ impl<T: Letters> List<T> {
         self.held.add(system, size_of::<Open<T::Choice, T::Letter, T::State>>())
     }
 
-    /// Whether a word of the pass may go on in a state after `letters` letters.
+    /// Whether a word of the pass may continue in a state after `letters` letters.
     fn is_wanted(&mut self, system: &mut T, state: &T::State, letters: usize) -> Result<bool> {
         match self.length {
             None => Ok(system.completable(state)? != Completable::No),
@@ -115,7 +114,7 @@ impl<T: Letters> List<T> {
         }
     }
 
-    /// Appends a state to the path; whether a word of the pass ends there.
+    /// Appends a state to the path. Returns whether a word of the pass ends there.
     fn enter(&mut self, system: &mut T, state: &T::State, used: T::Used) -> Result<bool> {
         let first = self.open.len();
         let is_full = self.length == Some(self.word.len());
@@ -132,7 +131,7 @@ impl<T: Letters> List<T> {
     }
 }
 
-/// Whether some word of a given length leads from a state to acceptance, remembered.
+/// Whether some word of a given length leads from a state to acceptance, with a cache.
 struct Reach<S> {
     known: FxHashMap<(S, usize), bool>,
 }
@@ -143,7 +142,7 @@ impl<S> Default for Reach<S> {
     }
 }
 
-/// A state of the search; its transitions still to be followed are the last ones in a list that the path shares.
+/// A state of the search. Its remaining transitions are at the end of a list that the path shares.
 struct Search<S> {
     state: S,
     left: usize,
@@ -151,7 +150,7 @@ struct Search<S> {
 }
 
 impl<S: Clone + Eq + std::hash::Hash> Reach<S> {
-    /// A depth-first search, which ends at the first word.
+    /// A depth-first search that ends at the first word.
     fn reaches<T: TransitionSystem<State = S>>(
         &mut self,
         system: &mut T,
@@ -166,7 +165,7 @@ impl<S: Clone + Eq + std::hash::Hash> Reach<S> {
             path.push(self.search(system, state, letters, &mut open)?);
         }
         while let Some(level) = path.last() {
-            // a word below: all states on the path reach acceptance
+            // a word was found below: all states on the path reach acceptance
             if answer == Some(true) || open.len() == level.first {
                 open.truncate(level.first);
                 let reaches = answer == Some(true);
@@ -187,7 +186,7 @@ impl<S: Clone + Eq + std::hash::Hash> Reach<S> {
         Ok(answer.unwrap_or_default())
     }
 
-    /// The answer where it is known without a search.
+    /// The answer, if it is known without a search.
     fn look<T: TransitionSystem<State = S>>(
         &self,
         system: &mut T,

@@ -1,4 +1,4 @@
-//! The least automaton with the same language, of one whose states are few enough to be listed.
+//! Minimisation of an automaton whose states can be listed.
 
 use super::graph::{Graph, GraphEdge, GraphNode};
 use rustc_hash::FxHashMap;
@@ -7,8 +7,8 @@ use std::hash::Hash;
 /// The class of a state, and the classes that its labels lead to.
 type Signature<'l, L> = (usize, Vec<(&'l L, usize)>);
 
-/// The least automaton of a graph that is not truncated: states with equal languages become one, that of the least number
-/// (Moore 1956: classes are split until equal classes have equal edges). The start stays number 0.
+/// The minimal automaton of a graph that is not truncated. States with equal languages are merged into the one with the
+/// least number (Moore 1956: classes are split until the states of a class have equal edges). The start keeps number 0.
 pub fn minimize<S: Clone, L: Clone + Eq + Hash + Ord>(graph: &Graph<S, L>) -> Graph<S, L> {
     let mut edges: Vec<Vec<(&L, usize)>> = vec![Vec::new(); graph.nodes.len()];
     for edge in &graph.edges {
@@ -33,7 +33,7 @@ pub fn minimize<S: Clone, L: Clone + Eq + Hash + Ord>(graph: &Graph<S, L>) -> Gr
         }
         classes = known.len();
     }
-    // numbered by their first states: the start's is 0
+    // classes are numbered by their first states, so the start's class is 0
     let mut nodes: Vec<GraphNode<S>> = Vec::with_capacity(classes);
     let mut kept: Vec<GraphEdge<L>> = Vec::new();
     for (state, node) in graph.nodes.iter().enumerate() {

@@ -1,19 +1,19 @@
-//! Labelled transition systems, and what is asked of their languages.
+//! Labelled transition systems and algorithms on their languages.
 //!
-//! A [`TransitionSystem`] is a deterministic automaton whose states are made as they are visited: the automaton of a grammar
-//! over bytes and the automaton of a plan spec over actions are two. The algorithms on it are a file each:
+//! A [`TransitionSystem`] is a deterministic automaton whose states are built when they are visited. Examples are the
+//! automaton of a grammar over bytes and the automaton of a plan spec over actions. Each algorithm is a file:
 //!
 //! - `count`: the number of words, exactly ([`Counts`]);
 //! - `list`: the words in order ([`List`]);
 //! - `sample`: a word drawn uniformly ([`sample`]);
-//! - `distance`: shortest and cheapest ways to acceptance ([`Distances`]);
+//! - `distance`: shortest and cheapest paths to acceptance ([`Distances`]);
 //! - `repair`: the accepted word with the least edit distance from a given one ([`repair`]);
-//! - `verify`: the first letter of a given word that is wrong, and what was feasible there ([`verify`]);
+//! - `verify`: the first wrong letter of a given word, and which letters were feasible there ([`verify`]);
 //! - `graph`: the reachable part as nodes and edges ([`Graph`]);
-//! - `minimize`: the least automaton of such a graph ([`minimize`]).
+//! - `minimize`: the minimal automaton of such a graph ([`minimize`]).
 //!
-//! A label may be a set of letters, such as a class of bytes. Counts, distances and graphs need labels only; what reads or
-//! writes words also needs [`Letters`].
+//! A label may be a set of letters, such as a class of bytes. Counts, distances and graphs need labels only; algorithms
+//! that read or write words also need [`Letters`].
 
 mod count;
 mod distance;
@@ -39,38 +39,38 @@ use num_bigint::BigUint;
 use rand::RngCore;
 use std::hash::Hash;
 
-/// An edge from a state that the context names.
+/// A transition from a state that the context names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition<S, L> {
-    /// The letters that are read.
+    /// The letters that the transition reads.
     pub label: L,
-    /// The state after any of them.
+    /// The state after reading any of them.
     pub to: S,
 }
 
-/// Whether some accepted word begins with what led to a state.
+/// Whether some accepted word has the text read so far as a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Completable {
-    /// An accepting state can be reached, or this is one.
+    /// The state is accepting or reaches an accepting state.
     Yes,
-    /// None can be reached.
+    /// The state reaches no accepting state.
     No,
-    /// The budget of the search ran out first.
+    /// The budget of the search ran out before this was known.
     Unknown,
 }
 
-/// A deterministic transition system with one start state, made lazily.
+/// A deterministic transition system with one start state, built lazily.
 pub trait TransitionSystem {
     /// A state, usually an id. Equal states have equal languages.
     type State: Clone + Eq + Hash;
-    /// A set of letters, at least one.
+    /// A non-empty set of letters.
     type Label: Clone;
 
     /// The state before the first letter.
     fn start(&self) -> Self::State;
 
-    /// Appends the transitions of a state to `into`, in the order in which a search depth first should follow them; their
-    /// sets of letters are disjoint.
+    /// Appends the transitions of a state to `into`, in the order in which a depth-first search should follow them.
+    /// Their sets of letters are disjoint.
     ///
     /// # Errors
     /// Limits of the system.
@@ -89,13 +89,14 @@ pub trait TransitionSystem {
         0
     }
 
-    /// `count` times the number of letters of a label. Default: once.
+    /// `count` times the number of letters of a label. Default: `count`, for labels of one letter.
     fn times(&self, label: &Self::Label, count: &BigUint) -> BigUint {
         let _ = label;
         count.clone()
     }
 
-    /// Whether an accepting state can be reached. A system all of whose states can be completed has the default, `Yes`.
+    /// Whether an accepting state can be reached. The default is `Yes`, for systems in which every state can be
+    /// completed.
     ///
     /// # Errors
     /// Limits of the system.
@@ -104,19 +105,19 @@ pub trait TransitionSystem {
         Ok(Completable::Yes)
     }
 
-    /// Whether there are actions with outcomes. Default: there are none.
+    /// Whether the system has actions with several outcomes. Default: false.
     fn has_outcomes(&self) -> bool {
         false
     }
 
-    /// The action of which a label is one of several outcomes, by a number; the environment chooses among the labels of a
-    /// state that have the same action. Default: `None`, as of a label that can be taken by itself.
+    /// The number of the action that a label is an outcome of. The environment chooses among the labels of a state with
+    /// the same action. Default: `None`, for a label that is chosen on its own.
     fn action(&self, label: &Self::Label) -> Option<usize> {
         let _ = label;
         None
     }
 
-    /// A lower bound of the number of letters to acceptance. Default: 0.
+    /// A lower bound on the number of letters to acceptance. Default: 0.
     ///
     /// # Errors
     /// Limits of the system.
@@ -125,45 +126,47 @@ pub trait TransitionSystem {
         Ok(0)
     }
 
-    /// Whether the state, found on the way from the start, shows that the language is infinite although no state was
-    /// visited twice: a stack with a symbol inside of itself can be pumped. Default: it does not.
+    /// Whether the state, found on a path from the start, proves that the language is infinite although no state was
+    /// visited twice: a stack that contains a symbol within itself can be pumped. Default: false.
     fn is_pumpable(&self, state: &Self::State) -> bool {
         let _ = state;
         false
     }
 
-    /// Told now and then how many bytes an algorithm holds besides the tables of the system. Default: unbounded.
+    /// Algorithms call it from time to time with the bytes that they hold in addition to the tables of the system.
+    /// Default: accepts any number.
     ///
     /// # Errors
-    /// A limit of the system, if that is too much.
+    /// A limit of the system, if `held` is too much.
     fn charge(&mut self, held: usize) -> Result<()> {
         let _ = held;
         Ok(())
     }
 
-    /// How much of its own bound on states the system has used, in percent. Searches without a goal end early by it.
+    /// How much of its own bound on states the system has used, in percent. Open-ended searches stop early based on it.
     /// Default: 0.
     fn load(&self) -> u8 {
         0
     }
 }
 
-/// A transition system whose labels are taken apart into letters.
+/// A transition system whose labels consist of letters.
 ///
-/// Which letters of a label are left may depend on those read before, as where each of several like actions may come once
-/// and a state knows only how many did: that is [`Used`](Letters::Used). It must not change how many are left.
+/// Which letters of a label are left may depend on the letters read before. For example, each of several similar
+/// actions may be taken once while a state knows only how many were taken. [`Used`](Letters::Used) holds this
+/// information. It must not change how many letters are left.
 pub trait Letters: TransitionSystem {
-    /// What a word is made of.
+    /// The unit of words.
     type Letter: Clone;
-    /// Consecutive letters of one label. All letters of a choice come before those of the next greater one.
+    /// Consecutive letters of one label. All letters of a choice precede those of the next greater one.
     type Choice: Clone + Ord;
-    /// The letters that were used up, as far as states do not know them.
+    /// The letters that were used up, where states do not record them.
     type Used: Clone + Eq + Hash + Default;
 
-    /// Appends the choices of a label that are left to `into`.
+    /// Appends the remaining choices of a label to `into`.
     fn choices(&self, label: &Self::Label, used: &Self::Used, into: &mut Vec<Self::Choice>);
 
-    /// Takes note of a letter of the choice.
+    /// Records that a letter of the choice was read.
     fn use_up(&self, choice: &Self::Choice, used: &mut Self::Used);
 
     /// The number of letters of a choice.
@@ -175,20 +178,20 @@ pub trait Letters: TransitionSystem {
     /// The letter of a choice after a given one.
     fn next(&self, choice: &Self::Choice, letter: &Self::Letter) -> Option<Self::Letter>;
 
-    /// A letter of a choice, each as probable as any other.
+    /// Draws a letter of a choice uniformly.
     fn draw<R: RngCore>(&self, choice: &Self::Choice, random: &mut R) -> Self::Letter;
 
-    /// A state that reads all that this one does and perhaps more, of which there are fewer: lengths of words are
-    /// remembered for it. Default: the state itself.
+    /// A state that accepts at least the same words, from a smaller set of states; lengths of words are cached for it.
+    /// Default: the state itself.
     fn relaxed(&self, state: &Self::State) -> Self::State {
         state.clone()
     }
 }
 
-/// A shorthand for the transitions of a system.
+/// The transition type of a system.
 type TransitionOf<T> = Transition<<T as TransitionSystem>::State, <T as TransitionSystem>::Label>;
 
-/// Bytes that an algorithm holds, reported to the system whenever they have grown by [`Held::STEP`].
+/// Bytes that an algorithm holds. They are reported to the system whenever they have grown by [`Held::STEP`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     bytes: usize,
@@ -213,7 +216,7 @@ impl Held {
     }
 }
 
-/// Every choice that is left in a state, in order, with the state that it leads to.
+/// The remaining choices of a state, in order, each with the state that it leads to.
 fn open_choices<T: Letters>(
     system: &mut T,
     state: &T::State,

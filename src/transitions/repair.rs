@@ -1,5 +1,5 @@
-//! The accepted word with the least edit distance from a given one (Wagner 1974, here over a system that is made lazily):
-//! a search by the number of edits (Dijkstra 1959) over pairs of a state and a place in the word.
+//! The accepted word with the least edit distance from a given one (Wagner 1974, here over a lazily built system): a
+//! search by the number of edits (Dijkstra 1959) over pairs of a state and a position in the word.
 
 use super::{Completable, Letters, Word, open_choices};
 use crate::collections::best_first::Frontier;
@@ -9,18 +9,18 @@ use std::cmp::Reverse;
 /// A column of the alignment of a given word with an accepted one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alignment<L> {
-    /// The letter stays.
+    /// The given letter is kept.
     Keep(L),
-    /// The given letter is replaced.
+    /// The given letter is replaced by another.
     Substitute {
-        /// Its place in the given word.
+        /// Its index in the given word.
         given: usize,
         /// The letter of the accepted word.
         letter: L,
     },
-    /// A letter that the given word lacks.
+    /// A letter is inserted that the given word lacks.
     Insert(L),
-    /// The given letter at this place is left out.
+    /// The given letter at this index is deleted.
     Delete(usize),
 }
 
@@ -29,25 +29,25 @@ pub enum Alignment<L> {
 pub enum Repaired<L> {
     /// An accepted word with the least edit distance.
     Word {
-        /// Letters inserted, deleted and substituted.
+        /// The number of letters inserted, deleted and substituted.
         edits: usize,
-        /// All letters of both words in order.
+        /// The columns of the alignment, in order.
         alignment: Vec<Alignment<L>>,
     },
-    /// No word is accepted.
+    /// The language is empty.
     Empty,
     /// The bound on partial alignments was reached.
     Exhausted,
 }
 
-/// The accepted word with the fewest edits from a given one; of several, the first found. At most about `most` partial
-/// alignments are made.
+/// Finds the accepted word with the fewest edits from a given one; among several, the first found. Stops after about
+/// `most` partial alignments.
 ///
 /// # Errors
 /// Limits of the system.
 pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> Result<Repaired<T::Letter>> {
     let used = T::Used::default();
-    // fewest edits first; of equals, the alignment of most letters
+    // fewest edits first; among equals, the alignment that covers most of the word
     let key = |edits, place| (edits, Reverse(place));
     let mut frontier = Frontier::new((system.start(), 0, used), 0, key(0, 0));
     while let Some(((edits, Reverse(place)), number)) = frontier.pop() {

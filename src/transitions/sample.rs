@@ -1,5 +1,5 @@
-//! A word drawn at random, each as probable as any other: at each state a choice is drawn in proportion to the number of
-//! words that go on with it (the recursive method of Nijenhuis and Wilf 1978).
+//! Uniform sampling of words: at each state a choice is drawn in proportion to the number of words that continue with
+//! it (the recursive method of Nijenhuis and Wilf 1978).
 
 use super::{Completable, Count, Counts, Letters, open_choices};
 use crate::error::Result;
@@ -17,8 +17,8 @@ pub enum Sample<L> {
     Infinite,
 }
 
-/// Draws a word, of at most `most` letters if that is given; an infinite language needs the bound. `counts` are of the same
-/// system, and are kept for the next draw.
+/// Draws a word uniformly, among those of at most `most` letters if a bound is given; an infinite language needs the
+/// bound. `counts` must belong to the same system and can be reused for the next draw.
 ///
 /// # Errors
 /// Limits of the system.
@@ -71,7 +71,7 @@ pub fn sample<T: Letters, R: RngCore>(
     }
 }
 
-/// A number below `limit`, which is not 0, each as probable as any other.
+/// A uniformly distributed number below `limit`, which must not be 0.
 pub fn below<R: RngCore>(limit: &BigUint, random: &mut R) -> BigUint {
     let bits = limit.bits();
     loop {

@@ -1,13 +1,13 @@
-//! Whether a word is accepted; if not, its first wrong letter, and what was feasible there.
+//! Checks whether a word is accepted; if not, finds its first wrong letter and the feasible ones there.
 //!
-//! The word may be ambiguous and leave letters out ([`Word`]), so sets of states are followed. A word that is written from
-//! its end can be checked from its end as well: over the transitions reversed.
+//! The word may be ambiguous and may omit letters ([`Word`]), so sets of states are followed. A word that is written
+//! from its end can be checked from its end, over the reversed transitions.
 
 use super::{Completable, Letters, Transition, TransitionOf, TransitionSystem, open_choices};
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A word over the letters of a system as someone wrote it.
+/// A word over the letters of a system, as the user wrote it.
 pub trait Word<T: Letters> {
     /// The number of letters written.
     fn len(&self) -> usize;
@@ -17,10 +17,10 @@ pub trait Word<T: Letters> {
         self.len() == 0
     }
 
-    /// The letters of a choice that the letter at a place may be read as.
+    /// The letters of a choice that the written letter at `place` can be read as.
     fn readings(&self, system: &T, place: usize, choice: &T::Choice) -> Vec<T::Letter>;
 
-    /// The letter of a choice that the word may leave out. Default: none.
+    /// The letter of a choice that the word may omit. Default: `None`.
     fn implied(&self, system: &T, choice: &T::Choice) -> Option<T::Letter> {
         let _ = (system, choice);
         None
@@ -30,23 +30,23 @@ pub trait Word<T: Letters> {
 /// The result of [`verify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordVerdict<L, C> {
-    /// The word is accepted, with these letters.
+    /// The word is accepted, read as these letters.
     Accepted(Vec<L>),
     /// The word is not accepted.
     Wrong {
-        /// The number of letters before the first wrong one, in the direction of reading: with one more letter, no accepted
-        /// word begins so (ends so, read from the end). It is the length of the word if that is only incomplete.
+        /// The number of letters before the first wrong one, in the direction of reading: no accepted word begins (read
+        /// from the end: ends) with one letter more. If the word is only incomplete, it is the length of the word.
         place: usize,
-        /// The choices that may come instead, in order.
+        /// The choices allowed in its place, in order.
         feasible: Vec<C>,
-        /// Whether an accepted word may end there (begin there, read from the end).
+        /// Whether an accepted word may end there (read from the end: begin there).
         may_end: bool,
     },
-    /// There were more states at a time than the bound allows.
+    /// More states were followed at a time than the bound allows.
     Exhausted,
 }
 
-/// Checks a word from its beginning; at most `most` states are followed at a time.
+/// Checks a word from its beginning, following at most `most` states at a time.
 ///
 /// # Errors
 /// Limits of the system.
@@ -86,7 +86,7 @@ pub fn verify<T: Letters>(
     }
 }
 
-/// A state with a way to it.
+/// A state with the letters of a path to it.
 struct Spot<T: Letters> {
     state: T::State,
     used: T::Used,
@@ -102,7 +102,7 @@ impl<T: Letters> Spot<T> {
     }
 }
 
-/// All states that letters which may be left out lead to, the given ones among them; `None` if they are too many.
+/// All states that omitted letters lead to, including the given ones; `None` if they are too many.
 fn with_implied<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
@@ -132,7 +132,7 @@ fn with_implied<T: Letters>(
     Ok(Some(all))
 }
 
-/// The states after the letter at a place.
+/// The states after the written letter at `place`.
 fn read<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
@@ -157,8 +157,8 @@ fn read<T: Letters>(
     Ok(next)
 }
 
-/// Checks a word that is not accepted from its end: places are counted from there. At most `most` states are followed at a
-/// time, and no more may be reachable.
+/// Checks a word that is not accepted, from its end; places are counted from there. Follows at most `most` states at a
+/// time, and gives up if more are reachable.
 ///
 /// # Errors
 /// Limits of the system.
@@ -203,10 +203,10 @@ pub fn verify_reversed<T: Letters>(
     Ok(WordVerdict::Exhausted)
 }
 
-/// A state, and letters that were used up.
+/// A state, and the letters that were used up.
 type Marked<T> = (<T as TransitionSystem>::State, <T as Letters>::Used);
 
-/// The transitions between states that lie on accepted words, reversed.
+/// The reversed transitions between states that are reachable and can be completed.
 struct Reversed<T: Letters> {
     accepting: Vec<T::State>,
     before: FxHashMap<T::State, Vec<TransitionOf<T>>>,
@@ -243,7 +243,7 @@ impl<T: Letters> Reversed<T> {
         Ok(Some(reversed))
     }
 
-    /// The states from which one letter leads to a state, with its choice.
+    /// The states from which one letter leads to a state, each with the choice.
     fn before(&self, system: &T, (state, used): &Marked<T>) -> Vec<(T::Choice, Marked<T>)> {
         let (mut found, mut choices) = (Vec::new(), Vec::new());
         for Transition { label, to: before } in self.before.get(state).into_iter().flatten() {
