@@ -1,15 +1,15 @@
-//! The errors of the automaton room.
+//! The errors of the automaton module.
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 
-/// What token terminals, and parts that are bounded in tokens, may not stand in.
+/// Constructs that cannot contain token terminals and parts bounded in tokens.
 #[derive(Clone, Copy)]
 pub(in crate::automaton) enum Surroundings {
     Product,
     UniqueItems,
     Name,
-    /// An object whose names must differ.
+    /// An object whose names must be distinct.
     NamedMembers,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn token_terminal_within(place: Place, within: Surroundings, terminal
     )
 }
 
-/// A part that is bounded in tokens where none can stand.
+/// A part bounded in tokens in a place where it is not allowed.
 pub(super) fn bounded_part_within(place: Place, within: Surroundings) -> Error {
     let what = match within {
         Surroundings::Product => "an intersection or complement",
@@ -158,7 +158,7 @@ pub(super) fn bounded_part_within(place: Place, within: Surroundings) -> Error {
     )
 }
 
-/// What a part that is bounded in tokens cannot have.
+/// A part bounded in tokens that contains something not allowed in it.
 pub(super) fn within_bounded_part(place: Place, has: &str) -> Error {
     bounded_part(
         place,

@@ -1,119 +1,122 @@
-//! The thresholds of this room: their units, and what set them where that was measured.
+//! The thresholds of this module, with their units and, where measured, their reasons.
 
-/// States examined to see whether a configuration may return; with more it is taken to.
+/// The most states examined to find out whether a configuration may return; with more it is assumed to.
 pub(in crate::automaton) const MAY_RETURN_STATES: usize = 1 << 12;
 
-/// Frames of a stack, from the top, whose counts are widened.
+/// The most frames of a stack, from the top, whose counts are widened.
 pub(in crate::automaton) const MAX_STACK_DEPTH: usize = 8;
 
-/// States of an operand whose counts are widened; configurations of more are left as they are.
+/// The most states of an operand whose counts are widened; configurations of more are left unchanged.
 pub(in crate::automaton) const WIDENED_STATES: usize = 32;
 
-/// Bytes of the completion radius of a product up to which its operands are widened.
+/// The greatest completion radius of a product, in bytes, at which its operands are widened.
 pub(in crate::automaton) const MAX_COMPLETION_RADIUS: u32 = 64;
 
-/// Rounds of a loop up to which it has few sets of numbers of rounds, each worth a record.
+/// The greatest number of rounds of a loop for which its few sets of numbers of rounds each deserve a record.
 pub(in crate::automaton) const FEW_ROUNDS: u32 = 24;
 
-/// Frames of nested loops that stay with a residual; with more a configuration is not split.
+/// The most frames of nested loops that stay with a residual; with more a configuration is not split.
 pub(in crate::automaton) const MAX_KEPT_FRAMES: usize = 6;
 
-/// Residuals of a configuration; with more it is not split.
+/// The most residuals of a configuration; with more it is not split.
 pub(in crate::automaton) const MAX_RESIDUALS: usize = 64;
 
-/// Bytes that a state reads from which on its call keeps what follows it: half of all, so the inside of a string.
+/// The least number of bytes that a state reads for its call to keep what follows it: half of all, so the inside of a
+/// string.
 pub(in crate::automaton) const WIDE_CALL_BYTES: usize = 128;
 
-/// Ways in which the characters of a kind, or those of ASCII, may move the states of a configuration; with more they are
-/// stepped byte by byte.
+/// The most ways in which the characters of a kind, or those of ASCII, may move the states of a configuration. With
+/// more they are stepped byte by byte.
 pub(in crate::automaton) const MOST_MOVES: usize = 16;
 
-/// Words of a canonical form written before it turned out too long, from which on that is remembered.
+/// The least number of words written of a canonical form that proved too long for the failure to be remembered.
 pub(in crate::automaton) const WORDS_IN_VAIN: usize = 128;
 
-/// Product states after which a search is directed to those with the least way to go. 512 before;
-/// with searches by classes of bytes, lowering took 9 % fewer instructions at 128.
+/// The number of product states after which a search prefers those with the shortest way to go. It was 512; with
+/// searches by classes of bytes, lowering took 9 % fewer instructions at 128.
 pub(in crate::automaton) const UNDIRECTED_SEARCH: usize = 128;
 
-/// Operands up to which searches are directed: of more, the way of each by itself says little, and takes long to find.
+/// The most operands of a directed search: with more, the way of each operand alone says little and takes long to find.
 pub(in crate::automaton) const FEW_OPERANDS: usize = 2;
 
-/// Items examined to see how many bytes one takes to its end.
+/// The most items examined to see how many bytes an item takes to its end.
 pub(in crate::automaton) const ESTIMATED_ITEMS: usize = 256;
 
-/// Items examined for that in one search. Without the bound the lowering of the shipped grammars took twice as many
-/// instructions.
+/// The most items examined for that in one search. Without this bound the lowering of the shipped grammars took twice
+/// as many instructions.
 pub(in crate::automaton) const ESTIMATED_ITEMS_IN_ALL: usize = 768;
 
-/// Bytes of a completion than which no shorter one is looked for.
+/// Searches do not look for completions shorter than this many bytes.
 pub(in crate::automaton) const SHORT_COMPLETION: u32 = 4;
 
-/// Configurations examined to see whether what comes of an item is free.
+/// The most configurations examined to find out whether the continuations of an item are free.
 pub(in crate::automaton) const FREEDOM_SEARCH: usize = 64;
 
-/// Configurations examined to see whether it is so throughout an item.
+/// The most configurations examined to find out whether this holds throughout an item.
 pub(in crate::automaton) const FREE_THROUGHOUT: usize = 40;
 
-/// States of a product that are searched in the time of one place of a search for another item.
+/// The number of product states that are searched in the time of one place of a search for another item.
 pub(in crate::automaton) const PLACE_COST: usize = 16;
 
-/// Searches that may be in each other, where items are lists of unique items in turn: a bound on the stack of calls.
+/// The most nested searches, for items that are lists of unique items in turn: bounds the call stack.
 pub(in crate::automaton) const NESTED_SEARCHES: usize = 48;
 
-/// States of a set up to which a look at each is quicker than a hash index.
+/// The largest set of states for which a linear scan is faster than a hash index.
 pub(in crate::automaton) const LINEAR_SET: usize = 16;
 
-/// States and expressions of a rule up to which it stands in a loop instead of being called.
+/// The most states and expressions of a rule that is inlined into a loop instead of called.
 pub(in crate::automaton) const INLINE_RULE: usize = 64;
 
-/// Levels of a loop's body that are looked into for the least bytes of a round.
+/// The most levels of a loop's body that are examined for the least bytes of a round.
 pub(in crate::automaton) const ROUND_LEVELS: usize = 6;
 
-/// States of an expression up to which it is written out at each use: one character in all its spellings, but no string.
+/// The most states of an expression that is copied at each use: one character in all its spellings, but no string.
 pub(in crate::automaton) const INLINE_STATES: u32 = 24;
 
-/// States of a member's value from which on it is lowered when a text has reached it.
+/// The least number of states of a member's value that is lowered only when a text reaches it.
 pub(in crate::automaton) const DEFERRED_VALUE: u64 = 48;
 
-/// Pages of deferred states that there is room for from the start.
+/// The most pages of deferred states that are allocated from the start.
 pub(in crate::automaton) const NEAR_PAGES: usize = 1 << 12;
 
-/// Byte sequences beyond ASCII of a class from which on its uses share one copy.
+/// The least number of byte sequences beyond ASCII of a class whose uses share one copy.
 pub(in crate::automaton) const INLINE_SEQUENCES: usize = 12;
 
-/// Products in each other: stepping one steps those inside it, so this bounds the stack of calls.
+/// The greatest depth of nested products: stepping one steps those inside it, so this bounds the call stack.
 pub(in crate::automaton) const MAX_PRODUCT_DEPTH: usize = 64;
 
-/// Calls that are united one after the other, as they are added; more are united at once when they are entered.
+/// The most calls that are united one after the other as they are added; more are united in one pass when they are
+/// entered.
 pub(in crate::automaton) const UNITED_ONE_BY_ONE: usize = 64;
 
-/// Frames interned before that is counted as work.
+/// The number of frames interned before interning is counted as work.
 pub(in crate::automaton) const UNSPENT_FRAMES: usize = 1 << 14;
 
-/// Items of a kernel up to which its closure is remembered.
+/// The most items of a kernel whose closure is cached.
 pub(in crate::automaton) const REMEMBERED_KERNEL: usize = 32;
 
-/// New steps for one look at the memory. Doubled: the bound of memory would be exceeded by more.
+/// New steps between two checks of the memory. With twice as many, the memory bound would be exceeded by more.
 pub(in crate::automaton) const STEPS_PER_CHECK: u8 = 16;
 
-/// Edges of a key trie from which on there is more than one key.
+/// The number of edges of a key trie from which there is more than one key.
 pub(in crate::automaton) const FEW_KEYS: usize = 4;
 
-/// Work of a step that was not computed yet, beside one for each of its states and frames: a search of a product makes
-/// millions that have few of either.
+/// The work of a step not computed before, in addition to one per state and frame: a search of a product makes millions
+/// of steps that have few of either.
 pub(in crate::automaton) const NEW_STEP: usize = 8;
 
-/// Items of a configuration from which on those are moved at once that a byte leads to one state.
+/// The least number of items of a configuration for which those with a common successor state are moved together.
 pub(in crate::automaton) const MOVED_AT_ONCE: usize = 64;
 
-/// Configurations examined to see whether names can run out; with more they are taken to.
+/// The most configurations examined to find out whether names can run out; with more they are assumed to.
 pub(in crate::automaton) const KEY_CONFIGURATIONS: usize = 1 << 12;
 
-/// Bytes of tables of that examination.
+/// The most bytes of tables of that examination.
 pub(in crate::automaton) const KEY_BYTES: usize = 16 << 20;
 
-/// Steps of work of it for one mask; some ten milliseconds. The most that a mask takes in the tests is some 3,000.
+/// The steps of work of that examination per mask: about ten milliseconds. No mask in the tests takes more than about
+/// 3,000.
 pub(in crate::automaton) const KEY_WORK: u64 = 1 << 18;
 
-/// Configurations of it that are examined for one mask, so that none waits for all: that took up to 23 ms.
+/// The configurations of that examination per mask, so that no mask waits for all of them: that took up to 23 ms.
 pub(in crate::automaton) const KEYS_AT_ONCE: usize = 32;

@@ -1,4 +1,4 @@
-//! The tables of bounds on the length of completions.
+//! Tables of bounds on the length of completions.
 
 use super::lists::ListCosts;
 use super::measure::Measure;
@@ -7,24 +7,24 @@ use crate::collections::heap::map_bytes;
 use crate::grammar::Unit;
 use rustc_hash::FxHashMap;
 
-/// Bounds on the length of what leads to a word, as far as they were asked for. They are those of one automaton; what
-/// they know of stacks is of one generation of tables.
+/// Bounds on the length of completions, computed on demand. They belong to one automaton; those about stacks and
+/// configurations belong to one generation of tables.
 #[derive(Debug)]
 pub(crate) struct Estimates {
     pub(in crate::automaton) measure: Measure,
-    /// Least lengths of the expressions that are lowered later.
+    /// The least lengths of the expressions that are lowered later.
     pub(in crate::automaton) lengths: Option<Vec<u32>>,
-    /// Per block, by its first state: the least from each state to the return of its callable.
+    /// Per block, by its first state: the bound from each state to the return of its callable.
     pub(in crate::automaton) blocks: FxHashMap<u32, Box<[u32]>>,
     pub(in crate::automaton) lists: FxHashMap<u32, ListCosts>,
-    /// Per set of stacks: along the shortest and along the longest.
+    /// Per set of stacks: the bound along the shortest and along the longest stack.
     pub(in crate::automaton) stacks: FxHashMap<StackSetId, (u32, u32)>,
     pub(in crate::automaton) configurations: FxHashMap<ConfigurationId, u32>,
     pub(in crate::automaton) bytes: usize,
 }
 
 impl Default for Estimates {
-    /// In bytes.
+    /// Lower bounds in bytes.
     fn default() -> Estimates {
         Estimates::new(Measure::AtLeast(Unit::Bytes))
     }
@@ -43,7 +43,7 @@ impl Estimates {
         }
     }
 
-    /// Forgets what was of the tables that were dropped.
+    /// Forgets everything about the dropped tables.
     pub(crate) fn forget_tables(&mut self) {
         self.stacks = FxHashMap::default();
         self.configurations = FxHashMap::default();
@@ -55,7 +55,7 @@ impl Estimates {
     }
 }
 
-/// Those that the searches of bounded parts ask for, in both units.
+/// Lower bounds in both units, for searches of bounded parts.
 #[derive(Debug)]
 pub(in crate::automaton) struct Bounds {
     bytes: Estimates,

@@ -1,4 +1,4 @@
-//! Bounds on the length of what leads to a word, of configurations.
+//! Bounds on the length of completions of configurations.
 
 use super::bounds::Estimates;
 use super::measure::{ENDLESS, Measure};
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::grammar::Unit;
 
 impl Estimates {
-    /// The bound on what leads from a configuration to a word.
+    /// The bound on the length of a completion of a configuration.
     ///
     /// # Errors
     /// Limits.
@@ -39,8 +39,9 @@ impl Estimates {
         Ok(())
     }
 
-    /// Wherever one more token leads from a configuration, at most this many letters lead from there to a word, if that is an
-    /// upper bound: what the frames of its longest stack ask for, and what is asked for from within any expression.
+    /// For upper bounds: the most letters that complete a text after any one more token from a configuration. This is
+    /// the bound of the frames of its longest stack, plus the bound from within any expression. `None` if it is not
+    /// bounded, and for lower bounds.
     ///
     /// # Errors
     /// Limits.
@@ -56,7 +57,7 @@ impl Estimates {
         Ok(Some(bound).filter(|&bound| bound < ENDLESS))
     }
 
-    /// The bound of a configuration whose states and stacks are known.
+    /// The bound of a configuration whose states and stacks were visited.
     pub(in crate::automaton) fn known(&self, lazy: &Lazy<'_>, id: ConfigurationId) -> u32 {
         if lazy.is_accepting(id) {
             return 0;
@@ -71,7 +72,7 @@ impl Estimates {
             .unwrap_or_else(|| self.state(lazy, state).saturating_add(self.stack(stack).0))
     }
 
-    /// The length from a state to the return of its callable.
+    /// The bound from a state to the return of its callable.
     pub(in crate::automaton) fn state(&self, lazy: &Lazy<'_>, state: StateId) -> u32 {
         if state == StateId::ACCEPT {
             return 0;
@@ -80,13 +81,13 @@ impl Estimates {
         self.blocks.get(&block.first).map_or(self.measure.unknown(), |costs| costs[block.at(state.0)])
     }
 
-    /// What a set of stacks asks for, along the shortest and along the longest of them.
+    /// The bound of a set of stacks, along its shortest and along its longest stack.
     pub(in crate::automaton) fn stack(&self, stack: StackSetId) -> (u32, u32) {
         let unknown = self.measure.unknown();
         self.stacks.get(&stack).copied().unwrap_or((unknown, unknown))
     }
 
-    /// Finds out about the block of a state, and those that it calls into, the older ones first.
+    /// Computes the bounds of the block of a state and of the blocks that it calls into, older ones first.
     pub(in crate::automaton) fn learn_state(&mut self, lazy: &Lazy<'_>, state: StateId) -> Result<()> {
         let automaton = lazy.automaton;
         let mut open = vec![state];
@@ -119,7 +120,7 @@ impl Estimates {
         Ok(())
     }
 
-    /// Finds out about a stack, what lies below it first.
+    /// Computes the bounds of a set of stacks, those of the stacks below first.
     fn learn_stack(&mut self, lazy: &Lazy<'_>, stack: StackSetId) -> Result<()> {
         let mut open = vec![stack];
         while let Some(&stack) = open.last() {
@@ -163,7 +164,7 @@ impl Estimates {
         Ok(())
     }
 
-    /// From the return to a frame until that is done, without what lies below it.
+    /// The bound from the return to a frame until the frame is finished, without the stack below it.
     fn of_frame(&self, lazy: &Lazy<'_>, frame: &Frame) -> Result<u32> {
         match lazy.automaton.state(frame.to_return).frame_of() {
             Some(register) => register.least_after(self, lazy, frame),
@@ -173,7 +174,7 @@ impl Estimates {
 }
 
 impl Lazy<'_> {
-    /// At least this many bytes or characters lead from a configuration to a word.
+    /// A lower bound on the bytes or characters that complete a configuration.
     ///
     /// # Errors
     /// Limits.

@@ -1,4 +1,4 @@
-//! What lists of members still ask for.
+//! Bounds on the members that lists still require.
 
 use super::measure::{ENDLESS, Measure};
 use crate::automaton::program::ids::StateId;
@@ -6,14 +6,14 @@ use crate::automaton::program::key_trie::KeyTrie;
 use crate::automaton::program::registers::Members;
 use crate::automaton::register::seen_sets::{Progress, SeenSets};
 
-/// The lengths of keys by member, and the depth of each node of their trie.
+/// The lengths of keys by member, and the length of the path to each node of their trie.
 pub(in crate::automaton) fn key_lengths(
     keys: &KeyTrie,
     members: usize,
     measure: &Measure,
 ) -> (Vec<u32>, Vec<u32>) {
     let (mut lengths, mut depths) = (vec![0u32; members], vec![0u32; keys.len()]);
-    // children have larger ids
+    // children have larger ids than their parents
     for node in 0..keys.len() as u32 {
         let depth = depths[node as usize];
         keys.ends(node).iter().for_each(|&member| lengths[member as usize] = depth);
@@ -23,7 +23,7 @@ pub(in crate::automaton) fn key_lengths(
     (lengths, depths)
 }
 
-/// Per member: the first one with its key.
+/// Per member, the first member with its key.
 pub(in crate::automaton) fn groups(list: &Members) -> Vec<u32> {
     match &list.conditional {
         Some(conditional) => conditional.groups.clone(),
@@ -31,29 +31,29 @@ pub(in crate::automaton) fn groups(list: &Members) -> Vec<u32> {
     }
 }
 
-/// Least bytes of the members of a list.
+/// Bounds on the lengths of the members of a list.
 #[derive(Debug)]
 pub(in crate::automaton) struct ListCosts {
-    /// Per member: its key and value.
+    /// Per member, the length of its key and value.
     pub(in crate::automaton) members: Vec<u32>,
-    /// Per node of the trie of keys.
+    /// Per node of the trie of keys, the length of the path to it.
     pub(in crate::automaton) depths: Vec<u32>,
-    /// Per member: the first one with its key.
+    /// Per member, the first member with its key.
     groups: Vec<u32>,
-    /// Of the cheapest member of all.
+    /// The shortest member of all.
     any: u32,
     separator: u32,
     pub(in crate::automaton) exit: u32,
 }
 
-/// Members that are still to come.
+/// Members that are still required.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct ToCome {
-    /// Bytes of those that are required, without separators.
+    /// The length of the required members, without separators.
     required: u32,
-    /// How many these are.
+    /// The number of required members.
     count: u32,
-    /// How many others must come.
+    /// The number of further members needed to reach the minimum.
     more: u32,
 }
 
@@ -81,7 +81,7 @@ impl ListCosts {
         }
     }
 
-    /// Bytes that it takes, the heap included.
+    /// Bytes, including the struct itself and the heap.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
         size_of::<ListCosts>() + 4 * (self.members.len() + self.depths.len() + self.groups.len())
     }
@@ -95,7 +95,7 @@ impl ListCosts {
         self.members[group].iter().copied().min().unwrap_or(ENDLESS)
     }
 
-    /// Whether a member came, or was passed in declared order.
+    /// Whether a member was read, or was passed in declared order.
     pub(in crate::automaton) fn is_past(seen: &SeenSets, list: &Members, at: Progress, member: u32) -> bool {
         match list.any_order || list.conditional.is_some() {
             true => seen.contains(at.base, member),
@@ -103,7 +103,7 @@ impl ListCosts {
         }
     }
 
-    /// What is to come at some place of a list, as far as required members and the least count say.
+    /// The members still required at some position of a list, by required members and the minimum alone.
     pub(in crate::automaton) fn to_come(&self, seen: &SeenSets, list: &Members, at: Progress) -> ToCome {
         let (mut required, mut count, mut first) = (0u32, 0u32, 0);
         while first < self.groups.len() {
@@ -118,7 +118,7 @@ impl ListCosts {
         ToCome { required, count, more: list.min.saturating_sub(at.count.saturating_add(count)) }
     }
 
-    /// The same without a member that comes now.
+    /// The members still required apart from `member`, which is being read.
     pub(in crate::automaton) fn without(&self, list: &Members, to_come: ToCome, member: usize) -> ToCome {
         match list.required[member] {
             true => {
@@ -130,19 +130,19 @@ impl ListCosts {
         }
     }
 
-    /// The bytes of what is to come after a member: a separator before each.
+    /// The length of the members still required after a member, each preceded by a separator.
     pub(in crate::automaton) fn after_member(&self, to_come: ToCome) -> u32 {
         let separators = times(to_come.count.saturating_add(to_come.more), self.separator);
         to_come.required.saturating_add(times(to_come.more, self.any)).saturating_add(separators)
     }
 
-    /// At most this is to come after a member; [`ENDLESS`] if it must be members that are not required.
+    /// An upper bound on the length still required after a member; [`ENDLESS`] if optional members must follow.
     pub(in crate::automaton) fn at_most_after_member(&self, to_come: ToCome) -> u32 {
         if to_come.more > 0 { ENDLESS } else { self.after_member(to_come) }
     }
 
-    /// At most this is to come after a separator: the members that are required, or else the shortest that is left. Further
-    /// members count nothing here, as their names may have to differ.
+    /// An upper bound on the length still required after a separator: the required members or, if there are none, the
+    /// shortest member that is left. Further members are not considered, because their names may have to differ.
     pub(in crate::automaton) fn at_most_after_separator(
         &self,
         seen: &SeenSets,
@@ -161,7 +161,7 @@ impl ListCosts {
         open.map(|member| self.members[member]).min().unwrap_or(ENDLESS)
     }
 
-    /// The same after a separator: at least one member.
+    /// The length of the members still required after a separator: at least one member.
     pub(in crate::automaton) fn after_separator(&self, to_come: ToCome) -> u32 {
         let more = to_come.more.max(u32::from(to_come.count == 0));
         let separators = times((to_come.count.saturating_add(more)).saturating_sub(1), self.separator);

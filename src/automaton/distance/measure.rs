@@ -1,23 +1,23 @@
-//! What bounds on the length of completions count: bytes or characters from below, letters from above.
+//! The units of bounds on completions: bytes or characters for lower bounds, letters for upper bounds.
 
 use crate::automaton::program::ids::TerminalId;
 use crate::grammar::{CompletionBounds, ExprId, Letters, Unit};
 use std::sync::Arc;
 
-/// The cost of what never returns.
+/// The cost of something that never returns.
 pub(in crate::automaton) const ENDLESS: u32 = u32::MAX;
 
-/// Which bound on the length of a completion is asked for.
+/// A kind of bound on the length of a completion.
 #[derive(Clone, Debug)]
 pub(crate) enum Measure {
-    /// At least this many bytes or characters. What is not understood counts nothing.
+    /// A lower bound in bytes or characters. Unknown lengths count 0.
     AtLeast(Unit),
-    /// At most this many letters, each of which is a token. What is not understood counts [`ENDLESS`], so the bound is the
-    /// length of a completion that exists, and falls by one along it with each letter.
+    /// An upper bound in letters, each of which is a token. Unknown lengths count [`ENDLESS`], so the bound is the
+    /// length of an existing completion, along which it falls by one with each letter.
     AtMost(Arc<Sufficient>),
 }
 
-/// What upper bounds on completions are made from: the letters of a vocabulary, and the bounds of a grammar's expressions.
+/// The data of upper bounds on completions: the letters of a vocabulary, and the bounds of a grammar's expressions.
 #[derive(Debug)]
 pub(crate) struct Sufficient {
     pub(crate) letters: Letters,
@@ -25,7 +25,7 @@ pub(crate) struct Sufficient {
 }
 
 impl Measure {
-    /// The length of what is not known.
+    /// The length that stands for an unknown one.
     pub(in crate::automaton) fn unknown(&self) -> u32 {
         match self {
             Measure::AtLeast(_) => 0,
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// The best of a range of bytes.
+    /// The length of the shortest byte of a range.
     pub(in crate::automaton) fn of_range(&self, low: u8, high: u8) -> u32 {
         match self {
             Measure::AtLeast(unit) => unit.of_range(low, high),
@@ -53,7 +53,7 @@ impl Measure {
         }
     }
 
-    /// A token by its id has no bytes.
+    /// The length of a token terminal; its tokens have no bytes.
     pub(in crate::automaton) fn of_terminal(&self, terminal: TerminalId) -> u32 {
         match self {
             Measure::AtLeast(_) => 0,
@@ -61,8 +61,8 @@ impl Measure {
         }
     }
 
-    /// The length of a part that is lowered later: of an expression, and whether its empty word counts. `least` has the
-    /// least lengths of the expressions.
+    /// The length of a part that is lowered later: its expression, and whether the empty word counts. `least` has the
+    /// least lengths of expressions.
     pub(in crate::automaton) fn of_part(
         &self,
         part: Option<(ExprId, bool)>,
@@ -81,9 +81,9 @@ impl Measure {
         }
     }
 
-    /// The least length of a text that is not empty.
+    /// The least length of a non-empty text.
     pub(in crate::automaton) fn not_empty(&self) -> u32 {
-        // a byte in the middle of a character counts nothing
+        // a byte inside a character has length 0 in characters
         u32::from(!matches!(self, Measure::AtLeast(Unit::Chars)))
     }
 }

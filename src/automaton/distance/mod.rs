@@ -1,9 +1,9 @@
-//! How far a configuration is from a word: bounds on the length of a completion from below and from above, and the search
-//! for a least one.
+//! The distance of a configuration from a word: lower and upper bounds on the length of a completion, and the search
+//! for a shortest one.
 //!
-//! - `program.rs` finds for each state of a block the least length to the return of its callable, by Knuth's generalisation
-//!   of Dijkstra's algorithm ("A generalization of Dijkstra's algorithm", 1977).
-//! - `estimate.rs` adds up what the frames of a stack still ask for: rounds of counted loops, required members, items.
+//! - `program.rs` computes, for each state of a block, the least length to the return of its callable, by Knuth's
+//!   generalisation of Dijkstra's algorithm ("A generalization of Dijkstra's algorithm", 1977).
+//! - `estimate.rs` adds up what the frames of a stack still require: rounds of counted loops, required members, items.
 //! - `search.rs` is A* (Hart, Nilsson and Raphael 1968) over configurations with these lower bounds.
 
 pub(in crate::automaton) mod bounds;

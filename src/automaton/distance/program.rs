@@ -1,8 +1,8 @@
 //! The least length from each state of a block to the return of its callable.
 //!
-//! A rule derives the cost of a state from those of others: the sum of a call's body and of what follows it, the greatest
-//! of a product's operands. Such rules are superior functions, no smaller than what they are made of, so the states are
-//! settled in the order of their costs.
+//! A rule derives the cost of a state from those of others: for a call, the sum of the costs of the body and of the
+//! continuation; for a product, the greatest cost of its operands. Such rules are superior functions: the result is
+//! never smaller than an argument. So states can be settled in order of their costs.
 
 use super::measure::{ENDLESS, Measure};
 use crate::automaton::program::automaton::Automaton;
@@ -17,13 +17,13 @@ use std::collections::BinaryHeap;
 struct Rule {
     target: u32,
     cost: u64,
-    /// How many of its arguments are not settled.
+    /// The number of arguments that are not settled.
     missing: u32,
-    /// Of the arguments the greatest counts, not their sum.
+    /// Whether the greatest argument counts, instead of the sum.
     greatest: bool,
 }
 
-/// A state of the block, one made for the rules, or the cost of what is elsewhere.
+/// A state of the block, an auxiliary node, or a known cost of another block.
 #[derive(Clone, Copy)]
 pub(in crate::automaton) enum Argument {
     Node(u32),
@@ -34,16 +34,16 @@ pub(in crate::automaton) enum Argument {
 pub(in crate::automaton) struct Rules<'a> {
     block: &'a Block,
     pub(in crate::automaton) measure: &'a Measure,
-    /// Costs of the states of older blocks.
+    /// The costs of the states of older blocks.
     older: &'a dyn Fn(StateId) -> u32,
     rules: Vec<Rule>,
-    /// Arguments: the node, the rule, and how often it is counted.
+    /// Arguments of rules: the node, the rule, and how often the node counts.
     uses: Vec<(u32, u32, u32)>,
-    /// Nodes, the states first.
+    /// The number of nodes; the states are the first ones.
     nodes: u32,
 }
 
-/// States of a block whose cost is asked of another.
+/// States of other blocks that a block leads to, one per block.
 pub(in crate::automaton) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     let mut outside: Vec<StateId> = Vec::new();
     let mut see = |state: StateId| {
@@ -68,7 +68,8 @@ pub(in crate::automaton) fn outside(automaton: &Automaton, block: &Block) -> Vec
     outside
 }
 
-/// The costs of the states of a block: `older` gives those of older blocks, `part` those of parts not lowered with it.
+/// Computes the costs of the states of a block. `older` gives costs of older blocks, `part` those of parts lowered
+/// later.
 pub(in crate::automaton) fn costs(
     block: &Block,
     measure: &Measure,
@@ -89,7 +90,7 @@ impl Rules<'_> {
     fn of_state(&mut self, target: u32, state: State, part: &dyn Fn(u32) -> u32) {
         let block = self.block;
         match state {
-            // what follows is asked of the frame
+            // the frame counts what follows
             State::Accept => self.add(target, 0, &[]),
             State::Deferred(id) => self.add(target, part(id), &[]),
             State::Byte { byte, next } => self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]),
@@ -124,8 +125,8 @@ impl Rules<'_> {
         }
     }
 
-    /// The edges of a `Bytes` state without one byte, which leads elsewhere. A shortest completion of that state may begin
-    /// with the byte, so it bounds nothing here.
+    /// Adds rules for the edges of a `Bytes` state without one byte, which has another target. The cost of that state
+    /// itself is no bound here, since its shortest completion may begin with the byte.
     fn of_other_bytes(&mut self, target: u32, byte: u8, otherwise: StateId) {
         let block = self.block;
         if !block.is_here(otherwise) {
@@ -141,7 +142,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Adds a node that is no state, for the rules of several.
+    /// Adds an auxiliary node for several rules.
     pub(in crate::automaton) fn node(&mut self) -> u32 {
         self.nodes += 1;
         self.nodes - 1
@@ -156,13 +157,13 @@ impl Rules<'_> {
         }
     }
 
-    /// Adds the rule that the length from a state or node is at most `cost` and the sum of the arguments, each counted a
-    /// number of times.
+    /// Adds a rule: the length from a state or node is at most `cost` plus the sum of the arguments, each times its
+    /// count.
     pub(in crate::automaton) fn add(&mut self, target: u32, cost: u32, arguments: &[(Argument, u32)]) {
         self.push(target, cost, false, arguments);
     }
 
-    /// The same with the greatest of the arguments in place of their sum.
+    /// Adds a rule with the greatest argument instead of the sum.
     pub(in crate::automaton) fn add_greatest(
         &mut self,
         target: u32,

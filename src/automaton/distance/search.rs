@@ -1,4 +1,4 @@
-//! The search for a least completion.
+//! The search for a shortest completion.
 
 use super::bounds::Estimates;
 use crate::automaton::program::letter::Letter;
@@ -10,38 +10,38 @@ use crate::grammar::ByteSet;
 use std::cmp::Reverse;
 use std::hash::Hash;
 
-/// Letters after which a text is a word.
+/// Letters that complete a text to a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     pub(crate) letters: Vec<Letter>,
-    /// How many of them are bytes.
+    /// The number of letters that are bytes.
     pub(crate) bytes: usize,
-    /// Whether there is none of fewer bytes.
+    /// Whether no completion has fewer bytes.
     pub(crate) is_least: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Completion(Completion),
-    /// There is none.
+    /// There is no completion.
     Nothing,
-    /// None among the places that were examined.
+    /// No completion was found among the places examined.
     GaveUp,
 }
 
-/// What a search goes through.
+/// A graph that a search explores.
 pub(crate) trait Space {
     type Vertex: Copy + Eq + Hash;
 
-    /// A lower bound on the bytes to a word; 0 where the text is one.
+    /// A lower bound on the bytes to a word; 0 if the text is a word.
     fn estimate(&mut self, vertex: Self::Vertex) -> Result<u32>;
 
     /// Whether the text is a word.
     fn is_word(&self, vertex: Self::Vertex) -> bool;
 
-    /// The places after one more letter, each with such a letter, in the order of bytes. `since` are the bytes that led to
-    /// the place from where the search began.
+    /// Appends the places after one more letter, each with such a letter, in order of the bytes. `since` returns the
+    /// bytes from the start of the search to the place.
     fn next(
         &mut self,
         vertex: Self::Vertex,
@@ -49,26 +49,26 @@ pub(crate) trait Space {
         next: &mut Vec<(Letter, Self::Vertex)>,
     ) -> Result<()>;
 
-    /// Takes steps from the work of the search.
+    /// Spends steps from the budget of work of the search.
     ///
     /// # Errors
-    /// The limit, if less is left.
+    /// The limit, if fewer steps are left.
     fn spend(&mut self, steps: usize) -> Result<()>;
 }
 
-/// Steps of work for a letter that is tried: a look at the places that are known, and a place in a queue.
+/// Steps of work per letter tried: a lookup of known places, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
 
-/// So many letters are tried from a place on average before the search goes on as if it had examined more places.
+/// The average number of letters per place above which the search counts more places than it has examined.
 const LETTERS_PER_PLACE: usize = 8;
 
-/// A* from a place, of `patience` places at most. Then, up to `limit` places in all, those first from which there is the
-/// least to go. Where places have many letters, fewer places are examined.
-/// Of equals the later one in the text comes first, and then the one that was reached first: what is found depends on
-/// neither ids nor what was searched for before. `searched` counts the places and the letters tried.
+/// A* from a place, examining at most `patience` places. Then it becomes greedy, up to `limit` places in total: places
+/// with the least estimated rest come first. If places have many letters, fewer places are examined. Among equal keys,
+/// the place with the longer text comes first, then the one reached first, so the result depends neither on ids nor on
+/// earlier searches. `searched` counts the places and the letters tried.
 ///
 /// # Errors
-/// Those of the space.
+/// Errors of the graph.
 pub(crate) fn search<S: Space>(
     space: &mut S,
     from: S::Vertex,
@@ -80,7 +80,7 @@ pub(crate) fn search<S: Space>(
     let (mut next, mut examined, mut tried, mut hurries) = (Vec::new(), 0, 0, false);
     while let Some(((_, Reverse(bytes)), id)) = frontier.pop() {
         let vertex = frontier.trail().place(id).0;
-        // in a hurry, what is nearer is examined first and the way there may be long
+        // the greedy phase examines near places first and accepts long paths to them
         if !hurries && frontier.is_outdone(id) {
             continue;
         }
@@ -119,7 +119,7 @@ pub(crate) fn search<S: Space>(
     Ok(if hurries { Found::GaveUp } else { Found::Nothing })
 }
 
-/// The configurations of an automaton, over some bytes and its token terminals.
+/// The configurations of an automaton, over the usable bytes and its token terminals.
 struct Configurations<'a, 'b> {
     lazy: &'a mut Lazy<'b>,
     estimates: &'a mut Estimates,
@@ -167,8 +167,8 @@ impl Space for Configurations<'_, '_> {
 }
 
 impl Lazy<'_> {
-    /// A completion of a configuration, of `usable` bytes and tokens of terminals, the least one if that is found within
-    /// the first of the `limits`; see [`search`].
+    /// A completion of a configuration, consisting of `usable` bytes and token terminals. It is a shortest one if found
+    /// within the first of the `limits`; see [`search`].
     ///
     /// # Errors
     /// Limits.

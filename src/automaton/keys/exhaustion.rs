@@ -1,8 +1,8 @@
-//! Whether names can run out: whether every beginning of a name can become endlessly many names.
+//! Whether names can run out: whether every prefix of a name can be extended to endlessly many names.
 //!
-//! To see that, all configurations within names are traversed: from each a way must continue that does not end. There may
-//! be thousands, so some are examined whenever a mask is made, rather than all at once; until it is known, names are taken
-//! to be few.
+//! To find out, all configurations within names are visited: from each of them an endless path must exist. There may be
+//! thousands, so some are examined whenever a mask is computed, not all in one pass. Until the answer is known, names
+//! are assumed to be few.
 
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::cache::Cache;
@@ -18,22 +18,22 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Bytes of a JSON string that a cycle of configurations reads, so that the string has more characters after it: the longest
-/// spelling of a character, a pair of escaped surrogates.
+/// The most bytes of a JSON string that a cycle of configurations reads to make the string longer by a character: the
+/// longest spelling of a character, a pair of escaped surrogates.
 const LONGEST_CHARACTER: u32 = 12;
 
-/// Letters within which any beginning of a name can become a name that differs from others.
+/// A bound on the letters within which any prefix of a name can become a name that differs from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndlessNames {
-    /// For any number of other names.
+    /// The part that does not depend on the number of other names.
     base: u32,
-    /// For each of the other names, and one more.
+    /// The part for each of the other names, and one more.
     each: u32,
 }
 
 impl EndlessNames {
-    /// At most this many letters lead from within a name to the end of one that differs from `others` names. Each round of a
-    /// cycle makes the name longer, so some number of rounds up to `others` makes a length that none of the others has.
+    /// The most letters from within a name to the end of a name that differs from `others` names. Each round of a cycle
+    /// makes the name longer, so for some number of rounds up to `others` its length differs from all of them.
     pub(crate) fn letters(self, others: u32) -> u32 {
         self.base.saturating_add(self.each.saturating_mul(others.saturating_add(1)))
     }
@@ -43,32 +43,32 @@ impl EndlessNames {
     }
 }
 
-/// How far that was found out.
+/// The state of the search for the answer.
 #[derive(Debug, Default)]
 pub(crate) struct KeyExhaustion {
     tables: Cache,
-    /// How many starts of names are done; their names are endless.
+    /// The number of finished starts of names; their names are endless.
     done: usize,
     found: EndlessNames,
     reached: NameGraph,
 }
 
-/// The configurations within the names from one start on.
+/// The configurations within the names that begin at one start.
 #[derive(Debug, Default)]
 struct NameGraph {
     places: FxHashMap<ConfigurationId, usize>,
     order: Vec<ConfigurationId>,
-    /// Per configuration, those before it, and whether a usable byte leads from there.
+    /// Per configuration, its predecessors, each with whether a usable byte leads from there.
     before: Vec<SmallVec<[(u32, bool); 2]>>,
-    /// How many follow each, of those that were examined.
+    /// Per examined configuration, the number of its successors.
     ways: Vec<usize>,
-    /// Those that a usable byte leads back to at once.
+    /// Configurations that a usable byte leads directly back to.
     loops: Vec<usize>,
 }
 
 impl KeyExhaustion {
-    /// Looks at some more configurations. Once it is known whether names are endless, says so; `Some(None)` if they are not,
-    /// or if that cannot be found out. Names are spelled with `usable` bytes.
+    /// Examines some more configurations. Returns `None` while the answer is unknown, and `Some(None)` if names are not
+    /// endless or this cannot be decided. Names are spelled with `usable` bytes.
     pub(crate) fn look(&mut self, automaton: &Automaton, usable: &ByteSet) -> Option<Option<EndlessNames>> {
         for _ in 0..KEYS_AT_ONCE {
             if self.done == automaton.name_starts.len() {
@@ -91,7 +91,7 @@ impl KeyExhaustion {
         None
     }
 
-    /// Gives the next look its work. If that is not enough, names are taken to be few.
+    /// Renews the budget of work for the next call. If it does not suffice, names are assumed to be few.
     pub(crate) fn renew_work(&mut self, limits: &Limits) {
         self.tables.work = Budget::of_exploring(KEY_WORK, limits);
     }
@@ -105,7 +105,7 @@ impl KeyExhaustion {
         self.tables.memory_usage() + map_bytes(places) + lists + before.capacity() * each
     }
 
-    /// Looks at one more configuration; if there is none left, says whether the names from a start on are endless.
+    /// Examines one more configuration. If none is left, returns whether the names from a start are endless.
     fn look_at_next(
         &mut self,
         automaton: &Automaton,
@@ -142,7 +142,7 @@ impl NameGraph {
         place
     }
 
-    /// Notes what follows the next configuration, and whether a usable byte leads there.
+    /// Records the successors of the next configuration, and whether a usable byte leads to each.
     fn leads_to(&mut self, all: &[(ConfigurationId, bool)]) {
         let from = self.ways.len();
         let mut next: SmallVec<[(usize, bool); 16]> = SmallVec::new();
@@ -160,8 +160,8 @@ impl NameGraph {
         self.ways.push(next.len());
     }
 
-    /// Whether from each configuration a way stays alive that does not end, unless nothing can follow it; and how many letters
-    /// other names take then.
+    /// Returns the number of letters that other names take, if every configuration without an endless path accepts;
+    /// otherwise `None`.
     fn go_on(&self, tables: &Cache) -> Option<EndlessNames> {
         let mut ways = self.ways.clone();
         let mut ended: Vec<usize> = (0..ways.len()).filter(|&place| ways[place] == 0).collect();
@@ -186,7 +186,7 @@ impl NameGraph {
         let are_usable = self.before.iter().flatten().all(|(_, is_usable)| *is_usable);
         Some(match (to_loop, to_end) {
             (_, u32::MAX) => EndlessNames { base: u32::MAX, each: 0 },
-            // a byte that is repeated is a character, or half of one after a backslash
+            // a repeated byte is a character, or half of one after a backslash
             (0..u32::MAX, _) => EndlessNames { base: to_loop.saturating_add(to_end), each: 2 },
             (u32::MAX, _) if !are_usable => EndlessNames { base: u32::MAX, each: 0 },
             (u32::MAX, _) => {
@@ -195,7 +195,7 @@ impl NameGraph {
         })
     }
 
-    /// Per configuration: how few usable bytes lead to one of some; `u32::MAX` if none do.
+    /// Per configuration, the fewest usable bytes that lead to one of the goals; `u32::MAX` if none do.
     fn letters_to(&self, goals: impl Iterator<Item = usize>) -> Vec<u32> {
         let mut letters = vec![u32::MAX; self.order.len()];
         let mut open: VecDeque<usize> = goals.collect();

@@ -1,4 +1,4 @@
-//! Keys of JSON objects, none of which an object has twice: followed beside configurations.
+//! Keys of JSON objects, tracked separately from configurations: no object has a key twice.
 
 pub(crate) mod exhaustion;
 pub(crate) mod tracker;

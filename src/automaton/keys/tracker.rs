@@ -1,10 +1,11 @@
-//! The names of objects: no object of a JSON text has one twice.
+//! The names of objects: no object of a JSON text has a name twice.
 //!
-//! What was read of a text says which objects are open, which names came in each, and whether a name is being read. That
-//! is a [`KeyState`], kept beside a configuration, which knows nothing of it: configurations are shared, whatever names came.
-//! Names whose configuration is [marked](crate::automaton::Transitions::is_named) when they end are remembered; those that a grammar
-//! lists need not be, as it admits each once. Before the first name that is remembered, and when the object it stands in is
-//! closed, there is nothing to follow, and the state is [`KeyState::OUTSIDE`].
+//! The text read so far determines which objects are open, which names each of them has, and whether a name is being
+//! read. This is a [`KeyState`], stored next to a configuration. The configuration itself does not contain it, so that
+//! configurations are shared regardless of names. A name is recorded if its configuration is
+//! [marked](crate::automaton::Transitions::is_named) when the name ends. Names that a grammar lists need not be
+//! recorded, since it allows each only once. Before the first recorded name, and after the end of its object, nothing
+//! is tracked and the state is [`KeyState::OUTSIDE`].
 
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
@@ -16,7 +17,7 @@ use crate::limits::{LimitKind, Limits};
 use hashbrown::DefaultHashBuilder;
 use rustc_hash::FxHashSet;
 
-/// How far a text has come.
+/// The state of the tracker for a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyState {
     /// The innermost container.
@@ -25,18 +26,19 @@ pub(crate) struct KeyState {
 }
 
 impl KeyState {
-    /// No object is open that has remembered names.
+    /// No open object has recorded names.
     pub(crate) const OUTSIDE: KeyState = KeyState { container: Container::OUTSIDE, at: Position::Value };
-    /// Before a text that is followed from its beginning.
+    /// The state before a text that is tracked from its beginning.
     pub(crate) const START: KeyState = KeyState { container: Container::ROOT, at: Position::Value };
 
-    /// Whether nothing is followed.
+    /// Whether nothing is tracked.
     #[inline]
     pub(crate) fn is_outside(self) -> bool {
         self.container == Container::OUTSIDE
     }
 
-    /// In a name that begins as none that came, the place without its characters: whatever they are, it may end.
+    /// If the name being read is a prefix of no recorded name, the state without its characters: whatever they are, the
+    /// name may end.
     pub(crate) fn without_fresh_name(self) -> KeyState {
         match self.at {
             Position::Name { decoder, left: SetId::EMPTY, .. } => {
@@ -46,12 +48,13 @@ impl KeyState {
         }
     }
 
-    /// Whether this is in a string that is a value, not in an escape of it.
+    /// Whether the position is in a string value, outside of an escape sequence.
     pub(crate) fn is_in_text(self) -> bool {
         self.at == Position::Text { escaped: false }
     }
 
-    /// Within a name: how far it was decoded, and what is left of the names that came and begin with it.
+    /// Within a name: the state of the decoder, and the remaining suffixes of recorded names that begin with the name
+    /// so far.
     pub(crate) fn in_name(self) -> Option<(JsonStringDecoder, SetId)> {
         match self.at {
             Position::Name { decoder, left, .. } => Some((decoder, left)),
@@ -62,13 +65,13 @@ impl KeyState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Position {
-    /// Where a string is a value.
+    /// A string here is a value.
     Value,
-    /// Where a string is a name.
+    /// A string here is a name.
     Key,
-    /// In a string that is a value, after a backslash or not.
+    /// In a string value, directly after a backslash or not.
     Text { escaped: bool },
-    /// In a name: its characters so far, and the rests of the names that came and begin with them.
+    /// In a name: its characters so far, and the suffixes of the recorded names that begin with them.
     Name { decoder: JsonStringDecoder, text: TextId, left: SetId },
 }
 
@@ -76,17 +79,17 @@ enum Position {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct TextId(u32);
 
-/// A container that is open.
+/// An open container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Container {
     below: u32,
     is_object: bool,
-    /// The names that came.
+    /// The recorded names.
     names: SetId,
-    /// How many these are, and how many came at most in one of the open objects.
+    /// The number of names, and the greatest such number among the open objects.
     count: u32,
     most: u32,
-    /// Whether a name that a single token may spell came here or below.
+    /// Whether this or an enclosing object has a name that a single token may spell.
     common: bool,
 }
 
@@ -94,19 +97,19 @@ impl Container {
     const OUTSIDE: u32 = 0;
     const ROOT: u32 = 1;
 
-    /// An object or array in another, in which no name came.
+    /// An object or array inside another container, without names.
     fn inner(below: u32, is_object: bool, around: (u32, bool)) -> Container {
         let (most, common) = around;
         Container { below, is_object, names: SetId::EMPTY, count: 0, most, common }
     }
 }
 
-/// The tables behind [`KeyState`]s. Their hashes have random keys, as names come from outside.
+/// The tables behind [`KeyState`]s. Outside parties choose the names, so the hashers have random keys.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyTracker {
     sets: StringSets,
     containers: Interner<Container, DefaultHashBuilder>,
-    /// Per text: the one without its last byte, and that byte.
+    /// Per text: the text without its last byte, and that byte.
     texts: Interner<(TextId, u8), DefaultHashBuilder>,
 }
 
@@ -121,7 +124,7 @@ impl Default for KeyTracker {
     }
 }
 
-/// The characters of a string; nothing if it is no JSON.
+/// The characters of a string; `None` if it is not JSON.
 fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut decoder = JsonStringDecoder::default();
     let mut content = Vec::new();
@@ -132,8 +135,8 @@ fn decoded(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl KeyTracker {
-    /// How far a name was decoded and what is left of the names that came, after one more byte. Nothing if the byte ends a
-    /// name that came.
+    /// The decoder and the remaining suffixes of recorded names after one more byte; `None` if the byte ends a recorded
+    /// name.
     pub(crate) fn left_after(
         &self,
         (mut decoder, left): (JsonStringDecoder, SetId),
@@ -144,20 +147,20 @@ impl KeyTracker {
                 (!self.sets.has_empty(left)).then_some((decoder, SetId::EMPTY))
             }
             _ => {
-                // what is no JSON is no name that came
+                // text that is not JSON equals no recorded name
                 let left = decoder.decode(byte).map_or(SetId::EMPTY, |more| self.sets.after(left, &more));
                 Some((decoder, left))
             }
         }
     }
 
-    /// Whether there are names that came and begin with what was read.
+    /// Whether some recorded name begins with the text read.
     pub(crate) fn is_left(&self, (_, left): (JsonStringDecoder, SetId)) -> bool {
         left != SetId::EMPTY
     }
 
-    /// Whether no name that came begins with what was read and these bytes, which have no quote and no backslash. Nothing is
-    /// being escaped.
+    /// Whether no recorded name begins with the text read followed by `bytes`. These contain no quotes and no
+    /// backslashes, and no escape sequence is open.
     pub(crate) fn is_none_left(&self, (_, left): (JsonStringDecoder, SetId), bytes: &[u8]) -> bool {
         let mut left = left;
         bytes.iter().any(|&byte| {
@@ -166,7 +169,7 @@ impl KeyTracker {
         })
     }
 
-    /// Whether, from a configuration within a name on, another name may come than those that came.
+    /// Whether, from a configuration within a name, a name can follow that is not recorded.
     ///
     /// # Errors
     /// Limits.
@@ -205,12 +208,12 @@ impl KeyTracker {
         Ok(false)
     }
 
-    /// How many names came at most in one of the open objects.
+    /// The greatest number of names of an open object.
     pub(crate) fn most_names(&self, place: KeyState) -> u32 {
         self.containers.get(place.container).most
     }
 
-    /// Whether a name that a single token may spell came in one of the open objects.
+    /// Whether some open object has a name that a single token may spell.
     pub(crate) fn has_common(&self, place: KeyState) -> bool {
         self.containers.get(place.container).common
     }
@@ -230,8 +233,8 @@ impl KeyTracker {
         bytes
     }
 
-    /// The place after a name, where nothing was followed so far. `backwards` has what was read before the quote that ended
-    /// the name, last byte first.
+    /// The state after the first name to be tracked. `backwards` yields the text before the quote that ended the name,
+    /// last byte first.
     pub(crate) fn enter(
         &mut self,
         mut backwards: impl Iterator<Item = u8>,
@@ -274,8 +277,8 @@ impl KeyTracker {
         KeyState { container, at: Position::Value }
     }
 
-    /// The place after one more byte; nothing if it ends a name that came before. `remember` says that a name that ends is
-    /// to be remembered.
+    /// The state after one more byte; `None` if the byte ends a name that is already recorded. `remember` says whether
+    /// a name that ends is to be recorded.
     pub(crate) fn advance(
         &mut self,
         place: KeyState,
@@ -307,7 +310,7 @@ impl KeyTracker {
                     let (text, left) = (self.append(text, &more), self.sets.after(left, &more));
                     Position::Name { decoder, text, left }
                 }
-                // no JSON: such a text has no objects
+                // not JSON: such a text has no objects
                 None => return Some(KeyState::OUTSIDE),
             },
             (Position::Key, b'"') if container.is_object => Position::Name {

@@ -1,5 +1,5 @@
-//! What a configuration consists of, as plain data: for the figures of `docs/architecture.md`, which are drawn from what the
-//! engine makes.
+//! The parts of a configuration as plain data, for the figures of `docs/architecture.md`, which are drawn from the
+//! engine's tables.
 
 use crate::automaton::program::block::Scope;
 use crate::automaton::program::ids::StateId;
@@ -15,9 +15,9 @@ use crate::grammar::ByteSet;
 /// The items of a configuration and the sets of stacks that they lead to.
 #[derive(Clone, Debug)]
 pub struct Anatomy {
-    /// Leaf states with their stacks, sorted.
+    /// The leaf states with their stacks, sorted.
     pub items: Vec<ItemView>,
-    /// The sets of stacks, each after those that lead to it. The last one holds the empty stack alone.
+    /// The sets of stacks, each after those that lead to it. The last one contains only the empty stack.
     pub stacks: Vec<StackSetView>,
 }
 
@@ -26,60 +26,60 @@ pub struct Anatomy {
 pub struct ItemView {
     /// The state.
     pub state: StateId,
-    /// The rule and label that it was made for.
+    /// The rule and label from which the state was lowered.
     pub scope: Scope,
-    /// The bytes that it waits for.
+    /// The bytes that the state waits for.
     pub reads: ByteSet,
-    /// Place in [`Anatomy::stacks`].
+    /// The index in [`Anatomy::stacks`].
     pub stack: usize,
 }
 
 /// A set of stacks.
 #[derive(Clone, Debug)]
 pub struct StackSetView {
-    /// The frames on top; none for the set of the empty stack.
+    /// The top frames; empty for the set of the empty stack.
     pub frames: Vec<FrameView>,
 }
 
 /// A frame and the stacks below it.
 #[derive(Clone, Debug)]
 pub struct FrameView {
-    /// Where to return to.
+    /// The return address.
     pub to_return: StateId,
     /// The rule and label of that state.
     pub scope: Scope,
-    /// Its register.
+    /// The register of the frame.
     pub register: RegisterView,
-    /// Place in [`Anatomy::stacks`].
+    /// The index in [`Anatomy::stacks`].
     pub below: usize,
 }
 
 /// The register of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterView {
-    /// A plain call has none.
+    /// A plain call without a register.
     None,
-    /// Numbers of rounds that may follow, as intervals; `None` is no bound.
+    /// The numbers of rounds that may follow, as intervals; `None` means unbounded.
     Rounds(Vec<(u32, Option<u32>)>),
-    /// In declared order: the first member that may still come.
+    /// In declared order: the first member that may still follow.
     NextMember(u32),
     /// In any order: the members seen.
     SeenMembers(Vec<u32>),
-    /// Any other, by its value.
+    /// Another register, by its value.
     Other(u32),
 }
 
-/// A residual of a configuration: what some of its states may read before they return.
+/// A residual of a configuration: some of its states up to their return.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidualView {
-    /// The states on an empty stack. Where it accepts, it returns.
+    /// The states on an empty stack. Where it accepts, the residual returns.
     pub configuration: ConfigurationId,
-    /// The configuration after it has returned; `None` if the text ends there.
+    /// The configuration after the return; `None` if the text ends there.
     pub returned: Option<ConfigurationId>,
 }
 
 impl Lazy<'_> {
-    /// What a configuration consists of.
+    /// The parts of a configuration.
     pub fn anatomy(&self, id: ConfigurationId) -> Anatomy {
         let mut sets: Vec<StackSetId> = Vec::new();
         let mut open: Vec<StackSetId> = self.items(id).iter().rev().map(|item| item.stack).collect();
@@ -89,7 +89,7 @@ impl Lazy<'_> {
                 open.extend(self.frames_of(set).rev().map(|frame| frame.below));
             }
         }
-        // what is below has fewer frames
+        // stacks below have fewer frames
         sets.sort_by_key(|&set| std::cmp::Reverse((self.depth(set), set)));
         let place = |set: StackSetId| sets.iter().position(|&other| other == set).unwrap_or_default();
         let items = self.items(id).iter().map(|item| ItemView {
@@ -126,7 +126,7 @@ impl Lazy<'_> {
         self.stacks.frames(set).iter().copied().filter(|frame| frame.to_return != Frame::BOTTOM)
     }
 
-    /// The length of the longest stack. By a work list, as stacks are as deep as the text nests.
+    /// The length of the longest stack. Uses a worklist, since stacks are as deep as the text nests.
     fn depth(&self, set: StackSetId) -> usize {
         let (mut level, mut depth) = (vec![set], 0);
         loop {

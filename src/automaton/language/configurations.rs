@@ -1,5 +1,5 @@
-//! The configurations of an automaton as a transition system, whose labels are sets of letters: bytes, and token terminals, each
-//! of which is one letter whatever tokens it has.
+//! The configurations of an automaton as a transition system. Its labels are sets of letters: bytes, and token
+//! terminals, each of which is one letter regardless of its tokens.
 
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::automaton::program::automaton::Automaton;
@@ -16,11 +16,10 @@ use num_bigint::BigUint;
 use rand::{Rng, RngCore};
 use smallvec::SmallVec;
 
-/// A set of letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::automaton) struct LetterSet {
     pub(in crate::automaton) bytes: ByteSet,
-    /// Each once.
+    /// Without duplicates.
     pub(in crate::automaton) terminals: SmallVec<[TerminalId; 2]>,
 }
 
@@ -32,7 +31,7 @@ pub(in crate::automaton) enum LetterRange {
     Token(TerminalId),
 }
 
-/// The configurations of an automaton, in tables of their own.
+/// The configurations of an automaton, with tables of its own.
 pub(in crate::automaton) struct Configurations<'a> {
     pub(in crate::automaton) automaton: &'a Automaton,
     pub(in crate::automaton) tables: Cache,
@@ -42,7 +41,7 @@ pub(in crate::automaton) struct Configurations<'a> {
     classes: Vec<ByteSet>,
 }
 
-/// A configuration, and which names of objects came, if they are followed.
+/// A configuration, and the recorded names of objects, if they are tracked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Position {
     pub(in crate::automaton) configuration: ConfigurationId,
@@ -50,7 +49,7 @@ pub(in crate::automaton) struct Position {
 }
 
 impl<'a> Configurations<'a> {
-    /// Without a budget of work.
+    /// Creates the system without a budget of work.
     pub(in crate::automaton) fn new(automaton: &'a Automaton) -> Result<Configurations<'a>> {
         let mut tables = Cache::new();
         let start =
@@ -60,7 +59,7 @@ impl<'a> Configurations<'a> {
         Ok(Configurations { automaton, tables, names: KeyTracker::default(), start, classes })
     }
 
-    /// The same, but words are left out in which an object has a name twice.
+    /// The same system without the words in which an object has a name twice.
     pub(in crate::automaton) fn following_names(mut self) -> Configurations<'a> {
         if self.automaton.has_names() {
             self.start.names = KeyState::START;
@@ -68,7 +67,7 @@ impl<'a> Configurations<'a> {
         self
     }
 
-    /// The position after a byte, if a word may go on so.
+    /// The position after a byte; `None` if no word continues so.
     fn step(&mut self, at: Position, byte: u8) -> Result<Option<Position>> {
         self.tables.work.spend(1)?;
         let configuration = Lazy::new(self.automaton, &mut self.tables).step(at.configuration, byte)?;
@@ -80,7 +79,7 @@ impl<'a> Configurations<'a> {
         Ok(names.map(|names| Position { configuration, names }))
     }
 
-    /// The position after a token of a terminal.
+    /// The position after a token of a terminal; `None` if the terminal is not allowed.
     fn step_token(&mut self, at: Position, terminal: TerminalId) -> Result<Option<Position>> {
         self.tables.work.spend(1)?;
         let next = Lazy::new(self.automaton, &mut self.tables).step_token(
@@ -88,12 +87,12 @@ impl<'a> Configurations<'a> {
             ConfigurationId::DEAD,
             |other| other == terminal,
         )?;
-        // no object of which the names are followed is open there
+        // no object with tracked names is open there
         let names = if at.names.is_outside() { KeyState::OUTSIDE } else { KeyState::START };
         Ok(next.map(|configuration| Position { configuration, names }))
     }
 
-    /// The length of a shortest word, whichever names came.
+    /// The length of a shortest word, regardless of names.
     pub(in crate::automaton) fn shortest(&mut self) -> Result<Option<usize>> {
         let start = self.start;
         self.start = self.relaxed(&start);
@@ -111,7 +110,7 @@ impl TransitionSystem for Configurations<'_> {
         self.start
     }
 
-    /// By the last of their bytes, those of tokens last.
+    /// Transitions are ordered by the last of their bytes; those of tokens come last.
     fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, LetterSet>>) -> Result<()> {
         let first = into.len();
         let one_by_one = self.tables.is_history_dependent(at.configuration) || !at.names.is_outside();
@@ -127,7 +126,7 @@ impl TransitionSystem for Configurations<'_> {
                 None => into.push(Transition { label: LetterSet { bytes, terminals: SmallVec::new() }, to }),
             }
         }
-        // the quote that ends a string so comes before the characters that do not: paths stay short
+        // so the quote that ends a string comes before other characters, which keeps paths short
         into[first..].reverse();
         if automaton.has_terminals() {
             let mut terminals = Lazy::new(automaton, &mut self.tables).terminals(at.configuration);

@@ -1,4 +1,4 @@
-//! A picture of the determinised automaton: its configurations as a graph in the DOT language.
+//! A drawing of the determinised automaton: its configurations as a graph in the DOT language.
 
 use super::configurations::{Configurations, LetterSet};
 use super::words::terminal_text;
@@ -12,15 +12,15 @@ use crate::transitions;
 /// A graph in the DOT language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// The text.
+    /// The graph as DOT text.
     pub dot: String,
-    /// Whether there are more configurations than were asked for; the graph shows those nearest to the
-    /// start, and a dashed node in place of the rest.
+    /// Whether there are more configurations than requested. The graph then shows those closest to the start, and a
+    /// dashed node for the rest.
     pub truncated: bool,
 }
 
-/// Draws the configurations nearest to the start, `max_configurations` at most. Accepting ones have a double
-/// circle; edges show bytes; nodes name the rules that wait for a byte.
+/// Draws the configurations closest to the start, at most `max_configurations`. Accepting ones have a double circle;
+/// edges show bytes; nodes name up to four rules that wait for a byte.
 ///
 /// # Errors
 /// Limits.
@@ -56,7 +56,7 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
     Ok(Graph { dot: dot.finish(), truncated: graph.is_truncated })
 }
 
-/// Bytes as ranges: printable ASCII as it is, others in hexadecimal; then token terminals.
+/// Bytes as ranges: printable ASCII literally, others in hexadecimal; then token terminals.
 fn show(grammar: &Grammar, labels: &[LetterSet]) -> String {
     let bytes = labels.iter().fold(ByteSet::EMPTY, |all, label| all.union(&label.bytes));
     let one = |byte: u8| match byte {
@@ -77,7 +77,7 @@ fn show(grammar: &Grammar, labels: &[LetterSet]) -> String {
     parts.join(" ")
 }
 
-/// A text without its control characters.
+/// A text with control characters removed.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

@@ -1,7 +1,7 @@
-//! The words of a language: how many there are, and what they are.
+//! The words of a language: their number, and the words themselves.
 //!
-//! Configurations are deterministic, so each word is met once however many derivations it has, and never dead, so no path is
-//! followed in vain. As a [transition system](crate::transitions) they have classes of bytes for labels.
+//! Configurations are deterministic, so each word is visited once however many derivations it has. They are never dead,
+//! so every path leads to a word. As a [transition system](crate::transitions) their labels are classes of bytes.
 
 use super::configurations::Configurations;
 use crate::automaton::program::automaton::Automaton;
@@ -17,12 +17,12 @@ use crate::work::Budget;
 pub use crate::automaton::program::letter::Letter;
 pub use crate::transitions::Count;
 
-/// Counts the words of an automaton's language, exactly. A token terminal is one letter, whatever tokens it has. A language is infinite if a configuration can come
-/// again, or if something nests in itself.
+/// Counts the words of an automaton's language exactly. A token terminal counts as one letter regardless of its tokens.
+/// A language is infinite if a configuration recurs, or if a construct nests in itself.
 ///
 /// # Errors
-/// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer is
-/// known: the language is too large, or infinite through nesting inside of an intersection.
+/// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer
+/// is known: the language is too large, or infinite through nesting inside an intersection.
 pub fn count(automaton: &Automaton) -> Result<Count> {
     count_within_limits(automaton).map_err(|error| match error.kind() {
         ErrorKind::Limit => undecided(&error),
@@ -33,13 +33,13 @@ pub fn count(automaton: &Automaton) -> Result<Count> {
 fn count_within_limits(automaton: &Automaton) -> Result<Count> {
     let count = count_words(&mut budgeted(automaton)?)?;
     if count == Count::Infinite || !automaton.has_names() {
-        // names that came twice are no reason for a language to be infinite: lists end where there are no more names
+        // duplicate names cannot make a language infinite: lists end when no names are left
         return Ok(count);
     }
     count_words(&mut budgeted(automaton)?.following_names())
 }
 
-/// Counts the words from a start state on, the empty one left out. The work is taken from a budget.
+/// Counts the words that begin at a start state, without the empty word. Spends the given budget.
 pub(in crate::automaton) fn count_from(
     automaton: &Automaton,
     start: StateId,
@@ -54,7 +54,7 @@ pub(in crate::automaton) fn count_from(
     count
 }
 
-/// Configurations with the budget of one count, or of one word.
+/// Configurations with the budget of work of one count, or of one word.
 fn budgeted(automaton: &Automaton) -> Result<Configurations<'_>> {
     let mut configurations = Configurations::new(automaton)?;
     configurations.tables.work = Budget::of_words(automaton.limits());
@@ -66,7 +66,7 @@ fn count_words(configurations: &mut Configurations<'_>) -> Result<Count> {
     Counts::default().count(configurations, &start)
 }
 
-/// A token terminal of an automaton as its grammar shows it.
+/// A token terminal as its grammar shows it.
 pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
     match grammar.expression(terminal.expression()) {
         Expression::Token(terminal) => terminal.to_string(),
@@ -74,16 +74,16 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
     }
 }
 
-/// The words of an automaton's language: a finite language's in the order of their bytes, an infinite one's
-/// by length, then by bytes.
+/// Lists the words of an automaton's language: a finite language in order of bytes, an infinite one by length, then in
+/// order of bytes.
 ///
 /// # Errors
-/// Limits. The words themselves may be errors of the limits `words_work` (from one word
-/// to the next), `cache_bytes` and `lockstep_search`.
+/// Limits. Each item may also be an error of the limits `words_work` (from one word to the next), `cache_bytes` and
+/// `lockstep_search`.
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
     let is_finite = match count_within_limits(automaton) {
         Ok(count) => count != Count::Infinite,
-        // too large to count is no reason not to begin
+        // a language too large to count can still be listed
         Err(error) if error.kind() == ErrorKind::Limit => false,
         Err(error) => return Err(error),
     };
@@ -109,10 +109,10 @@ fn undecided(cause: &Error) -> Error {
     )
 }
 
-/// The words of a language; made by [`enumerate`].
+/// An iterator over the words of a language; created by [`enumerate`].
 pub struct Words<'a> {
     configurations: Configurations<'a>,
-    /// `None` before the length of a shortest word of an infinite language is known.
+    /// `None` until the length of a shortest word of an infinite language is known.
     list: Option<List<Configurations<'a>>>,
     has_failed: bool,
 }

@@ -1,4 +1,4 @@
-//! Which part of a grammar an error is about.
+//! Finds the part of a grammar that an error is about.
 
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
@@ -7,14 +7,14 @@ use crate::grammar::analysis::Analysis;
 use crate::grammar::{ExprId, Expression, Grammar};
 use rustc_hash::FxHashSet;
 
-/// The innermost label around a state, or its rule.
+/// The innermost label around a state or, without one, its rule.
 pub(in crate::automaton) fn place_of(grammar: &Grammar, automaton: &Automaton, state: StateId) -> Place {
     let scope = automaton.scope(state);
     let rule = || grammar.rule(scope.rule).name.to_string();
     Place::Rule(scope.label.map_or_else(rule, |label| grammar.label(label).to_owned()))
 }
 
-/// The innermost label or rule that has no words and leaves the grammar without words.
+/// The innermost label or rule without words that leaves the grammar without words.
 pub(in crate::automaton) fn without_words(grammar: &Grammar, productive: &Analysis) -> Place {
     let root = grammar.rule(grammar.root());
     let mut name = root.name.to_string();

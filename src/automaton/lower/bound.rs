@@ -1,4 +1,4 @@
-//! Intersections that only bound how long the words of a part are.
+//! Recognises intersections that only bound the length of a part.
 
 use crate::automaton::program::registers::Bound;
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Unit};

@@ -9,10 +9,10 @@ use regex_syntax::utf8::Utf8Sequences;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The ranges of bytes that follow each other.
+/// The consecutive ranges of bytes of some characters.
 type Sequence = Vec<(u8, u8)>;
 
-/// States by the suffixes that they read and what follows, so that classes which differ in ASCII only share them.
+/// States by the suffixes that they read and their continuation, so that classes which differ only in ASCII share them.
 pub(in crate::automaton) type SuffixStates = FxHashMap<(Vec<Sequence>, StateId), StateId>;
 
 impl Lowering<'_> {
@@ -39,7 +39,7 @@ impl Lowering<'_> {
         self.class_with_tail(ascii, tail, next)
     }
 
-    /// The state before a character in ASCII, or one beyond that `tail` reads.
+    /// The state before an ASCII character, or a character beyond ASCII that `tail` reads.
     fn class_with_tail(&mut self, ascii: &[Sequence], tail: StateId, next: StateId) -> StateId {
         let mut targets: SmallVec<[StateId; 2]> = SmallVec::new();
         if !ascii.is_empty() {
@@ -49,8 +49,8 @@ impl Lowering<'_> {
         self.split(&targets)
     }
 
-    /// A tree over the first ranges, which are sorted and either equal or disjoint; equal sets of suffixes share a state.
-    /// Four levels at most.
+    /// A tree over the first ranges, which are sorted and either equal or disjoint. Equal sets of suffixes share a
+    /// state. The tree has at most four levels.
     fn byte_sequences(&mut self, suffixes: &[Sequence], next: StateId) -> StateId {
         let mut edges: Vec<(u8, u8, StateId)> = Vec::new();
         for group in suffixes.chunk_by(|a, b| a.first() == b.first()) {
@@ -77,7 +77,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The ranges of single bytes of a class.
+/// The ranges of a class that are single bytes.
 fn ascii_sequences(class: &CharClass) -> Vec<Sequence> {
     let ascii = class.ranges().iter().take_while(|(low, _)| low.is_ascii());
     ascii

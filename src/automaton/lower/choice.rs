@@ -1,15 +1,15 @@
-//! Alternatives: those that begin with literals become a prefix tree, not a fan of states.
+//! Alternatives: those that begin with literals become a prefix tree instead of a fan of states.
 
 use super::Lowering;
 use super::task::Task;
 use crate::automaton::program::ids::StateId;
 use crate::grammar::{ExprId, Expression};
 
-/// A branching point of the prefix tree that is still being built.
+/// A branching point of the prefix tree under construction.
 struct Branch {
     depth: usize,
     edges: Vec<(u8, StateId)>,
-    /// Where to go on for the literals that end here.
+    /// The continuations of the literals that end here.
     ends: Vec<StateId>,
 }
 
@@ -20,7 +20,7 @@ impl Branch {
 }
 
 impl<'g> Lowering<'g> {
-    /// The literal that an alternative begins with, and whether anything follows it.
+    /// The literal that an alternative begins with, and whether something follows it.
     fn literal_head(&self, alternative: ExprId) -> Option<(&'g [u8], bool)> {
         match self.grammar.expression(alternative) {
             Expression::Bytes(bytes) => Some((bytes, false)),
@@ -42,7 +42,7 @@ impl<'g> Lowering<'g> {
         for alternative in alternatives.into_iter().rev() {
             match self.literal_head(alternative) {
                 Some((_, false)) => {}
-                // what follows the literal; the literals themselves are joined to a tree at the end
+                // the state after the literal; the literals themselves are joined into a tree at the end
                 Some((_, true)) => self.push_task(Task::SequenceTail { list: alternative, next, scope }),
                 None => self.push_task(Task::Build { expression: alternative, next, scope }),
             }
@@ -70,10 +70,10 @@ impl<'g> Lowering<'g> {
         self.push_result(state);
     }
 
-    /// A state that reads any one of `literals` (not empty) and goes on where it says.
+    /// A state that reads any one of `literals` (not empty) and continues at the state given with it.
     ///
-    /// The literals are sorted; the branches on the way to the current one are kept on a stack and become
-    /// states when the next literal has left them.
+    /// The literals are sorted. The branches on the path to the current one are kept on a stack; they become states
+    /// when the next literal has left them.
     pub(in crate::automaton) fn literal_tree(&mut self, mut literals: Vec<(&[u8], StateId)>) -> StateId {
         literals.sort_unstable();
         let mut open = vec![Branch::new(0)];
@@ -100,7 +100,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Hangs `state`, which is `depth` bytes along `bytes`, onto the top branch.
+    /// Attaches `state`, which is `depth` bytes along `bytes`, to the top branch.
     fn attach(&mut self, open: &mut [Branch], bytes: &[u8], depth: usize, state: StateId) {
         let Some(top) = open.last_mut() else { return };
         if depth == top.depth {

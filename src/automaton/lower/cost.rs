@@ -1,4 +1,4 @@
-//! How large expressions are as states, and which are worth lowering once.
+//! The number of states that expressions become, and which expressions are lowered once and shared.
 
 use super::Lowering;
 use super::task::Task;
@@ -7,17 +7,17 @@ use crate::automaton::program::ids::StateId;
 use crate::automaton::tuning::{INLINE_RULE, INLINE_STATES, ROUND_LEVELS};
 use crate::grammar::{ExprId, Expression, Grammar};
 
-/// Counted repeats of at most this many states are written out instead of counted.
+/// Counted repeats of at most this many states are unrolled instead of counted.
 pub(in crate::automaton) const UNROLLED_STATES: u32 = 16;
 
 impl Lowering<'_> {
-    /// A round of a loop has at least this many bytes.
+    /// A lower bound on the bytes of a round of a loop; at least 1.
     pub(in crate::automaton) fn round_bytes(&self, body: ExprId) -> u32 {
         fewest_bytes(self.grammar, body, ROUND_LEVELS, &mut { INLINE_RULE }).max(1)
     }
 
-    /// Builds the body of a loop in the loop, even if others share it: so a configuration in the loop comes back to itself
-    /// without a return.
+    /// Inlines the body of a loop, even if it is shared: a configuration in the loop then returns to itself without a
+    /// return.
     pub(in crate::automaton) fn build_loop_body(&mut self, body: ExprId, next: StateId, scope: u32) {
         let (expression, scope) = match *self.grammar.expression(body) {
             Expression::Rule(rule) if is_leaf(self.grammar, self.grammar.rule(rule).body) => {
@@ -42,13 +42,13 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
         if seen > INLINE_RULE || matches!(expression, Expression::Rule(_)) {
             return false;
         }
-        // one more than allowed is enough to find that they are too many
+        // one more than allowed suffices to see that there are too many
         open.extend(expression.children().take(INLINE_RULE + 1));
     }
     true
 }
 
-/// At least this many bytes are in each word of an expression, as far as `depth` levels of it and `look` expressions tell.
+/// A lower bound on the bytes of each word of an expression, examining `depth` levels and `look` expressions.
 fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut usize) -> u32 {
     let (Some(depth), Some(less)) = (depth.checked_sub(1), look.checked_sub(1)) else { return 0 };
     *look = less;
@@ -65,17 +65,17 @@ fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut 
     }
 }
 
-/// How large the expressions of a grammar are.
+/// The sizes of the expressions of a grammar.
 #[derive(Debug)]
 pub(in crate::automaton) struct Costs {
-    /// About how many states each becomes, saturating.
+    /// The approximate number of states of each expression when fully expanded, saturating.
     pub(in crate::automaton) expanded_size: Vec<u32>,
-    /// Which are lowered once and called, as they are not small and used more than once. Written out at each use, expressions
-    /// that share and share again would become exponentially many states.
+    /// Whether an expression is lowered once and called, because it is not small and is used more than once. If all
+    /// uses were copies, nested sharing would lead to exponentially many states.
     pub(in crate::automaton) shared: Vec<bool>,
-    /// At most how many states each becomes where it is written out, and shared ones in it are called.
+    /// An upper bound on the states of each expression where it is inlined and shared ones in it are called.
     pub(in crate::automaton) inline_size: Vec<u64>,
-    /// At most how many states all become together.
+    /// An upper bound on the states of all expressions together.
     all: u64,
 }
 
@@ -94,7 +94,7 @@ impl Costs {
         Costs { expanded_size, shared, inline_size, all }
     }
 
-    /// More states than all expressions together become.
+    /// An upper bound on the states of all expressions together.
     pub(in crate::automaton) fn all(&self) -> u64 {
         self.all
     }
@@ -106,7 +106,7 @@ fn shared(grammar: &Grammar, expanded_size: &[u32], uses: &[u32]) -> Vec<bool> {
         .map(|((&uses, &weight), expression)| {
             let inline_size = match expression {
                 Expression::Bytes(_) => true,
-                // a loop ends in what follows it
+                // a loop continues in what follows it, so small ones are copied
                 Expression::Repeat { max: None, .. } => weight as usize <= INLINE_RULE,
                 _ => false,
             };
@@ -115,7 +115,7 @@ fn shared(grammar: &Grammar, expanded_size: &[u32], uses: &[u32]) -> Vec<bool> {
         .collect()
 }
 
-/// About how many states each expression becomes, and as how many others' operand it stands.
+/// The approximate number of states of each expression, and the number of its uses as an operand.
 fn weights_and_uses(grammar: &Grammar) -> (Vec<u32>, Vec<u32>) {
     let mut expanded_size: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     let mut uses = vec![0u32; grammar.expressions().len()];
@@ -159,22 +159,22 @@ fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
             | Expression::Token(_)
             | Expression::Rule(_)
             | Expression::MaxTokens { .. } => 1,
-            // of which there may be few are called
+            // names of which there may be few are called
             Expression::Name(..) => 4,
             Expression::Bytes(bytes) => bytes.len(),
-            // a character of a range is of at most four bytes, and begins and ends in up to three ways
+            // a character of a range has at most four bytes, and a range begins and ends in up to three sequences
             Expression::Class(class) => 24 * class.ranges().len(),
             Expression::WordGraph(graph) => 1 + graph.len(),
             Expression::Members(list) => {
                 8 + list.members.iter().map(|member| member.key.len() + 2).sum::<usize>()
             }
-            // where a part may be empty there is a split or two
+            // parts that may be empty need a split or two
             Expression::Sequence(list) => 2 * list.len(),
             Expression::Choice(list) => 1 + 2 * list.len(),
             Expression::Distinct(list) => 8 + 2 * list.items.len(),
             Expression::Intersection(_) | Expression::Complement(_) => 4,
             &Expression::Repeat { body, min, max } => {
-                // a loop is written out with its body, even if others share that
+                // a loop inlines its body, even if it is shared
                 let rounds = max.unwrap_or(min).clamp(1, UNROLLED_STATES);
                 inner = inline_size[body.index()].saturating_mul(u64::from(rounds));
                 let leaf = matches!(grammar.expression(body), Expression::Rule(_));

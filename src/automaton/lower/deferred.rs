@@ -1,9 +1,9 @@
-//! What is lowered later: parts of the grammar that are entered after a byte at the earliest, when a configuration first
+//! Deferred lowering: parts of the grammar that are entered only after a byte are lowered when a configuration first
 //! enters them.
 //!
-//! A part stands in the automaton as a [`State::Deferred`](crate::automaton::program::state::State::Deferred). The thread that
-//! first reaches it lowers it to a block of its own, while others wait. Nothing is found out here that an author of a grammar
-//! must know: which expressions have words is known, products have been searched, the number of states has been bounded.
+//! In the automaton a part is a [`State::Deferred`](crate::automaton::program::state::State::Deferred). The thread that
+//! first reaches it lowers it to a block of its own, while others wait. Nothing that the author of a grammar must know
+//! is discovered here: productive expressions are known, products were searched, and the number of states was bounded.
 
 use super::{Lowering, LoweringState, Pending};
 use crate::attribution::{self, Cause};
@@ -17,12 +17,12 @@ use crate::grammar::{ExprId, Grammar};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What it takes to lower the parts that are left.
+/// The data for lowering the remaining parts.
 pub(in crate::automaton) struct Deferred(Mutex<Work>);
 
 struct Work {
     grammar: Grammar,
-    /// What lowering goes on with; `None` if it has failed.
+    /// The state of lowering; `None` if lowering has failed.
     kept: Option<Box<LoweringState>>,
     failed: Option<Error>,
     /// The first id of the next block.
@@ -36,7 +36,7 @@ impl fmt::Debug for Deferred {
 }
 
 impl Deferred {
-    /// Nothing made yet, beside the block of ids from 0 on that is made ahead.
+    /// No deferred blocks yet; their ids follow those of the block `ahead`, which starts at 0.
     pub(in crate::automaton) fn new(ahead: &Block, grammar: &Grammar, kept: Box<LoweringState>) -> Deferred {
         let next = ahead.span().next_multiple_of(PAGE);
         Deferred(Mutex::new(Work { grammar: grammar.clone(), kept: Some(kept), failed: None, next }))
@@ -52,7 +52,7 @@ impl LowersParts for Deferred {
         let Some(blocks) = &automaton.deferred else { return Err(errors::not_lowered()) };
         let _scope = attribution::enter(Cause::Lowering);
         let mut work = self.lock();
-        // another thread may have done it meanwhile
+        // another thread may have lowered it in the meantime
         if let Some(start) = blocks.start(part) {
             return Ok((start, 0));
         }

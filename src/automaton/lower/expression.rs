@@ -1,4 +1,4 @@
-//! Lowering of expressions: the steps, and what the simpler kinds become.
+//! Lowering of expressions: the tasks, and the states of the simpler kinds.
 
 use super::cost;
 use super::task::Task;
@@ -13,7 +13,7 @@ use crate::grammar::{ByteSet, ExprId, Expression};
 use smallvec::SmallVec;
 
 impl<'g> Lowering<'g> {
-    /// Runs a task, and those that come of it.
+    /// Runs a task and all tasks that it pushes, and returns the result.
     pub(in crate::automaton) fn build(&mut self, task: Task) -> Result<StateId> {
         self.tasks.push(task);
         while let Some(task) = self.tasks.pop() {
@@ -131,7 +131,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Parts of a sequence, from the one at `place` on towards the first.
+    /// Builds the parts of a sequence from index `place` back to `from`.
     #[allow(clippy::too_many_arguments, reason = "the fields of one task")]
     fn sequence_part(
         &mut self,
@@ -158,7 +158,8 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// What follows in a sequence from a part on that was built before `next`: all of it, and all of it but the empty word.
+    /// Two states for a sequence from a part on, which was `built` before `next`: one for all words, and one for all
+    /// but the empty word.
     fn with_part(
         &mut self,
         part: ExprId,
@@ -183,7 +184,7 @@ impl<'g> Lowering<'g> {
         call
     }
 
-    /// The state of an expression for which nothing else is to be built first, if it is one.
+    /// The state of an expression that can be built without other tasks; `None` for others.
     fn build_leaf(&mut self, id: ExprId, next: StateId) -> Option<StateId> {
         let grammar = self.grammar;
         if self.kept.costs.shared[id.index()] {
@@ -227,7 +228,7 @@ impl<'g> Lowering<'g> {
         })
     }
 
-    /// Adds a state that stands for a whole register.
+    /// Adds a state of a register, with node 0.
     pub(in crate::automaton) fn register(&mut self, kind: RegisterKind, role: Role, record: u32) -> StateId {
         self.add_state(State::Register { kind, role, record, node: 0 })
     }
@@ -267,7 +268,7 @@ impl<'g> Lowering<'g> {
             let dead = self.split(&[]);
             return self.results.push(dead);
         }
-        // rounds are not empty, so of rounds that may be empty any number may be left out
+        // rounds are never empty; if the body may be empty, any number of rounds may be left out
         let min = if self.kept.nullable.holds(body) { 1 } else { min.max(1) };
         let rounds = max.unwrap_or(min);
         let weight = self.kept.costs.expanded_size[body.index()].saturating_mul(rounds);

@@ -1,4 +1,4 @@
-//! Lowering of names: how many further members a list may have where there are few names for them.
+//! Lowering of names: bounds on the number of further members when there are few names for them.
 
 use super::task::Task;
 use super::{Lowering, blame};
@@ -14,10 +14,10 @@ use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// Lists that need more than there is, and why they have no words.
+/// Lists that need more than exists, each with the error to report if the grammar has no words without it.
 type Lacking = Vec<(ExprId, Error)>;
 
-/// More names than any text could hold.
+/// This many names count as more than any text can hold.
 const MANY: u32 = 1 << 20;
 
 impl Lowering<'_> {
@@ -31,7 +31,7 @@ impl Lowering<'_> {
         let index = self.block.next(&self.block.records.names);
         self.block.records.names.push(Name { exit: next });
         let next = self.register(RegisterKind::Name, Role::Enter, index);
-        // what follows is not part of it: names are alike in many places
+        // the continuation is not part of the callable: equal names occur in many places
         let start = self.open_callable();
         if names != Names::Endless {
             self.kept.provenance.names.insert(id, start);
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
     }
 
-    /// The names of members without a fixed key, each with what follows it; nothing if they do not begin with names.
+    /// The names of members without a fixed key, each with its continuation; `None` if they do not begin with names.
     fn names_and_values(
         &self,
         further: impl IntoIterator<Item = ExprId>,
@@ -62,15 +62,15 @@ impl Lowering<'_> {
         Some(found)
     }
 
-    /// The starts of those of some names of which there may be few. All names of the list are lowered.
+    /// The starts of the names among `names` that may be few. All names of the list must have been lowered.
     fn few(&self, names: impl Iterator<Item = ExprId>) -> Vec<StateId> {
         let is_few = |id: &ExprId| matches!(self.grammar.expression(*id), Expression::Name(_, Names::Few));
         names.filter(is_few).filter_map(|id| self.kept.provenance.names.get(&id).copied()).collect()
     }
 
-    /// Notes, for each list of members, the start of all names of its further members if these may be few, and the names of
-    /// which one must come while other further members might use them up. A name may be shared with other lists, so that it
-    /// has a start only once all is lowered.
+    /// Records, for each list of members, the start of all names of its further members if these may be few, and the
+    /// names of required members that other further members might use up. A name may be shared with other lists, so its
+    /// start is known only after everything is lowered.
     pub(in crate::automaton) fn note_few_names(&mut self) {
         if self.kept.provenance.names.is_empty() {
             return;
@@ -87,9 +87,9 @@ impl Lowering<'_> {
     fn names_of(&mut self, source: &Members) -> Option<StateId> {
         let all = self.names_and_values(source.rest.into_iter().chain(source.ones.iter().copied()))?;
         let is_few = |id: ExprId| matches!(self.grammar.expression(id), Expression::Name(_, Names::Few));
-        // one class without bound is enough for any number of members
+        // one unbounded class suffices for any number of members
         let are_few = |names: &[(ExprId, &[ExprId])]| names.iter().all(|&(name, _)| is_few(name));
-        // where the same follows all names, a name that was used met all that it can meet
+        // if all names have the same continuation, a used-up name satisfied the same members
         let same = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let alone = source.max == Some(1) || !self.kept.productive.holds(source.separator);
         let mut used_up: Vec<Vec<StateId>> = Vec::new();
@@ -110,8 +110,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Bounds the number of further members by the number of their names; gives the lists that need more, and those that have
-/// few names, given where the lists come from.
+/// Bounds the number of further members by the number of their names. Returns the lists that need more members, and
+/// those that have few names. `provenance` has the source of each list.
 pub(in crate::automaton) fn bound_further(
     automaton: &mut Automaton,
     grammar: &Grammar,
@@ -143,7 +143,7 @@ pub(in crate::automaton) fn bound_further(
     Ok((lacking, few))
 }
 
-/// Refuses a member that must come once where further ones might use up its few names.
+/// Refuses a required member whose few names might be used up by further members.
 pub(in crate::automaton) fn check_ones(
     automaton: &Automaton,
     grammar: &Grammar,
@@ -159,7 +159,7 @@ pub(in crate::automaton) fn check_ones(
     Ok(())
 }
 
-/// How many words there are from a start on; [`MANY`] or more stand for each other.
+/// The number of words from a start, up to [`MANY`].
 fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
     if Lazy::within(automaton, budget, |lazy| comes_back(lazy, start))? {
         return Ok(MANY);
@@ -170,7 +170,7 @@ fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<
     })
 }
 
-/// Whether the first byte that is found each time leads to a configuration that came before: there are endlessly many words.
+/// Whether following the first possible byte leads to a repeated configuration: then there are endlessly many words.
 fn comes_back(lazy: &mut Lazy<'_>, start: StateId) -> Result<bool> {
     let mut at = lazy.start_of(Some(start), false)?;
     let mut seen = FxHashSet::default();

@@ -1,11 +1,11 @@
 //! The left-corner transform of a group of callables that left-call each other.
 //!
-//! To read a *goal* `A` of the group, read some beginning of a member `B`; having read a member `C`, go on with any
-//! `B -> C rest`, and stop once `A` was read. A goal has a state per member, so a group costs the product of its goals and
-//! its members. Goals are only those members that are still called once the left calls inside the group are gone (the
-//! *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective left-corner
-//! transform", 2000): a chain of `n` left-recursive rules that is entered at one of them costs `n`, not its square. The size
-//! of a group is known before any of it is built.
+//! To read a *goal* `A` of the group, read a beginning of some member `B`. After a member `C` was read, continue with
+//! any `B -> C rest`. Stop once `A` was read. A goal has a state per member, so a group costs the product of its goals
+//! and its members. Goals are only those members that are still called after the left calls inside the group are
+//! removed (the *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective
+//! left-corner transform", 2000): a chain of `n` left-recursive rules that is entered at one of them costs `n`, not its
+//! square. The size of a group is known before any of it is built.
 
 use super::Lowering;
 use crate::automaton::errors;
@@ -17,11 +17,11 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// How a member goes on after another one that it begins with.
+/// The continuation of a member that begins with another one.
 struct Continuation {
-    /// The callee's place in the group.
+    /// The index of the callee in the group.
     read: usize,
-    /// The caller's place in the group.
+    /// The index of the caller in the group.
     member: usize,
     to_return: StateId,
 }
@@ -29,16 +29,16 @@ struct Continuation {
 /// How the members of a group begin.
 struct Group<'s> {
     starts: &'s [StateId],
-    /// Per member: the states that it begins with outside of the group.
+    /// Per member, the states outside of the group that it begins with.
     outside: Vec<Vec<StateId>>,
     inside: Vec<Continuation>,
 }
 
-/// Per start of a group: the group's place among the groups.
+/// The index of the group of each start.
 type GroupOf = FxHashMap<StateId, usize>;
 
 impl Lowering<'_> {
-    /// Transforms all groups. See [`settle`](Lowering::order_callables) for `root`.
+    /// Transforms all groups. See [`order_callables`](Lowering::order_callables) for `root`.
     pub(in crate::automaton) fn remove_left_recursion(
         &mut self,
         groups: &[Vec<StateId>],
@@ -71,8 +71,8 @@ impl Lowering<'_> {
         Ok(Group { starts, outside, inside })
     }
 
-    /// The starts that are called from the root on, other than by the left calls inside their group; nothing if parts are
-    /// still to be lowered, which may call any.
+    /// The starts that are called from the root, other than by left calls inside their group; `None` if deferred parts
+    /// remain, which may call any.
     fn retained(&self, groups: &[Group<'_>], root: StateId) -> Option<FxHashSet<StateId>> {
         let mut group_of = GroupOf::default();
         for (place, group) in groups.iter().enumerate() {
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         let mut entered = vec![false; groups.len()];
         let mut seen: FxHashSet<StateId> = FxHashSet::default();
         let mut open: Vec<StateId> = vec![root];
-        // these are lowered to be counted, whoever calls them
+        // these are counted after lowering, whether or not they are called
         open.extend(self.kept.provenance.names.values().chain(&self.kept.provenance.ones));
         while let Some(state) = open.pop() {
             if let Some(&place) = group_of.get(&state) {
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         Some(goals)
     }
 
-    /// All states that a state leads to or calls.
+    /// Appends all states that a state leads to or calls.
     fn add_next(&self, state: StateId, next: &mut Vec<StateId>) {
         match self.state(state) {
             State::Accept | State::Deferred(_) => {}
@@ -118,9 +118,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Refuses a group whose transform has more states than there may be.
+    /// Refuses a group whose transform would exceed the limit of states.
     fn check_size(&self, group: &Group<'_>, goals: usize) -> Result<()> {
-        // per goal and member: where it was read, and what follows its beginnings and its calls
+        // per goal and member: the state after it was read, and the continuations of its beginnings and calls
         let each = 2 * group.starts.len() + 2 * group.inside.len();
         let (limit, left) = self.states_left();
         if goals.saturating_mul(each) <= left {
@@ -144,7 +144,7 @@ impl Lowering<'_> {
             .iter()
             .map(|outside| (!outside.is_empty()).then(|| self.callable_of(outside)))
             .collect();
-        // per member: who goes on after it, with what, if anything, and whether that may be nothing
+        // per member: the members that continue it, each with its rest, if any, and whether the rest may be empty
         let mut continuations: Vec<Vec<(usize, Option<StateId>, bool)>> = vec![Vec::new(); count];
         for &Continuation { read, member, to_return } in &group.inside {
             let (rest, may_be_empty) = self.entries(to_return);

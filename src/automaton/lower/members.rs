@@ -1,4 +1,4 @@
-//! Lowering of member lists: a trie over the keys, a start per value, a register in the list's frame.
+//! Lowering of member lists: a trie over the keys, a start per value, and a register in the list's frame.
 
 use super::Lowering;
 use super::task::Task;
@@ -12,7 +12,7 @@ use crate::grammar::conditions::Clauses;
 use crate::grammar::{Condition, ExprId, Expression, Members as Source, Order};
 
 impl<'g> Lowering<'g> {
-    /// Members whose value has words; the others can never come.
+    /// The members that can be present: their values have words, and they are not excluded by a required one.
     fn possible(&self, source: &'g Source) -> Vec<&'g crate::grammar::Member> {
         let alone = self.only_the_required(source);
         let possible = |member: &&crate::grammar::Member| {
@@ -21,7 +21,7 @@ impl<'g> Lowering<'g> {
         source.members.iter().filter(possible).collect()
     }
 
-    /// Without a separator only one member can come; if one is required, that one.
+    /// Whether only the required member can be present, because there is no separator.
     fn only_the_required(&self, source: &Source) -> bool {
         let required = source.members.iter().any(|member| member.required);
         required && !source.is_conditional() && !self.kept.productive.holds(source.separator)
@@ -31,8 +31,8 @@ impl<'g> Lowering<'g> {
         source.ones.iter().copied().filter(|&one| self.kept.productive.holds(one))
     }
 
-    /// Refuses conditions that take too many decisions to combine once the entries that cannot come are left out; without
-    /// that, they were checked when the grammar was built.
+    /// Refuses conditions that take too many decisions to combine after the impossible entries are removed. Lists
+    /// without such entries were checked when the grammar was built.
     ///
     /// # Errors
     /// The limit `condition_search`.
@@ -50,7 +50,7 @@ impl<'g> Lowering<'g> {
         Ok(())
     }
 
-    /// The conditions over the entries that can come.
+    /// The conditions over the possible entries; `None` if the list has no conditions.
     fn conditional(&self, source: &'g Source) -> Option<Box<Conditional>> {
         if !source.is_conditional() {
             return None;
@@ -140,7 +140,7 @@ impl<'g> Lowering<'g> {
         let values = self.results_of(members.len()).into_vec();
         let conditional = self.conditional(source);
         let max = match conditional {
-            // without a separator only one member can come
+            // without a separator only one member is possible
             Some(_) if !self.kept.productive.holds(source.separator) => Some(source.max.unwrap_or(1).min(1)),
             _ => source.max,
         };

@@ -1,14 +1,14 @@
-//! Lowering: grammar to automaton.
+//! Lowering: compiles a grammar to an automaton.
 //!
-//! Each expression is built *before* a continuation state, from the end of its rule towards the start. For
-//! an expression `e` and a continuation `k`, [`Task::Build`] makes a state that reads the words of `e` other
-//! than the empty one and goes on at `k`; where `e` may be empty, its user adds a split to `k`. So rules,
-//! loops and rests can be called knowing that they are never empty. There is no recursion: tasks and
-//! results are on explicit stacks, as grammars nest as deep as their authors like.
+//! Each expression is built *before* a continuation state, from the end of its rule towards the start. For an
+//! expression `e` and a continuation `k`, [`Task::Build`] builds a state that reads the words of `e` other than the
+//! empty one and continues at `k`. If `e` may be empty, its user adds a split to `k`. So callables (rules, loops,
+//! rests) are never empty. There is no recursion: tasks and results are on explicit stacks, because grammars may nest
+//! arbitrarily deep.
 //!
-//! The order of things: intersections and complements, innermost first, since whether they have words must
-//! be searched for and decides what else has words; then the rules that the root reaches; then left
-//! recursion is removed ([`left_recursion`](self::order)), and single splits are passed over.
+//! The stages: first intersections and complements, innermost first, because a search must decide whether they have
+//! words, on which other expressions depend. Then the rules that the root reaches. Then left recursion is removed
+//! ([`order`](self::order)) and splits with one target are eliminated.
 
 mod blame;
 mod bound;
@@ -47,28 +47,29 @@ use deferred::Deferred;
 use rustc_hash::FxHashMap;
 use task::Task;
 
-/// The making of one block of states.
+/// The construction of one block of states.
 pub(super) struct Lowering<'g> {
     pub(super) grammar: &'g Grammar,
-    /// What was lowered before; nothing while the first block is made.
+    /// The automaton lowered before; `None` while the first block is built.
     pub(super) older: Option<&'g Automaton>,
     pub(super) limits: Limits,
     pub(super) block: Block,
     pub(super) kept: Box<LoweringState>,
-    /// Starts of rules, loop bodies, rests: all that is called. Each is a split of its own.
+    /// All callables: starts of rules, loop bodies, rests. Each is a split of its own.
     pub(super) callables: Vec<StateId>,
-    /// How many callables are free of left recursion already.
+    /// The number of callables that are already free of left recursion.
     pub(super) settled: usize,
     pub(super) suffix_states: char_class::SuffixStates,
-    /// Calls by start and return state.
+    /// Calls by start and return address.
     pub(super) calls: FxHashMap<(StateId, StateId), StateId>,
-    /// What is called and still to be built in this block, with its start.
+    /// Callables still to be built in this block, with their starts and scopes.
     pending: Vec<(Pending, StateId, u32)>,
-    /// Of the callables from the first unsettled one on (by their place): what they call before they have read a byte.
+    /// Left calls: the index of the caller among the unsettled callables, and the start that it calls before reading a
+    /// byte.
     pub(super) left_calls: Vec<(usize, StateId)>,
-    /// How many callables have been examined for that.
+    /// The number of callables examined for left calls.
     pub(super) seen: usize,
-    /// Parts that were begun in this block.
+    /// Deferred parts that were begun in this block.
     begun: Vec<u32>,
     pub(super) scope: u32,
     scope_ids: FxHashMap<Scope, u32>,
@@ -77,7 +78,7 @@ pub(super) struct Lowering<'g> {
     pub(super) error: Option<Error>,
 }
 
-/// What is kept from one block to the next.
+/// The state of lowering that is kept between blocks.
 pub(super) struct LoweringState {
     pub(super) productive: Analysis,
     pub(super) nullable: Analysis,
@@ -87,30 +88,30 @@ pub(super) struct LoweringState {
     pub(super) costs: Costs,
     pub(super) shared_starts: FxHashMap<ExprId, StateId>,
     classes: ClassBuilder,
-    /// Whether what is entered after a byte at the earliest is left for later.
+    /// Whether parts that are entered only after a byte are deferred.
     pub(super) defers: bool,
-    /// The parts left for later, with the scope in which they stand.
+    /// The deferred parts, each with its scope.
     parts: Vec<(Pending, Scope)>,
-    /// Per part: where it begins, if it is lowered.
+    /// Per part, its start, if it is lowered.
     starts: Vec<Option<StateId>>,
-    /// The rank of the callable that was ranked last.
+    /// The rank given last.
     pub(super) rank: u32,
     scratch: Scratch,
-    /// How many states there are in all blocks so far.
+    /// The number of states of all blocks so far.
     states: usize,
     pub(super) provenance: Provenance,
 }
 
-/// Where some things come from that are examined once all is lowered, which is then not left for later.
+/// The sources of items that are examined after everything is lowered; in that case nothing is deferred.
 #[derive(Default)]
 pub(super) struct Provenance {
-    /// Per list of members.
+    /// Per list of members, its expression.
     pub(super) members: Vec<ExprId>,
-    /// Per list of different items.
+    /// Per list of different items, its expression.
     pub(super) items: Vec<ExprId>,
-    /// The starts of the names of members without a fixed key that must come once, beside further ones.
+    /// The starts of names of required members without a fixed key, in lists with other further members.
     pub(super) ones: Vec<StateId>,
-    /// The starts of the names of which a beginning may leave few.
+    /// The starts of names with prefixes that few names may extend.
     pub(super) names: FxHashMap<ExprId, StateId>,
 }
 
@@ -127,11 +128,11 @@ struct Scratch {
     results: Vec<StateId>,
 }
 
-/// What is lowered by itself.
+/// A callable that is lowered on its own.
 #[derive(Clone, Copy)]
 pub(super) enum Pending {
     Rule(RuleId),
-    /// An expression that several others share.
+    /// An expression with several uses.
     Shared(ExprId),
     /// The value of a member.
     Value(ExprId),
@@ -157,7 +158,7 @@ impl<'g> Lowering<'g> {
             provenance: Provenance::default(),
         };
         let mut lowering = Lowering::on(grammar, None, limits.clone(), Box::new(kept), 0);
-        // most are no larger
+        // most grammars need no more
         lowering.block.states.reserve(256);
         lowering.block.state_scopes.reserve(256);
         lowering.block.edges.reserve(256);
@@ -168,7 +169,7 @@ impl<'g> Lowering<'g> {
         lowering
     }
 
-    /// The making of a block of ids from `first` on, after `older`.
+    /// Starts a block whose ids begin at `first`, after the automaton `older`.
     pub(super) fn resume(
         grammar: &'g Grammar,
         older: &'g Automaton,
@@ -209,7 +210,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// A state of this block or an older one.
+    /// A state of this block or of an older one.
     pub(super) fn state(&self, id: StateId) -> State {
         match self.older {
             Some(older) if !self.block.is_here(id) => older.state(id),
@@ -231,13 +232,13 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// How many states there may be, and how many of these can still be made.
+    /// The limit of states, and how many can still be created.
     pub(super) fn states_left(&self) -> (usize, usize) {
         let limit = self.limits.automaton_states;
         (limit, limit.saturating_sub(self.kept.states))
     }
 
-    /// The name of the rule that a state of this block was made for.
+    /// The name of the rule from which a state of this block was lowered.
     pub(super) fn rule_name(&self, state: StateId) -> Option<&str> {
         let place = state.0.checked_sub(self.block.first)?;
         let scope = *self.block.state_scopes.get(place as usize)?;
@@ -264,12 +265,12 @@ impl<'g> Lowering<'g> {
         StateId(id)
     }
 
-    /// The state before `bytes`, after which `next` follows.
+    /// A state that reads `bytes` and continues at `next`.
     pub(super) fn literal(&mut self, bytes: &[u8], next: StateId) -> StateId {
         bytes.iter().rev().fold(next, |next, &byte| self.add_state(State::Byte { byte, next }))
     }
 
-    /// One byte in any of the sorted, disjoint ranges, each leading to a state.
+    /// A state that reads one byte in any of the sorted, disjoint ranges, each with its target.
     pub(super) fn byte_ranges(&mut self, ranges: &[(u8, u8, StateId)]) -> StateId {
         if let [(low, high, next)] = ranges[..]
             && low == high
@@ -281,7 +282,7 @@ impl<'g> Lowering<'g> {
         self.add_state(State::Bytes { first, len: ranges.len() as u32 })
     }
 
-    /// All of the states at once.
+    /// A state that is all of `targets`: a split, if they are not exactly one.
     pub(super) fn split(&mut self, targets: &[StateId]) -> StateId {
         match targets {
             [] => self.open_split(),
@@ -294,7 +295,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// A split that is filled later.
+    /// A split to be filled later.
     pub(super) fn open_split(&mut self) -> StateId {
         self.add_state(State::Split { first: self.block.first, len: 0 })
     }
@@ -305,23 +306,23 @@ impl<'g> Lowering<'g> {
         self.set_state(split, State::Split { first, len: targets.len() as u32 });
     }
 
-    /// Puts something else in the place of a state of this block.
+    /// Replaces a state of this block.
     fn set_state(&mut self, id: StateId, state: State) {
-        // past a limit there is nothing but the accepting state
+        // beyond the limit of states every id is the accepting state
         if id != StateId::ACCEPT {
             let at = self.block.at(id.0);
             self.block.states[at] = state;
         }
     }
 
-    /// A start that can be called; a split to be filled.
+    /// A new callable: a split to be filled.
     pub(super) fn open_callable(&mut self) -> StateId {
         let start = self.open_split();
         self.callables.push(start);
         start
     }
 
-    /// The start of something that is called: begins it, or leaves it for later.
+    /// The start of a callable: begins it or defers it.
     pub(super) fn start_of(&mut self, what: Pending, scope: Scope) -> StateId {
         if !self.kept.defers {
             return self.begin(what, scope, None);
@@ -331,7 +332,7 @@ impl<'g> Lowering<'g> {
         start
     }
 
-    /// Leaves something for later: the state that stands for it.
+    /// Defers a callable and returns the state that represents it.
     pub(super) fn defer(&mut self, what: Pending, scope: Scope) -> StateId {
         let part = self.kept.parts.len() as u32;
         self.kept.parts.push((what, scope));
@@ -339,7 +340,7 @@ impl<'g> Lowering<'g> {
         self.add_state(State::Deferred(part))
     }
 
-    /// Begins something in this block, at `place` if that is a state of this block that stood for it.
+    /// Begins a callable in this block, at `place` if that is a state of this block that represents it.
     fn begin(&mut self, what: Pending, scope: Scope, place: Option<StateId>) -> StateId {
         let scope = self.scope_id(scope);
         let outer = std::mem::replace(&mut self.scope, scope);
@@ -361,7 +362,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Begins in this block what was left for later.
+    /// Begins a deferred part in this block.
     fn begin_part(&mut self, part: u32, place: Option<StateId>) {
         let (what, scope) = self.kept.parts[part as usize];
         let start = self.begin(what, scope, place);
@@ -369,7 +370,7 @@ impl<'g> Lowering<'g> {
         self.begun.push(part);
     }
 
-    /// The start of what a state stands for, as far as that is known.
+    /// The start of the callable that a state represents, if it is known.
     pub(super) fn resolved(&self, start: StateId) -> StateId {
         match self.state(start) {
             State::Deferred(part) => self.kept.starts[part as usize].unwrap_or(start),
@@ -377,7 +378,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Begins what is left for later and called at `start`.
+    /// Begins the callable at `start` if it is deferred.
     pub(super) fn begin_called(&mut self, start: StateId) {
         if let State::Deferred(part) = self.state(start)
             && self.kept.starts[part as usize].is_none()
@@ -397,7 +398,7 @@ impl<'g> Lowering<'g> {
 
     // ---- stages
 
-    /// Builds all that was begun, and what it calls before it has read a byte.
+    /// Builds everything that was begun, including everything that it calls before reading a byte.
     pub(super) fn build_pending(&mut self) -> Result<()> {
         let next = StateId::ACCEPT;
         loop {
@@ -423,7 +424,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Lowers the operands of an intersection or complement, and finds out whether it has words.
+    /// Lowers the operands of an intersection or complement, and decides whether it has words.
     fn prepare_product(&mut self, id: ExprId, budget: &Budget) -> Result<()> {
         let (list, complement): (Vec<ExprId>, bool) = match self.grammar.expression(id) {
             Expression::Intersection(list) => (list.to_vec(), false),
@@ -471,7 +472,7 @@ impl<'g> Lowering<'g> {
         index
     }
 
-    /// The automaton of the first block, and the lists that need more than there is.
+    /// Builds the automaton of the first block. Also returns the lists that need more items or names than exist.
     fn finish(mut self, start: StateId, budget: &Budget) -> Result<(Automaton, Vec<(ExprId, Error)>)> {
         let root = self.grammar.rule(self.grammar.root()).body;
         let nullable = self.kept.nullable.holds(root);
@@ -524,7 +525,7 @@ impl<'g> Lowering<'g> {
         Ok((automaton, lacking))
     }
 
-    /// Lowers a part, and what it calls before it has read a byte.
+    /// Lowers a part, and everything that it calls before reading a byte.
     pub(super) fn part(&mut self, part: u32) -> Result<StateId> {
         self.block.states.reserve(64);
         self.block.state_scopes.reserve(64);
@@ -540,7 +541,7 @@ impl<'g> Lowering<'g> {
         Ok(self.kept.starts[part as usize].unwrap_or(StateId::ACCEPT))
     }
 
-    /// The block, the parts that begin in it, and what the next one needs.
+    /// The block, the parts that begin in it, and the state that the next block needs.
     pub(super) fn into_parts(self) -> (Block, Vec<(u32, StateId)>, Box<LoweringState>) {
         let starts = &self.kept.starts;
         let begun = self.begun.iter().filter_map(|&part| Some((part, starts[part as usize]?))).collect();

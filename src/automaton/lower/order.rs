@@ -1,11 +1,11 @@
-//! Left recursion is removed where rules call themselves before reading a byte.
+//! Removal of left recursion, where rules call themselves before reading a byte.
 //!
-//! The groups of rules that left-call each other are found here, and transformed by `left_corner.rs` (Rosenkrantz and Lewis
-//! 1970; Moore, "Removing left recursion from context-free grammars", 2000): what was called becomes a loop, so stacks do not
-//! grow with the length of left-recursive lists.
+//! Groups of rules that left-call each other are found here and transformed by `left_corner.rs` (Rosenkrantz and Lewis
+//! 1970; Moore, "Removing left recursion from context-free grammars", 2000). Calls become loops, so stacks do not grow
+//! with the length of left-recursive lists.
 //!
-//! As nothing that is called is ever empty, left calls show in the states reached without a byte, hidden
-//! left recursion too.
+//! Callables are never empty, so all left calls, including hidden left recursion, are among the states reached without
+//! a byte.
 
 use super::Lowering;
 use crate::automaton::errors;
@@ -64,7 +64,11 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The intersections and complements that the root reaches, those inside others first.
+/// The intersections and complements that the root reaches, inner ones first.
+///
+/// # Errors
+/// `automaton/cyclic-lockstep` if one contains itself, `automaton/distinct-in-lockstep` if one contains lists of
+/// different items or names of objects, and the limit `source_depth` if they are nested deeper than `max_depth`.
 pub(in crate::automaton) fn product_order(grammar: &Grammar, max_depth: usize) -> Result<Vec<ExprId>> {
     let is_product = |e: &Expression| matches!(e, Expression::Intersection(_) | Expression::Complement(_));
     if !grammar.expressions().iter().any(is_product) {
@@ -162,7 +166,7 @@ fn first_operands<'g>(
             (&[], Some(*body))
         }
         Expression::Rule(rule) => (&[], Some(grammar.rule(*rule).body)),
-        // what follows a key has read it
+        // values of members with a key begin after the key was read
         Expression::Members(list) => (&list.ones, list.rest),
         Expression::Distinct(list) => (&[], list.items.first().copied()),
         // words of graphs begin with a byte, and products run on stacks of their own
@@ -171,7 +175,7 @@ fn first_operands<'g>(
     list.iter().copied().chain(one)
 }
 
-/// A set of states, of which there are mostly few.
+/// A set of states, usually small.
 #[derive(Default)]
 struct Seen {
     few: SmallVec<[StateId; LINEAR_SET]>,
@@ -179,7 +183,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Returns whether the state is new.
+    /// Inserts a state and returns whether it is new.
     fn insert(&mut self, state: StateId) -> bool {
         if self.few.contains(&state) {
             return false;
@@ -193,7 +197,7 @@ impl Seen {
 }
 
 impl Lowering<'_> {
-    /// The states that a start reaches without a byte, other than splits; and whether it may be empty.
+    /// The states that a start reaches without a byte, except splits; and whether the start may be empty.
     pub(in crate::automaton) fn entries(&self, start: StateId) -> (SmallVec<[StateId; 8]>, bool) {
         let (mut found, mut empty) = (SmallVec::new(), false);
         let mut seen = Seen::default();
@@ -228,10 +232,10 @@ impl Lowering<'_> {
         callees
     }
 
-    /// Finds what the callables that are built call before they have read a byte. What of it is left for later is begun in
-    /// this block.
+    /// Finds the callables that each built callable calls before it has read a byte. Deferred ones among them are begun
+    /// in this block.
     pub(in crate::automaton) fn find_left_calls(&mut self) {
-        // those that are begun meanwhile are not built yet
+        // callables that are begun in this loop are not built yet
         let built = self.callables.len();
         for place in self.seen..built {
             for entry in self.entries(self.callables[place]).0 {
@@ -244,12 +248,12 @@ impl Lowering<'_> {
         self.seen = built;
     }
 
-    /// The place of each unsettled callable among them.
+    /// The index of each unsettled callable among the unsettled ones.
     fn unsettled_places(&self) -> FxHashMap<StateId, usize> {
         self.callables[self.settled..].iter().enumerate().map(|(place, &start)| (start, place)).collect()
     }
 
-    /// Per unsettled callable the ones of them (by place) that it left-calls.
+    /// Per unsettled callable, the indices of the unsettled ones that it left-calls.
     fn left_call_graph(&self, places: &FxHashMap<StateId, usize>) -> Vec<Vec<usize>> {
         let unsettled = &self.callables[self.settled..];
         let mut edges = vec![Vec::new(); unsettled.len()];
@@ -260,9 +264,9 @@ impl Lowering<'_> {
     }
 
     /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
-    /// come before what they left-call. Older ones left-call none of them.
+    /// come before those that they left-call. Older callables left-call none of them.
     ///
-    /// `root` is where all words begin, if nothing is built afterwards that could call the new callables.
+    /// `root` is the start of all words, if nothing is built later that could call the new callables.
     pub(in crate::automaton) fn order_callables(&mut self, root: Option<StateId>) -> Result<()> {
         let mut transformed = false;
         loop {
@@ -271,7 +275,7 @@ impl Lowering<'_> {
                 true => FxHashMap::default(),
                 false => self.unsettled_places(),
             };
-            // mostly callers were begun before what they left-call
+            // usually callers were begun before the callables that they left-call
             let is_ordered =
                 |(caller, start): &(usize, StateId)| places.get(start).is_none_or(|callee| callee > caller);
             if self.left_calls.iter().all(is_ordered) {
@@ -283,7 +287,7 @@ impl Lowering<'_> {
             let is_recursive = |group: &&Vec<usize>| group.len() > 1 || edges[group[0]].contains(&group[0]);
             let groups: Vec<&Vec<usize>> = order.iter().filter(is_recursive).collect();
             if groups.is_empty() {
-                // callees first: the later, the lower
+                // callees first: later callables get lower ranks
                 order.iter().for_each(|group| self.rank(self.settled + group[0]));
                 break;
             }
@@ -303,7 +307,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Ranks a callable before all those ranked so far.
+    /// Ranks a callable before all callables ranked so far.
     fn rank(&mut self, place: usize) {
         self.kept.rank -= 1;
         self.block.ranks.push((self.callables[place], self.kept.rank));

@@ -1,12 +1,15 @@
-//! Parts that are bounded in tokens: what they cannot have inside, and which expressions have some.
+//! Parts bounded in tokens: checks of what they contain, and which expressions contain them.
 
 use super::token_terminals::has_parts;
 use crate::automaton::errors;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar};
 
-/// Refuses parts inside each other, as the matcher follows one at a time, and names and different items inside of parts: these
-/// are followed along the text, whatever becomes of a reading of it.
+/// Refuses parts inside each other, since the matcher tracks one at a time, and names and lists of different items
+/// inside parts: these are tracked along the text, regardless of its readings.
+///
+/// # Errors
+/// `automaton/bounded-part`.
 pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
     if !has_parts(grammar) {
         return Ok(());
@@ -31,7 +34,7 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
     Ok(())
 }
 
-/// Per expression, whether some expressions have it inside, through rules too, or are it.
+/// Per expression, whether it is one of the given expressions or inside one of them, through rules too.
 fn reached_from(grammar: &Grammar, from: impl IntoIterator<Item = ExprId>) -> Vec<bool> {
     let mut seen = vec![false; grammar.expressions().len()];
     let mut open: Vec<ExprId> = from.into_iter().collect();
@@ -47,12 +50,12 @@ fn reached_from(grammar: &Grammar, from: impl IntoIterator<Item = ExprId>) -> Ve
     seen
 }
 
-/// Per expression, whether it has a part that is bounded in tokens; nothing if the root has none.
+/// Per expression, whether it contains a part bounded in tokens; `None` if the root does not.
 pub(in crate::automaton) fn bounded(grammar: &Grammar) -> Option<Box<[bool]>> {
     if !has_parts(grammar) {
         return None;
     }
-    // who has whom as an operand, or as the rule that it names
+    // the users of each expression, as an operand or by reference to a rule
     let count = grammar.expressions().len();
     let mut users = vec![Vec::new(); count];
     let mut open = Vec::new();

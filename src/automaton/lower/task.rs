@@ -1,32 +1,32 @@
-//! The steps of lowering, kept on an explicit stack.
+//! The tasks of lowering, which are kept on an explicit stack.
 
 use crate::automaton::program::ids::StateId;
 use crate::grammar::ExprId;
 
-/// A step of lowering. Those that follow a `Build` find its result on top of the results.
+/// A task of lowering. Tasks after a `Build` find its result on top of the results.
 pub(in crate::automaton) enum Task {
     Build {
         expression: ExprId,
         next: StateId,
         scope: u32,
     },
-    /// The same, in place, even of an expression that others share.
+    /// Like `Build`, but inlines an expression even if it is shared.
     BuildHere {
         expression: ExprId,
         next: StateId,
         scope: u32,
     },
-    /// Make the last result, with a way past it if the expression may be empty.
+    /// Adds a split past the last result if the expression may be empty.
     OrEmpty {
         expression: ExprId,
         next: StateId,
     },
-    /// Make the value of a member, or leave it for later.
+    /// Builds the value of a member, or defers it.
     MemberValue {
         expression: ExprId,
         scope: u32,
     },
-    /// The part of a sequence at `place` was built; `next` follows it, `rest` is the non-empty rest.
+    /// The part of a sequence at index `place` was built; `next` is the state after it, `rest` is the non-empty rest.
     SequencePart {
         list: ExprId,
         place: usize,
@@ -36,7 +36,7 @@ pub(in crate::automaton) enum Task {
         scope: u32,
         full: bool,
     },
-    /// All of a sequence but its first part, which is not empty.
+    /// Builds a sequence without its first part; that part is not empty.
     SequenceTail {
         list: ExprId,
         next: StateId,

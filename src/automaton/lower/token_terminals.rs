@@ -1,23 +1,27 @@
-//! Where token terminals, and parts that are bounded in tokens, cannot stand: where what was read is remembered as bytes, or read by several operands at once.
+//! Checks where token terminals and parts bounded in tokens occur: not where text is stored as bytes or read by several
+//! operands.
 
 use crate::automaton::errors::{self, Surroundings};
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar};
 use std::ops::Range;
 
-/// Passes over a grammar in search of names whose objects are not closed in their rule; where it takes more, all rules count as
-/// such.
+/// The most passes over a grammar in search of names whose objects are not closed in their rule. If more are needed,
+/// all rules are assumed to contain such names.
 const MOST_PASSES: usize = 64;
 
-/// Refuses token terminals and parts that are bounded in tokens in intersections and complements, in lists of items that must differ, and in names and objects of
-/// which the names are followed.
+/// Refuses token terminals and parts bounded in tokens inside intersections and complements, lists of different items,
+/// names, and objects whose names are tracked.
+///
+/// # Errors
+/// `automaton/token-terminal` and `automaton/bounded-part`.
 pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
     if !has_terminals(grammar) && !has_parts(grammar) {
         return Ok(());
     }
     let names = OpenNames::of(grammar);
     let root = grammar.rule(grammar.root()).body;
-    // what the root reaches, and what is inside of surroundings, those that are outermost first
+    // the expressions that the root reaches, each with its outermost surroundings
     let count = grammar.expressions().len();
     let mut seen = vec![false; count];
     let mut inside: Vec<Option<(Surroundings, ExprId)>> = vec![None; count];
@@ -41,7 +45,7 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
                 let place = grammar.place_of(outer);
                 return Err(errors::token_terminal_within(place, surroundings, &terminal.to_string()));
             }
-            // where an object begins and ends that has a name is not known
+            // the extent of the object that has a name is unknown
             (Expression::Token(terminal), None) if names.is_open[root.index()] => {
                 let (place, within) = (grammar.place_of(id), Surroundings::NamedMembers);
                 return Err(errors::token_terminal_within(place, within, &terminal.to_string()));
@@ -69,15 +73,16 @@ pub(in crate::automaton) fn has_terminals(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_)))
 }
 
-/// Whether a grammar has parts that are bounded in tokens.
+/// Whether a grammar has parts bounded in tokens.
 pub(in crate::automaton) fn has_parts(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::MaxTokens { .. }))
 }
 
-/// Per expression, whether it has a name that stands in no object of its own: between braces that are literals of one sequence.
+/// Per expression, whether it contains a name outside of an object: not between braces that are literals of one
+/// sequence.
 struct OpenNames {
     is_open: Vec<bool>,
-    /// Whether the last brace of a literal opens, and whether the first one closes.
+    /// Whether the last brace of a literal is an opening one, and whether the first one is a closing one.
     opens: Vec<bool>,
     closes: Vec<bool>,
 }
@@ -132,7 +137,8 @@ impl OpenNames {
         }
     }
 
-    /// The parts of a sequence between the braces around its open names, if it has such names and braces.
+    /// The indices of the parts of a sequence between the braces around its open names, if it has such names and
+    /// braces.
     fn object_in(&self, parts: &[ExprId]) -> Option<Range<usize>> {
         let is_open = |part: &ExprId| self.is_open[part.index()];
         let (first, last) = (parts.iter().position(is_open)?, parts.iter().rposition(is_open)?);

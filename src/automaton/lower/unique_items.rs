@@ -1,4 +1,4 @@
-//! Lowering of lists of different items: a start per place, a register in the list's frame.
+//! Lowering of lists of different items: a start per place, and a register in the list's frame.
 
 use super::Lowering;
 use super::blame;
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         let index = self.block.next(&self.block.records.unique);
         let to_return = self.register(RegisterKind::Unique, Role::Return, index);
         let between = self.register(RegisterKind::Unique, Role::Next, index);
-        // without a separator only one item can come, and none where there is no word
+        // without a separator only one item is possible, and only items that have words
         let separated = self.kept.productive.holds(source.separator);
         let items = source.items.iter().take_while(|&&item| self.kept.productive.holds(item));
         let items: Vec<_> = items.take(if separated { usize::MAX } else { 1 }).copied().collect();
@@ -65,10 +65,10 @@ impl Lowering<'_> {
     }
 }
 
-/// Refuses lists of different items in which objects have few names: what an item may still become is searched for without a
-/// look at the names that came.
+/// Refuses lists of different items that contain objects with few names: the search for what an item may still become
+/// ignores recorded names.
 ///
-/// `few` has the lists of members that have few names.
+/// `few` has the lists of members with few names.
 pub(in crate::automaton) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Result<()> {
     let expressions = grammar.expressions();
     let mut open: Vec<usize> = few.iter().map(|id| id.index()).collect();
@@ -98,7 +98,8 @@ pub(in crate::automaton) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Re
     Ok(())
 }
 
-/// Lists of more items than there are different ones, given where the lists come from.
+/// The lists that need more items than there are different ones, each with the error to report. `provenance` has the
+/// source of each list.
 pub(in crate::automaton) fn lacking_items(
     automaton: &Automaton,
     grammar: &Grammar,

@@ -1,5 +1,5 @@
-//! Passing over splits that lead to one state only: fewer steps in closures, equal configurations more
-//! often, and more calls that are seen to be the last thing their rule does.
+//! Elimination of splits with one target. Closures take fewer steps, equal configurations occur more often, and more
+//! calls are recognised as the last step of their rule.
 
 use super::Lowering;
 use crate::automaton::program::ids::StateId;
@@ -13,7 +13,7 @@ impl Lowering<'_> {
         let to = |state: &mut StateId| {
             *state = match state.0.checked_sub(first) {
                 Some(at) => targets[at as usize].unwrap_or(*state),
-                // all splits of older blocks lead past such splits
+                // in older blocks such splits are already eliminated
                 None => self.older.map_or(*state, |older| older.single(*state)),
             };
         };
@@ -31,13 +31,13 @@ impl Lowering<'_> {
         block.splits.iter_mut().for_each(&to);
         block.records.each_target_mut(&mut |state| to(state));
         block.ranks.iter_mut().for_each(|(start, _)| to(start));
-        // of one that several starts lead to the rank is the highest
+        // a start that replaces several gets the highest of their ranks
         block.ranks.sort_unstable_by_key(|&(start, rank)| (start, std::cmp::Reverse(rank)));
         block.ranks.dedup_by_key(|rank| rank.0);
         self.block = block;
     }
 
-    /// Per state of the block that is a split to one state: where that leads.
+    /// Per state of the block that is a split with one target, the final target.
     fn targets(&self) -> Vec<Option<StateId>> {
         let count = self.block.states.len();
         let mut targets: Vec<Option<StateId>> = vec![None; count];
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         targets
     }
 
-    /// The state itself, or where it leads if it is a split to one state, once such splits are passed over.
+    /// The target of a split with one target, after elimination; otherwise the state itself.
     pub(in crate::automaton) fn single(&self, state: StateId) -> StateId {
         match self.state(state) {
             State::Split { first, len: 1 } => self.splits(first, 1)[0],

@@ -17,9 +17,10 @@ impl Automaton {
     /// Lowers a grammar.
     ///
     /// # Errors
-    /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or
-    /// complement contains itself, `automaton/token-terminal` and `automaton/bounded-part` where a token terminal or a part
-    /// bounded in tokens cannot stand, `automaton/left-recursive-rest`, and limits: `automaton_states`, `lockstep_search`.
+    /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or complement
+    /// contains itself, `automaton/token-terminal` and `automaton/bounded-part` if a token terminal or a part bounded
+    /// in tokens is in a place where it is not allowed, `automaton/left-recursive-rest`, and the limits
+    /// `automaton_states` and `lockstep_search`.
     pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         let root = Place::Rule(grammar.rule(grammar.root()).name.to_string());
         token_terminals::check(grammar)?;
@@ -29,8 +30,8 @@ impl Automaton {
 }
 
 fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
-    // lists that need more than there is, which only shows when they are lowered, are then left out like other branches
-    // without words
+    // Lists that need more items or names than exist are found only by lowering. They are then excluded like other
+    // expressions without words, and lowering starts again.
     let mut excluded: FxHashMap<ExprId, Error> = FxHashMap::default();
     let budget = Budget::of_compilation(limits, grammar.expressions().len());
     loop {
@@ -50,8 +51,8 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
             return Err(first.map_or_else(empty, place));
         }
         lowering.check_conditions()?;
-        // what may be wrong must come out now: too many states, too few different items or names, recursion that cannot
-        // be removed
+        // errors that the author must see must occur now: too many states, too few different items or names, recursion
+        // that cannot be removed
         lowering.kept.defers = lowering.kept.costs.all() < limits.automaton_states as u64 / 2
             && !grammar.expressions().iter().any(is_counted)
             && !order::is_left_recursive(grammar, &lowering.kept.nullable);
@@ -62,13 +63,13 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         if lacking.is_empty() {
             return Ok(automaton);
         }
-        // lists inside each other may be found one a round
+        // nested lists may be found one per round
         budget.spend(automaton.state_count())?;
         excluded.extend(lacking);
     }
 }
 
-/// Whether it takes the automaton to know how many different items or names there are.
+/// Whether the number of different items or names can be decided only with the automaton.
 fn is_counted(expression: &Expression) -> bool {
     match expression {
         Expression::Distinct(list) => list.min > 1 && !list.endless,

@@ -1,6 +1,6 @@
-//! Lowering of word graphs: a state a node.
+//! Lowering of word graphs: one state per node.
 //!
-//! A node with one edge of its own and another that stands in for it is a state of that one edge.
+//! A node with one edge of its own and a fallback becomes a state with that edge and the state of the fallback.
 
 use super::Lowering;
 use super::task::Task;
@@ -10,7 +10,7 @@ use crate::grammar::{ExprId, Expression, WordEdge, WordGraph, WordTarget};
 use smallvec::SmallVec;
 
 impl<'g> Lowering<'g> {
-    /// The exits that are built: they have words other than the empty one.
+    /// Whether an exit is built: it has words other than the empty one.
     fn is_built(&self, exit: ExprId) -> bool {
         self.kept.productive.holds(exit) && *self.grammar.expression(exit) != Expression::Empty
     }
@@ -43,7 +43,7 @@ impl<'g> Lowering<'g> {
         let exits: SmallVec<[Option<StateId>; 4]> = graph.exits().iter().map(&mut exit).collect();
         let mut nodes: SmallVec<[Option<StateId>; 64]> = SmallVec::from_elem(None, graph.len());
         let mut edges: SmallVec<[(u8, u8, StateId); 32]> = SmallVec::new();
-        // later nodes first: edges lead to them
+        // later nodes first, because edges lead to them
         for node in (0..graph.len()).rev() {
             let target = |edge: &WordEdge| match edge.to {
                 WordTarget::Node(to) => nodes[to as usize],

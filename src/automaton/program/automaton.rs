@@ -1,4 +1,4 @@
-//! The automaton of a grammar: its blocks of states, and what is known of it as a whole.
+//! The automaton of a grammar: its blocks of states and its global properties.
 
 use super::block::{Block, Scope};
 use super::byte_classes::ByteClasses;
@@ -12,50 +12,49 @@ use crate::grammar::{ByteSet, ExprId, Grammar, Unit, least_lengths};
 use crate::limits::Limits;
 use std::fmt;
 
-/// A lowered grammar. What is entered after a byte at the earliest may be lowered when it is first needed; beside that an
-/// automaton does not change. The lazily made tables are in [`Cache`](crate::automaton::Cache).
+/// A lowered grammar. Parts that are entered only after a byte may be lowered when they are first needed; apart from
+/// that an automaton does not change. The lazily computed tables are in [`Cache`](crate::automaton::Cache).
 #[derive(Debug)]
 pub struct Automaton {
-    /// What was lowered at once.
+    /// The block lowered when the automaton was created.
     pub(in crate::automaton) ahead: Block,
-    /// The rest, if there is any.
+    /// The blocks lowered later, if there are any.
     pub(in crate::automaton) deferred: Option<Box<DeferredBlocks>>,
-    /// What makes the rest.
+    /// Lowers the remaining parts.
     pub(in crate::automaton) later: Option<Box<dyn LowersParts>>,
     pub(in crate::automaton) classes: ByteClasses,
     /// Whether names of objects are distinguished.
     pub(in crate::automaton) names: bool,
-    /// Whether all items that must differ are JSON texts.
+    /// Whether all items of lists of different items are JSON texts.
     pub(in crate::automaton) json_items: bool,
     /// Whether there are token terminals.
     pub(in crate::automaton) terminals: bool,
-    /// Per expression, whether it has a part that is bounded in tokens; nothing if the root has none.
+    /// Per expression, whether it contains a part bounded in tokens; `None` if the root does not.
     pub(in crate::automaton) parts: Option<Box<[bool]>>,
-    /// Starts of the names of which a beginning may leave few.
+    /// The starts of names with prefixes that few names may extend.
     pub(in crate::automaton) name_starts: Vec<StateId>,
     pub(in crate::automaton) start: StateId,
     pub(in crate::automaton) nullable: bool,
     pub(in crate::automaton) limits: Limits,
 }
 
-/// Lowers the parts of a grammar that were left for later, each when a text first reaches it.
+/// Lowers the deferred parts of a grammar, each when a text first reaches it.
 pub(in crate::automaton) trait LowersParts: fmt::Debug + Send + Sync {
-    /// Lowers a part unless that has been done: where it begins, and how many states this call has made. What that takes is
-    /// bounded ahead and counted by the caller afterwards, so that it cannot fail for a lack of work, of which there is more
-    /// the next time: an error here is one of the grammar, and stays.
+    /// Lowers a part unless it is lowered already. Returns its start and the number of states that this call created.
+    /// The work is bounded when the automaton is created, and the caller counts it afterwards. So this cannot fail for
+    /// lack of work, which a later call would have again: an error here is an error of the grammar, and permanent.
     ///
     /// # Errors
-    /// Those of the grammar.
+    /// Errors of the grammar.
     fn lower(&self, automaton: &Automaton, part: u32) -> Result<(StateId, usize)>;
 
-    /// The expression that a part stands for, and whether its empty word counts; `None` if lowering has failed.
+    /// The expression of a part, and whether its empty word counts; `None` if lowering has failed.
     fn expression(&self, part: u32) -> Option<(ExprId, bool)>;
 
-    /// The grammar.
     fn grammar(&self) -> Grammar;
 }
 
-/// Every byte.
+/// All 256 bytes.
 const ALL_BYTES: [u8; 256] = {
     let mut all = [0; 256];
     let mut byte = 0;
@@ -67,7 +66,7 @@ const ALL_BYTES: [u8; 256] = {
 };
 
 impl Automaton {
-    /// An automaton of one block, whose start is still to be set.
+    /// An automaton of one block. Its start must be set afterwards.
     pub(in crate::automaton) fn of(ahead: Block, classes: ByteClasses, limits: Limits) -> Automaton {
         let (deferred, later, start) = (None, None, StateId::ACCEPT);
         let (names, json_items, terminals, parts, name_starts) = (false, false, false, None, Vec::new());
@@ -88,12 +87,12 @@ impl Automaton {
         }
     }
 
-    /// How many states there are so far.
+    /// The number of states so far.
     pub fn state_count(&self) -> usize {
         self.ahead.states.len() + self.deferred.as_ref().map_or(0, |deferred| deferred.states())
     }
 
-    /// How many classes of bytes the automaton distinguishes, 1 to 256.
+    /// The number of classes of bytes that the automaton distinguishes, 1 to 256.
     pub fn class_count(&self) -> usize {
         self.classes.len()
     }
@@ -109,8 +108,8 @@ impl Automaton {
         self.classes.get(byte)
     }
 
-    /// The bytes that must be tried one by one where a configuration remembers what it has read: all of them. Elsewhere
-    /// one of each class is enough.
+    /// The bytes that must be tried: all of them if a configuration remembers what it has read, otherwise one of each
+    /// class.
     pub(crate) fn alphabet(&self, remembers: bool) -> &[u8] {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
@@ -126,13 +125,13 @@ impl Automaton {
         self.terminals
     }
 
-    /// Whether there are parts that are bounded in tokens.
+    /// Whether there are parts bounded in tokens.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.parts.is_some()
     }
 
-    /// The token terminal of a state that waits for a token.
+    /// The token terminal of a state that waits for a token; `None` for other states.
     pub(crate) fn terminal(&self, state: StateId) -> Option<TerminalId> {
         match self.state(state) {
             State::Token { terminal, .. } => Some(terminal),
@@ -140,23 +139,23 @@ impl Automaton {
         }
     }
 
-    /// Whether a beginning of a name may leave few.
+    /// Whether some prefix of a name may be extended to few names only.
     pub(crate) fn may_have_few_names(&self) -> bool {
         !self.name_starts.is_empty()
     }
 
-    /// The limits it was lowered under.
+    /// The limits of the lowering.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Bytes that lazily made tables may take: [`Limits::cache_bytes`], but no more than 32-bit ids reach, of which each
-    /// takes four bytes at least.
+    /// The most bytes of lazily computed tables: [`Limits::cache_bytes`], but at most what 32-bit ids can address, at
+    /// four bytes or more per id.
     pub(crate) fn cache_bytes(&self) -> usize {
         self.limits.cache_bytes.min((u32::MAX as usize / 2).saturating_mul(4))
     }
 
-    /// Where a state comes from.
+    /// The part of the grammar from which a state was lowered.
     pub fn scope(&self, state: StateId) -> Scope {
         let block = self.block(state.0);
         block.scopes[block.state_scopes[block.at(state.0)] as usize]
@@ -167,17 +166,17 @@ impl Automaton {
         self.bytes_ahead() + self.deferred_bytes()
     }
 
-    /// Bytes on the heap of what was lowered when the automaton was made.
+    /// Bytes on the heap of the block that was lowered when the automaton was created.
     pub(crate) fn bytes_ahead(&self) -> usize {
         self.ahead.memory_usage()
     }
 
-    /// Bytes on the heap of what was lowered after the automaton was made.
+    /// Bytes on the heap of the blocks lowered later.
     pub(crate) fn deferred_bytes(&self) -> usize {
         self.deferred.as_ref().map_or(0, |deferred| deferred.bytes())
     }
 
-    /// The bytes that a state waits for; none for states that do not.
+    /// The bytes that a state waits for; empty for states that wait for none.
     pub(in crate::automaton) fn wanted_bytes(&self, state: StateId) -> ByteSet {
         let mut wanted = ByteSet::EMPTY;
         self.add_wanted_bytes(state, &mut wanted);
@@ -201,7 +200,7 @@ impl Automaton {
         }
     }
 
-    /// The byte of a state that waits for a single one, and the state after it if that is the only one.
+    /// The byte of a state that waits for a single byte, and its successor if there is only one.
     pub(crate) fn literal(&self, state: StateId) -> Option<(u8, Option<StateId>)> {
         match self.state(state) {
             State::Byte { byte, next } => Some((byte, Some(next))),
@@ -212,7 +211,7 @@ impl Automaton {
         }
     }
 
-    /// The block that an id lies in.
+    /// The block of an id.
     #[inline]
     pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
         match &self.deferred {
@@ -234,7 +233,7 @@ impl Automaton {
         self.block(first).splits(first, len)
     }
 
-    /// The state itself, or where it leads if it is a split to one state.
+    /// The target of a split with one target; otherwise the state itself.
     pub(in crate::automaton) fn single(&self, state: StateId) -> StateId {
         match self.state(state) {
             State::Split { first, len: 1 } => self.splits(first, 1)[0],
@@ -262,20 +261,21 @@ impl Automaton {
         &block.records.products[block.at(id)]
     }
 
-    /// The place of a callable in the left-call order; callers come before callees.
+    /// The rank of a callable in the left-call order; callers come before callees.
     pub(in crate::automaton) fn rank(&self, start: StateId) -> u32 {
         self.block(start.0).rank(start)
     }
 
-    /// Where a part begins, if it is lowered.
+    /// The start of a part, if it is lowered.
     pub(in crate::automaton) fn lowered(&self, part: u32) -> Option<StateId> {
         self.deferred.as_ref()?.start(part)
     }
 
-    /// Where a part begins, and how many states this call has made; see [`LowersParts::lower`].
+    /// The start of a part, lowering it if necessary, and the number of states that this call created; see
+    /// [`LowersParts::lower`].
     ///
     /// # Errors
-    /// Those of the grammar.
+    /// Errors of the grammar.
     pub(in crate::automaton) fn part(&self, part: u32) -> Result<(StateId, usize)> {
         match (self.lowered(part), &self.later) {
             (Some(start), _) => Ok((start, 0)),
@@ -284,12 +284,12 @@ impl Automaton {
         }
     }
 
-    /// The expression that a part stands for, and whether its empty word counts; `None` if lowering has failed.
+    /// The expression of a part, and whether its empty word counts; `None` if lowering has failed.
     pub(in crate::automaton) fn expression_of_part(&self, part: u32) -> Option<(ExprId, bool)> {
         self.later.as_ref()?.expression(part)
     }
 
-    /// The least lengths of the words of all expressions, if some of them are lowered later.
+    /// The least lengths of the words of all expressions; empty if no part is lowered later.
     pub(in crate::automaton) fn least_lengths_of_parts(&self, unit: Unit) -> Vec<u32> {
         self.later.as_ref().map_or_else(Vec::new, |later| least_lengths(&later.grammar(), unit))
     }

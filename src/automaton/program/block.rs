@@ -1,41 +1,41 @@
-//! Blocks of states: what is lowered at once.
+//! Blocks of states: the units of lowering.
 //!
-//! Ids of states count through all blocks, and so do the places of edges, loops and lists: those of a block count from its
-//! first state's id on.
+//! Ids of states count through all blocks, and so do the indices of edges, loops and lists: in each block they start at
+//! the id of its first state.
 
 use super::ids::StateId;
 use super::registers::Records;
 use super::state::{Edge, State};
 use crate::grammar::{LabelId, RuleId};
 
-/// The part of the grammar that a state was made for.
+/// The part of the grammar from which a state was lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// The rule.
     pub rule: RuleId,
-    /// The innermost label around it in that rule, if any.
+    /// The innermost label around the part in that rule, if any.
     pub label: Option<LabelId>,
 }
 
-/// Some states and the tables that they point into.
+/// A block of states and the tables that they refer to.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Block {
-    /// The id of the first state, and the first place in each of the tables.
+    /// The id of the first state, and the first index in each of the tables.
     pub(in crate::automaton) first: u32,
     pub(in crate::automaton) states: Vec<State>,
-    /// Per state: the place in `scopes`.
+    /// Per state, the index in `scopes`.
     pub(in crate::automaton) state_scopes: Vec<u32>,
-    /// Where states come from; these count from 0.
+    /// The scopes of states; their indices start at 0.
     pub(in crate::automaton) scopes: Vec<Scope>,
     pub(in crate::automaton) edges: Vec<Edge>,
     pub(in crate::automaton) splits: Vec<StateId>,
     pub(in crate::automaton) records: Records,
-    /// Starts of callables, sorted, with their place in the left-call order; callers come before callees.
+    /// The starts of callables, sorted, with their ranks in the left-call order; callers come before callees.
     pub(in crate::automaton) ranks: Vec<(StateId, u32)>,
 }
 
 impl Block {
-    /// The block by itself, without room to grow; what is left is empty, with the room that it had.
+    /// Moves the content into a new block without spare capacity. This block becomes empty and keeps its allocations.
     pub(in crate::automaton) fn take(&mut self) -> Block {
         let made = Block {
             first: self.first,
@@ -56,12 +56,12 @@ impl Block {
         made
     }
 
-    /// The place in this block of what has an id or a place in all of them.
+    /// The index in this block of an id or an index that counts through all blocks.
     pub(in crate::automaton) fn at(&self, id: u32) -> usize {
         (id - self.first) as usize
     }
 
-    /// The id of what is added to one of the tables next.
+    /// The id of the next entry of one of the tables.
     pub(in crate::automaton) fn next<T>(&self, table: &[T]) -> u32 {
         self.first + table.len() as u32
     }
@@ -83,12 +83,12 @@ impl Block {
         &self.splits[self.at(first)..self.at(first + len)]
     }
 
-    /// The place of a callable in the left-call order.
+    /// The rank of a callable in the left-call order.
     pub(in crate::automaton) fn rank(&self, start: StateId) -> u32 {
         self.ranks.binary_search_by_key(&start, |rank| rank.0).map_or(0, |place| self.ranks[place].1)
     }
 
-    /// How many ids the block takes up.
+    /// The number of ids that the block uses.
     pub(in crate::automaton) fn span(&self) -> usize {
         self.states.len().max(self.edges.len()).max(self.splits.len())
     }

@@ -25,11 +25,11 @@ impl ByteClasses {
     }
 }
 
-/// Collects the places where one class ends and the next begins.
+/// Collects the bytes at which classes begin.
 #[derive(Debug)]
 pub(in crate::automaton) struct ClassBuilder {
     starts: [bool; 256],
-    /// The expressions that have been examined.
+    /// The expressions examined so far.
     seen: Vec<bool>,
 }
 
@@ -40,14 +40,14 @@ impl ClassBuilder {
         ClassBuilder { starts, seen: vec![false; grammar.expressions().len()] }
     }
 
-    /// Tells `low..=high` apart from all other bytes.
+    /// Separates `low..=high` from all other bytes.
     fn add(&mut self, low: u8, high: u8) {
         self.starts[usize::from(low)] = true;
-        // after the last byte of all the first class begins
+        // after the last byte this wraps to the first class
         self.starts[usize::from(high.wrapping_add(1))] = true;
     }
 
-    /// Distinguishes what an expression does, and all that it leads to.
+    /// Separates the bytes that an expression, or any expression it leads to, distinguishes.
     pub(in crate::automaton) fn reach(&mut self, grammar: &Grammar, expression: ExprId) {
         let mut open = Vec::with_capacity(64);
         open.push(expression);

@@ -1,5 +1,5 @@
-//! Blocks of states that are made when a text first reaches them. They are only added, so that all there are can be read
-//! without a lock.
+//! Blocks of states that are created when a text first reaches them. Blocks are only added, so existing ones can be
+//! read without a lock.
 
 use super::block::Block;
 use super::ids::StateId;
@@ -8,27 +8,27 @@ use crate::collections::append_vec::AppendVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A block begins at an id that is a multiple of this.
+/// The first id of each block is a multiple of this.
 pub(in crate::automaton) const PAGE: usize = 64;
 
-/// The blocks made later.
+/// The blocks lowered after the automaton was created.
 #[derive(Debug)]
 pub(in crate::automaton) struct DeferredBlocks {
-    /// Their first id.
+    /// The first id of these blocks.
     first: u32,
-    /// Per page of ids the block that lies there.
+    /// Per page of ids, the block that contains it.
     near: Box<[OnceLock<Arc<Block>>]>,
     /// The pages after those.
     far: AppendVec<OnceLock<Arc<Block>>>,
-    /// Per part: where it begins, once it is lowered.
+    /// Per part, its start, once it is lowered.
     starts: AppendVec<OnceLock<StateId>>,
     states: AtomicUsize,
     bytes: AtomicUsize,
 }
 
 impl DeferredBlocks {
-    /// Nothing made yet, beside the block of ids from 0 on that is made ahead.
-    /// `states` is how many there may be: an estimate, for the room to begin with.
+    /// No blocks yet; their ids follow those of the block `ahead`, which starts at 0. `states` estimates the number of
+    /// states, for the first allocation.
     pub(in crate::automaton) fn new(ahead: &Block, states: usize) -> DeferredBlocks {
         let pages = states / (PAGE / 2) + 8;
         DeferredBlocks {
@@ -41,12 +41,12 @@ impl DeferredBlocks {
         }
     }
 
-    /// The first id of the blocks.
+    /// The first id of these blocks.
     pub(in crate::automaton) fn first(&self) -> u32 {
         self.first
     }
 
-    /// The block of an id beyond those of the block made ahead.
+    /// The block of an id outside of the block lowered first.
     #[inline]
     pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
         let page = (id - self.first) as usize / PAGE;
@@ -60,28 +60,28 @@ impl DeferredBlocks {
         }
     }
 
-    /// How many states have been made.
+    /// The number of states of these blocks.
     pub(in crate::automaton) fn states(&self) -> usize {
         self.states.load(Ordering::Relaxed)
     }
 
-    /// Bytes on the heap of what has been made.
+    /// Bytes on the heap of these blocks.
     pub(in crate::automaton) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Where a part begins, if it is lowered.
+    /// The start of a part, if it is lowered.
     #[inline]
     pub(in crate::automaton) fn start(&self, part: u32) -> Option<StateId> {
         self.starts.get(part as usize)?.get().copied()
     }
 
-    /// Says where a part begins.
+    /// Stores the start of a part.
     pub(in crate::automaton) fn set_start(&self, part: u32, start: StateId) {
         self.starts.entry(part as usize).get_or_init(|| start);
     }
 
-    /// Adds a block; returns the first id of the next one. One thread at a time does this.
+    /// Adds a block, and returns the first id of the next one. Only one thread may call this at a time.
     pub(in crate::automaton) fn publish(&self, block: Block) -> usize {
         let (first, span) = (block.first as usize, block.span());
         self.states.fetch_add(block.states.len(), Ordering::Relaxed);

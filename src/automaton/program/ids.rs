@@ -8,10 +8,10 @@ use std::fmt;
 pub struct StateId(pub(in crate::automaton) u32);
 
 impl StateId {
-    /// The one accepting state: what runs into it returns to the frame on top of the stack.
+    /// The one accepting state: reaching it returns to the frame on top of the stack.
     pub const ACCEPT: StateId = StateId(0);
 
-    /// The place in the state table.
+    /// The index in the state table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -23,7 +23,7 @@ impl fmt::Display for StateId {
     }
 }
 
-/// A token terminal of the grammar that an automaton was made from: the id of its expression.
+/// A token terminal of the automaton's grammar: the id of its expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TerminalId(pub(in crate::automaton) ExprId);
 
@@ -34,7 +34,7 @@ impl TerminalId {
     }
 }
 
-/// A part of the grammar that is bounded in tokens: the id of its expression.
+/// A part bounded in tokens: the id of its expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PartId(pub(in crate::automaton) ExprId);
 

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::automaton) struct Interval {
     pub(in crate::automaton) low: u32,
-    /// [`Interval::ENDLESS`] where there is no upper bound.
+    /// [`Interval::ENDLESS`] if there is no upper bound.
     pub(in crate::automaton) high: u32,
 }
 
@@ -19,13 +19,13 @@ impl Interval {
 
     pub(in crate::automaton) const ANY: Interval = Interval { low: 0, high: Interval::ENDLESS };
 
-    /// One less of each number; `None` if that leaves none.
+    /// The interval with each number decreased by one; `None` if nothing is left.
     pub(in crate::automaton) fn less_one(self) -> Option<Interval> {
         let high = if self.high == Interval::ENDLESS { self.high } else { self.high.checked_sub(1)? };
         Some(Interval { low: self.low.saturating_sub(1), high })
     }
 
-    /// Adds an interval that does not begin before the last one of a list.
+    /// Appends the interval to a list; it must not begin before the last interval of the list.
     pub(in crate::automaton) fn append_to(self, list: &mut Intervals) {
         match list.last_mut() {
             Some(last) if self.low <= last.high.saturating_add(1) => last.high = last.high.max(self.high),

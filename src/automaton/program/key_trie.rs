@@ -1,29 +1,29 @@
-//! The trie over the keys of a list of members.
+//! A trie over the keys of a list of members.
 
-/// A trie of keys; node 0 is its root. Members are given by their places.
+/// A trie of keys; node 0 is its root. Members are identified by their indices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyTrie {
-    /// By depth; the children of a node stand side by side.
+    /// In breadth-first order; the children of a node are adjacent.
     nodes: Vec<Node>,
     members: Vec<u32>,
 }
 
-/// Nodes on the way of the same members share their place among `members`.
+/// A node. Nodes on the path of the same members share a range of `members`.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// The byte that leads here.
+    /// The byte that leads to the node.
     byte: u8,
-    /// How many children there are, and the first.
+    /// The number of children, and the first child.
     children: u16,
     child: u32,
-    /// Where the members begin: those whose keys end here, and then those whose keys go on.
+    /// The start of its range in `members`: first the members whose keys end here, then those whose keys continue.
     first: u32,
     ends: u32,
     going_on: u32,
 }
 
 impl KeyTrie {
-    /// The trie of some keys; none is empty.
+    /// The trie of some non-empty keys.
     pub(in crate::automaton) fn new(keys: &[&[u8]]) -> KeyTrie {
         let going_on = keys.len() as u32;
         let bytes: usize = keys.iter().map(|key| key.len()).sum();
@@ -42,13 +42,13 @@ impl KeyTrie {
 
     /// Adds the children of a node.
     fn expand(&mut self, node: u32, depth: usize, keys: &[&[u8]]) {
-        // the byte, and whether the key goes on after it
+        // the next byte, and whether the key continues after it
         let next = |member: u32| (keys[member as usize][depth], keys[member as usize].len() > depth + 1);
         let Some((&one, others)) = self.members(node).split_first() else { return };
         let Node { first, ends, going_on, .. } = *self.node(node);
         let mut first = (first + ends) as usize;
         if others.is_empty() {
-            // as most nodes are
+            // the most frequent case
             let (byte, goes_on) = next(one);
             let (child, first) = (self.nodes.len() as u32, first as u32);
             let (ends, going_on) = (u32::from(!goes_on), u32::from(goes_on));
@@ -87,13 +87,13 @@ impl KeyTrie {
         &self.nodes[node as usize]
     }
 
-    /// The bytes that go on from a node, sorted, each with the node after it.
+    /// The bytes that continue from a node, sorted, each with its child.
     pub(in crate::automaton) fn edges(&self, node: u32) -> impl Iterator<Item = (u8, u32)> + '_ {
         let &Node { child, children, .. } = self.node(node);
         self.nodes[child as usize..][..usize::from(children)].iter().zip(child..).map(|(n, id)| (n.byte, id))
     }
 
-    /// The only edge of a node.
+    /// The edge of a node with exactly one.
     pub(in crate::automaton) fn only_edge(&self, node: u32) -> Option<(u8, u32)> {
         let &Node { child, children, .. } = self.node(node);
         (children == 1).then(|| (self.node(child).byte, child))
@@ -113,7 +113,7 @@ impl KeyTrie {
         &self.members[first as usize..][..ends as usize]
     }
 
-    /// The members whose keys go on from a node, sorted.
+    /// The members whose keys continue after a node, sorted by key.
     pub(in crate::automaton) fn members(&self, node: u32) -> &[u32] {
         let &Node { first, ends, going_on, .. } = self.node(node);
         &self.members[(first + ends) as usize..][..going_on as usize]

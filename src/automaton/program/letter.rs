@@ -1,18 +1,18 @@
-//! What words are made of where there is no vocabulary.
+//! The unit of words without a vocabulary.
 
 use super::ids::TerminalId;
 
-/// What words are made of where there is no vocabulary.
+/// A letter: the unit of words without a vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Letter {
     /// A byte.
     Byte(u8),
-    /// A token of a token terminal, by its id; no byte of the text.
+    /// A token of a token terminal, which has no bytes in the text.
     Token(TerminalId),
 }
 
 impl Letter {
-    /// The byte, if it is one.
+    /// The byte, if the letter is a byte.
     pub fn byte(self) -> Option<u8> {
         match self {
             Letter::Byte(byte) => Some(byte),

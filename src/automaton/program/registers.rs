@@ -1,5 +1,5 @@
-//! The kinds of registers, their states, and their records: what was lowered for each loop, list of members, list of unique
-//! items, product, bounded part and name. What a register does when an automaton runs is in `automaton/register`.
+//! The kinds of registers, their states, and their records: the lowered form of each loop, list of members, list of
+//! unique items, product, bounded part and name. Their behaviour at run time is in `automaton/register`.
 
 use super::ids::{PartId, StateId};
 use super::interval::Interval;
@@ -9,7 +9,7 @@ use crate::grammar::conditions::Clauses;
 use crate::grammar::{Condition, Unit, conditions};
 use crate::limits::Limits;
 
-/// Declares the kinds of registers, with the table of records that each has in a block.
+/// Declares the kinds of registers, each with its table of records in a block.
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $kind:ident in $table:ident: $record:ty;)*) => {
         /// The kind of a register.
@@ -18,14 +18,14 @@ macro_rules! kinds {
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $kind,)*
         }
 
-        /// The records of the registers of a block, in a table a kind.
+        /// The records of the registers of a block, one table per kind.
         #[derive(Debug, Default)]
         pub(in crate::automaton) struct Records {
             $($(#[cfg($cfg)])? pub(in crate::automaton) $table: Vec<$record>,)*
         }
 
         impl Records {
-            /// Each state that the record of a kind and place leads to or calls; see [`Record::each_target`].
+            /// Calls `each` for every state that a record leads to or calls; see [`Record::each_target`].
             pub(in crate::automaton) fn each_target_of(
                 &self,
                 (kind, place): (RegisterKind, usize),
@@ -36,7 +36,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Each start that a record calls before a byte is read; see [`Record::each_left_call`].
+            /// Calls `each` for every start that a record calls before a byte is read; see [`Record::each_left_call`].
             pub(in crate::automaton) fn each_left_call_of(
                 &self,
                 (kind, place): (RegisterKind, usize),
@@ -47,12 +47,12 @@ macro_rules! kinds {
                 }
             }
 
-            /// Each state that any record leads to or calls.
+            /// Calls `each` for every state that any record leads to or calls.
             pub(in crate::automaton) fn each_target(&self, each: &mut dyn FnMut(StateId)) {
                 $($(#[cfg($cfg)])? self.$table.iter().for_each(|record| record.each_target(each));)*
             }
 
-            /// The same, to be changed.
+            /// Like `each_target`, with mutable access.
             pub(in crate::automaton) fn each_target_mut(&mut self, each: &mut dyn FnMut(&mut StateId)) {
                 $($(#[cfg($cfg)])? self.$table.iter_mut().for_each(|record| record.each_target_mut(each));)*
             }
@@ -82,27 +82,28 @@ kinds! {
     Unique in unique: UniqueItems;
     /// An intersection or a complement.
     Product in products: Product;
-    /// A part that is bounded in tokens.
+    /// A part bounded in tokens.
     Part in parts: Part;
     /// A name in an object.
     Name in names: Name;
-    /// That of the test of `register/toy.rs`.
+    /// The register of the test in `register/toy.rs`.
     #[cfg(test)]
     Toy in toys: Toy;
 }
 
-/// What a state of a register is for.
+/// The role of a state of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Begin it.
+    /// Begins the register.
     Enter,
-    /// Go on after a separator; the frame on top has the value.
+    /// Continues after a separator; the frame on top has the value.
     Next,
-    /// Return address of what the register calls: a round, a member, an item. The frame's value is the register.
+    /// The return address of whatever the register calls: a round, a member, an item. The value of the frame is the
+    /// register.
     Return,
     /// Marks a frame while a separator is read; nothing returns to it.
     Between,
-    /// A leaf state, which waits for a byte; the value is that of the frame on top.
+    /// A leaf state, which waits for a byte; its value is that of the frame on top.
     Inside,
 }
 
@@ -114,51 +115,51 @@ impl Role {
     }
 }
 
-/// A state of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) struct RegisterState {
     pub(in crate::automaton) kind: RegisterKind,
     pub(in crate::automaton) role: Role,
-    /// The id of the record: ids count through all blocks, as those of states do.
+    /// The id of the record. Ids count through all blocks, as those of states do.
     pub(in crate::automaton) record: u32,
-    /// In the role `Inside`: where inside, as a number that the register gives a meaning; 0 otherwise.
+    /// For the role `Inside`, a position whose meaning the register defines; otherwise 0.
     pub(in crate::automaton) node: u32,
 }
 
-/// What was lowered for one register: where it leads, as the passes over a block see it.
+/// The lowered form of one register: the states that it leads to, for passes over a block.
 pub(in crate::automaton) trait Record {
-    /// Each state that it leads to or calls, other than its own.
+    /// Calls `each` for every state that it leads to or calls, except its own.
     fn each_target(&self, each: &mut dyn FnMut(StateId));
 
-    /// The same states, to be changed.
+    /// Like [`each_target`](Record::each_target), with mutable access.
     fn each_target_mut(&mut self, each: &mut dyn FnMut(&mut StateId));
 
-    /// Each start that its state with the role `Enter` calls before a byte is read.
+    /// Calls `each` for every start that its state with the role `Enter` calls before a byte is read.
     fn each_left_call(&self, each: &mut dyn FnMut(StateId));
 
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize;
 }
 
-/// A counted loop: its body runs `min` to `max` times. How many rounds may still follow is the frame's value.
+/// A counted loop: its body runs `min` to `max` times. The value of the frame is the number of rounds that may still
+/// follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
-    /// Start of the body; the body is never empty and ends in the accepting state.
+    /// The start of the body; the body is never empty and ends in the accepting state.
     pub(crate) body: StateId,
-    /// At least this many bytes are a round.
+    /// A lower bound on the bytes of a round.
     pub(crate) bytes: u32,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
-    /// Where to go on afterwards.
+    /// The continuation.
     pub(crate) exit: StateId,
     /// The state with the role `Return`.
     pub(crate) to_return: StateId,
-    /// Where the first round, which is a plain call, returns to.
+    /// The return address of the first round, which is a plain call.
     pub(crate) after_first: StateId,
 }
 
 impl Loop {
-    /// How many rounds may follow the one after `before` rounds, which is allowed.
+    /// The number of rounds that may follow the round after `before` rounds; that round must be allowed.
     pub(in crate::automaton) fn following(&self, before: u32) -> Interval {
         let done = before + 1;
         let high = self.max.map_or(Interval::ENDLESS, |max| max.saturating_sub(done));
@@ -171,46 +172,46 @@ impl Loop {
 pub(crate) struct Members {
     pub(crate) any_order: bool,
     pub(crate) keys: KeyTrie,
-    /// Per member: where its value starts (it ends in the accepting state).
+    /// Per member, the start of its value, which ends in the accepting state.
     pub(crate) values: Vec<StateId>,
     /// Per member: whether it is required.
     pub(crate) required: Vec<bool>,
-    /// Per member position `i` (and one past the end): the first required member at or after `i`.
+    /// Per index of a member (and one past the end), the first required member at or after it.
     pub(crate) next_required: Vec<u32>,
-    /// Per member position `i` (and one past the end): how many members at or after `i` are required.
+    /// Per index of a member (and one past the end), the number of required members at or after it.
     pub(crate) required_from: Vec<u32>,
-    /// Bounds on how many members come, further ones included.
+    /// Bounds on the number of members, further ones included.
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
-    /// Start of a further member.
+    /// The start of a further member.
     pub(crate) rest: Option<StateId>,
-    /// Start of the names of all members without a fixed key, if they may be few.
+    /// The start of the names of all members without a fixed key, if these names may be few.
     pub(crate) names: Option<StateId>,
-    /// How many further members may come at most: there are no more names.
+    /// The most further members, limited by the number of names.
     pub(crate) max_additional: Option<u32>,
-    /// Starts of the members without a fixed key that come once at most.
+    /// The starts of the members without a fixed key that may be present once.
     pub(crate) ones: Vec<StateId>,
-    /// What must hold of the members that come, if that is not said by what is required.
+    /// The conditions on the members present, if `required` does not express them.
     pub(crate) conditional: Option<Box<Conditional>>,
-    /// Start of the separator, which leads to the state with the role `Next`.
+    /// The start of the separator, which leads to the state with the role `Next`.
     pub(crate) separator: StateId,
-    /// Where to go on afterwards.
+    /// The continuation.
     pub(crate) exit: StateId,
     /// The state with the role `Return`.
     pub(crate) to_return: StateId,
     /// The state with the role `Between`.
     pub(crate) between: StateId,
-    /// State id of the key trie's root; node `n` has the id `root + n`.
+    /// The state of the key trie's root; node `n` has the id `root + n`.
     pub(crate) root: StateId,
 }
 
-/// The conditions of a list of members. Its entries are the members and then the ones.
+/// The conditions of a list of members. Entries are the members, then the ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
     pub(crate) conditions: Vec<Condition>,
-    /// The same as clauses, with the members that are required.
+    /// The conditions as clauses, including the required members.
     pub(crate) clauses: Clauses,
-    /// Per member: the first one with its key.
+    /// Per member, the first member with its key.
     pub(crate) groups: Vec<u32>,
 }
 
@@ -231,63 +232,63 @@ impl Conditional {
 /// The lowered form of [`crate::grammar::Distinct`].
 #[derive(Clone, Debug)]
 pub(crate) struct UniqueItems {
-    /// Per place: start of an item (it ends in the accepting state). The last one is that of all further places.
+    /// Per place, the start of an item, which ends in the accepting state. The last one is that of all further places.
     pub(crate) items: Vec<StateId>,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) endless: bool,
-    /// Start of the separator, which leads to the state with the role `Next`.
+    /// The start of the separator, which leads to the state with the role `Next`.
     pub(crate) separator: StateId,
-    /// Where to go on afterwards.
+    /// The continuation.
     pub(crate) exit: StateId,
     /// The state with the role `Return`.
     pub(crate) to_return: StateId,
 }
 
-/// Sub-automata that run side by side over the same bytes.
+/// Sub-automata that run in lockstep over the same bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
     pub(crate) operands: Vec<Operand>,
-    /// Accept where the (single) operand does not.
+    /// Whether to accept where the single operand does not.
     pub(crate) complement: bool,
-    /// If one operand only bounds how long the words of the other are.
+    /// Set if one operand only bounds the length of the other.
     pub(crate) bound: Option<Bound>,
-    /// Where to go on afterwards.
+    /// The continuation.
     pub(crate) exit: StateId,
-    /// The state inside, also the return address of its frames.
+    /// The state inside, which is also the return address of its frames.
     pub(crate) state: StateId,
 }
 
-/// A part and what bounds its length, by their places in a product.
+/// A part and the operand that bounds its length, by their indices in a product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     pub(crate) unit: Unit,
     pub(crate) part: usize,
-    /// Reads any bytes, or any characters, of a number.
+    /// The operand that reads any bytes, or any characters, up to a number.
     pub(crate) counter: usize,
 }
 
-/// One side of a product.
+/// One operand of a product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
-    /// Start of the operand's words other than the empty one; `None` if it has none.
+    /// The start of the operand's words other than the empty one; `None` if there are none.
     pub(crate) start: Option<StateId>,
-    /// Whether the empty word is one of its words.
+    /// Whether the operand accepts the empty word.
     pub(crate) nullable: bool,
 }
 
-/// A part that is bounded in tokens; see `run/parts.rs`.
+/// A part bounded in tokens; see `run/parts.rs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) part: PartId,
-    /// Where to go on afterwards.
+    /// The continuation.
     pub(crate) exit: StateId,
 }
 
-/// A name in an object; which names came is followed beside configurations, see `automaton/keys`.
+/// A name in an object. Names are tracked separately from configurations; see `automaton/keys`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
-    /// Where to go on once it was read.
+    /// The continuation.
     pub(crate) exit: StateId,
 }
 
@@ -322,7 +323,7 @@ impl Record for Members {
     }
 
     fn each_left_call(&self, each: &mut dyn FnMut(StateId)) {
-        // the value of a member with a key begins after that was read
+        // the value of a member with a key begins after the key was read
         self.ones.iter().chain(&self.rest).copied().for_each(each);
     }
 
@@ -362,7 +363,7 @@ impl Record for Product {
         starts.chain([&mut self.exit]).for_each(each);
     }
 
-    /// None: operands run on stacks of their own.
+    /// Does nothing: operands run on stacks of their own.
     fn each_left_call(&self, _: &mut dyn FnMut(StateId)) {}
 
     fn heap_bytes(&self) -> usize {
@@ -402,15 +403,15 @@ impl Record for Name {
     }
 }
 
-/// An even number of bytes `x`, `most` of them at most, and then a semicolon: the smallest register with a leaf state.
+/// An even number of bytes `x`, at most `most`, followed by a semicolon: the smallest register with a leaf state.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct Toy {
-    /// Even.
+    /// An even number.
     pub(in crate::automaton) most: u32,
     /// The state with the role `Inside`.
     pub(in crate::automaton) inside: StateId,
-    /// Where to go on afterwards.
+    /// The continuation.
     pub(in crate::automaton) exit: StateId,
 }
 

@@ -3,35 +3,35 @@
 use super::ids::{StateId, TerminalId};
 use super::registers::{RegisterKind, RegisterState, Role};
 
-/// One state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Token`, and states of registers with the role `Inside`) wait for a
-/// symbol and are what configurations consist of; the others are passed through when a configuration is closed.
+/// A state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Token`, and states of registers with the role `Inside`) wait for
+/// a symbol; configurations consist of them. The others are passed through when a configuration is closed.
 ///
-/// Every `Call` is of something that cannot be empty: what may be empty is skipped by a `Split` where it
-/// is called. So closing a configuration first only returns (the stack gets shorter) and then only calls
-/// (along the acyclic left-call graph), and always ends.
+/// A `Call` never calls anything that can be empty: the caller skips such an expression with a `Split`. So closing a
+/// configuration first only returns (stacks get shorter) and then only calls (along the acyclic left-call graph), and
+/// always terminates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Return to the top frame.
     Accept,
     /// One byte.
     Byte { byte: u8, next: StateId },
-    /// One byte, or any other as `otherwise`, which is a `Bytes` state, reads it.
+    /// One byte, or any other byte that `otherwise`, a `Bytes` state, reads.
     ByteOr { byte: u8, next: StateId, otherwise: StateId },
     /// One byte in any of `edges[first..first + len]`: sorted, disjoint ranges.
     Bytes { first: u32, len: u32 },
-    /// One token of a terminal, by its id; no byte follows the edge.
+    /// One token of a terminal, given by its id; the edge reads no byte.
     Token { terminal: TerminalId, next: StateId },
-    /// All of `splits[first..first + len]` without a byte.
+    /// All of `splits[first..first + len]`, without reading a byte.
     Split { first: u32, len: u32 },
-    /// Push `to_return` and go to `start`; nothing is pushed where `to_return` is the accepting state.
+    /// Pushes `to_return` and continues at `start`; pushes nothing if `to_return` is the accepting state.
     Call { start: StateId, to_return: StateId },
-    /// Stands for a part of the grammar that is lowered when it is first entered.
+    /// A part of the grammar that is lowered when it is first entered.
     Deferred(u32),
-    /// A state of a register: the fields of a [`RegisterState`], side by side so that a state takes 12 bytes.
+    /// A state of a register: the fields of a [`RegisterState`], unpacked so that a state takes 12 bytes.
     Register { kind: RegisterKind, role: Role, record: u32, node: u32 },
 }
 
-// configurations are closed over these: one more word in each is felt
+// closing configurations reads these: one more word per state is measurable
 const _: () = assert!(size_of::<State>() == 12);
 
 impl State {
@@ -44,7 +44,7 @@ impl State {
         )
     }
 
-    /// The state of a register, if it is one.
+    /// The state of a register, if this is one.
     #[inline]
     pub(in crate::automaton) fn register(self) -> Option<RegisterState> {
         match self {
@@ -53,7 +53,8 @@ impl State {
         }
     }
 
-    /// The state of a register whose frames have values, if it is one: a frame that returns to it has such a value.
+    /// The state of a register whose frames have values, if this is one: every frame that returns to it has such a
+    /// value.
     #[inline]
     pub(in crate::automaton) fn frame_of(self) -> Option<RegisterState> {
         self.register().filter(|register| register.role.has_value())
@@ -66,7 +67,7 @@ impl From<RegisterState> for State {
     }
 }
 
-/// A range of bytes and where it leads.
+/// A range of bytes and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) low: u8,

@@ -1,5 +1,5 @@
-//! Member lists with conditions at run time: which entries came is a set, and a further one may come only if the list can
-//! be finished with it. What was found out of that is kept.
+//! Member lists with conditions at run time. The entries present are a set, and a further entry is allowed only if the
+//! list can then be finished. The answers are cached.
 
 use super::seen_sets::Progress;
 use crate::automaton::program::ids::StateId;
@@ -13,18 +13,18 @@ use crate::grammar::conditions::Constraints;
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 
-/// A list with its place, and its conditions.
+/// The id of a list, the list, and its conditions.
 type Conditioned<'l> = (u32, &'l Members, &'l Conditional);
 
 impl Members {
-    /// How many entries there are: members and ones.
+    /// The number of entries: members and ones.
     fn entries(&self) -> usize {
         self.values.len() + self.ones.len()
     }
 }
 
 impl Cache {
-    /// The value of the list's frame after an entry, if that may come.
+    /// The value of the list's frame after an entry; `None` if the entry is not allowed.
     pub(in crate::automaton) fn entry_after(
         &mut self,
         list: Conditioned<'_>,
@@ -44,7 +44,7 @@ impl Cache {
         self.finishable(list, Progress { base, ..at }, keyless)
     }
 
-    /// The starts of the members without a key that may come, with the value of the list's frame after each.
+    /// The starts of the allowed members without a key, each with the value of the list's frame after it.
     pub(in crate::automaton) fn additional_entries(
         &mut self,
         list: Conditioned<'_>,
@@ -65,7 +65,7 @@ impl Cache {
         Ok(further)
     }
 
-    /// Whether the list may end here, as far as its conditions and required members go.
+    /// Whether the list may end here, by its conditions and required members alone.
     pub(in crate::automaton) fn conditions_hold(
         &self,
         list: &Members,
@@ -80,7 +80,7 @@ impl Cache {
         required.all(|(first, _)| comes(first)) && conditions::hold(&conditional.conditions, came)
     }
 
-    /// The entries that may come next as far as their keys and their order go.
+    /// The entries that are allowed next, by their keys and their order alone.
     fn open_entries(&self, (_, list, conditional): Conditioned<'_>, at: Progress) -> FixedBitSet {
         let came = self.seen.get(at.base);
         let mut open = FixedBitSet::with_capacity(list.entries());
@@ -97,14 +97,15 @@ impl Cache {
                     open.set_range(..after, false);
                 }
                 None if entry < list.entries() => open.set(entry, false),
-                // in declared order, what has a key comes before what has none
+                // in declared order, members with keys precede those without
                 None => open.set_range(..conditional.groups.len(), false),
             }
         }
         open
     }
 
-    /// The value of the list's frame after one more member, without a key or with one, if the list can be finished then.
+    /// The value of the list's frame after one more member, with or without a key; `None` if the list cannot be
+    /// finished then.
     fn finishable(
         &mut self,
         list: Conditioned<'_>,
@@ -138,7 +139,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Whether there is a list of at least one member, where there are conditions.
+    /// Whether a list of at least one member exists; true if the list has no conditions.
     pub(in crate::automaton) fn has_members(&mut self, m: u32) -> Result<bool> {
         let automaton = self.automaton;
         let list = automaton.members(m);

@@ -1,8 +1,7 @@
 //! Counted loops: the value of a round's frame is the set of numbers of rounds that may follow it.
 //!
-//! Rounds need not be distinguished where no bound is so near that a token could reach it. Any number of rounds may follow
-//! such a round instead ([`RoundSetId::ANY`]): a string of at most 500 characters is then one that loops for most of its
-//! length.
+//! Rounds need not be distinguished if every bound is too far away for a token to reach it. Then any number of rounds
+//! may follow ([`RoundSetId::ANY`]): a string of at most 500 characters is a simple loop for most of its length.
 
 use super::register::Register;
 use crate::automaton::distance::bounds::Estimates;
@@ -22,20 +21,20 @@ use crate::automaton::run::work_list::Closure;
 use crate::automaton::tuning::FEW_ROUNDS;
 use crate::error::Result;
 
-/// What a set of numbers of rounds is over the next rounds: a counter abstraction.
+/// The abstraction of a set of numbers of rounds over the next rounds: a counter abstraction.
 #[derive(Debug)]
 enum Rounds {
-    /// Itself: none of its numbers is too large to be met.
+    /// The set itself: none of its numbers is too large to be reached.
     Itself,
     /// The set of all numbers.
     Any,
-    /// Only numbers too large to be met: the loop cannot be left.
+    /// Only numbers too large to be reached: the loop cannot be left.
     Far,
-    /// These numbers, of which the last interval stands for those too large to be met.
+    /// These numbers; the last interval represents those too large to be reached.
     Cut(Intervals),
 }
 
-/// What a set is over the next `rounds` rounds: larger numbers are not met.
+/// Abstracts a set over the next `rounds` rounds, within which larger numbers are not reached.
 fn widen(set: &[Interval], rounds: u32) -> Rounds {
     let (Some(first), Some(last)) = (set.first(), set.last()) else { return Rounds::Itself };
     if last.high <= rounds {
@@ -54,12 +53,12 @@ fn widen(set: &[Interval], rounds: u32) -> Rounds {
 }
 
 impl Loop {
-    /// The rounds that may end within `horizon` bytes: the one that is being read, and those that follow.
+    /// The number of rounds that may end within `horizon` bytes: the current one and those that follow.
     fn rounds_within(&self, horizon: u32) -> u32 {
         horizon / self.bytes + 1
     }
 
-    /// Whether a record for each number of rounds would be too many.
+    /// Whether the loop has too many numbers of rounds for a record of each.
     fn has_many_rounds(&self) -> bool {
         self.max.unwrap_or(self.min) > FEW_ROUNDS
     }
@@ -70,7 +69,7 @@ impl Loop {
         lazy.call(closure, self.body, stack);
     }
 
-    /// The frame of a later round, whose value is a set of numbers of rounds.
+    /// Widens the frame of a round after the first, whose value is a set of numbers of rounds.
     fn later_round(
         &self,
         stacks: &mut StackSets,
@@ -83,14 +82,14 @@ impl Loop {
             _ if rounds == RoundSetId::ANY => (RoundSetId::ANY, false),
             Rounds::Itself => (rounds, many),
             Rounds::Any => (RoundSetId::ANY, false),
-            // as there were before the second round
+            // the value that frames have before the second round
             Rounds::Far => (stacks.rounds.intern(&[self.following(1)]), false),
             Rounds::Cut(set) => (stacks.rounds.intern(&set), many),
         };
         Widened { frame: Some((to_return, FrameValue::of_rounds(rounds))), depends_on_count }
     }
 
-    /// The frame of the first round, which is a plain call.
+    /// Widens the frame of the first round, which is a plain call.
     fn first_round(&self, horizon: u32) -> Widened {
         let many = self.has_many_rounds();
         let (frame, depends_on_count) = match widen(&[self.following(0)], self.rounds_within(horizon)) {
@@ -105,7 +104,7 @@ impl Loop {
 impl Register for Loop {
     super::register::without_leaf_states!();
 
-    /// After the first round, which is a plain call: go round again.
+    /// After the first round, which is a plain call: begins another round.
     fn enter(
         &self,
         _: RegisterState,

@@ -1,8 +1,9 @@
-//! Member lists at run time: which members were seen is a register, the value of the list's frame.
+//! Member lists at run time: the members seen are a register, the value of the list's frame.
 //!
-//! In declared order the value is the place of the first member that may still come. In any order it is the
-//! id of an interned set of seen members. Where members are counted, it is the id of such a value and the count. A key is read along a trie; a branch of the trie is open only if
-//! some member below it may still come, so no prefix is offered that cannot be finished.
+//! In declared order the value is the index of the first member that may still follow. In any order it is the id of an
+//! interned set of seen members. If members are counted, it is the id of such a value with a count. A key is read along
+//! a trie. A branch of the trie is open only if some member below it may still follow, so no prefix is offered that
+//! cannot be finished.
 
 use super::register::Register;
 use super::seen_sets::Progress;
@@ -33,7 +34,7 @@ impl Members {
 }
 
 impl Cache {
-    /// How far a list has come, by the value of its frame.
+    /// The progress of a list, by the value of its frame.
     pub(in crate::automaton) fn progress(&self, list: &Members, value: FrameValue) -> Progress {
         if list.is_counted() {
             self.counted.get(value.number())
@@ -42,7 +43,7 @@ impl Cache {
         }
     }
 
-    /// The value of the list's frame after one more member.
+    /// The value of the list's frame for some progress.
     pub(in crate::automaton) fn value_of(&mut self, list: &Members, after: Progress) -> FrameValue {
         if !list.is_counted() {
             return FrameValue::of_number(after.base);
@@ -51,8 +52,8 @@ impl Cache {
         FrameValue::of_number(self.counted.intern(Progress { count, ..after }))
     }
 
-    /// A value of the list's frame that does the same as `value` in a key of one of the sorted `members`, one of which may
-    /// come: in declared order what was passed before does not matter.
+    /// A value of the list's frame that is equivalent to `value` in a key of one of the sorted `members`, of which one
+    /// is allowed: in declared order, members passed earlier do not matter.
     fn value_in_key(&self, list: &Members, value: FrameValue, members: &[u32]) -> FrameValue {
         if list.any_order || list.is_counted() {
             return value;
@@ -61,7 +62,7 @@ impl Cache {
         next.map_or(value, |&next| FrameValue::of_number(next))
     }
 
-    /// How many required members are still to come.
+    /// The number of required members still to follow.
     fn missing(&self, list: &Members, at: Progress) -> u32 {
         if list.any_order {
             let seen = self.seen.get(at.base).ones().filter(|&m| list.required[m]).count();
@@ -71,12 +72,12 @@ impl Cache {
         }
     }
 
-    /// Whether a member that is not required may come, as far as the upper bound goes.
+    /// Whether the maximum has room for a member that is not required.
     fn has_room(&self, list: &Members, at: Progress) -> bool {
         list.max.is_none_or(|max| at.count + self.missing(list, at) < max)
     }
 
-    /// Whether any of the sorted `members` may come next.
+    /// Whether any of the sorted `members` is allowed next.
     fn any_may_come(&mut self, (m, list): (u32, &Members), at: Progress, members: &[u32]) -> Result<bool> {
         if let Some(conditional) = &list.conditional {
             for &member in members {
@@ -89,15 +90,15 @@ impl Cache {
         Ok(self.any_is_open(list, at, members))
     }
 
-    /// The same where there are no conditions.
+    /// Like `any_may_come`, for lists without conditions.
     fn any_is_open(&self, list: &Members, at: Progress, members: &[u32]) -> bool {
         let room = self.has_room(list, at);
         if list.any_order {
             let mut members = members.iter();
             return members.any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
         }
-        // those that may come are an interval: from the first not passed to the next required one, and to
-        // the last after which there are enough
+        // the allowed members are an interval: from the first one not passed to the next required one, and at most to
+        // the last one after which enough members are left
         let next = list.next_required[at.base as usize];
         let first = if room { at.base } else { next };
         let end = list.values.len() as u32;
@@ -107,7 +108,7 @@ impl Cache {
         members.get(from).is_some_and(|&m| m <= next.min(last))
     }
 
-    /// How many members without fixed keys may still come, if that is bounded.
+    /// The number of members without fixed keys that may still follow, if it is bounded.
     fn others_left(&self, list: &Members, at: Progress) -> Option<u32> {
         match list.rest {
             Some(_) => Some(list.max_additional?.saturating_sub(at.further)),
@@ -115,7 +116,7 @@ impl Cache {
         }
     }
 
-    /// The value of the list's frame after `member`, if that may come.
+    /// The value of the list's frame after `member`; `None` if the member is not allowed.
     fn after_member(
         &mut self,
         (m, list): (u32, &Members),
@@ -132,7 +133,7 @@ impl Cache {
         Ok(Some(self.value_of(list, Progress { base, count: at.count + 1, ..at })))
     }
 
-    /// The starts of the further members that may come, with the value of the list's frame after each.
+    /// The starts of the allowed further members, each with the value of the list's frame after it.
     fn further(
         &mut self,
         (m, list): (u32, &Members),
@@ -146,7 +147,7 @@ impl Cache {
             return Ok(SmallVec::new());
         }
         let base = if list.any_order { at.base } else { end };
-        // in declared order nothing but others comes after one of them
+        // in declared order only further members follow a further member
         let enough = list.any_order
             || self.others_left(list, at).is_none_or(|left| at.count.saturating_add(left) >= list.min);
         let more = list.max_additional.is_none_or(|most| at.further < most);
@@ -158,7 +159,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Offers the keys and the rest that may come with `value`.
+    /// Adds the keys and the rest that are allowed with `value`.
     fn begin_member(
         &mut self,
         closure: &mut Closure,
@@ -191,7 +192,8 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// A member is done: leave the list if it is complete, go on to the separator if another may come.
+    /// Ends a member: leaves the list if it is complete, and continues with the separator if another member is
+    /// possible.
     fn end_member(&mut self, closure: &mut Closure, (m, list): (u32, &Members), frame: Frame) -> Result<()> {
         let at = self.progress(list, frame.value);
         let complete = match &list.conditional {
@@ -209,7 +211,7 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// One byte of a key.
+    /// Reads one byte of a key.
     fn step_key(
         &mut self,
         closure: &mut Closure,
@@ -238,16 +240,16 @@ impl Lazy<'_> {
     }
 }
 
-/// Members of a list that one step of work examines.
+/// The number of members of a list that one step of work examines.
 const MEMBERS_PER_STEP: usize = 16;
 
 impl Members {
-    /// Steps of work for a look at each member.
+    /// The steps of work for visiting each member.
     fn work(&self) -> usize {
         self.values.len().div_ceil(MEMBERS_PER_STEP)
     }
 
-    /// The least length of the list, or the greatest, from before its first member on.
+    /// Adds the rules for the bound on the length of the list, from before its first member.
     fn rules(&self, rules: &mut Rules<'_>, target: u32) {
         let is_upper = rules.measure.is_upper();
         if is_upper && self.conditional.is_some() {
@@ -271,7 +273,7 @@ impl Members {
         }
         let required = all.len() as u32;
         let more = self.min.max(1).saturating_sub(required);
-        // one optional member may come where none must; a second one has to be another
+        // one optional member is possible if none is required; a second one would have to be another member
         if is_upper && more > u32::from(required == 0) {
             return;
         }
@@ -281,7 +283,7 @@ impl Members {
         rules.add(target, 0, &all);
     }
 
-    /// In a key, to the end of the list.
+    /// The bound from within a key to the end of the list.
     fn least_of_key(
         &self,
         estimates: &Estimates,
@@ -296,7 +298,8 @@ impl Members {
         }
         let at = cache.progress(self, value);
         let to_come = costs.to_come(&cache.seen, self, at);
-        // a way that is not open bounds from below all the same, but not from above: one past a required member, for example
+        // a branch that is closed is still a valid lower bound, but not an upper one: a key after a missing required
+        // member, for example
         let is_open = |member: u32| match is_upper {
             true => cache.any_is_open(self, at, &[member]),
             false => !ListCosts::is_past(&cache.seen, self, at, member),
@@ -404,7 +407,7 @@ impl Register for Members {
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
         match at.role {
             Role::Enter => self.rules(rules, target),
-            // what follows is asked of the frame
+            // the frame counts what follows
             Role::Next => rules.add(target, 0, &[]),
             // never entered without a frame
             Role::Return | Role::Between | Role::Inside => {}

@@ -1,5 +1,5 @@
-//! Registers: what frames remember of loops, lists of members, lists of unique items, intersections and complements, bounded
-//! parts and names. [`register::Register`] has what each of them does; here is which one is asked.
+//! Registers: the values of frames, for loops, lists of members, lists of unique items, intersections and complements,
+//! bounded parts and names. [`register::Register`] is their common interface; this module dispatches to the kinds.
 
 pub(in crate::automaton) mod conditions;
 mod loops;
@@ -35,7 +35,7 @@ use super::run::work_list::Closure;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 
-/// Calls a verb of the register that a state is of: a row a kind, with its table of records.
+/// Calls a method of the register of a state, in the table of records of its kind. One row per kind.
 macro_rules! dispatch {
     ($at:expr, $block:expr, $verb:ident($($argument:expr),*)) => {{
         let block: &Block = $block;
@@ -54,7 +54,7 @@ macro_rules! dispatch {
     }};
 }
 
-/// The verbs of [`Register`], each asked of the kind of the state.
+/// The methods of [`Register`], dispatched by the kind of the state.
 impl RegisterState {
     #[inline]
     pub(in crate::automaton) fn enter(

@@ -1,5 +1,5 @@
-//! Names of objects: where one ends, the configuration says so. Which names came is followed beside configurations, by
-//! `automaton/keys`.
+//! Names of objects: the configuration marks where a name ends. The names themselves are tracked separately from
+//! configurations, by `automaton/keys`.
 
 use super::passed_through::PassedThrough;
 use crate::automaton::program::ids::StateId;

@@ -1,5 +1,5 @@
-//! Parts that are bounded in tokens: the value of a part's frame says whether the part was entered since the last token ended.
-//! How many tokens are left is counted by the matcher, for each reading; see `run/parts.rs`.
+//! Parts bounded in tokens: the value of a part's frame says whether the part was entered since the last token ended.
+//! The matcher counts the remaining tokens for each reading; see `run/parts.rs`.
 
 use super::passed_through::PassedThrough;
 use crate::automaton::program::ids::StateId;
@@ -11,6 +11,6 @@ impl PassedThrough for Part {
         self.exit
     }
 
-    /// Whose end it is does not matter to bytes.
+    /// Does nothing: the end of a part does not matter to bytes.
     fn mark(&self, _: &mut Closure) {}
 }

@@ -1,4 +1,4 @@
-//! Registers that a text passes through: what may follow does not depend on the values of their frames, if they have any.
+//! Registers that a text passes through: the continuation does not depend on the values of their frames.
 
 use super::register::Register;
 use crate::automaton::distance::bounds::Estimates;
@@ -14,12 +14,12 @@ use crate::automaton::run::lazy::Lazy;
 use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
 
-/// A register that a text passes through to one state.
+/// A register with a single continuation.
 pub(super) trait PassedThrough {
-    /// Where to go on afterwards.
+    /// The continuation.
     fn exit(&self) -> StateId;
 
-    /// Notes in the closure that a text has passed.
+    /// Records in the closure that a text has passed the register.
     fn mark(&self, closure: &mut Closure);
 }
 

@@ -1,9 +1,9 @@
-//! Products at run time: an intersection or complement runs the configurations of its operands side by
-//! side. The tuple of their configurations, the product state, is a register, the value of the product's frame.
+//! Products at run time: an intersection or complement runs the configurations of its operands in lockstep. The tuple
+//! of their configurations is the product state; it is a register, the value of the product's frame.
 //!
-//! Whether a product state can still be completed does not follow from its parts (`a*b` and `a*c` have no common
-//! word), so it is searched for ([`completion`](super::product_search)) over product states, which are hash-consed, so the search ends
-//! for regular operands and for others within the limit `lockstep_search`. Answers are kept.
+//! Whether a product state can still be completed does not follow from its operands (`a*b` and `a*c` have no common
+//! word). So a completion is searched for ([`product_search`](super::product_search)) over hash-consed product states.
+//! The search ends for regular operands, and for others within the limit `lockstep_search`. Answers are cached.
 
 use super::product_states::ProductState;
 use super::register::Register;
@@ -27,7 +27,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 impl Cache {
-    /// How often it took more bytes to complete a product state than those before it. Parts are examined again then.
+    /// How often completing a product state took more bytes than any before. Residuals must then be examined again.
     pub(crate) fn radius_epoch(&self) -> usize {
         self.products.radius_epoch
     }
@@ -39,7 +39,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The product state after one byte, unless no acceptance can follow because an operand is dead.
+    /// The product state after one byte; `None` if no acceptance can follow because an operand is dead.
     pub(in crate::automaton) fn step_product_state(
         &mut self,
         product: &Product,
@@ -58,8 +58,7 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&next)))
     }
 
-    /// The run of bytes around one that are known to lead from a product state to the same as it does: to that `after`. As far as
-    /// it is `within` some bytes.
+    /// The run of bytes around `byte`, limited to `within`, that are known to lead to the same product state, `after`.
     fn known_run_of_product(
         &mut self,
         product: &Product,
@@ -71,7 +70,7 @@ impl Lazy<'_> {
         for place in 0..product.operands.len() {
             let operand = self.products.get(tuple)[place];
             if after.is_none() && self.step(operand, byte)? == ConfigurationId::DEAD {
-                // one that is dead decides alone
+                // a dead operand decides alone
                 return Ok(self.known_run(operand, byte, within));
             }
             run = self.known_run(operand, byte, run);
@@ -88,14 +87,14 @@ impl Lazy<'_> {
         Ok(self.products.intern(&tuple))
     }
 
-    /// Whether the words of a product include one that is not empty.
+    /// Whether a product has a word other than the empty one.
     pub(in crate::automaton) fn product_has_words(&mut self, l: u32) -> Result<bool> {
         let automaton = self.automaton;
         let tuple = self.first_product_state(automaton.product(l))?;
         self.is_co_accessible(l, tuple)
     }
 
-    /// Adds what follows where a product reaches a state.
+    /// Adds the continuations of a product that reaches a state.
     pub(in crate::automaton) fn reach_product_state(
         &mut self,
         closure: &mut Closure,
@@ -114,7 +113,7 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Whether a word leads from `tuple` to acceptance; if so, that is noted of all that it leads through.
+    /// Whether a word leads from `tuple` to acceptance; if so, records this for all product states on the path.
     fn is_completed_by(&mut self, l: u32, tuple: ProductStateId, word: &[u8]) -> Result<bool> {
         let automaton = self.automaton;
         let product = automaton.product(l);
@@ -139,7 +138,7 @@ impl Lazy<'_> {
         Ok(true)
     }
 
-    /// Whether at least one more byte can lead from `tuple` to acceptance.
+    /// Whether one or more bytes can lead from `tuple` to acceptance.
     fn is_co_accessible(&mut self, l: u32, tuple: ProductStateId) -> Result<bool> {
         if let Some(&known) = self.products.co_accessible.get(&(l, tuple)) {
             return Ok(known.is_some());
@@ -176,7 +175,7 @@ impl Register for Product {
         Ok(())
     }
 
-    /// Nothing returns to a frame of a product: it ends where its operands accept.
+    /// Does nothing: a product ends where its operands accept, so nothing returns to its frame.
     fn leave(&self, _: RegisterState, _: &mut Lazy<'_>, _: &mut Closure, _: Frame) -> Result<()> {
         Ok(())
     }
@@ -247,7 +246,7 @@ impl Register for Product {
 
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
         if at.role != Role::Enter {
-            // what follows is asked of the frame
+            // the frame counts what follows
             return rules.add(target, 0, &[]);
         }
         let exit = (rules.at(self.exit), 1);

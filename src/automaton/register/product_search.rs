@@ -1,11 +1,12 @@
 //! The search for a completion of a product state.
 //!
-//! It goes breadth first, so that completions are short. Where that comes through many product states (a pattern of 24 digits, to
-//! be found somewhere in a string of 35 characters), those are examined first from which each operand by itself has the
-//! least way to go: a greedy best-first search (Doran and Michie, 1966).
+//! It is breadth first, so that completions are short. If it visits many product states (a pattern of 24 digits to be
+//! found anywhere in a string of 35 characters), it continues with those whose operands, each on its own, have the
+//! shortest way to go: a greedy best-first search (Doran and Michie, 1966).
 //!
-//! Where an operand only bounds the length of the other's words, the search is directed from its beginning, and what asks
-//! for more than there is room for is not examined: so it ends with the first completion in a part that may nest without an end.
+//! If an operand only bounds the length of the other's words, the search is directed from the start, and product states
+//! that need more than the remaining length are not examined. So it ends with the first completion even if the part
+//! nests without bound.
 
 use super::product_states::{LONGEST_TRIED, ProductState, Word};
 use super::unique::memory::HistoryId;
@@ -28,52 +29,52 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// A tuple, and how many bytes were read to reach it.
+/// A product state, and the number of bytes read to reach it.
 type Reached = (ProductStateId, u32);
 
-/// By how many bytes are to come at least, then by how many were read.
+/// A lower bound on the bytes still to read, then the number of bytes read.
 type Estimate = Reverse<(u32, u32)>;
 
-/// Tuples that were reached, and those of them that are still to be examined.
+/// The product states reached, and those of them still to be examined.
 #[derive(Debug)]
 struct Frontier {
-    /// How each was reached: from which one, and with which byte.
+    /// The predecessor of each product state, and the byte that leads from there.
     ways: FxHashMap<ProductStateId, (ProductStateId, u8)>,
     queue: VecDeque<Reached>,
     directed: BinaryHeap<(Estimate, Reached)>,
-    /// Items that were examined to direct it.
+    /// The number of items examined to direct the search.
     looked_at: usize,
 }
 
 impl Frontier {
-    /// From one tuple on.
+    /// A frontier of one product state.
     fn new(tuple: ProductStateId) -> Frontier {
         let ways = FxHashMap::from_iter([(tuple, (tuple, 0))]);
         Frontier { ways, queue: VecDeque::from([(tuple, 0)]), directed: BinaryHeap::new(), looked_at: 0 }
     }
 
-    /// Adds a product state that another leads to.
+    /// Adds a product state that another one leads to.
     fn push(&mut self, tuple: ProductStateId, (from, read): Reached, byte: u8) {
         self.ways.insert(tuple, (from, byte));
         self.queue.push_back((tuple, read + 1));
     }
 }
 
-/// What is known of the successors of a product state's operands.
+/// The known successors of a product state's operands.
 enum Rows<'a> {
-    /// Only this byte may come.
+    /// Only this byte is possible.
     Only(u8),
     All(SmallVec<[OperandRow<'a>; 4]>),
 }
 
-/// An operand's configuration, with its successors if they are in a row.
+/// The configuration of an operand, with its row of successors if it has one.
 struct OperandRow<'a> {
     configuration: ConfigurationId,
     dense: Option<Dense<'a>>,
 }
 
 impl Rows<'_> {
-    /// The classes of bytes that may continue, without those known to lead to the same as the ones before them.
+    /// The classes of bytes that may continue, without those known to have the same successor as the class before.
     fn classes(&self, automaton: &Automaton, product: &Product) -> ByteSet {
         let rows = match self {
             Rows::Only(byte) => return ByteSet::from_iter([automaton.class_of(*byte) as u8]),
@@ -99,7 +100,7 @@ impl OperandRow<'_> {
         self.dense?.entry(class)
     }
 
-    /// Whether the bytes of a class are known to lead to the same as those of the class before it.
+    /// Whether the bytes of a class are known to have the same successor as those of the class before.
     #[inline]
     fn is_as_before(&self, class: usize) -> bool {
         self.dense.is_some_and(|row| row.is_as_before(class))
@@ -107,7 +108,8 @@ impl OperandRow<'_> {
 }
 
 impl Lazy<'_> {
-    /// Searches for a word that leads from a product state to acceptance; what is found of product states on the way is noted.
+    /// Searches for a word that leads from a product state to acceptance, and caches the answers for all product states
+    /// on the way.
     pub(in crate::automaton) fn search_non_emptiness(
         &mut self,
         l: u32,
@@ -119,7 +121,7 @@ impl Lazy<'_> {
         let transitions = Arc::clone(self.transitions());
         let mut frontier = Frontier::new(tuple);
         while let Some((current, read)) = self.next_product_state(product, &mut frontier)? {
-            // how many bytes lead to acceptance, and the last one if it does at once
+            // the number of bytes to acceptance, and the last byte if the next product state accepts
             let (mut bytes, mut last) = (None, None);
             let rows = self.rows_of(product, current, &transitions);
             let mut before = None;
@@ -181,14 +183,14 @@ impl Lazy<'_> {
             }
             self.check_memory()?;
         }
-        // nothing was found: none of the product states seen leads to acceptance
+        // none of the visited product states leads to acceptance
         for &dead in frontier.ways.keys() {
             self.products.co_accessible.insert((l, dead), None);
         }
         Ok(false)
     }
 
-    /// What is known of the successors of a product state's operands.
+    /// The known successors of a product state's operands.
     fn rows_of<'a>(
         &mut self,
         product: &Product,
@@ -211,7 +213,7 @@ impl Lazy<'_> {
         Rows::All(rows)
     }
 
-    /// The product state after the bytes of a class, as [`step_tuple`](Cache::step_tuple) finds it.
+    /// The product state after the bytes of a class, as [`step_product_state`](Lazy::step_product_state) computes it.
     fn step_rows(
         &mut self,
         product: &Product,
@@ -260,7 +262,8 @@ impl Lazy<'_> {
         Ok(frontier.directed.pop().map(|(_, reached)| reached))
     }
 
-    /// Whether a bound has room for what its part still asks for; true where that is not known, and of other products.
+    /// Whether a bound has room for the least length that its part still needs; true if this is unknown, and for other
+    /// products.
     pub(in crate::automaton) fn has_room(
         &mut self,
         product: &Product,
@@ -268,7 +271,7 @@ impl Lazy<'_> {
     ) -> Result<bool> {
         let Some(bound) = product.bound else { return Ok(true) };
         let [part, mut left] = [bound.part, bound.counter].map(|place| self.products.get(tuple)[place]);
-        // inside a character what is left of it counts nothing
+        // inside a character the rest of it counts nothing
         if !part.is_ordinary() || !self.is_accepting(left) {
             return Ok(true);
         }
@@ -283,7 +286,7 @@ impl Lazy<'_> {
         Ok(true)
     }
 
-    /// How many bytes a configuration takes to accept, at least.
+    /// A lower bound on the bytes after which a configuration accepts.
     fn least_bytes(&mut self, id: ConfigurationId, looked_at: &mut usize) -> Result<u32> {
         if self.is_accepting(id) {
             return Ok(0);
@@ -296,7 +299,8 @@ impl Lazy<'_> {
         Ok(least)
     }
 
-    /// How many bytes an item takes by itself, at least: breadth first over single items. Noted of all on the way.
+    /// A lower bound on the bytes after which a single item accepts: breadth first over single items. Caches the result
+    /// for all items on the path.
     fn least_of_item(&mut self, item: Item, looked_at: &mut usize) -> Result<u32> {
         let automaton = self.automaton;
         if let Some(&known) = self.products.least.get(&item) {
@@ -306,9 +310,9 @@ impl Lazy<'_> {
             return Ok(u32::MAX);
         }
         let mut seen = FxHashSet::from_iter([item]);
-        // each with the place of the one before it, and how many bytes it took
+        // each item with the index of its predecessor and the number of bytes to it
         let mut order = vec![(item, 0, 0)];
-        // of the shortest way: how many bytes it has, the place of the last item on it, and how many bytes it takes from there
+        // the shortest path: its length in bytes, the index of its last item, and the number of bytes from there
         let mut best: (u32, usize, u32) = (u32::MAX, 0, u32::MAX);
         let mut done = 0;
         while let Some(&(at, _, depth)) = order.get(done).filter(|next| next.2 + 1 < best.0) {

@@ -1,4 +1,4 @@
-//! Interned product states, and what is known of their completions.
+//! Interned product states, and what is known about their completions.
 
 use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// This many words are tried on the next product state before others are searched for.
+/// The number of recent completions that are tried on the next product state before a search.
 pub(in crate::automaton) const COMPLETIONS: usize = 8;
 
 /// A word that completes a product state.
@@ -20,17 +20,18 @@ pub(in crate::automaton) type ProductState = SmallVec<[ConfigurationId; 8]>;
 /// Interned product states, and which of them can be completed.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct ProductStates {
-    /// The operands of each.
+    /// The configurations of the operands.
     states: SliceInterner<ConfigurationId>,
-    /// Per product and tuple: whether some word that is not empty leads to acceptance; of how many bytes, if so.
+    /// Per product and product state, the length in bytes of some non-empty word that leads to acceptance; `None` if
+    /// there is none.
     pub(in crate::automaton) co_accessible: FxHashMap<(u32, ProductStateId), Option<u32>>,
-    /// Per product: the most bytes of those words, so far.
+    /// Per product, the greatest of these lengths so far.
     completion_radius: FxHashMap<u32, u32>,
-    /// How often that became more.
+    /// How often a greatest length has increased.
     pub(in crate::automaton) radius_epoch: usize,
-    /// Per product: words that completed other product states, the last one first.
+    /// Per product, words that completed other product states, the most recent first.
     pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,
-    /// Of items of operands: how many bytes they take at least to be words.
+    /// Per item of an operand, the cached bound on the bytes after which it accepts.
     pub(in crate::automaton) least: FxHashMap<Item, u32>,
 }
 
@@ -43,12 +44,12 @@ impl ProductStates {
         self.states.get(tuple.0)
     }
 
-    /// The most bytes that it took to complete any product state of a product so far.
+    /// The completion radius: the most bytes that completing any product state of a product took so far.
     pub(in crate::automaton) fn completion_radius(&self, l: u32) -> u32 {
         self.completion_radius.get(&l).copied().unwrap_or(0)
     }
 
-    /// Keeps a word that completes a product state for the next ones.
+    /// Stores a word that completes a product state, to be tried on the next ones.
     pub(in crate::automaton) fn keep(&mut self, l: u32, word: Word) {
         let words = self.completions.entry(l).or_default();
         words.truncate(COMPLETIONS - 1);
@@ -60,7 +61,7 @@ impl ProductStates {
         self.raise_completion_radius(l, bytes);
     }
 
-    /// Notes that some product state takes this many bytes to complete.
+    /// Records that completing some product state takes this many bytes.
     pub(in crate::automaton) fn raise_completion_radius(&mut self, l: u32, bytes: u32) {
         let completion_radius = self.completion_radius.entry(l).or_insert(0);
         if *completion_radius < bytes {
@@ -78,5 +79,5 @@ impl ProductStates {
     }
 }
 
-/// Longer words are not tried on other product states.
+/// Longer words, in bytes, are not tried on other product states.
 pub(in crate::automaton) const LONGEST_TRIED: usize = 64;

@@ -1,14 +1,14 @@
-//! Rounds inside of products that need not be distinguished.
+//! Widening of counted rounds inside products.
 //!
-//! Rounds whose bounds are farther away than a token could reach are one to a configuration (see `loops.rs`). Inside of a
-//! product the same is done to the configurations of its operands. There it takes a second thought whether the product can
-//! still be completed, as it may have to be completed within the bounds. From both sides:
-//! - What has a word within the bounds has it without them, as any number of rounds includes those that may follow.
-//! - What has a completion of this many bytes without the bounds has it within them, if the bounds are farther away than
-//!   the longest token and that completion together. So it is kept how long completions are, and bounds must
-//!   be farther away than that.
+//! Rounds whose bounds are too far away for a token to reach share one configuration (see `loops.rs`). Inside a product
+//! the same is done to the configurations of its operands. There one must also check that the product can still be
+//! completed, since a completion may have to respect the bounds. Both directions hold:
+//! - A word within the bounds is also a word without them, because any number of rounds includes those that may follow.
+//! - A completion of some length without the bounds is also one within them, if the bounds are farther away than the
+//!   longest token and that completion together. So the length of completions is recorded, and bounds must be farther
+//!   away than that.
 //!
-//! A complement has more words where its operand has fewer, so its rounds are always distinguished.
+//! A complement has more words if its operand has fewer, so its rounds are always distinguished.
 
 use super::product_states::ProductState;
 use crate::automaton::residual::kept::Widened;
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Lazy<'_> {
-    /// A tuple of a product that does the same over the next `horizon` bytes; and whether many rounds are distinguished.
+    /// A product state that is equivalent over the next `horizon` bytes, and whether many rounds are distinguished.
     pub(in crate::automaton) fn widened_product(
         &mut self,
         l: u32,
@@ -61,7 +61,8 @@ impl Lazy<'_> {
         (self.intern(&items, flags, history), depends_on_count)
     }
 
-    /// Sets of stacks share what lies below them: of those with several frames `known` has what was found, by depth.
+    /// Widens a set of stacks down to `depth` frames. Sets share the stacks below them, so `known` caches the results
+    /// of sets with several frames, by depth.
     fn widened_stack(
         &mut self,
         stack: StackSetId,

@@ -1,9 +1,10 @@
-//! What a register is: the verbs that each kind of it answers.
+//! The interface that every kind of register implements.
 //!
-//! A register is a value on the stack: how many rounds a loop has left, which members of an object came. It is entered by a
-//! state, changes as the text is read, and decides what may follow. Each kind is a file that implements [`Register`] for its
-//! record, a row in `program/registers.rs` (kind, record and where that leads) and a row in `mod.rs` here. There is no other
-//! place that lists them: what a pass over states or stacks has to know of a register is one of the verbs.
+//! A register is a value on the stack, such as the number of rounds left in a loop, or the members of an object that
+//! are present. A state enters it, it changes while the text is read, and it decides what may follow. Each kind is a
+//! file that implements [`Register`] for its record, a row in `program/registers.rs` (kind, record and its targets) and
+//! a row in `mod.rs` here. No other place lists the kinds: everything that passes over states or stacks need from a
+//! register is a method of the trait.
 
 use crate::automaton::distance::bounds::Estimates;
 use crate::automaton::distance::program::Rules;
@@ -20,10 +21,10 @@ use crate::automaton::run::work_list::Closure;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 
-/// One kind of register, as a method of its record. `at` is the state that is asked; where a verb is only asked of states
-/// with some role, that is said there.
+/// A kind of register, implemented for its record. `at` is the state on which the method is called; methods restricted
+/// to some roles say so.
 pub(in crate::automaton) trait Register {
-    /// Adds to a closure what follows without a byte where stacks reach a state that is no leaf.
+    /// For a state that is not a leaf: adds to a closure what follows without a byte when stacks reach it.
     ///
     /// # Errors
     /// Limits.
@@ -35,7 +36,7 @@ pub(in crate::automaton) trait Register {
         stack: StackSetId,
     ) -> Result<()>;
 
-    /// Adds to a closure what follows where something returns to a frame of the register.
+    /// Adds to a closure what follows when something returns to a frame of the register.
     ///
     /// # Errors
     /// Limits.
@@ -47,8 +48,8 @@ pub(in crate::automaton) trait Register {
         frame: Frame,
     ) -> Result<()>;
 
-    /// Adds to a closure what follows where a leaf state reads a byte; returns a run of bytes around it, first and last, that
-    /// lead to the same.
+    /// For a leaf state: adds to a closure what follows a byte. Returns the first and the last byte of a run around it
+    /// that lead to the same result.
     ///
     /// # Errors
     /// Limits.
@@ -61,20 +62,21 @@ pub(in crate::automaton) trait Register {
         stack: StackSetId,
     ) -> Result<(u8, u8)>;
 
-    /// Adds the bytes that a leaf state may read, whatever the value of its frame is.
+    /// Adds the bytes that a leaf state may read, regardless of the value of its frame.
     fn add_wanted(&self, at: RegisterState, wanted: &mut ByteSet);
 
-    /// The byte of a leaf state that reads a single one, and the state after it if that is the only one.
+    /// The byte of a leaf state that reads a single byte, and its successor if there is only one.
     fn literal(&self, at: RegisterState) -> Option<(u8, Option<StateId>)>;
 
-    /// Writes a state into a canonical form; `None` if what it does cannot be told without ids of the grammar.
+    /// Writes a state into a canonical form; `None` if its behaviour cannot be described without ids of the grammar.
     fn canonical(&self, at: RegisterState, writer: &mut Writer<'_>) -> Option<()>;
 
-    /// Writes the value of a frame into a canonical form; `None` as above.
+    /// Writes the value of a frame into a canonical form; `None` as in [`canonical`](Register::canonical).
     fn canonical_value(&self, at: RegisterState, writer: &mut Writer<'_>, value: FrameValue) -> Option<()>;
 
-    /// What a frame is over the next `horizon` bytes, if the register has values that need not be distinguished. The frame
-    /// returns to `at`, or to a split that begins with it. To distinguish all of them, as this does, is never wrong.
+    /// The abstraction of a frame over the next `horizon` bytes, if the register has values that need not be
+    /// distinguished. The frame returns to `at`, or to a split that begins with it. Distinguishing all of them, as the
+    /// default does, is always correct.
     fn widened(
         &self,
         _at: RegisterState,
@@ -85,8 +87,8 @@ pub(in crate::automaton) trait Register {
         None
     }
 
-    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished, of which
-    /// there are many. The frame returns to `at`, or to a split that begins with it.
+    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished of
+    /// which there are many. The frame returns to `at`, or to a split that begins with it.
     fn keep(
         &self,
         at: RegisterState,
@@ -95,15 +97,16 @@ pub(in crate::automaton) trait Register {
         ahead: (State, u32),
     ) -> (Keep, bool);
 
-    /// Adds where a state, or a frame that returns to it, goes on without a look at values, each with whether it returns to
-    /// the register in between. Returns false if that takes the values.
+    /// Calls `each` for the continuations of a state, or of a frame that returns to it, regardless of values, with
+    /// whether the continuation returns to the register afterwards. Returns false if this depends on the values.
     fn may_return(&self, at: RegisterState, each: &mut dyn FnMut(StateId, bool)) -> bool;
 
     /// Adds the rules for the least length from a state to the return of its callable.
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32);
 
-    /// Finds out what the lengths below ask for: of a frame with its value, or of a leaf state. Sets of stacks whose lengths
-    /// must be known are added to `below`. Mostly what is known of states is enough.
+    /// Computes what the methods for lengths need: for a frame with its value, or for a leaf state. Adds sets of stacks
+    /// whose lengths must be known to `below`. The default, for registers that need only the lengths of states, does
+    /// nothing.
     ///
     /// # Errors
     /// Limits.
@@ -118,7 +121,7 @@ pub(in crate::automaton) trait Register {
         Ok(())
     }
 
-    /// The length from the return to a frame until that is done, without what lies below it.
+    /// The length from the return to a frame until the frame is finished, without the stack below it.
     ///
     /// # Errors
     /// Limits.
@@ -130,7 +133,8 @@ pub(in crate::automaton) trait Register {
         frame: &Frame,
     ) -> Result<u32>;
 
-    /// The length from a leaf state with these stacks to the end of the text, if it takes the value to tell.
+    /// The length from a leaf state with these stacks to the end of the text, if it depends on the value; otherwise
+    /// `None`.
     fn least_inside(
         &self,
         at: RegisterState,
@@ -140,7 +144,7 @@ pub(in crate::automaton) trait Register {
     ) -> Option<u32>;
 }
 
-/// The verbs of leaf states, for registers that have none.
+/// The methods of leaf states, for registers without leaf states.
 macro_rules! without_leaf_states {
     () => {
         fn step(

@@ -1,4 +1,4 @@
-//! What frames of member lists remember: interned sets of seen members, and counts.
+//! Tables of the values of member lists: interned sets of seen members, and counts.
 
 use crate::automaton::run::frame_value::FrameValue;
 use crate::collections::heap::map_bytes;
@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 /// Interned sets of seen members; id 0 is the empty set.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct SeenSets {
-    /// Those other than the empty one, which is 0.
+    /// The sets other than the empty one.
     sets: Interner<FixedBitSet>,
-    /// What the sets own.
+    /// Bytes that the sets own.
     bytes: usize,
 }
 
@@ -32,7 +32,7 @@ impl SeenSets {
 
     pub(in crate::automaton) fn with(&mut self, id: u32, member: u32) -> u32 {
         let mut set = self.get(id).clone();
-        // grown to a multiple of 64 bits, so that equal sets are equal whichever member came last
+        // grown to a multiple of 64 bits, so that equal sets compare equal whichever member was added last
         set.grow((member as usize + 1).next_multiple_of(64));
         set.insert(member as usize);
         self.intern(set)
@@ -47,23 +47,24 @@ impl SeenSets {
     }
 }
 
-/// How far a member list has come.
+/// The progress of a member list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Progress {
-    /// In declared order the place of the first member that may still come, in any order a set of seen members.
+    /// In declared order the index of the first member that may still follow; in any order the id of a set of seen
+    /// members.
     pub(in crate::automaton) base: u32,
-    /// How many members came, where they are counted; without an upper bound, counting ends at the lower one.
+    /// The number of members, if they are counted; without a maximum, counting stops at the minimum.
     pub(in crate::automaton) count: u32,
-    /// How many further members came, where there are few names for them.
+    /// The number of further members, if there are few names for them.
     pub(in crate::automaton) further: u32,
 }
 
-/// Interned [`Progress`] of the lists whose members are counted; id 0 is that of the beginning.
+/// Interned [`Progress`] of lists whose members are counted; id 0 is the beginning of a list.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Counted {
-    /// Those other than that of the beginning.
+    /// The values other than that of the beginning.
     list: Interner<Progress>,
-    /// Of the lists with conditions: whether they can be finished.
+    /// For lists with conditions, whether they can be finished.
     pub(in crate::automaton) finished: FxHashMap<(u32, FrameValue), bool>,
 }
 

@@ -1,5 +1,5 @@
-//! A register of the smallest kind, which only this test has: what a new one takes is this file, a record with a row in
-//! `program/registers.rs`, and a row in `mod.rs`.
+//! The smallest register, for tests only. It shows what a new register needs: a file like this one, a record with a row
+//! in `program/registers.rs`, and a row in `mod.rs`.
 
 use super::register::Register;
 use crate::automaton::distance::bounds::Estimates;
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::grammar::{ByteSet, GrammarBuilder, Unit};
 use crate::limits::Limits;
 
-/// The value of a frame: how many bytes `x` came.
+/// The value of a frame is the number of bytes `x` read.
 impl Register for Toy {
     fn enter(
         &self,
@@ -101,7 +101,7 @@ impl Register for Toy {
         Ok(estimates.state(lazy, self.exit))
     }
 
-    /// A semicolon, and an `x` before it after an odd number of them.
+    /// A semicolon, and before it an `x` if their number is odd.
     fn least_inside(
         &self,
         _: RegisterState,
@@ -120,7 +120,7 @@ impl Register for Toy {
 
 const MOST: u32 = 4;
 
-/// `a`, then what the register reads, then `b`.
+/// `a`, followed by the register, followed by `b`.
 fn automaton() -> Automaton {
     let mut builder = GrammarBuilder::new();
     let bytes = builder.bytes(b"a;xb");
@@ -138,7 +138,7 @@ fn automaton() -> Automaton {
     let state = |role| RegisterState { kind: RegisterKind::Toy, role, record: 0, node: 0 };
     let inside = add(state(Role::Inside).into());
     let enter = add(state(Role::Enter).into());
-    // it's called, so that there is a stack below
+    // it is called, so that there is a stack below
     let after = add(State::Byte { byte: b'b', next: StateId::ACCEPT });
     let call = add(State::Call { start: enter, to_return: after });
     let start = add(State::Byte { byte: b'a', next: call });
@@ -178,7 +178,7 @@ fn a_register_is_run_measured_and_taken_apart_by_its_verbs() {
         assert_eq!(lazy.is_accepting(at), least == 0, "{text:?}");
         assert_eq!(lazy.lower_bound(Unit::Bytes, at).unwrap() as usize, least, "{text:?}");
         assert_eq!(lazy.canonical_form(at).is_some(), least > 0, "{text:?}");
-        // a residual does what the configuration does until it returns, and then what is below
+        // a residual behaves like the configuration until it returns, then like the stack below
         for residual in lazy.decompose(at, 8).to_vec() {
             let inside = text.contains(&b'a') && !text.contains(&b';');
             assert_eq!(residual.returns_to.is_some(), inside || text.ends_with(b";"), "{text:?}");
@@ -191,6 +191,6 @@ fn a_register_is_run_measured_and_taken_apart_by_its_verbs() {
         }
         open.extend(b"abx;".iter().map(|&byte| [&text[..], &[byte]].concat()));
     }
-    // the beginnings of the words, without repetition
+    // the prefixes of the words, without duplicates
     assert_eq!(met, 2 + MOST as usize + 3 * words.len());
 }

@@ -1,8 +1,9 @@
-//! Shapes of configurations: what may follow, written down without the ids of the grammar that it is of.
+//! Canonical forms of configurations: their behaviour, written without the ids of their grammar.
 //!
-//! A configuration is written as its states with their stacks, then each state as what it reads and where it leads, states
-//! by the order in which they are met. Two configurations of one shape do the same until they return, be they of two
-//! grammars: the inside of a string, a number, a date. (Two that do the same may have different shapes.)
+//! A configuration is written as its states with their stacks, followed by each state: what it reads and where it
+//! leads. States are numbered in the order in which they are met. Two configurations with the same form behave alike
+//! until they return, also if they belong to different grammars: the inside of a string, a number, a date. (Two that
+//! behave alike may have different forms.)
 
 use super::canonical_form::{Canonical, CanonicalForm, CanonicalScratch, MOST_WORDS};
 use crate::automaton::program::automaton::Automaton;
@@ -14,7 +15,7 @@ use crate::automaton::run::configuration::{ConfigurationId, Frame, StackSetId};
 use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::WORDS_IN_VAIN;
 
-/// The number of the first kind of states of registers; the others have the numbers below.
+/// The code of the first kind of register states; other states have lower codes.
 const FIRST_REGISTER: u32 = 16;
 
 /// Writes a canonical form.
@@ -25,19 +26,19 @@ pub(in crate::automaton) struct Writer<'a> {
 }
 
 impl Cache {
-    /// The most bytes that it took to complete what runs in lockstep in a shape.
+    /// The completion radius of the products in a canonical form: the most bytes that completing them took so far.
     pub(crate) fn completion_radius_of(&self, canonical: &Canonical) -> u32 {
         canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
     }
 
-    /// Says that it may take this many bytes to complete what runs in lockstep in a shape: another grammar has found out.
+    /// Raises the completion radius of the products in a canonical form, as another grammar has found.
     pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
         canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
     }
 }
 
 impl Lazy<'_> {
-    /// The shape of a configuration; `None` if it is large, or has to do with the members or items of a list.
+    /// The canonical form of a configuration; `None` if it is too long, or depends on the members or items of a list.
     pub(crate) fn canonical_form(&mut self, id: ConfigurationId) -> Option<Canonical> {
         let automaton = self.automaton;
         let first = self.states(id).next()?;
@@ -76,29 +77,30 @@ impl Writer<'_> {
         self.scratch.words.push(word);
     }
 
-    /// Whether there is room for more.
+    /// `None` if there is no room for more words.
     fn has_room(&self) -> Option<()> {
         (self.scratch.words.len() < MOST_WORDS).then_some(())
     }
 
-    /// Writes the kind of what follows, with how many parts it has or a byte.
+    /// Writes a kind, with a number below 2^24: of parts, or a byte.
     fn put_kind(&mut self, kind: u32, more: u32) {
         self.put(kind << 24 | more);
     }
 
-    /// Writes the kind and the role of a state of a register, with one more number below 2^24.
+    /// Writes the kind and the role of a register state, with a number below 2^24.
     pub(in crate::automaton) fn put_register(&mut self, at: RegisterState, more: u32) {
         self.put_kind(FIRST_REGISTER + 8 * at.kind as u32 + at.role as u32, more);
     }
 
-    /// Writes which state comes next.
+    /// Writes a reference to a state.
     pub(in crate::automaton) fn refer(&mut self, state: StateId) -> Option<()> {
         let number = self.number(state)?;
         self.put(number);
         Some(())
     }
 
-    /// The number of a state: 0 for the accepting one.
+    /// The number of a state; 0 for the accepting state. `None` if there are too many states, or if it is not lowered
+    /// yet.
     fn number(&mut self, state: StateId) -> Option<u32> {
         let state = self.automaton.single(state);
         let state = match self.automaton.state(state) {
@@ -123,7 +125,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes the frames of rounds and products that a part keeps.
+    /// Writes the frames that a residual keeps, such as those of rounds and products.
     fn stacks(&mut self, stack: StackSetId) -> Option<()> {
         self.has_room()?;
         let frames = self.tables.stacks.frames(stack);
@@ -146,7 +148,7 @@ impl Writer<'_> {
         self.has_room()?;
         let automaton = self.automaton;
         match automaton.state(state) {
-            // these are not met
+            // these are never referred to
             State::Accept | State::Deferred(_) => None,
             State::Byte { byte, next } => {
                 self.put_kind(3, u32::from(byte));
@@ -159,7 +161,7 @@ impl Writer<'_> {
             }
             State::Bytes { first, len } => {
                 self.put_kind(5, len);
-                // next to each other many lead to the same state
+                // adjacent edges often lead to the same state
                 let mut last = None;
                 automaton.edges(first, len).iter().try_for_each(|edge| {
                     self.put(u32::from(edge.low) << 8 | u32::from(edge.high));
@@ -179,7 +181,7 @@ impl Writer<'_> {
                 self.refer(start)?;
                 self.refer(to_return)
             }
-            // a form is about bytes alone, and none follows a token edge
+            // canonical forms describe bytes only, and no byte follows a token edge
             State::Token { .. } => {
                 self.put_kind(13, 0);
                 Some(())

@@ -1,14 +1,14 @@
-//! Canonical forms of configurations, and the scratch memory in which they are written.
+//! Canonical forms of configurations, and the scratch memory for writing them.
 
 use crate::automaton::program::ids::StateId;
 use crate::collections::interner::Interner;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// Longer shapes are not written: few are met again.
+/// The most words of a canonical form. Longer ones are not written, since few of them recur.
 pub(in crate::automaton) const MOST_WORDS: usize = 1024;
 
-/// What a configuration may do until it returns.
+/// The behaviour of a configuration until it returns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CanonicalForm(pub(in crate::automaton) Box<[u32]>);
 
@@ -19,20 +19,20 @@ impl CanonicalForm {
     }
 }
 
-/// A shape, and the products of the grammar that it is of.
+/// A canonical form, and the products of the grammar that occur in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Canonical {
     pub(crate) form: CanonicalForm,
     pub(in crate::automaton) products: SmallVec<[u32; 2]>,
 }
 
-/// A shape in the making.
+/// A canonical form under construction.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct CanonicalScratch {
     pub(in crate::automaton) words: Vec<u32>,
-    /// The states met, in that order.
+    /// The states met so far, in this order.
     pub(in crate::automaton) met: Interner<StateId>,
     pub(in crate::automaton) products: SmallVec<[u32; 2]>,
-    /// First states of configurations whose shapes were begun in vain.
+    /// The first states of configurations whose forms proved too long.
     pub(in crate::automaton) in_vain: FxHashSet<StateId>,
 }

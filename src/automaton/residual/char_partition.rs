@@ -1,4 +1,4 @@
-//! Partitions of the characters, images of their blocks, and the memo of steps by them.
+//! Partitions of the characters, the images of their blocks, and the memo of steps by them.
 
 use crate::automaton::program::ids::StateId;
 use crate::automaton::run::configuration::ConfigurationId;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 /// Some states, in the order of items.
 pub(in crate::automaton) type States = SmallVec<[StateId; 8]>;
 
-/// Where each of some states leads, if anywhere.
+/// The successor of each of some states, if it has one.
 pub(in crate::automaton) type StateMap = SmallVec<[Option<StateId>; 8]>;
 
-/// Groups of characters that are distinguished, at most 64, as they are spelled in UTF-8.
+/// At most 64 groups of characters that are distinguished, each as its UTF-8 sequences.
 #[derive(Debug)]
 pub(crate) struct CharPartition {
     pub(in crate::automaton) spelled: Vec<Vec<Utf8Sequence>>,
-    /// Per byte: the groups of which some character begins with it.
+    /// Per first byte, the groups with a character that begins with it.
     pub(in crate::automaton) begun_by: [BlockSet; 256],
-    /// Those of which some characters are ASCII, and those of which some are not.
+    /// The groups with ASCII characters, and the groups with others.
     pub(in crate::automaton) ascii: BlockSet,
     pub(in crate::automaton) beyond: BlockSet,
 }
 
-/// Some of them, as bits.
+/// A set of groups, as bits.
 pub(crate) type BlockSet = u64;
 
 impl CharPartition {
@@ -46,37 +46,37 @@ impl CharPartition {
         self.ascii | self.beyond
     }
 
-    /// Those of which some character begins with one of some bytes.
+    /// The groups with a character that begins with one of some bytes.
     pub(in crate::automaton) fn begun_by(&self, bytes: impl IntoIterator<Item = u8>) -> BlockSet {
         bytes.into_iter().fold(0, |all, byte| all | self.begun_by[usize::from(byte)])
     }
 
-    /// Where they are, as a name for them.
+    /// The address of the partition, as its id.
     pub(in crate::automaton) fn partition_id(&'static self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 }
 
-/// What characters lead to, with the groups some characters of which do.
+/// The results of reading characters, each with the groups of which some characters have this result.
 #[derive(Clone, Debug)]
 pub(crate) struct Images<T> {
     pub(crate) all: SmallVec<[(T, BlockSet); 2]>,
-    /// The groups of which it takes the bytes to tell.
+    /// The groups whose results must be computed byte by byte.
     pub(crate) unknown: BlockSet,
 }
 
 impl<T> Images<T> {
-    /// What the characters of some groups lead to.
+    /// One result for all characters of some groups.
     pub(in crate::automaton) fn one(value: T, groups: BlockSet) -> Images<T> {
         Images { all: smallvec![(value, groups)], unknown: 0 }
     }
 
-    /// What the characters of all groups lead to, if it is known.
+    /// The results of the characters of all groups; `None` if some are unknown.
     pub(crate) fn known(self) -> Option<SmallVec<[T; 2]>> {
         (self.unknown == 0).then(|| self.all.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// Adds what some characters of some groups lead to.
+    /// Adds a result of some characters of some groups.
     pub(crate) fn add(&mut self, value: T, groups: BlockSet)
     where
         T: PartialEq,
@@ -87,7 +87,7 @@ impl<T> Images<T> {
         }
     }
 
-    /// The groups whose characters lead to more than one thing.
+    /// The groups whose characters have more than one result.
     fn vary(&self) -> BlockSet {
         let seen = |(once, twice): (BlockSet, BlockSet), &(_, groups): &(T, BlockSet)| {
             (once | groups, twice | once & groups)
@@ -95,7 +95,8 @@ impl<T> Images<T> {
         self.all.iter().fold((0, 0), seen).1
     }
 
-    /// What two things lead to together. Where both vary in a group it takes the characters to know what goes together.
+    /// Combines two results for the same characters. A group in which both vary becomes unknown, since it is not known
+    /// which results belong together.
     pub(in crate::automaton) fn with<U, V>(
         &self,
         other: &Images<U>,
@@ -114,7 +115,7 @@ impl<T> Images<T> {
         Images { all, unknown }
     }
 
-    /// The same where what the other leads to is added.
+    /// Extends each result by that of `other` for the same characters.
     pub(in crate::automaton) fn extended<U>(
         mut self,
         other: &Images<U>,
@@ -135,15 +136,15 @@ impl<T> Images<T> {
     }
 }
 
-/// In which ways characters beyond ASCII move states, of groups of which it does not take more than these states to know,
-/// and where they are not too many.
+/// The ways in which characters beyond ASCII move some states. Groups are unknown if this depends on more than these
+/// states, or if there are too many ways.
 pub(in crate::automaton) type StateMaps = Arc<Images<StateMap>>;
 
-/// The ways that are known. States have the same ones in all groupings that are looked for at one address.
+/// The known ways. Partitions are identified by their address, so results for one address belong to one partition.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct CharStepMemo {
     pub(in crate::automaton) ways: FxHashMap<(States, usize), StateMaps>,
-    /// Where they lead from operands of products, in a grouping.
+    /// The results for operands of products, by partition.
     pub(in crate::automaton) of_operands: FxHashMap<(ConfigurationId, usize), Images<ConfigurationId>>,
 }
 

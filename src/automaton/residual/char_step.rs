@@ -1,5 +1,5 @@
-//! Steps by whole characters: whoever asks where all characters of a group lead need not make the configurations in
-//! between, nor ask twice where characters move all states alike.
+//! Steps by whole characters. To find where all characters of a group lead, no intermediate configurations are created,
+//! and characters that move all states alike are stepped once.
 
 use super::char_partition::{BlockSet, CharPartition, Images, StateMap, StateMaps, States};
 use crate::automaton::program::automaton::Automaton;
@@ -18,19 +18,19 @@ use regex_syntax::utf8::Utf8Sequence;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// A configuration's items: those that a byte moves to one state each, and the products.
+/// The items of a configuration: those that each byte moves to at most one state, and the products.
 struct Parted {
     plain: SmallVec<[Item; 8]>,
     products: SmallVec<[(u32, StackSetId); 2]>,
-    /// The groups that other items distinguish.
+    /// The groups whose results depend on other items.
     unknown: BlockSet,
 }
 
-/// A lockstep after a character: which one, the product state that is reached, and the stacks below.
+/// Products after a character: the id of each, the product state reached, and the stacks below.
 type Stepped = SmallVec<[(u32, ProductStateId, StackSetId); 2]>;
 
 impl Lazy<'_> {
-    /// The configurations after ASCII characters, the dead one among them, each once.
+    /// The configurations after ASCII characters, without duplicates, possibly including the dead one.
     pub(crate) fn after_ascii(&mut self, id: ConfigurationId, ranges: &[(u8, u8)]) -> Result<Configurations> {
         let mut after = Configurations::new();
         for &range in ranges {
@@ -43,7 +43,7 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configurations after characters of groups, the dead one among them.
+    /// The configurations after the characters of groups, possibly including the dead one.
     pub(crate) fn after_characters(
         &mut self,
         id: ConfigurationId,
@@ -75,7 +75,8 @@ impl Lazy<'_> {
         failed.map(|()| after)
     }
 
-    /// The product states of a product after characters, `None` among them if an operand is dead then and decides alone.
+    /// The product states of a product after characters; `None` stands for those in which an operand is dead and
+    /// decides alone.
     fn product_images(
         &mut self,
         l: u32,
@@ -97,7 +98,7 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configurations of an operand after characters: many product states have it.
+    /// The configurations of an operand after characters. Cached, since many product states share operands.
     fn operand_after(
         &mut self,
         operand: ConfigurationId,
@@ -112,7 +113,7 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The items of a configuration, by kind.
+    /// The items of a configuration, sorted by kind.
     fn parted(&self, id: ConfigurationId, groups: &CharPartition) -> Parted {
         let automaton = self.automaton;
         let mut parted = Parted { plain: SmallVec::new(), products: SmallVec::new(), unknown: 0 };
@@ -122,7 +123,7 @@ impl Lazy<'_> {
                 State::Register { kind: RegisterKind::Product, record, .. } => {
                     parted.products.push((record, item.stack));
                 }
-                // other characters do not go on, in a key for example
+                // characters that such a state does not read are dead, in a key for example
                 State::Register { .. } => {
                     parted.unknown |= groups.begun_by(automaton.wanted_bytes(item.state).iter());
                 }
@@ -132,7 +133,7 @@ impl Lazy<'_> {
         parted
     }
 
-    /// The configuration after items have moved.
+    /// The configuration after items were moved.
     fn moved(&mut self, items: &[Item], moves: &StateMap, stepped: &Stepped) -> Result<ConfigurationId> {
         self.check_memory()?;
         self.make(|lazy, closure| {
@@ -170,7 +171,7 @@ impl Lazy<'_> {
         if groups.beyond == 0 {
             return ways;
         }
-        // mostly none or one of the states tells the characters of a group apart
+        // usually at most one of the states distinguishes the characters of a group
         let mut beyond = Images::one(StateMap::new(), groups.beyond);
         for item in items {
             let of_state = self.ways_beyond_ascii(smallvec![item.state], groups);
@@ -196,7 +197,7 @@ impl Lazy<'_> {
     }
 }
 
-/// Whether a byte moves a state to one other or to none.
+/// Whether a byte moves a state to at most one other.
 fn is_plain(state: State) -> bool {
     matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. } | State::Token { .. })
 }
@@ -218,8 +219,8 @@ fn new_ways_beyond_ascii(automaton: &Automaton, states: &States, groups: &CharPa
     after
 }
 
-/// The bytes that may follow one in well-formed UTF-8 (Unicode Standard, table 3-7), where they are the second ones of a
-/// character or come later.
+/// The bytes that may follow a first byte in well-formed UTF-8 (Unicode Standard, table 3-7), as the second byte of the
+/// character or a later one.
 fn continuations(first: u8, second: bool) -> (u8, u8) {
     match first {
         0xE0 if second => (0xA0, 0xBF),
@@ -230,7 +231,8 @@ fn continuations(first: u8, second: bool) -> (u8, u8) {
     }
 }
 
-/// The ways in which the characters of a group that are beyond ASCII move states.
+/// The ways in which the characters of a group beyond ASCII move states; `None` if there are too many, or if it depends
+/// on more than the states.
 fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<StateMap>> {
     let start: StateMap = states.iter().copied().map(Some).collect();
     let mut ways = Vec::new();
@@ -259,7 +261,7 @@ fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence])
     Some(ways)
 }
 
-/// Adds each way in which bytes from one to another move states, unless it is known.
+/// Adds each way in which a range of bytes moves states, without duplicates.
 fn move_all(automaton: &Automaton, states: &StateMap, bytes: (u8, u8), ways: &mut Vec<StateMap>) {
     each_move(automaton, states, bytes, |moves, _| {
         if !ways.contains(&moves) {
@@ -268,7 +270,7 @@ fn move_all(automaton: &Automaton, states: &StateMap, bytes: (u8, u8), ways: &mu
     });
 }
 
-/// Says how bytes from one to another move states: for each run of bytes that move all of them alike.
+/// Calls `add` with the way in which bytes move states, for each run of bytes that move all of them alike.
 fn each_move(
     automaton: &Automaton,
     states: &StateMap,

@@ -1,14 +1,14 @@
-//! Parts of a configuration: its states taken apart by their stacks.
+//! Decomposition of a configuration into residuals.
 //!
-//! What a state may read before it returns to the stack below does not depend on that stack. So a configuration
-//! is split into parts, one a set of stacks, and each part is given an empty stack instead: the inside of a
-//! string is then one configuration wherever the string stands. A part accepts where it returns; what follows
-//! is [`Cache::returned`] of the stacks below.
+//! What a state may read before it returns to the stack below does not depend on that stack. So a configuration is
+//! split into residuals, one per set of stacks, and each is given an empty stack instead: the inside of a string is
+//! then one configuration wherever the string is. A residual accepts where it returns. What follows is
+//! [`Lazy::returned`] of the stacks below.
 //!
-//! Frames whose value a state may look at before it returns stay with the part: the members seen in a key or a
-//! separator, rounds of a loop, the product state of a product. So do those of calls in a string that return to the quote that ends
-//! it or begin a loop: a pattern may return anywhere. Rounds are only distinguished where a bound is so near that a token could come
-//! to it, those inside of products too: see `register/product_widening.rs`.
+//! Frames whose value a state may depend on before it returns stay with the residual: the members seen in a key or a
+//! separator, the rounds of a loop, the product state of a product. So do frames of calls inside a string that return
+//! to the quote that ends it, or begin a loop: a pattern may return anywhere. Rounds are distinguished only if a bound
+//! is close enough for a token to reach it, also inside products: see `register/product_widening.rs`.
 
 use super::kept::{Keep, Widened};
 use crate::automaton::program::automaton::Automaton;
@@ -25,20 +25,20 @@ use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
-/// Some states of a configuration, with all that they may do before they return to the stacks below.
+/// Some states of a configuration, up to their return to the stacks below.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Residual {
     /// The states, on an empty stack.
     pub(crate) configuration: ConfigurationId,
-    /// Where they return to; `None` to nothing: the text ends there.
+    /// The stacks that they return to; `None` if the text ends at the return.
     pub(crate) returns_to: Option<StackSetId>,
 }
 
-/// The parts of a configuration.
+/// The residuals of a configuration.
 #[derive(Debug)]
 pub(crate) struct Decomposition {
     parts: SmallVec<[Residual; 4]>,
-    /// Whether rounds were distinguished, of which there are many: over fewer bytes they might not have to be.
+    /// Whether rounds were distinguished of which there are many; over fewer bytes this might be unnecessary.
     pub(crate) depends_on_count: bool,
 }
 
@@ -50,24 +50,24 @@ impl Deref for Decomposition {
     }
 }
 
-/// Frames that stay with a part, from the top.
+/// Frames that stay with a residual, from the top.
 type KeptFrames = SmallVec<[(StateId, FrameValue); MAX_KEPT_FRAMES]>;
 
-/// One state of a part.
+/// A state of a residual.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Split {
     below: StackSetId,
-    /// Equal for the states of one part.
+    /// Equal for the states of one residual.
     part: usize,
-    /// The stacks as they are.
+    /// The original stacks.
     stack: StackSetId,
     kept: KeptFrames,
     state: StateId,
 }
 
 impl Lazy<'_> {
-    /// The parts of a configuration; itself if it cannot be taken apart. They are those of another configuration
-    /// where that does the same over the next `horizon` bytes.
+    /// The residuals of a configuration, or the configuration itself if it cannot be decomposed. The residuals belong
+    /// to a configuration that is equivalent over the next `horizon` bytes.
     pub(crate) fn decompose(&mut self, id: ConfigurationId, horizon: u32) -> Decomposition {
         let whole = SmallVec::from_elem(Residual { configuration: id, returns_to: None }, 1);
         let whole = Decomposition { parts: whole, depends_on_count: false };
@@ -86,7 +86,7 @@ impl Lazy<'_> {
         }
         self.join(&mut splits);
         splits.sort_unstable();
-        // rounds that were distinguished may not be any more
+        // rounds that were distinguished may be equal after widening
         splits.dedup();
         let mut parts = SmallVec::new();
         for part in splits.chunk_by(|a, b| (a.below, a.part) == (b.below, b.part)) {
@@ -114,7 +114,7 @@ impl Lazy<'_> {
         Decomposition { parts, depends_on_count }
     }
 
-    /// Whether nearly any byte may come in the states of a configuration that have a stack.
+    /// Whether nearly any byte may be read by the states of a configuration with the given stacks.
     fn is_wide(&self, id: ConfigurationId, stack: StackSetId) -> bool {
         let automaton = self.automaton;
         let states = self.items(id).iter().filter(|item| item.stack == stack);
@@ -122,8 +122,8 @@ impl Lazy<'_> {
         wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE_CALL_BYTES
     }
 
-    /// Decides which states are one part: those with the same stacks; and where nearly any byte may come, in a string
-    /// say, what is next to that call, as the exceptions to it do.
+    /// Decides which states form a residual: those with the same stacks. If nearly any byte may be read, in a string
+    /// for example, the states next to the call join the call's residual, as the exceptions to it do.
     fn join(&mut self, splits: &mut [Split]) {
         let automaton = self.automaton;
         for place in 0..splits.len() {
@@ -153,7 +153,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// Splits the stacks of one state, and says whether many rounds were distinguished; `None` if that is not possible.
+    /// Splits the stacks of a state. Returns whether many rounds were distinguished; `None` if there are too many
+    /// residuals or kept frames.
     fn split_stack(
         &mut self,
         (id, state, whole): (ConfigurationId, StateId, StackSetId),
@@ -203,8 +204,8 @@ impl Lazy<'_> {
         Some(depends_on_count)
     }
 
-    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished, of which
-    /// there are many. `ahead` is the leaf state, and how many bytes it matters for.
+    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished of
+    /// which there are many. `ahead` is the leaf state and the number of bytes to consider.
     fn keep(&mut self, frame: &Frame, ahead: (State, u32)) -> (Keep, bool) {
         if frame.to_return == Frame::BOTTOM {
             return (Keep::Away, false);
@@ -220,7 +221,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// What a frame is over the next `horizon` bytes, if values of its register need not be distinguished.
+    /// The abstraction of a frame over the next `horizon` bytes, if the values of its register need not be
+    /// distinguished.
     pub(in crate::automaton) fn widened_frame(&mut self, frame: &Frame, horizon: u32) -> Option<Widened> {
         let automaton = self.automaton;
         let register = automaton.register_at(frame.to_return)?;
@@ -229,8 +231,8 @@ impl Lazy<'_> {
 }
 
 impl Automaton {
-    /// The state of a register that a frame returns to, or goes on to first: a loop goes round again after its first round
-    /// or ends, so that a plain call of that round returns to a split.
+    /// The register state that a frame returns to, directly or as the first target of a split: after its first round a
+    /// loop continues or ends, so that the plain call of this round returns to a split.
     fn register_at(&self, to_return: StateId) -> Option<RegisterState> {
         match self.state(to_return) {
             State::Split { first, len } => self.state(*self.splits(first, len).first()?).register(),

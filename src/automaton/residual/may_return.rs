@@ -1,5 +1,5 @@
-//! Whether a configuration may return to nothing while it reads certain bytes: a string that ends with a quote does not
-//! return before it.
+//! Whether a configuration may return with an empty stack while reading only certain bytes: a string that ends with a
+//! quote does not return before it.
 
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
@@ -10,7 +10,7 @@ use crate::automaton::tuning::MAY_RETURN_STATES;
 use crate::grammar::ByteSet;
 use rustc_hash::FxHashSet;
 
-/// States that may be reached, each with whether there is nothing that it could return to.
+/// The states that may be reached, each with whether its stack may be empty.
 #[derive(Default)]
 struct ReachedStates {
     known: FxHashSet<(StateId, bool)>,
@@ -26,7 +26,8 @@ impl ReachedStates {
 }
 
 impl Lazy<'_> {
-    /// Whether a configuration may return to nothing after no bytes but these; true if that is not found out.
+    /// Whether a configuration may return with an empty stack after reading only the given bytes; true if this cannot
+    /// be decided.
     pub(crate) fn may_return_within(&self, id: ConfigurationId, bytes: &ByteSet) -> bool {
         let automaton = self.automaton;
         let mut reached = ReachedStates::default();
@@ -46,7 +47,7 @@ impl Lazy<'_> {
         false
     }
 
-    /// Adds a state and where it may return to; false if that takes more than states to tell.
+    /// Adds a state and the states that it may return to; false if this depends on more than states.
     fn add_returns(
         &self,
         state: StateId,
@@ -76,7 +77,7 @@ impl Lazy<'_> {
     }
 }
 
-/// Adds what follows a state; false if it may return to nothing, or it takes more than states to tell.
+/// Adds the successors of a state; false if it may return with an empty stack, or if this depends on more than states.
 fn follow(
     automaton: &Automaton,
     state: StateId,

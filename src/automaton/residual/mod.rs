@@ -1,4 +1,4 @@
-//! What masks ask of configurations: their residuals, abstractions of their counters, canonical forms, steps by characters.
+//! The views of configurations that masks need: residuals, widened counters, canonical forms, steps by characters.
 
 pub(in crate::automaton) mod canonical;
 pub(in crate::automaton) mod canonical_form;

@@ -1,4 +1,4 @@
-//! Runs of bytes with the same successor: whoever asks for all bytes need not ask for each.
+//! Runs of bytes with the same successor: queries for all bytes need only one step per run.
 
 use super::configuration::ConfigurationId;
 use super::lazy::Lazy;
@@ -9,19 +9,19 @@ use crate::automaton::program::state::{Edge, State};
 use crate::error::Result;
 use smallvec::SmallVec;
 
-/// Some configurations.
+/// A list of configurations.
 pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
 
 impl Lazy<'_> {
-    /// The configurations after any byte, in the order of bytes, without the dead one; the same one may come again.
+    /// The configurations after any byte, in order of the bytes, without the dead one; possibly with duplicates.
     pub(crate) fn after_any(&mut self, id: ConfigurationId) -> Result<Configurations> {
         let mut all = self.after_range(id, (0, u8::MAX))?;
         all.retain(|next| *next != ConfigurationId::DEAD);
         Ok(all)
     }
 
-    /// The configurations after the bytes from one to another, in that order, the dead one among them; the same one may come
-    /// again.
+    /// The configurations after a range of bytes, in order of the bytes, including the dead one; possibly with
+    /// duplicates.
     pub(crate) fn after_range(
         &mut self,
         id: ConfigurationId,
@@ -37,13 +37,15 @@ impl Lazy<'_> {
         Ok(all)
     }
 
-    /// The configuration after a byte, and the last byte from there on of which it is known that it leads to the same one.
+    /// The configuration after a byte, and the last byte of the run from there that is known to have the same
+    /// successor.
     pub(crate) fn step_run(&mut self, id: ConfigurationId, byte: u8) -> Result<(ConfigurationId, u8)> {
         let next = self.step(id, byte)?;
         Ok((next, self.known_run(id, byte, (byte, u8::MAX)).1))
     }
 
-    /// The configurations after a byte, and the last byte from there on of which it is known that it leads to the same ones.
+    /// The configurations after a byte, and the last byte of the run from there that is known to have the same
+    /// successors.
     pub(crate) fn step_both(
         &mut self,
         (left, right): (ConfigurationId, ConfigurationId),
@@ -53,7 +55,7 @@ impl Lazy<'_> {
         Ok(((left.0, right.0), left.1.min(right.1)))
     }
 
-    /// The run of bytes around one that are known to have the same successor, as far as it is `within` some bytes.
+    /// The run of bytes around `byte`, limited to `within`, that are known to have the same successor.
     pub(in crate::automaton) fn known_run(
         &self,
         id: ConfigurationId,
@@ -65,7 +67,7 @@ impl Lazy<'_> {
             Row::Dense(_) if self.transitions().are_alike(id) => return within,
             Row::Dense(row) => self.transitions().dense(row, automaton),
             Row::Single(only, _) if only == byte => return (byte, byte),
-            // dead on all others
+            // all other bytes are dead
             Row::Single(only, _) if byte < only => return (within.0, within.1.min(only - 1)),
             Row::Single(only, _) => return (within.0.max(only + 1), within.1),
             Row::Unknown | Row::HistoryDependent => return (byte, byte),
@@ -78,7 +80,7 @@ impl Lazy<'_> {
     }
 }
 
-/// Bytes around one byte that a configuration does not distinguish from it.
+/// A run of bytes that a configuration does not distinguish from one of them.
 pub(in crate::automaton) struct ByteRun {
     byte: u8,
     low: u8,
@@ -86,18 +88,18 @@ pub(in crate::automaton) struct ByteRun {
 }
 
 impl ByteRun {
-    /// All bytes, around one.
+    /// The run of all bytes around `byte`.
     pub(in crate::automaton) fn around(byte: u8) -> ByteRun {
         ByteRun { byte, low: 0, high: u8::MAX }
     }
 
-    /// The first byte and the last one.
+    /// The first and the last byte.
     pub(in crate::automaton) fn bounds(&self) -> (u8, u8) {
         (self.low, self.high)
     }
 
-    /// Where the byte leads from a state that goes to one other or to none, and the run as far as the state does not tell
-    /// its bytes apart.
+    /// The successor of a state that a byte moves to at most one state. Narrows the run to the bytes that the state
+    /// does not distinguish.
     #[inline]
     pub(in crate::automaton) fn follow(&mut self, automaton: &Automaton, state: State) -> Option<StateId> {
         match state {
@@ -109,7 +111,8 @@ impl ByteRun {
         }
     }
 
-    /// Takes into account that `low..=high` are distinguished from all others; returns whether the byte is in there.
+    /// Narrows the run, because `low..=high` are distinguished from all other bytes. Returns whether the byte is in
+    /// this range.
     pub(in crate::automaton) fn narrow(&mut self, low: u8, high: u8) -> bool {
         if high < self.byte {
             self.low = self.low.max(high + 1);
@@ -123,7 +126,7 @@ impl ByteRun {
         false
     }
 
-    /// Where the byte leads along edges, and the run as far as they do not tell its bytes apart.
+    /// The target of the byte along edges. Narrows the run to the bytes that they do not distinguish.
     fn follow_edges(&mut self, edges: &[Edge]) -> Option<StateId> {
         let after = edges.partition_point(|edge| edge.low <= self.byte);
         if let Some(edge) = edges.get(after) {

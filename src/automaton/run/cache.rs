@@ -1,4 +1,4 @@
-//! Configurations, interned, and the lazily filled step function between them.
+//! Interned configurations, and the lazily filled step function between them.
 
 use super::closure_memo::ClosureMemo;
 use super::configuration::{ConfigurationId, Frame, Item};
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The tables that grow as an automaton is run: stacks, configurations, successors.
+/// The tables that grow while an automaton runs: stacks, configurations, successors.
 #[derive(Debug)]
 pub struct Cache {
     pub(in crate::automaton) stacks: StackSets,
@@ -32,19 +32,19 @@ pub struct Cache {
     pub(in crate::automaton) transitions: Arc<Transitions>,
     /// The end of the last row of successors.
     pub(in crate::automaton) rows_end: u32,
-    /// The closures of single states: many bytes and many configurations lead to the same one.
+    /// The closures of single states, which many bytes and configurations share.
     pub(in crate::automaton) closed: FxHashMap<Item, ConfigurationId>,
-    /// And of several.
+    /// The closures of several states.
     pub(in crate::automaton) closure_memo: ClosureMemo,
-    /// Work lists kept for their allocations; products need more than one at a time.
+    /// Worklists kept for their allocations; products need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
     pub(in crate::automaton) spare: Vec<Box<Closure>>,
     pub(in crate::automaton) scratch: Vec<Item>,
     pub(in crate::automaton) char_steps: CharStepMemo,
     pub(in crate::automaton) canonical_scratch: CanonicalScratch,
-    /// How many steps were made since the memory was examined.
+    /// The number of steps since the memory was last checked.
     pub(in crate::automaton) unchecked: u8,
-    /// The work that is left for what is being computed.
+    /// The remaining budget of work of the current computation.
     pub(crate) work: Budget,
 }
 
@@ -78,13 +78,13 @@ impl Cache {
             work: Budget::unbounded(),
         };
         tables.intern(&[], Flags::default(), HistoryId::NONE);
-        // the unknown one has a place of its own
+        // the unknown configuration has an id of its own
         tables.configurations.reserve((Flags::default(), HistoryId::NONE), &[]);
         tables.transitions.add(ConfigurationId::UNKNOWN, Flags::default(), true);
         tables
     }
 
-    /// How many configurations there are, the dead one included.
+    /// The number of configurations, including the dead one.
     pub fn configuration_count(&self) -> usize {
         self.configurations.len() - 1
     }
@@ -94,12 +94,12 @@ impl Cache {
         self.transitions.is_accepting(id)
     }
 
-    /// Whether the bytes so far are a word, and no longer word begins with them.
+    /// Whether the bytes so far are a word with which no longer word begins.
     pub fn is_final(&self, id: ConfigurationId) -> bool {
         self.transitions.is_final(id)
     }
 
-    /// The states waiting for a byte.
+    /// The states of a configuration; each waits for a byte or a token.
     pub fn states(&self, id: ConfigurationId) -> impl Iterator<Item = StateId> + '_ {
         self.items(id).iter().map(|item| item.state)
     }
@@ -108,12 +108,12 @@ impl Cache {
         self.configurations.get(id.0)
     }
 
-    /// What is known of the configurations, for others to read.
+    /// The transitions of the configurations, for readers.
     pub(crate) fn transitions(&self) -> &Arc<Transitions> {
         &self.transitions
     }
 
-    /// The state of a configuration that is a single state that waits for a single byte.
+    /// The state of a configuration that consists of one state waiting for a single byte; otherwise `None`.
     pub(crate) fn only_state(&self, id: ConfigurationId) -> Option<StateId> {
         match (self.transitions.row(id), self.items(id)) {
             (Row::Single(..), [item]) => Some(item.state),
@@ -121,7 +121,8 @@ impl Cache {
         }
     }
 
-    /// What is in both of two configurations, as a configuration; `None` if that is nothing, or they remember what was read.
+    /// The items that two configurations share, as a configuration; `None` if there are none, or if one of them depends
+    /// on the history.
     pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
         if !a.is_ordinary() || !b.is_ordinary() {
             return None;
@@ -138,7 +139,7 @@ impl Cache {
         (!common.is_empty()).then(|| self.intern(&common, Flags::default(), HistoryId::NONE))
     }
 
-    /// What the configuration remembers.
+    /// The history of a configuration.
     pub(in crate::automaton) fn history(&self, id: ConfigurationId) -> HistoryId {
         self.configurations.head(id.0).1
     }
@@ -157,8 +158,8 @@ impl Cache {
         id
     }
 
-    /// Whether some stack returns to one state twice. What was called there has then called itself after
-    /// reading a byte, and might do so any number of times: the language is infinite.
+    /// Whether some stack returns to the same state twice. The callable has then called itself after reading a byte,
+    /// and may do so any number of times: the language is infinite.
     pub(in crate::automaton) fn nests_in_itself(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| {
             let mut seen = rustc_hash::FxHashSet::default();

@@ -1,8 +1,8 @@
-//! Closing a configuration: from the states that a byte leads to, to the leaf states that wait for the next.
+//! Closing a configuration: from the states that a byte leads to, to the leaf states that wait for the next byte.
 //!
-//! Two phases. *Returns* pop frames until no more can be popped; then *calls* push frames in the order of
-//! the (acyclic) left-call graph, so that all callers of a rule have been seen, and their stacks united,
-//! before the rule is entered: each rule is entered once, however many ways lead to it.
+//! There are two phases. *Returns* pop frames until no more can be popped. Then *calls* push frames in the order of the
+//! (acyclic) left-call graph. So all callers of a rule have been visited, and their stacks united, before the rule is
+//! entered: each rule is entered once, however many paths lead to it.
 
 use super::cache::Cache;
 use super::configuration::{Frame, Item, StackSetId};
@@ -43,11 +43,11 @@ impl Cache {
                 closure.visited.push(item);
             }
         }
-        // what follows distributes over union: only what is new needs to be followed
+        // closing distributes over union, so only the new stacks must be followed
         closure.work.push(item);
     }
 
-    /// Takes the start of lowest rank of those to enter.
+    /// Takes the pending call with the lowest rank.
     fn next_call(&mut self, closure: &mut Closure) -> Option<Item> {
         if let Some(((_, state), stacks)) = closure.many_calls.pop_first() {
             return Some(Item { state, stack: self.stacks.union_all(&stacks) });
@@ -56,7 +56,7 @@ impl Cache {
         Some(closure.calls.swap_remove(next).1)
     }
 
-    /// Adds states with stacks to a closure, those of one state at once.
+    /// Adds states with stacks to a closure; the stacks of equal states are united in one pass.
     pub(in crate::automaton) fn add_all(&mut self, closure: &mut Closure, items: &mut [Item]) {
         items.sort_unstable();
         for same in items.chunk_by(|a, b| a.state == b.state) {
@@ -68,7 +68,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Adds a start to the second phase.
+    /// Adds a call for the second phase.
     pub(in crate::automaton) fn call(&mut self, closure: &mut Closure, start: StateId, stack: StackSetId) {
         let automaton = self.automaton;
         let rank = automaton.rank(start);
@@ -88,7 +88,7 @@ impl Lazy<'_> {
         closure.many_calls.entry((rank, start)).or_default().push(stack);
     }
 
-    /// Follows everything that can be followed without a byte.
+    /// Follows everything that can be reached without a byte.
     pub(in crate::automaton) fn close(&mut self, closure: &mut Closure) -> Result<()> {
         loop {
             while let Some(item) = closure.work.pop() {
@@ -141,7 +141,7 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Where a state begins that may stand for a part lowered later.
+    /// The start of a state, which may represent a deferred part.
     #[inline]
     pub(in crate::automaton) fn entered(&self, state: StateId) -> Result<StateId> {
         let automaton = self.automaton;
@@ -151,7 +151,7 @@ impl Lazy<'_> {
         }
     }
 
-    /// Where a part begins. Lowering it is work of whoever enters it first; what other threads lower meanwhile is not.
+    /// The start of a part. Its lowering is counted as work of the thread that enters it first, not of others.
     fn lowered_part(&self, part: u32) -> Result<StateId> {
         let automaton = self.automaton;
         if let Some(start) = automaton.lowered(part) {

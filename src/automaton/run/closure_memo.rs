@@ -1,4 +1,4 @@
-//! The closures of several states: many bytes lead from many configurations to the same ones.
+//! A memo of closures of several states, which many bytes and configurations share.
 
 use super::configuration::{ConfigurationId, Item};
 use crate::automaton::tuning::REMEMBERED_KERNEL;
@@ -7,25 +7,25 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// Sets of items, as they were put into a closure, with the configurations that they are closed to.
+/// Sets of items, as they were added to a closure, with the configurations that they are closed to.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct ClosureMemo {
     items: Vec<Item>,
-    /// By hash: where the items begin and end, and the configuration.
+    /// By hash, the range of the items, and the configuration.
     of: HashTable<(u64, u32, u32, ConfigurationId)>,
 }
 
-/// A set, looked for.
+/// The result of looking up a set.
 pub(in crate::automaton) enum Slot {
     Known(ConfigurationId),
-    /// Kept for when it is closed: its hash, and where its items begin and end.
+    /// The set is unknown and can be inserted once it is closed: its hash, and the range of its items.
     Free((u64, u32, u32)),
-    /// Not kept.
+    /// The set is not stored: it is too large, or was not looked up.
     None,
 }
 
 impl ClosureMemo {
-    /// Looks for a set, and keeps its items if it is not known.
+    /// Looks up a set, and stores its items if it is unknown.
     pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Slot {
         if items.len() > REMEMBERED_KERNEL {
             return Slot::None;
@@ -47,12 +47,13 @@ impl ClosureMemo {
         }
     }
 
-    /// Notes what a set is closed to.
+    /// Stores the configuration that a set is closed to.
     pub(in crate::automaton) fn insert(&mut self, (hash, start, end): (u64, u32, u32), id: ConfigurationId) {
         self.of.insert_unique(hash, (hash, start, end, id), |known| known.0);
     }
 
-    /// Lets the items of a set go that is not closed to one configuration always, if no others were kept since.
+    /// Removes the items of a set that is not always closed to the same configuration, unless other items were stored
+    /// after them.
     pub(in crate::automaton) fn forget(&mut self, place: Slot) {
         if let Slot::Free((_, start, end)) = place
             && end as usize == self.items.len()

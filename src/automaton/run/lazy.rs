@@ -1,4 +1,4 @@
-//! An automaton together with the cache that it is run in: what determinises it lazily.
+//! An automaton together with its cache: the lazily determinised automaton.
 
 use super::cache::Cache;
 use crate::automaton::program::automaton::Automaton;
@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::work::Budget;
 use std::ops::{Deref, DerefMut};
 
-/// An automaton with its cache, as `regex-automata`'s lazy DFA has them: whatever makes configurations is a method of this
-/// pair, so that no automaton is run in the cache of another. What is known already is asked of the cache, to which it
-/// dereferences.
+/// An automaton with its cache, as in `regex-automata`'s lazy DFA. Everything that creates configurations is a method
+/// of this pair, so that no automaton runs in the cache of another. It dereferences to the cache for queries of
+/// existing data.
 #[derive(Debug)]
 pub struct Lazy<'a> {
     pub(crate) automaton: &'a Automaton,
@@ -16,12 +16,12 @@ pub struct Lazy<'a> {
 }
 
 impl<'a> Lazy<'a> {
-    /// Runs an automaton in a cache, which is empty or has been used with this automaton only.
+    /// Runs an automaton in a cache that is empty or was used only with this automaton.
     pub fn new(automaton: &'a Automaton, cache: &'a mut Cache) -> Lazy<'a> {
         Lazy { automaton, cache }
     }
 
-    /// Computes something in an empty cache, with work that is taken from a budget.
+    /// Computes something in an empty cache, spending the given budget of work.
     pub(in crate::automaton) fn within<T>(
         automaton: &Automaton,
         budget: &Budget,

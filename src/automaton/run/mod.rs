@@ -1,5 +1,5 @@
-//! Running the automaton: configurations, the lazily filled step function between them, and the interned sets of stacks that
-//! they consist of.
+//! Running the automaton: configurations, the lazily filled step function between them, and the interned sets of stacks
+//! in them.
 
 pub(in crate::automaton) mod byte_runs;
 pub(in crate::automaton) mod cache;

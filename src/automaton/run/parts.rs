@@ -1,9 +1,10 @@
 //! Parts of a text that are bounded in tokens.
 //!
-//! A part is called with a state of its register to return to, so that a stack shows whether it is open. How many tokens are left for it
-//! is not part of configurations: the matcher counts them, for each *reading*. The readings of a configuration are its items
-//! with the stacks that have the same part open, or none. The value of a part's frame says whether the part was entered since the
-//! last token ended; which the matcher that takes configurations apart at the end of each token sets to [`FrameValue::KEPT_PART`].
+//! A part is called with a state of its register as return address, so a stack shows whether the part is open. The
+//! number of tokens left is not stored in configurations: the matcher counts them for each *reading*. The readings of a
+//! configuration are its items with those stacks that have the same part open, or none. The value of a part's frame
+//! says whether the part was entered since the last token ended. The matcher splits configurations into readings at the
+//! end of each token, which sets this value to [`FrameValue::KEPT_PART`].
 
 use super::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use super::frame_value::FrameValue;
@@ -18,12 +19,12 @@ use crate::automaton::register::unique::memory::HistoryId;
 use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a configuration is if a text is read in one of the ways that it may be read.
+/// A configuration restricted to one of the ways in which its text may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
-    /// The configuration, where parts that are open count as entered before.
+    /// The configuration, in which open parts count as entered earlier.
     pub(crate) configuration: ConfigurationId,
-    /// The part that is open.
+    /// The open part, if any.
     pub(crate) part: Option<OpenPart>,
 }
 
@@ -31,16 +32,16 @@ pub(crate) struct Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenPart {
     pub(crate) part: PartId,
-    /// Whether it was entered since the last token ended.
+    /// Whether the part was entered since the last token ended.
     pub(crate) is_new: bool,
-    /// What is left of the part alone, as a configuration.
+    /// The configuration of the part alone.
     pub(crate) inside: ConfigurationId,
 }
 
-/// Which part is open, and whether it is new.
+/// The open part, and whether it is new.
 type Side = Option<(PartId, bool)>;
 
-/// Some stacks of a set: those of one side, with the frame of the part marked, and with the part's frame as the last one.
+/// The stacks of a set with the same open part: with the frame of the part marked, and cut off at that frame.
 #[derive(Clone, Copy)]
 struct Stacks {
     side: Side,
@@ -98,7 +99,7 @@ impl Lazy<'_> {
         Ok(readings)
     }
 
-    /// Takes a set of stacks apart by sides, those below first.
+    /// Splits a set of stacks by open part, the stacks below first.
     fn learn_sides(
         &mut self,
         stack: StackSetId,
@@ -112,7 +113,7 @@ impl Lazy<'_> {
             }
             let before = open.len();
             for frame in self.stacks.frames(stack) {
-                // parts have no others inside
+                // parts contain no other parts
                 if frame.to_return != Frame::BOTTOM
                     && self.part_of(frame).is_none()
                     && !known.contains_key(&frame.below)
@@ -164,13 +165,13 @@ impl Lazy<'_> {
         sides.collect()
     }
 
-    /// The part that a frame returns from.
+    /// The part that returning to a frame ends, if any.
     fn part_of(&self, frame: &Frame) -> Option<PartId> {
         self.automaton.part_ended_by(frame.to_return)
     }
 
-    /// Whether a part may be entered on the way from a configuration to a word. Of some configurations it is said of which it is
-    /// not so. What was found out of states and stacks is kept in `without`.
+    /// Whether a part may be entered on a path from a configuration to a word. The answer may be true where none can.
+    /// States and stacks found to be without parts are stored in `without`.
     pub(crate) fn is_part_ahead(&self, id: ConfigurationId, without: &mut WithoutParts) -> Result<bool> {
         let (mut states, mut stacks) = (Vec::new(), Vec::new());
         let mut seen = WithoutParts::default();
@@ -203,7 +204,7 @@ impl Lazy<'_> {
     }
 }
 
-/// States and stacks from which no part may be entered any more.
+/// States and stacks from which no part can be entered any more.
 #[derive(Debug, Default)]
 pub(crate) struct WithoutParts {
     states: FxHashSet<StateId>,
@@ -218,7 +219,8 @@ impl WithoutParts {
 }
 
 impl Automaton {
-    /// Whether a state enters a part, or stands for what may; if not, the states that it leads to or calls are added to `next`.
+    /// Whether a state enters a part, or represents something that may; if not, the states that it leads to or calls
+    /// are appended to `next`.
     fn enters_part(&self, state: StateId, next: &mut Vec<StateId>) -> bool {
         match self.state(state) {
             State::Accept => {}
@@ -241,7 +243,7 @@ impl Automaton {
         false
     }
 
-    /// The part that ends where something returns to a state, if one does.
+    /// The part that ends when something returns to a state, if any.
     fn part_ended_by(&self, to_return: StateId) -> Option<PartId> {
         match self.state(to_return) {
             State::Register { kind: RegisterKind::Part, record, .. } => Some(self.part_record(record).part),
@@ -249,7 +251,7 @@ impl Automaton {
         }
     }
 
-    /// Whether something that is lowered later has a part inside.
+    /// Whether a deferred part of the grammar may contain a part bounded in tokens.
     fn may_have_part(&self, part: u32) -> bool {
         let expression = self.expression_of_part(part).map(|(id, _)| id.index());
         let known = self.parts.as_ref().zip(expression);

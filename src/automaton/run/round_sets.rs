@@ -1,15 +1,15 @@
 //! The registers of counted loops: interned sets of numbers of rounds.
 //!
-//! The register of a loop's frame is the set of all numbers `k` such that exactly `k` rounds may follow the round that is
-//! being read: `min - done - 1` to `max - done - 1` after `done` rounds. A frame with such a set abbreviates one frame for
-//! each of its numbers, a nondeterministic guess. So a set of stacks is a finite language over pairs of return state and
-//! number, with a canonical minimal deterministic automaton. When a round ends, the loop may be left if 0 is in
-//! the set, and another round begins with the set less one, without what is below 0.
+//! The register of a loop's frame is the set of all numbers `k` such that exactly `k` rounds may follow the current
+//! round: `min - done - 1` to `max - done - 1` after `done` rounds. A frame with such a set abbreviates one frame for
+//! each of its numbers, a nondeterministic guess. So a set of stacks is a finite language over pairs of return address
+//! and number, with a canonical minimal deterministic automaton. When a round ends, the loop may be left if 0 is in the
+//! set. Another round begins with each number decreased by one, without negative ones.
 //!
-//! Where a text can be divided into rounds in many ways, the intervals of these ways overlap or touch in most cases, and
-//! their union is one interval: so sets are sorted lists of intervals. Counting-set automata (Turoňová et al., "Regex
-//! matching with counting-set automata", OOPSLA 2020) keep sets of the numbers of rounds done. The set of numbers that may follow
-//! depends on the future alone: ways of which one allows whatever the other allows are united by inclusion.
+//! If a text can be divided into rounds in many ways, the intervals of these ways usually overlap or touch, and their
+//! union is one interval. So sets are sorted lists of intervals. Counting-set automata (Turoňová et al., "Regex
+//! matching with counting-set automata", OOPSLA 2020) store sets of the numbers of rounds done. The set of numbers that
+//! may follow depends on the future alone: if one way allows everything that another allows, their union is the former.
 
 use super::configuration::StackSetId;
 use super::frame_value::RoundSetId;
@@ -17,14 +17,14 @@ use crate::automaton::program::interval::{Interval, Intervals};
 use crate::collections::interner::SliceInterner;
 use smallvec::SmallVec;
 
-/// Intervals of one length at one distance: the numbers of rounds of one or three letters that fit a text are all even or
-/// all odd. Kept as runs, such a set takes the same memory whatever the bounds of its loop.
+/// Intervals of equal length at equal distances. For example, the numbers of rounds of one or three letters that fit a
+/// text are all even or all odd. As runs, such a set takes the same memory regardless of the bounds of its loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct IntervalRun {
     first: Interval,
-    /// From one interval to the next; 0 if there is one alone.
+    /// The distance between the starts of adjacent intervals; 0 if there is only one.
     step: u32,
-    /// How many intervals follow the first one.
+    /// The number of intervals after the first.
     more: u32,
 }
 
@@ -38,7 +38,7 @@ impl IntervalRun {
         (0..=self.more).map(move |number| self.place(number))
     }
 
-    /// Whether the run could be extended by an interval; if so, it is.
+    /// Extends the run by an interval if possible, and returns whether it was.
     fn takes(&mut self, next: Interval) -> bool {
         let step = if self.more == 0 { next.low - self.first.low } else { self.step };
         let longer = IntervalRun { step, more: self.more + 1, ..*self };
@@ -51,7 +51,7 @@ impl IntervalRun {
     }
 }
 
-/// The runs of sorted intervals, from the first one on each as long as possible: equal sets have equal runs.
+/// The runs of sorted intervals, each as long as possible from the first on: equal sets have equal runs.
 fn runs(set: &[Interval]) -> SmallVec<[IntervalRun; 1]> {
     let mut runs: SmallVec<[IntervalRun; 1]> = SmallVec::new();
     for &next in set {
@@ -65,15 +65,15 @@ fn runs(set: &[Interval]) -> SmallVec<[IntervalRun; 1]> {
 /// The table of sets.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct RoundSets {
-    /// The runs of the sets after [`RoundSetId::ANY`].
+    /// The runs of the sets other than [`RoundSetId::ANY`].
     sets: SliceInterner<IntervalRun>,
-    /// Per set after [`RoundSetId::ANY`]: the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
+    /// Per set other than [`RoundSetId::ANY`], the set after one more round, [`NO_ROUND`], or [`UNKNOWN`].
     fewer: Vec<RoundSetId>,
 }
 
-/// No round may follow.
+/// No further round is possible.
 const NO_ROUND: RoundSetId = RoundSetId(u32::MAX);
-/// The set after one more round was not needed yet.
+/// The set after one more round was not computed yet.
 const UNKNOWN: RoundSetId = RoundSetId(u32::MAX - 1);
 
 impl RoundSets {
@@ -85,7 +85,7 @@ impl RoundSets {
         }
     }
 
-    /// The set of some intervals, which are sorted and neither overlap nor touch, of which there is at least one.
+    /// Interns a non-empty list of sorted intervals that neither overlap nor touch.
     pub(in crate::automaton) fn intern(&mut self, set: &[Interval]) -> RoundSetId {
         if *set == [Interval::ANY] {
             return RoundSetId::ANY;
@@ -97,7 +97,7 @@ impl RoundSets {
         RoundSetId(1 + place)
     }
 
-    /// Whether the loop may be left after the round that is being read, and the set of the next round if one may follow.
+    /// Whether the loop may be left after the current round, and the set of the next round if one may follow.
     pub(in crate::automaton) fn end_round(&mut self, set: RoundSetId) -> (bool, Option<RoundSetId>) {
         let Some(place) = set.0.checked_sub(1) else { return (true, Some(set)) };
         let first = self.sets.get(place).first();
@@ -116,7 +116,7 @@ impl RoundSets {
     }
 }
 
-/// Numbers of rounds with which some stacks lie below the frame of a loop.
+/// An interval of numbers of rounds with the stacks below the frame of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) struct Span {
     pub(in crate::automaton) rounds: Interval,
@@ -124,17 +124,17 @@ pub(in crate::automaton) struct Span {
 }
 
 impl Span {
-    /// The part after a number that is not below its first one; `None` if that is its last one.
+    /// The part after `last`, which is not below the first number; `None` if nothing is left.
     fn after(self, last: u32) -> Option<Span> {
         let rounds = Interval { low: last.saturating_add(1), ..self.rounds };
         (last < self.rounds.high).then_some(Span { rounds, ..self })
     }
 }
 
-/// Spans in the order of their numbers, which do not overlap.
+/// Spans sorted by their numbers, without overlaps.
 pub(in crate::automaton) type Spans = SmallVec<[Span; 4]>;
 
-/// The spans of two lists together. Where they overlap the stacks below are `united`.
+/// Merges two lists of spans. Where spans overlap, `united` gives the union of their stacks.
 pub(in crate::automaton) fn overlay(
     left: &[Span],
     right: &[Span],
@@ -146,7 +146,7 @@ pub(in crate::automaton) fn overlay(
     while let (Some(x), Some(y)) = (a, b) {
         let (first, second) = if x.rounds.low <= y.rounds.low { (x, y) } else { (y, x) };
         if first.rounds.low < second.rounds.low {
-            // the part before the second begins
+            // the part before the second span
             let high = first.rounds.high.min(second.rounds.low - 1);
             all.push(Span { rounds: Interval { high, ..first.rounds }, ..first });
             match x.rounds.low < y.rounds.low {

@@ -1,13 +1,13 @@
 //! Interned sets of stacks.
 //!
-//! A [`StackSetId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it;
-//! no two frames of a list have the same return state and value. That makes the representation canonical:
-//! it is the minimal deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets
-//! have equal ids, and union, the only operation beside push and pop, keeps it so.
+//! A [`StackSetId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it. No two
+//! frames of a list have the same return address and value. This makes the representation canonical: it is the minimal
+//! deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets have equal ids, and union,
+//! the only operation besides push and pop, preserves this.
 //!
-//! The value of a counted loop's frame is itself a set, of numbers of rounds (`rounds.rs`): the frames of one loop in a list
-//! have disjoint sets, and different stacks below, as the edges of a minimal deterministic automaton have that are
-//! labelled with sets of letters.
+//! The value of a counted loop's frame is itself a set, of numbers of rounds (`round_sets.rs`). The frames of one loop
+//! in a list have disjoint sets and different stacks below, like the edges of a minimal deterministic automaton that
+//! are labelled with sets of letters.
 
 use super::configuration::{Frame, StackSetId};
 use super::frame_value::FrameValue;
@@ -19,15 +19,15 @@ use crate::collections::interner::SliceInterner;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What a stack remembers of unique items.
+/// Which values of unique items occur in a set of stacks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Remembered {
     any: bool,
-    /// Of lists inside an item.
+    /// Values of lists with an open item.
     inside: bool,
-    /// Not one, but the value [`FrameValue::DOUBTFUL`].
+    /// The value [`FrameValue::DOUBTFUL`], which records no items.
     doubtful: bool,
-    /// Not one, but the value [`FrameValue::UNKNOWN`].
+    /// The value [`FrameValue::UNKNOWN`], which records no items.
     unknown: bool,
 }
 
@@ -38,21 +38,21 @@ pub(crate) struct StackSets {
     unions: FxHashMap<(StackSetId, StackSetId), StackSetId>,
     /// The registers of counted loops.
     pub(in crate::automaton) rounds: RoundSets,
-    /// Per id: what its frames and those below remember of unique items.
+    /// Per id, which values of unique items occur in its frames and those below.
     remembered: Vec<Remembered>,
-    /// Frames interned since that was last asked for: the measure of the work of unions.
+    /// The number of frames interned since it was last taken: the measure of the work of unions.
     interned: usize,
 }
 
 /// Pairs of sets whose unions are missing.
 type Pairs = SmallVec<[(StackSetId, StackSetId); 2]>;
 
-/// A union that is being made of two lists of frames.
+/// A union of two lists of frames under construction.
 struct Merge {
     pair: (StackSetId, StackSetId),
-    /// How many frames of the first set are merged.
+    /// The number of merged frames of the first set.
     left: usize,
-    /// How many of the second.
+    /// The number of merged frames of the second set.
     right: usize,
     merged: Vec<Frame>,
 }
@@ -64,7 +64,7 @@ impl Merge {
 }
 
 impl StackSets {
-    /// The set that holds the empty stack alone.
+    /// The set that contains only the empty stack.
     pub(crate) const EMPTY_STACK: StackSetId = StackSetId(0);
 
     pub(crate) fn new() -> StackSets {
@@ -79,42 +79,42 @@ impl StackSets {
         stacks
     }
 
-    /// The frames on top, sorted by return state and value.
+    /// The top frames, sorted by return address and value.
     pub(crate) fn frames(&self, id: StackSetId) -> &[Frame] {
         self.sets.get(id.0)
     }
 
-    /// Whether a frame remembers the items of a list.
+    /// Whether some frame records the items of a list.
     pub(in crate::automaton) fn remembers_items(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].any
     }
 
-    /// Whether a frame remembers the items of a list, inside another item.
+    /// Whether some frame records the items of a list with an open item.
     pub(in crate::automaton) fn is_inside(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].inside
     }
 
-    /// Whether a frame is [`FrameValue::DOUBTFUL`].
+    /// Whether some frame is [`FrameValue::DOUBTFUL`].
     pub(in crate::automaton) fn is_doubtful(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].doubtful
     }
 
-    /// Whether a frame is [`FrameValue::UNKNOWN`].
+    /// Whether some frame is [`FrameValue::UNKNOWN`].
     pub(in crate::automaton) fn is_unknown(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].unknown
     }
 
-    /// How many frames are on top.
+    /// The number of top frames.
     pub(crate) fn frame_count(&self, id: StackSetId) -> usize {
         self.frames(id).len()
     }
 
-    /// One frame by its place.
+    /// A top frame, by index.
     pub(crate) fn frame(&self, id: StackSetId, place: usize) -> Frame {
         self.frames(id)[place]
     }
 
-    /// The set of the given frames, which are sorted and have distinct keys.
+    /// The set of the given frames, which must be sorted and have distinct keys.
     pub(crate) fn intern(&mut self, frames: &[Frame]) -> StackSetId {
         let id = self.sets.intern(frames);
         if (id as usize) < self.remembered.len() {
@@ -133,13 +133,13 @@ impl StackSets {
         StackSetId(id)
     }
 
-    /// How many frames have been interned since that was last taken.
+    /// The number of frames interned since it was last taken.
     pub(in crate::automaton) fn interned(&self) -> usize {
         self.interned
     }
 
-    /// The union of some sets, of one at least. All their frames are merged at once: set by set, `n` sets of one frame would
-    /// make sets of some `n * n / 2` frames on the way.
+    /// The union of at least one set. All frames are merged in one pass: set by set, `n` sets of one frame would create
+    /// intermediate sets of about `n * n / 2` frames.
     pub(in crate::automaton) fn union_all(&mut self, sets: &[StackSetId]) -> StackSetId {
         if let &[one] = sets {
             return one;
@@ -167,7 +167,8 @@ impl StackSets {
         self.intern(&merged)
     }
 
-    /// The set of some frames of one counted loop, whose sets of rounds may overlap: united in pairs, and these in pairs.
+    /// The set of some frames of one counted loop, whose sets of rounds may overlap. They are united in pairs, and the
+    /// results in pairs again.
     fn union_of_rounds(&mut self, frames: &[Frame]) -> StackSetId {
         let mut sets: Vec<StackSetId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
         while sets.len() > 1 {
@@ -180,17 +181,17 @@ impl StackSets {
         sets[0]
     }
 
-    /// How many frames have been interned since this was last called.
+    /// Returns and resets the number of interned frames.
     pub(in crate::automaton) fn take_interned(&mut self) -> usize {
         std::mem::take(&mut self.interned)
     }
 
-    /// Pushes one frame on all stacks of a set.
+    /// Pushes a frame on all stacks of a set.
     pub(crate) fn push(&mut self, to_return: StateId, value: FrameValue, below: StackSetId) -> StackSetId {
         self.intern(&[Frame { to_return, value, below }])
     }
 
-    /// The union of two sets. Without recursion: stacks are as deep as the text nests.
+    /// The union of two sets. Not recursive, because stacks are as deep as the text nests.
     pub(crate) fn union(&mut self, a: StackSetId, b: StackSetId) -> StackSetId {
         if let Some(known) = self.known_union(a, b) {
             return known;
@@ -215,7 +216,7 @@ impl StackSets {
         if a == b { Some(a) } else { self.unions.get(&(a.min(b), a.max(b))).copied() }
     }
 
-    /// Goes on with a merge until it is done, or unions of stacks below are missing.
+    /// Continues a merge until it is finished, or unions of stacks below are missing.
     fn merge(&mut self, merge: &mut Merge, missing: &mut Pairs) {
         loop {
             let left = self.frames(merge.pair.0).get(merge.left).copied();
@@ -281,7 +282,7 @@ impl StackSets {
         merge.right += rights;
     }
 
-    /// The spans of the first frames, which return to one loop, and how many these are.
+    /// The spans of the leading frames that return to one loop, and the number of these frames.
     fn spans(&self, frames: &[Frame], to_return: StateId) -> (Spans, usize) {
         let mut spans = Spans::new();
         let count = frames.iter().take_while(|frame| frame.to_return == to_return).count();

@@ -1,4 +1,4 @@
-//! The step function between configurations, computed when it is first asked for, and what is asked of one configuration.
+//! The step function between configurations, computed on demand, and queries of single configurations.
 
 use super::byte_runs::ByteRun;
 use super::closure_memo::Slot;
@@ -26,7 +26,7 @@ impl Lazy<'_> {
         self.start_of(Some(automaton.start), automaton.nullable)
     }
 
-    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word goes on so.
+    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word continues so.
     ///
     /// # Errors
     /// Limits: `cache_bytes`, `lockstep_search`.
@@ -50,8 +50,8 @@ impl Lazy<'_> {
         self.compute_step(id, byte)
     }
 
-    /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for one
-    /// byte, or remember what was read, have none.
+    /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for a single byte,
+    /// or depend on the history, have none.
     pub(crate) fn row(&mut self, id: ConfigurationId) -> Option<u32> {
         let row = match self.transitions.row(id) {
             Row::Unknown => self.new_row(id),
@@ -63,14 +63,14 @@ impl Lazy<'_> {
         }
     }
 
-    /// Per state that waits for a byte: the bytes it waits for, as a superset that only key registers and
-    /// products make smaller; a [`step`](Lazy::step) tells.
+    /// Per state of a configuration, the bytes that it waits for. Only keys and products may allow fewer bytes than
+    /// these; a [`step`](Lazy::step) decides.
     pub fn wanted_bytes<'a>(&'a self, id: ConfigurationId) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
         let automaton = self.automaton;
         self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
     }
 
-    /// The bytes that may come next, as a superset; see [`wanted_bytes`](Lazy::wanted_bytes).
+    /// The bytes that may be allowed next, as a superset; see [`wanted_bytes`](Lazy::wanted_bytes).
     pub fn candidate_bytes(&self, id: ConfigurationId) -> ByteSet {
         let automaton = self.automaton;
         let mut all = ByteSet::EMPTY;
@@ -78,7 +78,7 @@ impl Lazy<'_> {
         all
     }
 
-    /// Whether few bytes may come, now and after some of them: in a key or before a byte that stands alone.
+    /// Whether few bytes are possible: in a key, or before a single byte.
     pub(crate) fn is_narrow(&self, id: ConfigurationId) -> bool {
         let automaton = self.automaton;
         let in_key = |item: &Item| match automaton.state(item.state) {
@@ -88,7 +88,7 @@ impl Lazy<'_> {
         self.only_byte(id).is_some() || self.items(id).iter().all(in_key)
     }
 
-    /// The one byte that may come, if the configuration is a single state that waits for a single byte.
+    /// The only possible byte, if the configuration is one state that waits for a single byte.
     pub(crate) fn only_byte(&self, id: ConfigurationId) -> Option<u8> {
         let automaton = self.automaton;
         match (self.transitions.row(id), self.items(id)) {
@@ -103,8 +103,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// The byte that a configuration distinguishes, and the configuration that goes on as it does after all other bytes, if it
-    /// is a single state of that kind.
+    /// For a configuration of one state that treats a single byte differently: this byte, and the configuration that
+    /// behaves like it for all other bytes.
     pub(crate) fn exception(&mut self, id: ConfigurationId) -> Option<(u8, ConfigurationId)> {
         let automaton = self.automaton;
         let [item] = *self.items(id) else { return None };
@@ -168,7 +168,8 @@ impl Lazy<'_> {
         Ok(next)
     }
 
-    /// The states after a byte, not yet closed, and the run of bytes around it that lead to the same ones.
+    /// Adds the states after a byte to a closure, without closing it. Returns the run of bytes around it with the same
+    /// result.
     fn advance_items(&mut self, id: ConfigurationId, byte: u8, closure: &mut Closure) -> Result<(u8, u8)> {
         let automaton = self.automaton;
         let mut run = ByteRun::around(byte);
@@ -196,7 +197,7 @@ impl Lazy<'_> {
         Ok(run.bounds())
     }
 
-    /// The configuration of the states in a closure that is not closed yet.
+    /// Closes the states in a closure, and returns their configuration.
     fn closed(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if closure.trace.unknown {
@@ -207,7 +208,7 @@ impl Lazy<'_> {
             &[item] if !closure.accepting => Some(item),
             _ => None,
         };
-        // what was read is part of what follows
+        // a history depends on the text read, so such closures are not cached by their states
         let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
             let state = automaton.state(item.state);
@@ -272,7 +273,7 @@ impl Lazy<'_> {
         })
     }
 
-    /// The configuration of what `fill` puts into a closure.
+    /// The configuration of the states that `fill` adds to a closure.
     pub(in crate::automaton) fn make(
         &mut self,
         fill: impl FnOnce(&mut Lazy<'_>, &mut Closure) -> Result<()>,
@@ -307,7 +308,7 @@ impl Lazy<'_> {
         id
     }
 
-    /// Refuses to grow beyond the automaton's `cache_bytes`. Looks each time after this many steps.
+    /// Refuses to grow beyond the automaton's `cache_bytes`. Checks once per `STEPS_PER_CHECK` calls.
     pub(in crate::automaton) fn check_memory(&mut self) -> Result<()> {
         let automaton = self.automaton;
         self.unchecked = (self.unchecked + 1) % STEPS_PER_CHECK;

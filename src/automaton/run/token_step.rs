@@ -1,9 +1,9 @@
 //! Steps by tokens, along token edges.
 //!
-//! A token that a token terminal has, and that has bytes, goes both ways at once. What follows distributes over the union of
-//! configurations, so the way by its bytes is walked first, and what it has led to is closed together with the rest. All
-//! stacks have then read the same bytes since the outermost list of different items began, as token edges lie outside of such
-//! lists.
+//! A token that has bytes and is in a token terminal is read both ways at the same time. Closing distributes over the
+//! union of configurations. So the bytes are read first, and the resulting configuration is closed together with the
+//! targets of the token edges. All stacks have then read the same bytes since the outermost list of different items
+//! began, because such lists contain no token edges.
 
 use super::configuration::{ConfigurationId, Item};
 use super::lazy::Lazy;
@@ -16,11 +16,11 @@ use crate::automaton::register::unique::memory::HistoryId;
 use crate::error::Result;
 use smallvec::SmallVec;
 
-/// Steps of work of one step along token edges, beside one for each state and frame.
+/// Steps of work of a step along token edges, in addition to one per state and frame.
 const NEW_STEP: usize = 8;
 
 impl Lazy<'_> {
-    /// The token terminals of a configuration; the same one may come again.
+    /// The token terminals of a configuration, possibly with duplicates.
     pub(crate) fn terminals(&self, id: ConfigurationId) -> SmallVec<[TerminalId; 4]> {
         let automaton = self.automaton;
         if !automaton.has_terminals() {
@@ -29,8 +29,8 @@ impl Lazy<'_> {
         self.items(id).iter().filter_map(|item| automaton.terminal(item.state)).collect()
     }
 
-    /// Per token terminal of a configuration, the configuration behind its token edges alone. What a token leads to that the terminal
-    /// has holds that and more.
+    /// Per token terminal of a configuration, the configuration after its token edges alone. A token of the terminal
+    /// leads to a configuration that includes it.
     ///
     /// # Errors
     /// Limits.
@@ -49,8 +49,9 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configuration after a token: what lies behind the token edges of `id` whose terminals `takes` says have the token,
-    /// and `by_bytes`, which the token's bytes lead to. `None` if no token edge takes it.
+    /// The configuration after a token: the union of the targets of those token edges of `id` whose terminals the
+    /// closure `takes` accepts, and of `by_bytes`, the configuration after the token's bytes. `None` if no token edge
+    /// accepts the token.
     ///
     /// # Errors
     /// Limits.
@@ -85,7 +86,7 @@ impl Lazy<'_> {
         next.map(Some)
     }
 
-    /// A configuration, and what follows some items.
+    /// The union of a configuration and of some items, closed.
     fn close_with(&mut self, with: ConfigurationId, items: &mut [Item]) -> Result<ConfigurationId> {
         let mut closure = self.spare.pop().unwrap_or_default();
         closure.clear();
@@ -117,7 +118,7 @@ impl Lazy<'_> {
 }
 
 impl Automaton {
-    /// What is true of a configuration of these items that is no word.
+    /// The flags of a configuration with these items that is not a word.
     pub(in crate::automaton) fn flags_of(&self, items: &[Item]) -> Flags {
         let tokens = self.has_terminals() && items.iter().any(|item| self.terminal(item.state).is_some());
         Flags { tokens, ..Flags::default() }

@@ -1,5 +1,5 @@
-//! What is known of configurations, for any thread to read without a lock: whether one accepts, and which
-//! configuration follows a byte. One thread at a time adds to it, through [`Cache`](crate::automaton::Cache).
+//! The published properties of configurations, which any thread may read without a lock: whether one accepts, and which
+//! configuration follows a byte. One thread at a time adds to them, through [`Cache`](crate::automaton::Cache).
 
 use super::configuration::ConfigurationId;
 use crate::automaton::program::automaton::Automaton;
@@ -8,44 +8,43 @@ use crate::grammar::ByteSet;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ops::Range;
 
-/// How the successors of a configuration are kept.
+/// How the successors of a configuration are stored.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) enum Row {
     Unknown,
-    /// Only this byte may come; with its successor once it is known.
+    /// Only this byte is possible; with its successor once it is known.
     Single(u8, Option<ConfigurationId>),
-    /// From this entry on there is one a byte class.
+    /// The entries from this index on, one per byte class.
     Dense(u32),
-    /// Each byte has a successor of its own, which is kept with what the configuration remembers.
+    /// Each byte has a successor of its own, which is stored with the histories.
     HistoryDependent,
 }
 
-/// What is true of a configuration beside what may follow.
+/// Properties of a configuration that do not follow from its items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Flags {
     /// The bytes so far are a word.
     pub(in crate::automaton) accepting: bool,
-    /// A name of an object has just been read to its end.
+    /// The last byte has ended the name of an object's member.
     pub(in crate::automaton) named: bool,
-    /// A token may come by its id.
+    /// A token given by its id may be allowed.
     pub(in crate::automaton) tokens: bool,
 }
 
-/// What a matcher asks of a configuration.
+/// The properties of a configuration that a matcher needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The bytes so far are a word.
     pub(crate) is_accepting: bool,
-    /// They are a word, and no longer word begins with them.
+    /// They are a word with which no longer word begins.
     pub(crate) is_final: bool,
-    /// A token may come by its id.
+    /// A token given by its id may be allowed.
     pub(crate) has_tokens: bool,
 }
 
-/// A configuration in 64 bits: from the lowest, the kind of row (2), whether it is a word (1), whether no longer word
-/// begins so (1), whether a name has just ended (1), whether all bytes have one successor (1),
-/// whether a token may come by its id (1), the byte of a single row (bits 8
-/// to 15), its successor or the dense row (32 to 63).
+/// A configuration in 64 bits. From the lowest: the kind of row (2 bits), whether it is a word (1), whether no byte may
+/// follow (1), whether a name has just ended (1), whether all bytes have one successor (1), whether a token may be
+/// given by its id (1), the byte of a single row (bits 8 to 15), and its successor or the dense row (bits 32 to 63).
 #[derive(Clone, Copy)]
 struct Packed(u64);
 
@@ -55,7 +54,7 @@ impl Packed {
     const NAMED: u64 = 16;
     const ALIKE: u64 = 32;
     const TOKENS: u64 = 64;
-    /// All that is no row.
+    /// All flags, that is, everything except the row.
     const FLAGS: u64 = Packed::ACCEPTING | Packed::LAST | Packed::NAMED | Packed::ALIKE | Packed::TOKENS;
 
     fn row(self) -> Row {
@@ -82,7 +81,7 @@ impl Packed {
     }
 }
 
-/// A successor as it is stored: 0 where it is not known.
+/// A successor as it is stored: 0 if unknown.
 fn entry(next: Option<ConfigurationId>) -> u32 {
     next.map_or(0, |next| next.0 + 1)
 }
@@ -103,13 +102,14 @@ impl Dense<'_> {
         self.entry(automaton.class_of(byte))
     }
 
-    /// That after the bytes of a class.
+    /// The configuration after the bytes of a class, if it is known.
     #[inline]
     pub(in crate::automaton) fn entry(self, class: usize) -> Option<ConfigurationId> {
         known(self.0.get(class)?.load(Ordering::Acquire))
     }
 
-    /// The classes that are not known to have the successor of the class before them, and those that are known to be dead.
+    /// The classes that are not known to have the successor of the class before them, and the classes that are known to
+    /// be dead.
     pub(in crate::automaton) fn changes(self) -> (ByteSet, ByteSet) {
         const DEAD: u32 = ConfigurationId::DEAD.0 + 1;
         let (mut changes, mut dead) = ([0; 4], [0; 4]);
@@ -125,7 +125,7 @@ impl Dense<'_> {
         (ByteSet::from_words(changes), ByteSet::from_words(dead))
     }
 
-    /// Whether the bytes of a class and those of the class before it are known to have the same successor.
+    /// Whether the bytes of a class are known to have the same successor as those of the class before.
     #[inline]
     pub(in crate::automaton) fn is_as_before(self, class: usize) -> bool {
         let Some([before, after]) = class.checked_sub(1).and_then(|before| self.0.get(before..=class)) else {
@@ -136,7 +136,7 @@ impl Dense<'_> {
     }
 }
 
-/// What is known of configurations so far.
+/// The published transitions and properties of configurations.
 #[derive(Debug, Default)]
 pub(crate) struct Transitions {
     configurations: AppendVec<AtomicU64>,
@@ -155,13 +155,13 @@ impl Transitions {
         self.packed(id).0 & Packed::ACCEPTING != 0
     }
 
-    /// Whether the bytes so far are a word, and no longer word begins with them.
+    /// Whether the bytes so far are a word with which no longer word begins.
     pub(crate) fn is_final(&self, id: ConfigurationId) -> bool {
         let both = Packed::ACCEPTING | Packed::LAST;
         self.packed(id).0 & both == both
     }
 
-    /// What a matcher asks of a configuration.
+    /// The properties of a configuration that a matcher needs.
     #[inline]
     pub(crate) fn facts(&self, id: ConfigurationId) -> Facts {
         let Packed(bits) = self.packed(id);
@@ -179,13 +179,13 @@ impl Transitions {
         }
     }
 
-    /// Whether a token may come by its id.
+    /// Whether a token given by its id may be allowed.
     #[inline]
     pub(crate) fn has_tokens(&self, id: ConfigurationId) -> bool {
         self.packed(id).0 & Packed::TOKENS != 0
     }
 
-    /// Whether the last byte has ended a name of an object.
+    /// Whether the last byte has ended the name of an object's member.
     #[inline]
     pub(crate) fn is_named(&self, id: ConfigurationId) -> bool {
         self.packed(id).0 & Packed::NAMED != 0
@@ -202,13 +202,13 @@ impl Transitions {
         known(self.rows.get(row as usize + class)?.load(Ordering::Acquire))
     }
 
-    /// A dense row: an entry a byte class.
+    /// A dense row: one entry per byte class.
     #[inline]
     pub(crate) fn dense(&self, row: u32, automaton: &Automaton) -> Dense<'_> {
         Dense(self.rows.slice(row as usize, automaton.class_count()))
     }
 
-    /// The run of classes around one that are known to have the same successor, as far as it is `within` some classes.
+    /// The run of classes around `class`, limited to `within`, that are known to have the same successor.
     pub(in crate::automaton) fn run(
         &self,
         row: Dense<'_>,
@@ -230,7 +230,7 @@ impl Transitions {
         self.packed(id).0 & Packed::ALIKE != 0
     }
 
-    /// Says that all bytes have the same successor.
+    /// Records that all bytes have the same successor.
     pub(in crate::automaton) fn set_alike(&self, id: ConfigurationId) {
         self.configurations.entry(id.index()).fetch_or(Packed::ALIKE, Ordering::Release);
     }
@@ -251,7 +251,7 @@ impl Transitions {
         }
     }
 
-    /// Adds a configuration whose successors are not known. `last` says that no byte may come.
+    /// Adds a configuration with unknown successors. `last` says that no byte may follow.
     pub(in crate::automaton) fn add(&self, id: ConfigurationId, flags: Flags, last: bool) {
         let flags = (u64::from(flags.accepting) * Packed::ACCEPTING)
             | (u64::from(flags.named) * Packed::NAMED)
@@ -260,7 +260,7 @@ impl Transitions {
         self.configurations.entry(id.index()).store(flags, Ordering::Release);
     }
 
-    /// Makes a dense row from `from` on, where there is room; returns it and the end of it.
+    /// Allocates a dense row at the first possible index from `from` on; returns its start and its end.
     pub(in crate::automaton) fn new_row(&self, from: u32, classes: usize) -> (u32, u32) {
         let row = AppendVec::<AtomicU32>::room(from as usize, classes);
         self.rows.entry(row);
@@ -272,7 +272,7 @@ impl Transitions {
         self.configurations.entry(id.index()).store(packed.0, Ordering::Release);
     }
 
-    /// Stores the successor after the bytes of some classes.
+    /// Stores the successor of the bytes of some classes.
     pub(in crate::automaton) fn fill(&self, row: u32, low: usize, high: usize, next: ConfigurationId) {
         for entry in self.rows.slice(row as usize + low, high + 1 - low) {
             entry.store(self::entry(Some(next)), Ordering::Release);

@@ -1,4 +1,4 @@
-//! The work list of a closure.
+//! The worklist of a closure.
 
 use super::configuration::{Item, StackSetId};
 use super::stack_set::StackSets;
@@ -8,25 +8,26 @@ use crate::automaton::register::unique::memory::HistoryTrace;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Beyond this many states a hash index takes the place of a linear look.
+/// With more states than this, a hash index replaces linear scans.
 pub(in crate::automaton) const LINEAR: usize = 24;
 
-/// The work list of one closure.
+/// The worklist of one closure.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) visited: Vec<Item>,
     pub(in crate::automaton) index: FxHashMap<StateId, usize>,
     pub(in crate::automaton) work: Vec<Item>,
-    /// Starts to enter in the second phase, with their ranks, while there are at most [`LINEAR`].
+    /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`].
     pub(in crate::automaton) calls: Vec<(u32, Item)>,
-    /// How many calls were added to them.
+    /// The number of calls added to them.
     pub(in crate::automaton) added_calls: usize,
-    /// All of them in the order of their ranks, with what is below them, from when there are more until all are entered.
+    /// All calls in order of their ranks, with the stacks below. Used once there are too many for `calls`, until all
+    /// are entered.
     pub(in crate::automaton) many_calls: BTreeMap<(u32, StateId), Vec<StackSetId>>,
     pub(in crate::automaton) accepting: bool,
-    /// Whether a name was read to its end.
+    /// Whether the name of an object's member has ended.
     pub(in crate::automaton) named: bool,
-    /// What was read, where lists of different items remember it.
+    /// The history, for lists of different items.
     pub(in crate::automaton) trace: HistoryTrace,
 }
 
@@ -43,17 +44,17 @@ impl Closure {
         self.trace.clear();
     }
 
-    /// Before it is closed: it takes the history to know what follows if that is so of what has moved.
+    /// Called before closing: the result is unknown if the history is needed for some state that was moved.
     pub(in crate::automaton) fn doubt(&mut self, stacks: &StackSets) {
         self.trace.unknown |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
     }
 
-    /// The states reached.
+    /// The states reached so far.
     pub(in crate::automaton) fn states(&self) -> &[Item] {
         &self.visited
     }
 
-    /// The leaf states reached.
+    /// The leaf states reached so far.
     pub(in crate::automaton) fn leaves<'a>(
         &'a self,
         automaton: &'a Automaton,

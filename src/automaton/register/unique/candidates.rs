@@ -1,12 +1,12 @@
-//! Which of the values that came an item may still become.
+//! The earlier values that an item may still become.
 //!
-//! Strings are followed all at once, as a set that narrows with every character. Other values are followed one by one.
+//! Strings are tracked together, as a set that shrinks with every character. Other values are tracked one by one.
 
 use super::seen_list::ListId;
 use crate::collections::string_set::SetId;
 use crate::json::string::JsonStringDecoder;
 
-/// Values that came, and a text in the making that may become one of them. It is told the text byte by byte.
+/// Earlier values, and the text read so far of an item that may become one of them. The text is added byte by byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidates {
     pub(super) strings: Strings,
@@ -18,20 +18,20 @@ pub(super) enum Strings {
     None,
     /// Before the first quote.
     All(SetId),
-    /// What is left of those that begin alike.
+    /// The remaining suffixes of strings that begin with the text read.
     Within(JsonStringDecoder, SetId),
-    /// After the last quote of one.
+    /// After the last quote of a string.
     Whole,
 }
 
 impl Candidates {
-    /// Before the first byte.
+    /// The state before the first byte.
     pub(super) fn new(strings: SetId, others: ListId) -> Candidates {
         let strings = if strings == SetId::EMPTY { Strings::None } else { Strings::All(strings) };
         Candidates { strings, others }
     }
 
-    /// Whether there are none.
+    /// Whether no candidates are left.
     pub(super) fn is_empty(&self) -> bool {
         self.strings == Strings::None && self.others == ListId::EMPTY
     }

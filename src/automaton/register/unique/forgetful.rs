@@ -1,9 +1,9 @@
-//! Configurations that do not remember: what may come in them is what may come whatever items were seen.
+//! Forgetful configurations: they do not remember items, and allow what is allowed whatever items were seen.
 //!
-//! The frame of a list whose item is open then only says whether the list may end and go on after this item. An item
-//! that begins later in the same text might be the same as one that came; it takes the history to know, so a forgetful
-//! configuration ends in [`ConfigurationId::UNKNOWN`] after such an item, or before it where the beginning may matter too.
-//! So forgetful configurations have the masks that strings and objects have anywhere, and few tokens are left to be examined
+//! The frame of a list whose item is open then only says whether the list may end or continue after this item. An item
+//! that begins later in the same text might equal an earlier one, which only the history tells. So a forgetful
+//! configuration ends in [`ConfigurationId::UNKNOWN`] after such an item, or at its beginning if its prefix may matter
+//! too. Thus forgetful configurations have the usual masks of strings and objects, and few tokens remain to be examined
 //! one by one.
 
 use super::candidates::Candidates;
@@ -17,33 +17,33 @@ use crate::error::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Items that are open in a configuration and may become values that came.
+/// The open items of a configuration that may become earlier values.
 #[derive(Clone, Debug)]
 pub(crate) struct Watches(SmallVec<[Watch; 1]>);
 
 impl Cache {
-    /// Whether the configuration remembers what was read. Bytes of one class may then lead to different ones.
+    /// Whether the configuration depends on the history. Bytes of one class may then have different successors.
     #[inline]
     pub(crate) fn is_history_dependent(&self, id: ConfigurationId) -> bool {
         self.history(id) != HistoryId::NONE
     }
 
-    /// Whether what may come depends on which items came.
+    /// Whether the allowed continuations depend on the items seen.
     pub(crate) fn remembers_items(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.remembers_items(item.stack))
     }
 
-    /// Whether an item begins, whose bytes lead to what it takes the history to know.
+    /// Whether an item begins whose bytes have successors that depend on the history.
     pub(crate) fn is_doubtful(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.is_doubtful(item.stack))
     }
 
-    /// Whether an item is open after which it takes the history to know: a token may end with it and not be allowed.
+    /// Whether an item is open after which the history is needed: a token that ends with it may not be allowed.
     pub(crate) fn may_become_unknown(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.is_unknown(item.stack))
     }
 
-    /// The value that stands for the items seen where nothing is remembered.
+    /// The value that replaces the items seen in a forgetful configuration.
     fn forgetful_value(&self, automaton: &Automaton, value: FrameValue) -> FrameValue {
         let Some(seen) = value.seen_items() else { return value };
         let seen = self.memory.get(seen);
@@ -75,7 +75,7 @@ impl Cache {
         found
     }
 
-    /// Takes an open item out of the stacks of a configuration, with all that stands on it.
+    /// Removes an open item from the stacks of a configuration, with all frames above it.
     pub(super) fn remove_item(&mut self, items: &mut Vec<Item>, value: FrameValue) {
         let mut known = FxHashMap::default();
         items.retain_mut(|item| {
@@ -86,7 +86,7 @@ impl Cache {
         });
     }
 
-    /// The stacks with other values in place of the items seen; stacks for which `value` gives none are left out.
+    /// The stacks with other values in place of the items seen; stacks for which `value` returns `None` are removed.
     pub(super) fn rewrite(
         &mut self,
         root: StackSetId,
@@ -121,7 +121,7 @@ impl Cache {
         known.get(&root).copied().flatten()
     }
 
-    /// The values that the open items of a configuration may become and must not.
+    /// The values that the open items of a configuration may become and must not equal.
     pub(crate) fn watches_of(&self, id: ConfigurationId) -> Watches {
         let watches = self.memory.watches.get(&id);
         Watches(watches.iter().flat_map(|watches| watches.iter()).copied().collect())
@@ -129,7 +129,8 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The configuration without what it remembers. Whatever it allows, this one does, but for what is unknown.
+    /// The forgetful form of a configuration. It allows everything that the configuration allows, except for what is
+    /// unknown.
     pub(crate) fn forgetful(&mut self, id: ConfigurationId) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if !self.remembers_items(id) {
@@ -150,7 +151,7 @@ impl Lazy<'_> {
         Ok(self.intern(&items, flags, HistoryId::NONE))
     }
 
-    /// What is left of a likeness after one more byte, if anything is.
+    /// The watches that remain after one more byte; `None` if none remain.
     pub(crate) fn advance_watches(&mut self, watches: &Watches, byte: u8) -> Result<Option<Watches>> {
         let mut left = SmallVec::new();
         for watch in &watches.0 {
@@ -165,7 +166,8 @@ impl Lazy<'_> {
         Ok((!left.is_empty()).then_some(Watches(left)))
     }
 
-    /// Whether some item is one that came, or can only become one: then what may follow is not what may follow others.
+    /// Whether some item equals an earlier one, or can only become one: then its continuations differ from those of
+    /// other items.
     pub(crate) fn is_decisive(&mut self, watches: &Watches) -> Result<bool> {
         for watch in &watches.0 {
             if self.memory.is_equal(&watch.candidates) || !self.may_differ(watch.item, &watch.candidates)? {

@@ -1,4 +1,4 @@
-//! What lists of unique items remember: histories, values seen, watches.
+//! The memory of lists of unique items: histories, values seen, watches.
 
 use super::candidates::{Candidates, Strings};
 use super::seen_list::{ListId, SeenLists};
@@ -14,29 +14,29 @@ use hashbrown::DefaultHashBuilder;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The id of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct HistoryId(u32);
 
 impl HistoryId {
-    /// Nothing is remembered.
+    /// No history is recorded.
     pub(in crate::automaton) const NONE: HistoryId = HistoryId(0);
-    /// Nothing was read yet.
+    /// An empty history.
     pub(in crate::automaton) const EMPTY: HistoryId = HistoryId(1);
 }
 
-/// What was read; of JSON texts without the white space between their parts, as items that differ in it are the same.
+/// The text read, as a list of bytes. In JSON texts, white space between parts is left out, since items that differ
+/// only in it are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct History {
-    /// Before the last byte.
+    /// The history before the last byte.
     before: HistoryId,
     byte: u8,
-    /// How many bytes there are.
+    /// The number of bytes.
     length: u32,
     place: Place,
 }
 
-/// Where a history ends.
+/// The position in JSON at the end of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     Outside,
@@ -55,72 +55,72 @@ impl Place {
     }
 }
 
-/// How far a list has come.
+/// The state of a list: the items seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct SeenItems {
     pub(in crate::automaton) list: u32,
-    /// The strings that came, by their characters.
+    /// The set of strings seen, decoded.
     pub(in crate::automaton) strings: SetId,
-    /// The other values that came, by their ids, and as a list.
+    /// The other values seen: as a set of ids, and as a list.
     pub(in crate::automaton) others: SetId,
     pub(in crate::automaton::register::unique) followed: ListId,
     pub(in crate::automaton) count: u32,
-    /// Where on the history the item began.
+    /// The position on the history at which the item began.
     pub(in crate::automaton) start: u32,
 }
 
-/// An item that may still become one that was seen.
+/// An item that may still become an earlier value.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct Watch {
     /// The value of its frame.
     pub(in crate::automaton) value: FrameValue,
-    /// The item alone, without the list.
+    /// The configuration of the item alone, without the list.
     pub(in crate::automaton) item: ConfigurationId,
-    /// The values that it may become.
+    /// The earlier values that it may become.
     pub(in crate::automaton::register::unique) candidates: Candidates,
 }
 
-/// What the lists of a grammar remember.
+/// The memory of all lists of a grammar.
 #[derive(Debug)]
 pub(in crate::automaton) struct Memory {
     pub(in crate::automaton) values: Values,
-    /// Of what came.
+    /// The sets of values seen.
     pub(in crate::automaton::register::unique) sets: StringSets,
     pub(in crate::automaton::register::unique) followed: SeenLists,
-    /// Items alone, from which endlessly many values can come or not.
+    /// Configurations of items alone, with whether endlessly many values can follow.
     pub(in crate::automaton::register::unique) free: FxHashMap<ConfigurationId, Freedom>,
-    /// Items alone and the values that they may become, from which another can come or not.
+    /// Configurations of items alone with candidates, and whether another value can follow.
     pub(in crate::automaton::register::unique) elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
-    /// Lists whose items are free as long as they are not done, or not; `None` where that is to be found out.
+    /// Lists, and whether their items are free until they end; `None` if this is still to be computed.
     pub(in crate::automaton) free_lists: FxHashMap<u32, Option<bool>>,
-    /// How many searches for another item run, each within the one before.
+    /// The number of nested searches for another item.
     pub(in crate::automaton::register::unique) searches: usize,
     pub(in crate::automaton) new_lists: Vec<u32>,
     seen_items: Interner<SeenItems>,
     histories: Interner<History, DefaultHashBuilder>,
     pub(in crate::automaton) watches: FxHashMap<ConfigurationId, Arc<[Watch]>>,
     pub(in crate::automaton) watch_bytes: usize,
-    /// Successors of the configurations that have a history.
+    /// The successors of configurations that depend on the history.
     pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
-    /// Stacks without what they remember.
+    /// Sets of stacks in their forgetful form.
     pub(in crate::automaton) forgetful: FxHashMap<StackSetId, Option<StackSetId>>,
 }
 
-/// What a closure knows of lists.
+/// The part of a closure that concerns lists of unique items.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct HistoryTrace {
-    /// What was read, if it will be remembered.
+    /// The text read, if it will be remembered.
     pub(in crate::automaton) history: HistoryId,
-    /// Whether the step began in an item, or what follows is joined to a configuration that did.
+    /// Whether the step began inside an item, or the closure includes a configuration that did.
     pub(in crate::automaton) remembers: bool,
     pub(in crate::automaton) watches: Vec<Watch>,
     /// Whether an item begins.
     pub(in crate::automaton) begins: bool,
-    /// The values of frames of the items that begin where others came.
+    /// The values of frames of items that begin after other items.
     pub(in crate::automaton) begun: Vec<FrameValue>,
-    /// Whether the outcome depends on the history.
+    /// Whether the result depends on the history.
     pub(in crate::automaton) depends: bool,
-    /// Whether it takes the history to know the outcome, and there is none.
+    /// Whether the result depends on a history that is not recorded.
     pub(in crate::automaton) unknown: bool,
 }
 
@@ -135,7 +135,7 @@ impl HistoryTrace {
         self.unknown = false;
     }
 
-    /// Whether what was read is part of what follows.
+    /// Whether the text read is part of the result.
     pub(in crate::automaton) fn is_begun(&self) -> bool {
         self.remembers
     }
@@ -194,7 +194,7 @@ impl Memory {
         *self.seen_items.get(seen.0)
     }
 
-    /// A history with one more byte, unless that is white space between the parts of JSON texts.
+    /// A history with one more byte. If `is_json` is set, white space between the parts of JSON texts is left out.
     pub(in crate::automaton) fn append(&mut self, history: HistoryId, byte: u8, is_json: bool) -> HistoryId {
         let History { length, place, .. } = *self.histories.get(history.0);
         if is_json && place == Place::Outside && matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
@@ -208,7 +208,7 @@ impl Memory {
         self.histories.get(history.0).length
     }
 
-    /// What is on a history from a place on.
+    /// The text of a history from a position on.
     pub(in crate::automaton) fn text(&self, history: HistoryId, start: u32) -> Vec<u8> {
         let mut text = Vec::new();
         let mut at = history;
@@ -221,12 +221,12 @@ impl Memory {
         text
     }
 
-    /// The values of items that came, before the first byte of another.
+    /// The values seen by a list, as candidates before the first byte of another item.
     pub(in crate::automaton::register::unique) fn values_seen(&self, seen: &SeenItems) -> Candidates {
         Candidates::new(seen.strings, seen.followed)
     }
 
-    /// What came, with one more item; nothing if it came before.
+    /// The items seen with one more item; `None` if it equals an earlier one.
     pub(in crate::automaton) fn with_value(&mut self, before: SeenItems, text: &[u8]) -> Option<SeenItems> {
         let id = self.values.read(text);
         let own = id.to_be_bytes();
@@ -248,29 +248,29 @@ impl Memory {
     }
 }
 
-/// How many values begin with what was read of an item.
+/// How many values begin with the text read of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) enum Freedom {
-    /// Not endlessly many, as far as is known.
+    /// Not endlessly many, or this is unknown.
     No,
-    /// Endlessly many numbers, if not the exponent of a number is being read.
+    /// Endlessly many numbers, unless the exponent of a number is being read.
     Digits,
     /// Endlessly many.
     Letters,
 }
 
 impl Memory {
-    /// Whether the text is a whole spelling of one of the values.
+    /// Whether the text is a complete spelling of one of the values.
     pub(super) fn is_equal(&self, candidates: &Candidates) -> bool {
         candidates.strings == Strings::Whole || self.followed.is_equal(candidates.others)
     }
 
-    /// Whether the text stands in the exponent of a number that is one of the values.
+    /// Whether the text ends in the exponent of a number among the values.
     pub(super) fn is_in_exponent(&self, candidates: &Candidates) -> bool {
         self.followed.is_in_exponent(candidates.others)
     }
 
-    /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
+    /// Merges all numbers with more zeros than a bound, so that a search that reads only zeros terminates.
     pub(super) fn widened(&mut self, candidates: Candidates) -> Candidates {
         Candidates { others: self.followed.widened(&self.values, candidates.others), ..candidates }
     }

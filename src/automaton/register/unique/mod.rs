@@ -1,15 +1,15 @@
 //! Lists of different items at run time.
 //!
-//! An item may end unless its value was seen before in its list. So a configuration inside an item remembers what was
-//! read since the outermost such item began, its **history**; all of its stacks have read the same, so one is enough. The
-//! value of the list's frame is the **items seen**: their values, how many, and where on the history the open item
-//! began. Between items nothing is on the history, if no outer item is open.
+//! An item may end unless its value was seen before in its list. So a configuration inside an item remembers the text
+//! read since the outermost such item began: its **history**. All of its stacks have read the same text, so one history
+//! is enough. The value of the list's frame is the **items seen**: their values, their number, and the position on the
+//! history at which the open item began. Between items the history is empty if no outer item is open.
 //!
-//! What was read of an item matters only as long as it may become a value that was seen. Those values are followed beside
-//! the configuration ([`Watch`], `candidates.rs`, `seen_list.rs`). If none is left, every continuation is allowed. Before that, a byte
-//! is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
+//! The text of an item matters only while it may become an earlier value. Those values are tracked next to the
+//! configuration ([`Watch`], `candidates.rs`, `seen_list.rs`). If none is left, every continuation is allowed. Before
+//! that, a byte is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
 //!
-//! Masks are made of configurations that do not remember (`forgetful.rs`).
+//! Masks are computed from forgetful configurations (`forgetful.rs`).
 
 mod candidates;
 mod forgetful;
@@ -37,7 +37,7 @@ pub(crate) use forgetful::{WatchedItem, Watches};
 use rustc_hash::FxHashMap;
 
 impl Cache {
-    /// Keeps what must be followed beside a configuration.
+    /// Stores the watches of a configuration.
     pub(in crate::automaton) fn keep_watches(&mut self, id: ConfigurationId, trace: &HistoryTrace) {
         if self.history(id) == HistoryId::NONE
             || trace.watches.is_empty()
@@ -49,7 +49,7 @@ impl Cache {
         self.memory.watches.insert(id, trace.watches.as_slice().into());
     }
 
-    /// Where all open items begin at the end of a history, what is on it does not matter: an empty one takes its place.
+    /// If all open items begin at the end of a history, its text does not matter: it is replaced by the empty history.
     fn begin_anew(&mut self, history: HistoryId, items: &mut [Item], watches: &mut Vec<Watch>) -> HistoryId {
         let length = self.memory.length(history);
         let open = self.open_items(items);
@@ -77,7 +77,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Begins the step of a configuration that remembers: the byte is put on its history.
+    /// Starts a step of a configuration that depends on the history: appends the byte to the history.
     pub(in crate::automaton) fn trace_byte(
         &mut self,
         id: ConfigurationId,
@@ -101,7 +101,6 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Begins an item.
     fn begin_item(&mut self, closure: &mut Closure, seen: SeenItems, below: StackSetId) {
         let automaton = self.automaton;
         let list = automaton.unique(seen.list);
@@ -121,7 +120,7 @@ impl Lazy<'_> {
         self.call(closure, list.item(seen.count), stack);
     }
 
-    /// After a separator.
+    /// Continues after a separator.
     fn next_item(&mut self, closure: &mut Closure, list: &UniqueItems, stack: StackSetId) {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
@@ -133,7 +132,7 @@ impl Lazy<'_> {
                     }
                 }
                 FrameValue::BETWEEN_FREE_ITEMS => {
-                    // only its end may be that of an item that came
+                    // only the end of the item may make it equal to an earlier one
                     let stack = self.stacks.push(list.to_return, FrameValue::UNKNOWN, frame.below);
                     self.call(closure, list.further_item(), stack);
                 }
@@ -146,7 +145,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// An item is done, unless it was seen: leave the list if it is long enough, go on if another may come.
+    /// Ends an item, unless its value was seen: leaves the list if it is long enough, and continues if another item is
+    /// possible.
     fn end_item(&mut self, closure: &mut Closure, list: &UniqueItems, frame: Frame) -> Result<()> {
         if frame.value == FrameValue::UNKNOWN {
             closure.trace.unknown = true;
@@ -175,8 +175,8 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Takes out of a closed configuration what can only become values that were seen, and follows what may become one.
-    /// Returns the history, and the alerts.
+    /// Removes from a closed configuration the items that can only become earlier values, and watches those that may
+    /// become one. Returns the history.
     pub(in crate::automaton) fn commit_history(
         &mut self,
         trace: &mut HistoryTrace,
@@ -189,7 +189,7 @@ impl Lazy<'_> {
             }
         }
         watches.retain(|watch| !watch.candidates.is_empty());
-        // where these begin, it is known that there is another
+        // for items that begin here, another value is known to exist
         for &value in &trace.begun {
             let Some(seen) = value.seen_items().map(|seen| self.memory.get(seen)) else { continue };
             let item = self.item_alone(seen.list, seen.count)?;
@@ -203,7 +203,7 @@ impl Lazy<'_> {
         Ok(if remembers { trace.history } else { HistoryId::NONE })
     }
 
-    /// The configuration before an item that comes after this many, without its list.
+    /// The configuration before the item after `count` items, without its list.
     fn item_alone(&mut self, list: u32, count: u32) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         self.start_of(Some(automaton.unique(list).item(count)), false)
@@ -211,22 +211,22 @@ impl Lazy<'_> {
 }
 
 impl UniqueItems {
-    /// Start of the item after this many.
+    /// The start of the item after `count` items.
     fn item(&self, count: u32) -> StateId {
         self.items.get(count as usize).copied().unwrap_or(self.further_item())
     }
 
-    /// Start of the items at places that are not listed.
+    /// The start of the items at places that are not listed.
     fn further_item(&self) -> StateId {
         self.items.last().copied().unwrap_or(StateId::ACCEPT)
     }
 
-    /// Whether the item after this many, and all after it, are such.
+    /// Whether the item after `count` items, and all later ones, are at places that are not listed.
     fn is_further(&self, count: u32) -> bool {
         count as usize + 1 >= self.items.len()
     }
 
-    /// Whether another item may come after this many, as far as the upper bound goes.
+    /// Whether the maximum allows another item after `count` items.
     fn may_go_on(&self, count: u32) -> bool {
         self.max.is_none_or(|max| count < max)
     }
@@ -296,7 +296,7 @@ impl register::Register for UniqueItems {
                 let separators = (rules.at(self.separator), count - 1);
                 rules.add(target, 0, &[(Argument::Node(item), count), separators, (rules.at(self.exit), 1)]);
             }
-            // what follows is asked of the frame
+            // the frame counts what follows
             Role::Next => rules.add(target, 0, &[]),
             // never entered without a frame
             Role::Return | Role::Between | Role::Inside => {}
@@ -317,7 +317,7 @@ impl register::Register for UniqueItems {
         let came = lazy.memory.get(seen).count;
         let between = value.is_between();
         if is_upper {
-            // the first item is unlike none before it
+            // the first item differs from all earlier ones, as there are none
             let is_first = came == 0 && !between;
             return Ok(if is_first && self.min <= 1 { exit } else { ENDLESS });
         }

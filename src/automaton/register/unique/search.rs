@@ -1,7 +1,7 @@
 //! Whether an item can become a value that was not seen.
 //!
-//! Breadth first over the item alone and the values that it may still become. Where it can leave all of them with a byte,
-//! every word from there on is another value; so the search is short, unless few values are left.
+//! The search is over the item alone and the earlier values that it may still become. If some byte rules out all of
+//! them, every word that continues is another value. So the search is short unless few values are left.
 
 use super::candidates::Candidates;
 use super::memory::{Freedom, SeenItems};
@@ -16,26 +16,26 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// White space goes up to this byte. What follows it is examined last: where an item remembers what was read there is no
-/// end of it.
+/// White space is at most this byte. What follows it is examined last: if an item remembers its text, white space never
+/// ends.
 const SPACE: u8 = b' ';
 
-/// What is searched for.
+/// The goal of a search.
 #[derive(Clone, Copy, PartialEq)]
 enum Wanted {
-    /// That there is a word.
+    /// The existence of a word.
     Any,
-    /// A whole word.
+    /// A complete word.
     Whole,
 }
 
 impl Cache {
-    /// Whether an item may end as none of the values.
+    /// Whether an item may end as none of the candidates.
     fn is_new(&self, item: ConfigurationId, candidates: &Candidates) -> bool {
         self.is_accepting(item) && !self.memory.is_equal(candidates)
     }
 
-    /// Keeps that the places on the way to one are as free as it is.
+    /// Records that the places on the path to one are as free as that place.
     fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
         loop {
             self.memory.free.insert(places[on_path].0, freedom);
@@ -48,7 +48,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Whether an item that may still become the values `like` can become another.
+    /// Whether an item that may still become the candidates can become another value.
     pub(super) fn may_differ(&mut self, item: ConfigurationId, candidates: &Candidates) -> Result<bool> {
         let automaton = self.automaton;
         if candidates.is_empty() {
@@ -80,14 +80,14 @@ impl Lazy<'_> {
         Ok(found)
     }
 
-    /// Whether there is an item that is none of those that came.
+    /// Whether an item exists that differs from those seen.
     pub(super) fn is_another(&mut self, after: SeenItems) -> Result<bool> {
         let item = self.item_alone(after.list, after.count)?;
         let candidates = self.memory.values_seen(&after);
         Ok(item != ConfigurationId::DEAD && self.may_differ(item, &candidates)?)
     }
 
-    /// How many different items a list has, counted up to `most`.
+    /// The number of different items of a list, counted up to `most`.
     pub(crate) fn different_items(&mut self, list: u32, most: u32) -> Result<u32> {
         let item = self.item_alone(list, 0)?;
         if self.freedom(item)? != Freedom::No {
@@ -104,7 +104,7 @@ impl Lazy<'_> {
         Ok(most)
     }
 
-    /// The rest of a word that is none of the values `like`, or nothing more than that there is one.
+    /// The rest of a word that is none of the candidates. For [`Wanted::Any`], an empty text if such a word exists.
     fn search(
         &mut self,
         item: ConfigurationId,
@@ -122,7 +122,8 @@ impl Lazy<'_> {
         let mut places = Trail::new((item, candidates));
         let (mut open, mut spaced) = (VecDeque::from([0]), VecDeque::new());
         let mut straight_on = false;
-        // a whole word had better be short; to leave all values behind it may be quicker to go straight on, or not
+        // a complete word should be short; ruling out all candidates may be faster depth first or breadth first, so
+        // alternate
         let mut next = |open: &mut VecDeque<usize>| {
             straight_on = !straight_on && wanted == Wanted::Any;
             if straight_on { open.pop_back() } else { open.pop_front() }
@@ -157,14 +158,14 @@ impl Lazy<'_> {
         Ok(None)
     }
 
-    /// Whether endlessly many values begin with what was read of an item. Where a letter may come again and again, it does
-    /// so in a string, or in what is no JSON; where a digit may, there are endlessly many numbers, if it is not in the
-    /// exponent of zero. `No` if that is not found out soon.
+    /// How many values begin with the text read of an item. If a letter can repeat, it does so in a string or in text
+    /// that is not JSON; if a digit can repeat, there are endlessly many numbers, unless it is in the exponent of zero.
+    /// Returns `No` if this is not found within a bound.
     fn freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
         if let Some(&known) = self.memory.free.get(&item) {
             return Ok(known);
         }
-        // whoever asks again on the way does not know yet
+        // nested queries on the way do not know the answer yet
         self.memory.free.insert(item, Freedom::No);
         let _scope = attribution::enter(Cause::UniqueSearch);
         let freedom = self.find_freedom(item);
@@ -176,7 +177,7 @@ impl Lazy<'_> {
 
     fn find_freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
         let automaton = self.automaton;
-        // each with the place before it, and whether the exponent of a number was begun on the way
+        // each with its predecessor, and whether the exponent of a number was begun on the path
         let mut places = vec![(item, 0, false)];
         let mut seen = FxHashSet::from_iter([item]);
         let mut digits = None;
@@ -218,8 +219,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// Whether endlessly many values begin with whatever was read of an item, as long as it is not done, at the places of
-    /// the list that are not listed. False if that is not found out soon.
+    /// Whether endlessly many values begin with any text of an item at the unlisted places of a list, until the item
+    /// ends. False if this is not found within a bound.
     pub(super) fn is_free_throughout(&mut self, list: u32) -> Result<bool> {
         let automaton = self.automaton;
         let start = automaton.unique(list).further_item();
@@ -242,7 +243,7 @@ impl Lazy<'_> {
         for (from, is_done) in places.into_iter().zip(done) {
             let free = match self.freedom(from)? {
                 Freedom::Letters => true,
-                // no number with an exponent
+                // numbers without an exponent
                 Freedom::Digits => {
                     let (lower, upper) = (self.step(from, b'e')?, self.step(from, b'E')?);
                     lower == ConfigurationId::DEAD && upper == ConfigurationId::DEAD

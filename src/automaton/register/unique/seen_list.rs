@@ -1,8 +1,7 @@
-//! Values that a text may still become, followed one by one, as lists.
+//! Lists of the values that a text may still become, tracked one by one.
 //!
-//! A list is a cell: a value, and the list before it. Lists are interned and a list keeps what is left of it after a
-//! byte, so where one more value came, only that one has to be examined: what is left of the others is known from the
-//! list before.
+//! A list is a cell: a value, and the list before it. Lists are interned, and the list that remains after a byte is
+//! cached. So if one value is added, only that value must be examined: the rest is known from the list before.
 
 use crate::collections::heap::map_bytes;
 use crate::collections::interner::Interner;
@@ -10,7 +9,6 @@ use crate::json::comparison::Comparison;
 use crate::json::value::Values;
 use rustc_hash::FxHashMap;
 
-/// The id of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ListId(u32);
 
@@ -25,14 +23,14 @@ struct Cons {
     comparison: u32,
 }
 
-/// What is true of some value of a list.
+/// Properties that hold for some value of a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct About {
-    /// It was read whole.
+    /// The value was read completely.
     is_equal: bool,
-    /// It is a number whose exponent is being read.
+    /// The value is a number whose exponent is being read.
     in_exponent: bool,
-    /// It is not the same to a search.
+    /// Searches merge the value with others.
     needs_widening: bool,
 }
 
@@ -40,9 +38,9 @@ struct About {
 #[derive(Debug)]
 pub(super) struct SeenLists {
     comparisons: Interner<Comparison>,
-    /// The first one stands for the empty list.
+    /// The first cell represents the empty list.
     cells: Interner<Cons>,
-    /// Per cell: what is true of the list that ends there.
+    /// Per cell, the properties of the list that ends there.
     about: Vec<About>,
     next: FxHashMap<(ListId, u8), ListId>,
     bytes: usize,
@@ -87,7 +85,7 @@ impl SeenLists {
         id
     }
 
-    /// The list of what may still be after one more byte.
+    /// The values that remain possible after one more byte.
     pub(super) fn after(&mut self, values: &Values, list: ListId, byte: u8) -> ListId {
         let mut unknown = Vec::new();
         let mut at = list;
@@ -111,17 +109,17 @@ impl SeenLists {
         left
     }
 
-    /// Whether the text is a whole spelling of one of the values.
+    /// Whether the text is a complete spelling of one of the values.
     pub(super) fn is_equal(&self, list: ListId) -> bool {
         self.about[list.0 as usize].is_equal
     }
 
-    /// Whether the text stands in the exponent of one of the values.
+    /// Whether the text ends in the exponent of one of the values.
     pub(super) fn is_in_exponent(&self, list: ListId) -> bool {
         self.about[list.0 as usize].in_exponent
     }
 
-    /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
+    /// Merges all numbers with more zeros than a bound, so that a search that reads only zeros terminates.
     pub(super) fn widened(&mut self, values: &Values, list: ListId) -> ListId {
         let mut fine = Vec::new();
         let mut at = list;
