@@ -1,25 +1,25 @@
-//! Kinds of characters that may stand in a JSON string (RFC 8259, section 7): digits, small letters and capitals, which
-//! patterns mostly do not distinguish; each other ASCII character by itself; of those beyond ASCII, the signs of
-//! Latin-1, white space, what ends a line, and all others.
+//! Kinds of characters allowed in a JSON string (RFC 8259, section 7). Digits, small letters and capitals are one kind
+//! each, because patterns mostly do not distinguish their members; every other ASCII character is a kind of its own.
+//! Beyond ASCII there are four kinds: the signs of Latin-1, white space, line terminators, and all others.
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequence, Utf8Sequences};
 use std::sync::LazyLock;
 
-/// A kind; there are fewer than 64.
+/// The number of a kind, below 64.
 pub(crate) type CharKind = u8;
 
-/// No kind: control characters, quotes and backslashes.
+/// The value of characters without a kind: control characters, quotes and backslashes.
 const NONE: u8 = u8::MAX;
 
-/// The kinds of several ASCII characters come first.
+/// The kinds with several ASCII characters; they come first.
 const LETTERS_AND_DIGITS: [(u8, u8); 3] = [(b'0', b'9'), (b'A', b'Z'), (b'a', b'z')];
 
-/// Ranges of characters.
+/// Ranges of characters, both ends included.
 type Characters = &'static [(char, char)];
 
-/// The kinds of some characters beyond ASCII: the signs of Latin-1 that are no white space; white space that ends no
-/// line, which `\s` has (ECMA-262, section 12.2; Unicode's `Zs`); what ends a line, which `\s` has and `.` has not (section
-/// 12.3).
+/// The kinds of some characters beyond ASCII: the signs of Latin-1 that are not white space; white space that is not a
+/// line terminator, matched by `\s` (ECMA-262, section 12.2; Unicode's `Zs`); line terminators, matched by `\s` but not
+/// by `.` (section 12.3).
 const SOME: [Characters; 3] = [
     &[('\u{80}', '\u{9F}'), ('\u{A1}', '\u{BF}')],
     &[
@@ -34,10 +34,10 @@ const SOME: [Characters; 3] = [
     &[('\u{2028}', '\u{2029}')],
 ];
 
-/// How many kinds there are beyond ASCII: those, and all others. That of characters that are only begun comes in addition.
+/// The number of kinds beyond ASCII, including that of all others but not that of [incomplete characters](ANY_BEYOND).
 const BEYOND_ASCII: usize = SOME.len() + 1;
 
-/// The characters of each kind, as they are spelled in UTF-8.
+/// Per kind, the UTF-8 sequences of its characters.
 pub(crate) static SPELLED: LazyLock<Vec<Vec<Utf8Sequence>>> = LazyLock::new(|| {
     let ascii = |kind: CharKind| {
         let of_kind = |byte: &u8| kind_of(*byte) == Some(kind);
@@ -47,7 +47,7 @@ pub(crate) static SPELLED: LazyLock<Vec<Vec<Utf8Sequence>>> = LazyLock::new(|| {
     (0..BEYOND).map(ascii).chain(spelled_beyond_ascii()).collect()
 });
 
-/// Those of the kinds beyond ASCII.
+/// The UTF-8 sequences of the kinds beyond ASCII.
 fn spelled_beyond_ascii() -> [Vec<Utf8Sequence>; BEYOND_ASCII] {
     let mut some: Vec<(char, char)> = SOME.iter().copied().flatten().copied().collect();
     some.sort_unstable();
@@ -64,7 +64,7 @@ fn spelled_beyond_ascii() -> [Vec<Utf8Sequence>; BEYOND_ASCII] {
     std::array::from_fn(|group| spelled(SOME.get(group).copied().unwrap_or(&others)))
 }
 
-/// The kind of each ASCII character, and how many kinds there are.
+/// The kind of each ASCII character, and the number of these kinds.
 const OF_AND_COUNT: ([u8; 128], u8) = {
     let mut of = [NONE; 128];
     let mut next = 0;
@@ -91,13 +91,13 @@ const OF_AND_COUNT: ([u8; 128], u8) = {
 
 const OF: [u8; 128] = OF_AND_COUNT.0;
 
-/// The first of the kinds beyond ASCII.
+/// The first kind beyond ASCII.
 const BEYOND: CharKind = OF_AND_COUNT.1;
 
-/// The kind of a character that is only begun, as far as it may be of more than one.
+/// The kind of an incomplete character that may belong to more than one kind.
 const ANY_BEYOND: CharKind = BEYOND + BEYOND_ASCII as CharKind;
 
-/// The kind of an ASCII character.
+/// The kind of an ASCII character; `None` for other bytes and characters without a kind.
 #[inline]
 pub(crate) const fn kind_of(byte: u8) -> Option<CharKind> {
     if !byte.is_ascii() {
@@ -109,7 +109,7 @@ pub(crate) const fn kind_of(byte: u8) -> Option<CharKind> {
     }
 }
 
-/// The kind of a character.
+/// The kind of a character; `None` for ASCII characters without a kind.
 pub(crate) fn kind_of_char(c: char) -> Option<CharKind> {
     if let Some(byte) = u8::try_from(c).ok().filter(u8::is_ascii) {
         return kind_of(byte);
@@ -118,7 +118,7 @@ pub(crate) fn kind_of_char(c: char) -> Option<CharKind> {
     Some(BEYOND + SOME.iter().position(is_in).unwrap_or(SOME.len()) as CharKind)
 }
 
-/// The kind of a character beyond ASCII that begins with some bytes.
+/// The kind of an incomplete character beyond ASCII, given its first bytes.
 pub(crate) fn kind_of_begun(bytes: &[u8]) -> CharKind {
     let begins = |sequence: &Utf8Sequence| {
         sequence.len() > bytes.len()
@@ -140,28 +140,28 @@ impl CharKinds {
     /// All kinds.
     pub(crate) const ALL: CharKinds = CharKinds((1 << (ANY_BEYOND + 1)) - 1);
 
-    /// Those of the ASCII characters.
+    /// The kinds of ASCII characters.
     pub(crate) const ASCII: CharKinds = CharKinds((1 << BEYOND) - 1);
 
-    /// Those of characters that are only begun.
+    /// The kind of incomplete characters.
     const ANY_BEYOND: CharKinds = CharKinds(1 << ANY_BEYOND);
 
-    /// Those of the characters beyond ASCII.
+    /// The kinds of characters beyond ASCII, incomplete ones included.
     const BEYOND: CharKinds = CharKinds(CharKinds::ALL.0 & !((1 << BEYOND) - 1));
 
-    /// The kinds that some of the bytes may begin.
+    /// The kinds of characters that start with any of the bytes.
     pub(crate) fn of_bytes(bytes: impl Iterator<Item = u8>) -> CharKinds {
         let of = |byte| if byte < 0x80 { kind_of(byte).map(CharKinds::of) } else { Some(CharKinds::BEYOND) };
         CharKinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))
     }
 
-    /// Those of groups; with the characters of all kinds beyond ASCII, those that are only begun as well.
+    /// The kinds of groups. If they include a kind beyond ASCII, incomplete characters are added.
     pub(crate) fn of_groups(groups: u64) -> CharKinds {
         let begun = if groups & CharKinds::BEYOND.0 != 0 { CharKinds::ANY_BEYOND.0 } else { 0 };
         CharKinds(groups | begun)
     }
 
-    /// These kinds, as [`of_groups`](CharKinds::of_groups) takes them.
+    /// The kinds as bits, the form that [`of_groups`](CharKinds::of_groups) takes.
     pub(crate) fn groups(self) -> u64 {
         self.0
     }
@@ -182,17 +182,17 @@ impl CharKinds {
         self.0 & other.0 != 0
     }
 
-    /// Those that either set has.
+    /// The kinds in either set.
     pub(crate) fn union(self, other: CharKinds) -> CharKinds {
         CharKinds(self.0 | other.0)
     }
 
-    /// Those that both sets have.
+    /// The kinds in both sets.
     pub(crate) fn intersection(self, other: CharKinds) -> CharKinds {
         CharKinds(self.0 & other.0)
     }
 
-    /// Those that another set has not.
+    /// The kinds that are not in the other set.
     pub(crate) fn difference(self, other: CharKinds) -> CharKinds {
         CharKinds(self.0 & !other.0)
     }
@@ -216,7 +216,7 @@ mod tests {
                 |kind: &CharKind| SPELLED[usize::from(*kind)].iter().any(|sequence| sequence.matches(bytes));
             let of: Vec<CharKind> = (0..ANY_BEYOND).filter(spells).collect();
             assert_eq!(of, Vec::from_iter(kind_of_char(c)), "{c:?}");
-            // one that is begun is either of its kind or of an unknown one
+            // an incomplete character has either the kind of the character or the unknown one
             for end in 1..bytes.len() {
                 let begun = kind_of_begun(&bytes[..end]);
                 assert!(begun == ANY_BEYOND || of == [begun], "{c:?}");

@@ -1,16 +1,16 @@
-//! Loop languages: text that grammars run through character after character, precomputed per vocabulary.
+//! Loop languages: sets of characters that grammars repeat, precomputed per vocabulary.
 //!
-//! Inside a JSON string, a comment or free text, nearly all tokens are allowed, and which are not hardly
-//! depends on the grammar. So for a few standard loops this module computes once
-//! - *inside*: the tokens that stay in the loop from their first byte to their last (they may end in the
-//!   middle of a character);
-//! - *rests*: for the tokens that begin in the loop and leave it, what is left of them after their longest
-//!   prefix inside, as a trie. Many tokens share a rest: of Llama 3.1's 128,000 tokens 123,177 are inside the
-//!   JSON string loop, and the rests of those that leave it make a trie of some thousand nodes;
+//! Inside a JSON string, a comment or free text, nearly all tokens are allowed, and the exceptions hardly depend on the
+//! grammar. For a few standard loops this module computes once
+//! - *accepted*: the tokens that stay in the loop from their first byte to their last (they may end inside a
+//!   character);
+//! - *suffixes*: for the tokens that begin in the loop and leave it, the rest after their longest prefix in the loop,
+//!   as a trie. Many tokens share a suffix: of Llama 3.1's 128,000 tokens, 123,177 are in the JSON string loop, and the
+//!   suffixes of those that leave it make a trie of a few thousand nodes;
 //! - the same by the number of characters ([`ByLength`]), for loops whose rounds are counted (`maxLength`).
 //!
-//! A configuration that comes back to itself on a loop then needs the rests, and the tokens that do not begin
-//! in the loop, but not the trie of all tokens.
+//! For a configuration that returns to itself on a loop, a mask then needs only the suffixes and the tokens that do not
+//! begin in the loop, instead of the trie of all tokens.
 
 mod flat;
 
@@ -23,14 +23,14 @@ use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
 use std::sync::Arc;
 
-/// Ranges of bytes.
+/// Ranges of bytes, both ends included.
 pub(crate) type Ranges = &'static [(u8, u8)];
 
-/// A loop: its ASCII characters, and whether characters beyond ASCII are in it.
+/// A loop: its ASCII characters, and whether it contains all characters beyond ASCII.
 struct Definition {
     ascii: Ranges,
     beyond: bool,
-    /// A byte that tells quickly that a configuration does not loop.
+    /// A byte used to find out quickly that a configuration does not loop.
     probe: u8,
 }
 
@@ -40,19 +40,19 @@ impl Definition {
         ascii.chain(BEYOND_ASCII.iter().copied().filter(|_| self.beyond)).collect()
     }
 
-    /// Whether few tokens begin in the loop, and grammars do not count its rounds.
+    /// Whether few tokens begin in the loop and grammars do not count its rounds.
     fn is_short(&self) -> bool {
         self.probe == b' '
     }
 }
 
-/// The loops, larger ones before those inside them.
+/// The loops; larger ones come before those that they contain.
 const DEFINITIONS: [Definition; 7] = [
     // any text
     Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
     // any text in one line
     Definition { ascii: &[(0x00, 0x09), (0x0B, 0x7F)], beyond: true, probe: b'a' },
-    // the characters of JSON strings (RFC 8259, section 7) that are not escaped
+    // the unescaped characters of JSON strings (RFC 8259, section 7)
     Definition { ascii: &[(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7F)], beyond: true, probe: b'a' },
     // identifiers
     Definition {
@@ -66,10 +66,10 @@ const DEFINITIONS: [Definition; 7] = [
     Definition { ascii: &[(b'\t', b'\n'), (b'\r', b'\r'), (b' ', b' ')], beyond: false, probe: b' ' },
 ];
 
-/// The place of the loop of JSON strings.
+/// The index of the loop of JSON strings.
 const STRING: usize = 2;
 
-/// All its ASCII characters have a kind: a token without a spelling would be taken for an allowed one.
+/// Every ASCII character of this loop must have a kind: a token without a spelling would be taken for an allowed one.
 const _: () = {
     let ranges = DEFINITIONS[STRING].ascii;
     let mut place = 0;
@@ -87,27 +87,27 @@ const _: () = {
 #[derive(Debug)]
 pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
-    /// The larger subtrees of the trie of all tokens.
+    /// Summaries of the larger subtrees of the trie of all tokens.
     pub(crate) subtrees: SubtreeSummaries,
-    /// The tokens inside JSON strings.
+    /// The tokens of the JSON string loop, by kinds of characters.
     pub(crate) class_trie: ClassTrie,
-    /// Short and long tokens, the longest bounds first.
+    /// Divisions into short and long tokens, the greatest bound first.
     pub(crate) lengths: Vec<Lengths>,
     tries: Vec<TokenTrie>,
 }
 
-/// Short and long tokens.
+/// A division of the tokens into short and long ones.
 #[derive(Debug)]
 pub(crate) struct Lengths {
-    /// Short ones have at most this many bytes.
+    /// The greatest length of short tokens, in bytes.
     pub(crate) bytes: u32,
-    /// The short ones, as bits.
+    /// The short tokens, as bits.
     pub(crate) short: Box<[u32]>,
-    /// The long ones, whole.
+    /// The trie of the long tokens.
     pub(crate) long: TrieId,
 }
 
-/// One of a vocabulary's tries: that of all tokens, or the rests of some.
+/// The id of one of a vocabulary's tries: that of all tokens, or one of suffixes or of some tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TrieId(u16);
 
@@ -116,37 +116,37 @@ impl TrieId {
     pub(crate) const ALL: TrieId = TrieId(0);
 }
 
-/// One loop, for one vocabulary.
+/// A loop language for one vocabulary.
 #[derive(Debug)]
 pub(crate) struct LoopLanguage {
-    /// Its ASCII characters.
+    /// The ASCII characters of the loop.
     pub(crate) ascii: Ranges,
-    /// Whether all characters beyond ASCII are in it.
+    /// Whether the loop contains all characters beyond ASCII.
     pub(crate) beyond: bool,
     pub(crate) transitions: Vec<Transition>,
     pub(crate) probe: u8,
     /// Whether a byte begins a character of the loop.
     pub(crate) first_bytes: [bool; 256],
-    /// The tokens that stay inside, as bits.
+    /// The tokens that stay in the loop, as bits.
     pub(crate) accepted: Arc<[u32]>,
-    /// Of a loop that few tokens begin in and whose characters have one byte: the nodes of the trie of all tokens that
-    /// follow a node inside.
+    /// For [short](Definition::is_short) loops: the nodes of the trie of all tokens whose parent has a non-empty path
+    /// in the loop.
     pub(crate) places: Option<Vec<u32>>,
-    /// Per state: the rests of the tokens that leave the loop there, if there are any.
+    /// Per state, the suffixes of the tokens that leave the loop there, if there are any.
     pub(crate) suffixes: Suffixes,
-    /// The tokens that leave the loop, whole, by the [group](leaving_group) of the byte that they leave it with.
+    /// The tokens that leave the loop, whole, by the [group](escape_group) of the byte with which they leave.
     pub(crate) escaping: [Option<TrieId>; ESCAPES],
-    /// Nothing for loops that grammars do not count.
+    /// `None` for loops that grammars do not count.
     pub(crate) by_length: Option<ByLength>,
 }
 
-/// Per state: rests of tokens.
+/// Per state, a trie of token suffixes.
 pub(crate) type Suffixes = Vec<Option<TrieId>>;
 
-/// Groups of tokens that leave a loop, by the byte that they leave it with.
+/// The number of groups of tokens that leave a loop, by the byte with which they leave.
 pub(crate) const ESCAPES: usize = 3;
 
-/// The group of a byte: quotes, backslashes, all others.
+/// The group of a byte: quotes, backslashes, or all others.
 pub(crate) fn escape_group(byte: u8) -> usize {
     match byte {
         b'"' => 0,
@@ -158,13 +158,13 @@ pub(crate) fn escape_group(byte: u8) -> usize {
 /// The tokens that begin in a loop, by the number of their characters in it.
 #[derive(Debug)]
 pub(crate) struct ByLength {
-    /// The tokens inside of `n` characters, one that is only begun included, are
-    /// `inside[starts[n]..starts[n + 1]]`; `n` is at most [`MAX_CHARS`].
+    /// The accepted tokens of `n` characters, an incomplete one included, are `accepted[starts[n]..starts[n + 1]]`; `n`
+    /// is at most [`MAX_CHARS`].
     pub(crate) accepted: Vec<u32>,
     pub(crate) starts: Vec<usize>,
-    /// All of them as bits.
+    /// The tokens of `accepted`, as bits.
     pub(crate) words: Arc<[u32]>,
-    /// By the number of whole characters before they leave: the rests of tokens.
+    /// The suffixes of tokens, by the number of complete characters before they leave.
     pub(crate) suffixes: Vec<Suffixes>,
     /// The tokens of more characters, whole.
     pub(crate) longer: Option<TrieId>,
@@ -174,15 +174,15 @@ pub(crate) struct ByLength {
 struct LoopPrefix<'v> {
     token: TokenId,
     bytes: &'v [u8],
-    /// Whole characters, and the state after the last byte inside.
+    /// The number of complete characters, and the state after the last byte in the loop.
     characters: usize,
     state: usize,
-    /// How many bytes are inside.
+    /// The number of bytes in the loop.
     length: usize,
 }
 
 impl Loops {
-    /// All loops of a vocabulary.
+    /// Computes all loops of a vocabulary.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Loops {
         let mut tries = Vec::new();
         let languages: Vec<LoopLanguage> = DEFINITIONS
@@ -208,7 +208,7 @@ impl Loops {
         &self.languages[STRING]
     }
 
-    /// A trie, unless it is that of all tokens.
+    /// A trie by id; `None` for that of all tokens.
     pub(crate) fn trie(&self, id: TrieId) -> Option<&TokenTrie> {
         self.tries.get(usize::from(id.0).checked_sub(1)?)
     }
@@ -224,7 +224,7 @@ impl Loops {
 }
 
 impl LoopLanguage {
-    /// What a loop is whatever the vocabulary, with no tokens.
+    /// The parts of a loop that do not depend on a vocabulary; no tokens.
     fn of(definition: &Definition) -> LoopLanguage {
         let transitions = definition.transitions();
         let next = table(&transitions);
@@ -268,7 +268,7 @@ impl LoopLanguage {
     }
 }
 
-/// Per state and byte: the state after it, if the loop goes on.
+/// Per state and byte, the next state, if the loop continues.
 type Table = [[Option<usize>; 256]; STATES];
 
 fn table(transitions: &[Transition]) -> Table {
@@ -280,9 +280,9 @@ fn table(transitions: &[Transition]) -> Table {
     next
 }
 
-/// At most this many nodes the tries of an index have, where that of all tokens has `nodes`.
+/// An upper bound on the nodes of all tries of an index, given that the trie of all tokens has `nodes`.
 pub(super) fn nodes_at_most(vocabulary: &Vocabulary, nodes: usize) -> usize {
-    // the prefixes of some whole tokens are among those of all, whatever kinds their characters are spelled by
+    // prefixes of some whole tokens are among the prefixes of all, also when spelled in kinds of characters
     let of_whole = |bytes: usize| bytes.min(nodes);
     let (mut all, mut long, mut quoted) = (0usize, [0usize; SHORT.len()], 0usize);
     for (_, bytes) in vocabulary.tokens() {
@@ -311,7 +311,7 @@ pub(super) fn nodes_at_most(vocabulary: &Vocabulary, nodes: usize) -> usize {
 }
 
 impl<'v> LoopPrefix<'v> {
-    /// Nothing if the token does not begin in the loop.
+    /// `None` if the token does not begin in the loop.
     fn new(next: &Table, token: TokenId, bytes: &'v [u8]) -> Option<LoopPrefix<'v>> {
         let (mut state, mut length, mut characters) = (0, 0, 0);
         while let Some(to) = bytes.get(length).and_then(|&byte| next[state][usize::from(byte)]) {
@@ -326,12 +326,12 @@ impl<'v> LoopPrefix<'v> {
         self.length == self.bytes.len()
     }
 
-    /// Characters, one that is only begun included.
+    /// The number of characters, an incomplete one included.
     fn begun(&self) -> usize {
         self.characters + usize::from(self.state != 0)
     }
 
-    /// Whether the number of its characters is precomputed.
+    /// Whether the token is precomputed by its number of characters.
     fn is_counted(&self) -> bool {
         if self.is_inside() { self.begun() <= MAX_CHARS } else { self.characters <= MAX_CHARS }
     }
@@ -363,21 +363,21 @@ impl ByLength {
     }
 }
 
-/// Keeps the trie of byte strings in order, if there are any.
+/// Adds the trie of some sorted byte strings; `None` if there are none.
 fn add_trie(strings: &[(&[u8], TokenId)], tries: &mut Vec<TokenTrie>) -> Option<TrieId> {
     if strings.is_empty() {
         return None;
     }
     tries.push(TokenTrie::from_sorted(strings));
-    // some thousand at most: loops times characters times states
+    // at most a few thousand: loops times characters times states
     Some(TrieId(tries.len() as u16))
 }
 
-/// The tokens of at most this many bytes and those of more; `None` if there are none of more.
+/// Divides the tokens by length in bytes; `None` if no token is longer than the bound.
 fn lengths(bytes: u32, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> Option<Lengths> {
     let is_short = |text: &[u8]| text.len() <= bytes as usize;
     let (short, mut long): (Vec<_>, Vec<_>) = vocabulary.tokens().partition(|(_, text)| is_short(text));
-    // tokens with the same bytes by their ids
+    // tokens with the same bytes are ordered by id
     long.sort_unstable_by_key(|&(token, text)| (text, token));
     let long: Vec<(&[u8], TokenId)> = long.into_iter().map(|(token, text)| (text, token)).collect();
     let short: Vec<u32> = short.into_iter().map(|(token, _)| token.get()).collect();
@@ -385,7 +385,7 @@ fn lengths(bytes: u32, vocabulary: &Vocabulary, tries: &mut Vec<TokenTrie>) -> O
     Some(Lengths { bytes, short: bits(&short, vocabulary.mask_words()).into(), long })
 }
 
-/// The nodes that follow one whose path is in a loop of single bytes.
+/// The nodes whose parent has a non-empty path in a loop of single bytes.
 fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
     let mut places = Vec::new();
     let mut open = vec![trie.root()];
@@ -399,7 +399,7 @@ fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
     places
 }
 
-/// The tokens that leave, by group.
+/// The tokens that leave the loop, by group.
 fn escaping(runs: &[LoopPrefix<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; ESCAPES] {
     std::array::from_fn(|group| {
         let leaves_so = |run: &&LoopPrefix<'_>| {
@@ -412,7 +412,7 @@ fn escaping(runs: &[LoopPrefix<'_>], tries: &mut Vec<TokenTrie>) -> [Option<Trie
     })
 }
 
-/// The rests of those that leave the loop, per state.
+/// The suffixes of the tokens that leave the loop, per state.
 fn suffixes<'a, 'v: 'a>(
     runs: impl Iterator<Item = &'a LoopPrefix<'v>>,
     tries: &mut Vec<TokenTrie>,
@@ -454,7 +454,7 @@ mod tests {
                     let most = if draw(9) == 0 { 60 } else { 7 };
                     let length = 1 + draw(most);
                     let text: String = (0..length).map(|_| letters[draw(letters.len())]).collect();
-                    // some end within a character
+                    // some of them end inside a character
                     text.into_bytes()[..].iter().copied().take(length + 2).collect()
                 })
                 .collect();

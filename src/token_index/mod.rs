@@ -1,5 +1,5 @@
-//! What masks precompute once per vocabulary: loop languages, summaries of subtrees, tokens by kinds of characters, tokens
-//! with quotes.
+//! Data that masks precompute once per vocabulary: loop languages, summaries of subtrees, tokens by kinds of
+//! characters, tokens with quotes.
 
 pub(crate) mod alphabet;
 pub(crate) mod class_trie;
@@ -20,13 +20,14 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 use string_breaks::StringBreaks;
 
-/// The version of an index as bytes: of the loops that there are, and of what is kept of them.
+/// The version of the serialised index. It changes with the set of loops and with the data stored for them.
 const VERSION: u32 = 1;
 
-/// Bytes of a digest.
+/// The length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// SHA-256 of the vocabulary's fingerprint and of an index of it: bytes that were damaged, or are of another vocabulary, do not have it.
+/// SHA-256 of the vocabulary's fingerprint and the content of an index. It detects damaged bytes and bytes of another
+/// vocabulary.
 fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
     Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize().into()
 }
@@ -36,21 +37,21 @@ fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
 pub(crate) struct TokenIndex {
     vocabulary: Arc<Vocabulary>,
     loops: Loops,
-    /// Made when names of objects are first distinguished.
+    /// Computed when names of objects are first distinguished.
     quotes: OnceLock<QuoteTokens>,
-    /// Made when a mask within a budget is first computed in a string beside names.
+    /// Computed for the first mask within a budget that is computed inside a string while names are tracked.
     breaks: OnceLock<StringBreaks>,
-    /// Made when completions in tokens are first searched for.
+    /// Computed at the first search for completions in tokens.
     heights: OnceLock<Box<[u32]>>,
 }
 
 impl TokenIndex {
-    /// The index of a vocabulary.
+    /// Computes the index of a vocabulary.
     ///
     /// # Errors
-    /// The limit `trie_bytes`, before anything is made.
+    /// The limit `trie_bytes`, checked before anything is built.
     pub(crate) fn new(vocabulary: Arc<Vocabulary>, limits: &Limits) -> Result<TokenIndex> {
-        // the root is no prefix
+        // the root is not counted as a prefix
         let prefixes = vocabulary.trie().node_count() - 1;
         let more = loops::nodes_at_most(&vocabulary, prefixes);
         check_nodes(prefixes.saturating_add(more), prefixes, limits)?;
@@ -64,7 +65,8 @@ impl TokenIndex {
         })
     }
 
-    /// The index as bytes: a [digest], a version, and the words of the loops. `None` for vocabularies with tokens of 65,535 bytes.
+    /// Serialises the index: a [digest], a version, and the words of the loops. `None` for vocabularies with tokens of
+    /// 65,535 bytes.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let words = self.loops.to_words()?;
         let words = std::iter::once(&VERSION).chain(&words).flat_map(|word| word.to_le_bytes());
@@ -72,10 +74,10 @@ impl TokenIndex {
         Some([&digest(&self.vocabulary, &content)[..], &content].concat())
     }
 
-    /// The index of these bytes; `None` if they are not an index of the vocabulary.
+    /// Reads an index; `None` if the bytes are not an index of the vocabulary.
     ///
     /// # Errors
-    /// The limit `trie_bytes`, before any trie is made.
+    /// The limit `trie_bytes`, checked before any trie is built.
     pub(crate) fn from_bytes(
         bytes: &[u8],
         vocabulary: Arc<Vocabulary>,
@@ -93,7 +95,7 @@ impl TokenIndex {
         }
         let Some(nodes) = Loops::nodes_of_words(words) else { return Ok(None) };
         let prefixes = vocabulary.trie().node_count() - 1;
-        // before anything is made
+        // check the limit before building anything
         check_nodes(prefixes.saturating_add(nodes), prefixes, limits)?;
         let Some(loops) = Loops::from_words(words, &vocabulary) else { return Ok(None) };
         Ok(Some(TokenIndex {
@@ -105,7 +107,6 @@ impl TokenIndex {
         }))
     }
 
-    /// The vocabulary.
     pub(crate) fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
@@ -115,7 +116,6 @@ impl TokenIndex {
         &self.loops
     }
 
-    /// The tokens with quotes.
     pub(crate) fn quote_tokens(&self) -> &QuoteTokens {
         self.quotes.get_or_init(|| QuoteTokens::new(&self.vocabulary))
     }
@@ -125,7 +125,7 @@ impl TokenIndex {
         self.breaks.get_or_init(|| StringBreaks::new(&self.vocabulary))
     }
 
-    /// Of each node of the trie of all tokens: how many bytes the longest way below it has.
+    /// Per node of the trie of all tokens, the length in bytes of the longest path below it.
     pub(crate) fn trie_heights(&self) -> &[u32] {
         self.heights.get_or_init(|| {
             let trie = self.vocabulary.trie();
@@ -138,7 +138,7 @@ impl TokenIndex {
         })
     }
 
-    /// One of the tries.
+    /// The trie with this id.
     pub(crate) fn trie_of(&self, id: TrieId) -> &TokenTrie {
         match id {
             TrieId::ALL => self.vocabulary.trie(),
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::vocabulary::VocabularyBuilder;
 
-    /// A forged index: its digest is right.
+    /// A forged index with a valid digest.
     fn index(vocabulary: &Vocabulary, words: &[u32]) -> Vec<u8> {
         let content: Vec<u8> =
             std::iter::once(&VERSION).chain(words).flat_map(|word| word.to_le_bytes()).collect();

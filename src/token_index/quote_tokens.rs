@@ -1,28 +1,28 @@
-//! Tokens with quotes: those that can end a name of a JSON object, and those that hold a whole name.
+//! Tokens with quotes: those that can end the name of a JSON object's member, and those that contain a whole name.
 
 use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
 use rustc_hash::FxHashSet;
 
-/// The tokens of a vocabulary that have a quote.
+/// The tokens of a vocabulary that contain a quote.
 #[derive(Debug)]
 pub(crate) struct QuoteTokens {
-    /// Them alone.
+    /// The trie of these tokens alone.
     pub(crate) trie: TokenTrie,
-    /// Per node: whether a name may begin below it.
+    /// Per node, whether a name may begin below it.
     may_begin: Box<[bool]>,
     pub(crate) tokens: Vec<QuoteToken>,
-    /// The names that a single token may hold.
+    /// The names that a single token may contain.
     names: FxHashSet<Box<[u8]>>,
-    /// Whether a token may end one name and begin another, with more than its quote.
+    /// Whether a token may end one name and begin another with more than its quote.
     pub(crate) has_two_key_tokens: bool,
 }
 
-/// A token with a quote.
+/// A token that contains a quote.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuoteToken {
     pub(crate) token: TokenId,
-    /// Whether it may hold a whole name.
+    /// Whether the token may contain a whole name.
     pub(crate) is_whole: bool,
 }
 
@@ -49,12 +49,12 @@ impl QuoteTokens {
         QuoteTokens { may_begin: may_begin(&trie), trie, tokens, names, has_two_key_tokens }
     }
 
-    /// Whether a token that goes through a node of the trie may begin a name after it.
+    /// Whether a token whose path passes through a node may begin a name after it.
     pub(crate) fn may_begin_name(&self, node: u32) -> bool {
         self.may_begin[node as usize]
     }
 
-    /// Whether a single token may hold the name.
+    /// Whether a single token may contain the name.
     pub(crate) fn may_hold(&self, name: &[u8]) -> bool {
         self.names.contains(name)
     }
@@ -68,15 +68,15 @@ impl QuoteTokens {
     }
 }
 
-/// Whether a byte may stand before a name.
+/// Whether the byte may precede a name.
 fn is_before_name(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'{')
 }
 
-/// Per node: whether a name may begin below it, with a quote.
+/// Per node, whether a name may begin below it, starting with the quote.
 fn may_begin(trie: &TokenTrie) -> Box<[bool]> {
     let mut may_begin = vec![false; trie.node_count()];
-    // children have higher numbers
+    // children have higher numbers than their parents
     for node in (0..trie.node_count() as u32).rev() {
         let is_before = node == trie.root() || is_before_name(trie.byte(node));
         let begins = |child: u32| may_begin[child as usize] || is_before && trie.byte(child) == b'"';
@@ -85,7 +85,7 @@ fn may_begin(trie: &TokenTrie) -> Box<[bool]> {
     may_begin.into()
 }
 
-/// Where a name may begin and end: the places of its quotes.
+/// The index pairs of the quotes between which a name may be.
 fn whole_names(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let begins = |&open: &usize| {
         let before = open.checked_sub(1).map(|place| bytes[place]);
@@ -103,7 +103,7 @@ fn whole_names(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Whether there are a quote, a colon, a comma and a quote before the last byte, one after the other.
+/// Whether the bytes before the last one contain a quote, a colon, a comma and a quote, in this order.
 fn has_two_names(bytes: &[u8]) -> bool {
     let mut marks = b"\":,\"".iter().peekable();
     let (_, before_last) = bytes.split_last().unwrap_or((&0, &[]));

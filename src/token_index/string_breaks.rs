@@ -1,13 +1,13 @@
-//! Tokens with a quote or a backslash: within a JSON string, no others can end it or begin an escape.
+//! Tokens that contain a quote or a backslash: inside a JSON string, no other token can end it or begin an escape.
 
 use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
 use fixedbitset::FixedBitSet;
 
-/// The tokens of a vocabulary that have a quote or a backslash.
+/// The tokens of a vocabulary that contain a quote or a backslash.
 #[derive(Debug)]
 pub(crate) struct StringBreaks {
-    /// Them alone.
+    /// The trie of these tokens alone.
     pub(crate) trie: TokenTrie,
     tokens: FixedBitSet,
 }
@@ -25,7 +25,7 @@ impl StringBreaks {
         StringBreaks { trie: TokenTrie::from_sorted(&breaks), tokens }
     }
 
-    /// Whether a token is one of them.
+    /// Whether a token contains a quote or a backslash.
     pub(crate) fn has(&self, token: TokenId) -> bool {
         self.tokens.contains(token.index())
     }

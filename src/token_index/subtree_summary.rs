@@ -1,8 +1,8 @@
-//! What the larger subtrees of a token trie are made of, so that a walk may take one whole.
+//! Summaries of the larger subtrees of a token trie, so that a walk can accept a subtree as a whole.
 //!
-//! Where any character of some kind stays alive alike, as in a pattern's `[^/]{1,64}` or where words are counted, no
-//! loop language is available. But most subtrees of the trie hold letters alone: if all letters stay alive, for as long as
-//! the longest token of the subtree goes, then all of its tokens are allowed and none needs a look.
+//! In a pattern like `[^/]{1,64}`, or where words are counted, all characters of a kind stay alive alike but no loop
+//! language applies. Most subtrees of the trie hold only letters, though. If all letters stay alive for as many
+//! characters as the longest path of the subtree has, all of its tokens are allowed and none needs to be visited.
 
 use super::alphabet::{CharKinds, kind_of, kind_of_begun, kind_of_char};
 use super::utf8::{BEYOND_ASCII, STATES};
@@ -10,26 +10,26 @@ use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;
 
-/// No entry: the subtree is small, or not made of characters that have a kind.
+/// No entry: the subtree is small or contains characters without a kind.
 const NONE: u16 = u16::MAX;
 
-/// A subtree whose paths, from its root on, are characters (the last one may only be begun).
+/// A subtree whose paths, from its root on, consist of characters; the last one may be incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SubtreeSummary {
     /// The kinds of the characters.
     pub(crate) kinds: CharKinds,
-    /// The most characters of a path, one that is only begun included.
+    /// The most characters on a path, an incomplete one included.
     pub(crate) characters: u16,
 }
 
-/// The bytes so far of a character beyond ASCII, and zeros.
+/// The bytes read so far of a character beyond ASCII, padded with zeros.
 type Begun = [u8; 4];
 
 fn bytes(begun: &Begun) -> &[u8] {
     &begun[..begun.iter().position(|&byte| byte == 0).unwrap_or(begun.len())]
 }
 
-/// Takes in what is below a node that stands within a character, by one more byte of it.
+/// Adds the subtree below a node inside a character, reached by one more byte of the character.
 fn add_within(all: &mut SubtreeSummary, begun: &Begun, ends: bool, below: SubtreeSummary) {
     if ends && let Some(c) = std::str::from_utf8(bytes(begun)).ok().and_then(|text| text.chars().next()) {
         all.kinds.add(kind_of_char(c).map(CharKinds::of).unwrap_or_default());
@@ -39,7 +39,7 @@ fn add_within(all: &mut SubtreeSummary, begun: &Begun, ends: bool, below: Subtre
 }
 
 impl SubtreeSummary {
-    /// Takes in a subtree that is reached by a character of some kind.
+    /// Adds a subtree that is reached by a character of some kind.
     pub(crate) fn add(&mut self, kinds: CharKinds, below: SubtreeSummary) {
         self.kinds.add(kinds);
         self.kinds.add(below.kinds);
@@ -47,18 +47,18 @@ impl SubtreeSummary {
     }
 }
 
-/// The larger subtrees of a trie.
+/// The summaries of the larger subtrees of a trie.
 #[derive(Debug)]
 pub(crate) struct SubtreeSummaries {
-    /// Per node: the place of its subtree.
+    /// Per node, the index of its summary, or [`NONE`].
     entries: Box<[u16]>,
     distinct: Vec<SubtreeSummary>,
 }
 
-/// Of a node: whether it stands between characters or within one, which one cannot say after a byte out of place.
+/// The UTF-8 state of a node: between characters or inside one; `None` after an unexpected byte, when it is unknown.
 type State = Option<u8>;
 
-/// The state after a byte, and whether the byte may follow the state.
+/// The state after a byte, and whether the byte is valid in the state.
 fn follow(next: &[[State; 256]; STATES], state: State, byte: u8) -> (State, bool) {
     match state.and_then(|state| next[usize::from(state)][usize::from(byte)]) {
         Some(after) => (Some(after), true),
@@ -98,7 +98,7 @@ impl SubtreeSummaries {
             let state = states[node as usize];
             let mut all = Some(SubtreeSummary::default());
             if state != Some(0) && !trie.tokens(node).is_empty() {
-                // they end within a character
+                // the tokens end inside a character
                 all = Some(SubtreeSummary {
                     kinds: CharKinds::of(kind_of_begun(bytes(&begun[node as usize]))),
                     characters: 0,
@@ -107,7 +107,7 @@ impl SubtreeSummaries {
             for step in trie.steps(node) {
                 let child = step.node as usize;
                 let below = made[child].filter(|_| follow(&next, state, step.byte).1);
-                // that of a character beyond ASCII is known below
+                // the kind of a character beyond ASCII is determined at its last byte
                 let kind = match step.byte.is_ascii() {
                     true => kind_of(step.byte).map(CharKinds::of),
                     false => Some(CharKinds::default()),
@@ -122,7 +122,7 @@ impl SubtreeSummaries {
                 });
             }
             made[node as usize] = all;
-            // what is true of a node with one child is found out at the child
+            // a node with one child needs no entry: its child has one
             let branches = trie.steps(node).len() > 1;
             if state == Some(0)
                 && branches
@@ -139,7 +139,7 @@ impl SubtreeSummaries {
         subtrees
     }
 
-    /// The subtree of a node, if it is large enough to be taken whole.
+    /// The summary of a node's subtree, if the subtree is large enough.
     #[inline]
     pub(crate) fn get(&self, node: u32) -> Option<SubtreeSummary> {
         let entry = *self.entries.get(node as usize).filter(|&&entry| entry != NONE)?;

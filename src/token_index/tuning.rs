@@ -1,13 +1,13 @@
-//! The thresholds of this room: their units, what set them, and what doubling them does.
+//! The thresholds of this module, with their units, their reasons, and the effect of doubling them.
 
-/// Characters of a token up to which tokens are precomputed by their number, for each loop whose rounds grammars count. Longer
-/// ones are walked whole. Doubled: memory and time of the index grow with it.
+/// The most characters for which tokens are precomputed by their number, for each loop whose rounds grammars count.
+/// Longer tokens are walked whole. Memory and time of the index grow with it.
 pub(crate) const MAX_CHARS: usize = 24;
 
-/// Bytes up to which tokens are short, the larger bound first: near a bound that only long tokens can reach, these are
-/// examined by themselves. They took the mean of 14 schemas with such bounds from 68 to 25 µs.
+/// The greatest lengths of short tokens in bytes, the larger bound first. Near a bound that only long tokens can reach,
+/// long tokens are examined separately. This took the mean of 14 schemas with such bounds from 68 to 25 µs.
 pub(in crate::token_index) const SHORT: [u32; 2] = [32, 16];
 
-/// Nodes of a subtree from which on it is summarised, to be accepted whole. 6 in place of 12 were
-/// tried without gain.
+/// The least number of nodes of a subtree that gets a summary, to be accepted as a whole. Trying 6 instead of 12
+/// brought no gain.
 pub(crate) const LARGE_SUBTREE: u32 = 8;

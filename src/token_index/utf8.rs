@@ -1,9 +1,9 @@
-//! How UTF-8 is read: the automaton of well-formed sequences that loop languages are made of.
+//! The automaton of well-formed UTF-8, from which loop languages are built.
 
-/// States of the UTF-8 automaton of a loop; 0 is between two characters.
+/// The number of states of the UTF-8 automaton of a loop; state 0 is between two characters.
 pub(crate) const STATES: usize = 8;
 
-/// Bytes from `low` to `high` lead from one state of a loop to another.
+/// A transition on the bytes from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transition {
     pub(crate) from: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Transition {
     pub(crate) to: usize,
 }
 
-/// How characters beyond ASCII are read: well-formed UTF-8 (Unicode Standard, table 3-7).
+/// The transitions on characters beyond ASCII: well-formed UTF-8 (Unicode Standard, table 3-7).
 pub(crate) const BEYOND_ASCII: [Transition; 15] = {
     const fn t(from: usize, low: u8, high: u8, to: usize) -> Transition {
         Transition { from, low, high, to }

@@ -1,14 +1,15 @@
-//! Loops as words, for a file. What they say is range-checked: whatever it is, it is followed without harm, but whether it is right of
-//! the vocabulary only making it again would show.
+//! Loops as words, for a file. Reading checks ranges, so that no content can do harm. Whether the content is right for
+//! the vocabulary could be checked only by recomputing it.
 //!
-//! A list is its length and its words. A trie is the lists of its nodes and tokens; another one is named by its number, 0 being none.
+//! A list is its length and its words. A trie is the lists of its nodes and tokens; a reference to a trie is its
+//! number, or 0 for none.
 
 use super::*;
 
-/// The most tries that an index has: those of each state, group and length of each loop, and those of long tokens.
+/// The most tries that an index has: those per state, group and length of each loop, and those of long tokens.
 const MOST_TRIES: usize = DEFINITIONS.len() * (ESCAPES + 1 + (MAX_CHARS + 2) * STATES) + SHORT.len();
 
-/// What a trie without nodes takes, in nodes: the table of its root's children, and its slices.
+/// The memory of a trie without nodes, in nodes: the table of its root's children, and its slices.
 const NODES_OF_A_TRIE: usize = 32;
 
 /// Writes words.
@@ -33,7 +34,7 @@ impl Writer {
 /// Reads words.
 struct Reader<'w> {
     words: &'w [[u8; 4]],
-    /// Tries that may be named.
+    /// The number of tries that may be referenced.
     tries: usize,
     width: usize,
 }
@@ -61,13 +62,13 @@ impl<'w> Reader<'w> {
         TokenTrie::from_words(nodes, tokens, self.width)
     }
 
-    /// Numbers below a bound.
+    /// Reads a list of numbers below `bound`.
     fn numbers(&mut self, bound: usize) -> Option<Vec<u32>> {
         let numbers: Vec<u32> = self.list()?.iter().map(|&word| u32::from_le_bytes(word)).collect();
         numbers.iter().all(|&number| (number as usize) < bound).then_some(numbers)
     }
 
-    /// A bit for each token.
+    /// Reads a bit for each token.
     fn bits(&mut self) -> Option<Vec<u32>> {
         let words: Vec<u32> =
             self.take(self.width.div_ceil(32))?.iter().map(|&word| u32::from_le_bytes(word)).collect();
@@ -87,7 +88,7 @@ impl<'w> Reader<'w> {
 }
 
 impl Loops {
-    /// The words of all that is not found again faster than it is read; `None` where a trie has none.
+    /// Serialises everything that reading restores faster than recomputing; `None` if a trie cannot be serialised.
     pub(crate) fn to_words(&self) -> Option<Vec<u32>> {
         let mut out = Writer(vec![self.tries.len() as u32]);
         self.tries.iter().try_for_each(|trie| out.trie(trie))?;
@@ -114,7 +115,8 @@ impl Loops {
         Some(out.0)
     }
 
-    /// The nodes of the tries of these words, counted before any trie is made; `None` for more tries than an index has.
+    /// The number of nodes of the serialised tries, counted before any trie is built; `None` if there are more tries
+    /// than an index can have.
     pub(crate) fn nodes_of_words(words: &[[u8; 4]]) -> Option<usize> {
         let mut from = Reader { words, tries: 0, width: 0 };
         let count = (from.number()? as usize).checked_add(1).filter(|&count| count <= MOST_TRIES + 1)?;
@@ -126,7 +128,7 @@ impl Loops {
         Some(nodes)
     }
 
-    /// The loops of these words; `None` if they are those of none.
+    /// Reads loops; `None` if the words are not those of loops.
     pub(crate) fn from_words(words: &[[u8; 4]], vocabulary: &Vocabulary) -> Option<Loops> {
         let mut from = Reader { words, tries: 0, width: vocabulary.width() };
         let count = from.number()? as usize;
