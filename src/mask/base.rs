@@ -1,7 +1,8 @@
-//! What a mask file knows of a grammar: the base of its tables, beside which everything else is made lazily.
+//! The data of a mask file as the base of a grammar's tables; everything else is computed lazily.
 //!
-//! Places in the file and configurations of the engine are different things: a [`BaseState`] is a number of the file's, and no
-//! configuration's id. A matcher has the one, the other, or both, and finds the configuration by its bytes where it needs one.
+//! Places in the file and configurations of the engine are different things: a [`BaseState`] is a number in the file,
+//! not the id of a configuration. A matcher holds one, the other, or both. If it needs the configuration, it finds it
+//! by running over its bytes.
 
 use super::token_mask::TokenMask;
 use crate::automaton::Facts;
@@ -11,38 +12,38 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The places of the bytes of a text with which names of objects end.
+/// The indices of the bytes of a text with which names of objects end.
 pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 
-/// A place in a mask file, or none.
+/// A place in a mask file, or [`NONE`](BaseState::NONE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BaseState(u32);
 
 impl BaseState {
-    /// Outside of what was explored.
+    /// Outside of the explored part.
     pub(crate) const NONE: BaseState = BaseState(u32::MAX);
 
-    /// The number in the file.
+    /// The number in the file; `None` for [`NONE`](BaseState::NONE).
     pub(crate) fn id(self) -> Option<u32> {
         Some(self.0).filter(|_| self != BaseState::NONE)
     }
 
-    /// The place of a number in the file.
+    /// The place with a number in the file.
     pub(crate) fn of(id: u32) -> BaseState {
         BaseState(id)
     }
 }
 
-/// Bytes of decoded masks for each byte of the file, at most: a forged file may say the same long mask again and again, a good
-/// one of the smallest masks takes twelve.
+/// The most bytes of decoded masks per byte of the file. A forged file may repeat the same long mask; a valid file of
+/// the smallest masks takes twelve.
 const DECODED_A_BYTE: usize = 16;
 
-/// A mask file in use. Masks are decoded when they are first asked for.
+/// A mask file in use. Each mask is decoded at its first use.
 #[derive(Debug)]
 pub(crate) struct Base {
     file: Arc<MaskFile>,
     masks: Box<[OnceLock<Option<Arc<TokenMask>>>]>,
-    /// Bytes of what was decoded.
+    /// Bytes of the decoded masks.
     decoded: AtomicUsize,
 }
 
@@ -52,7 +53,6 @@ impl Base {
         Base { file, masks, decoded: AtomicUsize::new(0) }
     }
 
-    /// The file.
     pub(crate) fn file(&self) -> &Arc<MaskFile> {
         &self.file
     }
@@ -62,7 +62,7 @@ impl Base {
         if self.file.state_count() == 0 { BaseState::NONE } else { BaseState(START) }
     }
 
-    /// What is true of a place.
+    /// The facts about a place; `None` outside of the explored part.
     #[inline]
     pub(crate) fn facts(&self, at: BaseState) -> Option<Facts> {
         let state = self.file.state(at.id()?)?;
@@ -73,9 +73,10 @@ impl Base {
         })
     }
 
-    /// The place after some bytes, or none where no word goes on so, if that was explored; and the places of the bytes with which names end.
+    /// The place after some bytes, and the indices of the bytes with which names end. The place is `None` if no word
+    /// continues with the bytes. Returns `None` if this was not explored.
     pub(crate) fn run(&self, at: BaseState, bytes: &[u8]) -> Option<(Option<BaseState>, NameEnds)> {
-        // the state that this ends in is read already: what is asked of it next then lies in a cache
+        // the last state is loaded here already: the next query about it hits the CPU's cache
         let mut state = self.file.state(at.id()?)?;
         let (mut id, mut ends) = (at.0, NameEnds::new());
         for (place, &byte) in bytes.iter().enumerate() {
@@ -90,7 +91,8 @@ impl Base {
         Some((Some(BaseState(id)), ends))
     }
 
-    /// The place after a token that comes by its id, its bytes and token edges together, if that was explored.
+    /// The place after a token given by its id, following its bytes and token edges together; `None` if this was not
+    /// explored.
     pub(crate) fn after_token(&self, at: BaseState, token: TokenId) -> Option<BaseState> {
         let state = self.file.state(at.id()?)?;
         match self.file.after_token(state, token.get())? {
@@ -99,13 +101,13 @@ impl Base {
         }
     }
 
-    /// Whether the mask of a place was explored.
+    /// Whether the mask of a place is in the file.
     pub(crate) fn has_mask(&self, at: BaseState) -> bool {
         let state = at.id().and_then(|id| self.file.state(id));
         state.is_some_and(|state| state.mask().is_some())
     }
 
-    /// The mask of a place, if it was explored.
+    /// The mask of a place, if the file has it.
     #[inline]
     pub(crate) fn mask(&self, at: BaseState) -> Option<&Arc<TokenMask>> {
         let id = self.file.state(at.id()?)?.mask()?;
@@ -135,7 +137,7 @@ impl Base {
         Some(Arc::new(mask))
     }
 
-    /// Bytes on the heap; a mapped file is not counted.
+    /// Bytes on the heap. A mapped file is not counted.
     pub(super) fn memory_usage(&self) -> usize {
         self.file.owned_bytes() + size_of_val(&*self.masks) + self.decoded.load(Ordering::Relaxed)
     }

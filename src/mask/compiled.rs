@@ -23,8 +23,8 @@ use arc_swap::{ArcSwap, Guard};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 
-/// Compiles grammars for one vocabulary. Those that a compiler and its clones have compiled share what is found out about
-/// the strings, numbers and patterns that they have in common, 32 MiB at most.
+/// Compiles grammars for one vocabulary. The grammars compiled by a compiler and its clones share records about the
+/// strings, numbers and patterns that they have in common, up to 32 MiB.
 ///
 /// ```
 /// use grammata::{Compiler, grammar::GrammarBuilder, vocabulary::{TokenId, VocabularyBuilder}};
@@ -50,20 +50,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 #[derive(Clone, Debug)]
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
-    /// What masks need of the vocabulary, once it is made.
+    /// The token index, once it is computed.
     index: Arc<OnceLock<Arc<TokenIndex>>>,
     limits: Limits,
     shared: Arc<ShapeCache>,
     strategies: StrategySet,
     bound: Option<MemoryBound>,
-    /// Whether parts that are bounded in tokens are not.
+    /// Whether bounds of parts in tokens are ignored.
     unbounded: bool,
-    /// The vocabulary that token terminals are resolved in, if it is another one than that of the masks.
+    /// The vocabulary in which token terminals are resolved, if it differs from that of the masks.
     terminals_of: Option<Arc<Vocabulary>>,
 }
 
 impl Compiler {
-    /// A compiler for a vocabulary, with the default [`Limits`]. What masks need of the vocabulary alone is computed once for
+    /// A compiler for a vocabulary, with the default [`Limits`]. The token index of the vocabulary is computed once for
     /// a compiler and its clones: see [`prepare`](Compiler::prepare).
     pub fn new(vocabulary: Arc<Vocabulary>) -> Compiler {
         Compiler {
@@ -89,34 +89,34 @@ impl Compiler {
         self
     }
 
-    /// Bounds the memory that the tables of all grammars take together, which this compiler and its clones compile from now on.
-    /// Compilers for other vocabularies may have the same bound.
+    /// Bounds the total memory of the tables of all grammars that this compiler and its clones compile from now on.
+    /// Compilers for other vocabularies may share the bound.
     pub fn within(self, bound: &MemoryBound) -> Compiler {
         Compiler { bound: Some(bound.clone()), ..self }
     }
 
-    /// Takes parts that are [bounded in tokens](crate::grammar::GrammarBuilder::max_tokens) for unbounded ones: where the tokens
-    /// of the vocabulary are not those of a model, as where texts are checked byte by byte.
+    /// Ignores bounds of parts [in tokens](crate::grammar::GrammarBuilder::max_tokens). For vocabularies whose tokens
+    /// are not those of a model, for instance if texts are checked byte by byte.
     pub fn without_token_bounds(self) -> Compiler {
         Compiler { unbounded: true, ..self }
     }
 
-    /// The limits that are set.
+    /// The current limits.
     #[cfg(feature = "serve")]
     pub(crate) fn get_limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Computes masks by the strategies with these names (see [`StrategyCounts::iter`]) and the full walk alone, for tests
-    /// that hold each strategy to it. What the compiler and its clones have found out is not used.
+    /// Computes masks with the named strategies (see [`StrategyCounts::iter`]) and the full walk only, for tests that
+    /// compare each strategy with it. Records shared by the compiler and its clones are not used.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn only_strategies(self, names: &[&str]) -> Compiler {
         Compiler { strategies: StrategySet::named(names), shared: Arc::default(), ..self }
     }
 
-    /// Computes now what masks need of the vocabulary, which the first [`compile`](Compiler::compile) does else: some 60
-    /// milliseconds for 128,000 tokens. Clones made before or after have it too.
+    /// Computes the token index of the vocabulary now; otherwise the first [`compile`](Compiler::compile) does. It
+    /// takes about 60 milliseconds for 128,000 tokens. All clones of the compiler share it.
     ///
     /// # Errors
     /// The limit [`trie_bytes`](Limits::trie_bytes).
@@ -124,29 +124,29 @@ impl Compiler {
         self.index().map(|_| ())
     }
 
-    /// Bytes of what masks need of the vocabulary, as far as it is computed; the vocabulary itself is not counted.
+    /// Bytes of the token index, if it is computed. The vocabulary itself is not counted.
     pub fn memory_usage(&self) -> usize {
         self.index.get().map_or(0, |index| index.memory_usage())
     }
 
-    /// What masks need of the vocabulary as bytes, for another process to [begin with](Compiler::prepare_from): a mask file or
-    /// an archive may have them. The same vocabulary has the same bytes.
+    /// Serialises the token index, for another process to [load](Compiler::prepare_from). A mask file or an archive may
+    /// contain it. Equal vocabularies give equal bytes.
     ///
     /// # Errors
-    /// The limit [`trie_bytes`](Limits::trie_bytes); `mask-file/no-token-index` where a token is too long for such.
+    /// The limit [`trie_bytes`](Limits::trie_bytes); `mask-file/no-token-index` if a token is too long for the format.
     pub fn token_index(&self) -> Result<Vec<u8>> {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
 
-    /// Takes what masks need of the vocabulary from [bytes](Compiler::token_index) in place of computing it, in a fifth to a
-    /// ninth of the time. Nothing is done where it is there already.
+    /// Loads the token index from [bytes](Compiler::token_index) instead of computing it, in a fifth to a ninth of the
+    /// time. Does nothing if the index exists already.
     ///
-    /// The bytes are checked so far that they cannot do harm; that they are right they say themselves. So they are to come from
-    /// where the vocabulary comes from: all grammars of the compiler and its clones have their masks by them. Who doubts
-    /// compares them with those of a compiler that has computed its own.
+    /// The bytes are checked so that they can do no harm, but only their own digest says that they are right. So take
+    /// them from the source of the vocabulary: all masks of the compiler and its clones depend on them. To verify them,
+    /// compare them with those of a compiler that has computed its own index.
     ///
     /// # Errors
-    /// `mask-file/token-index` if they are damaged, of another vocabulary or of another version; the limit
+    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; the limit
     /// [`trie_bytes`](Limits::trie_bytes).
     pub fn prepare_from(&self, index: &[u8]) -> Result<()> {
         if self.index.get().is_none() {
@@ -165,29 +165,29 @@ impl Compiler {
         Ok(self.index.get_or_init(|| index))
     }
 
-    /// A compiler with the same limits that shares what depends on the vocabulary alone, and nothing that grammars have
-    /// found out.
+    /// A compiler with the same limits that shares the token index, but no records of grammars.
     pub fn apart(&self) -> Compiler {
         Compiler { shared: Arc::default(), ..self.clone() }
     }
 
-    /// Lets go what grammars have found out for each other. They find it out again where they need it.
+    /// Drops the records that grammars share. They are computed again when needed.
     pub fn forget(&self) {
         self.shared.clear();
     }
 
-    /// Compiles a grammar: lowers it to an automaton and enters that. Tables and masks are made as they are needed.
+    /// Compiles a grammar: lowers it to an automaton and computes the start configuration. Tables and masks are
+    /// computed on demand.
     ///
     /// # Errors
-    /// Those of [`Automaton::new`]: an empty language, a token terminal where none can stand, or a limit; those of
-    /// [`prepare`](Compiler::prepare); and `mask/unknown-token`, `mask/token-range` and `mask/no-tokens` where a token terminal
-    /// has what the vocabulary has not; and `mask/part-bound` where a part cannot end within its bound of tokens.
+    /// Those of [`Automaton::new`]: an empty language, a token terminal in a place where it is not allowed, or a limit.
+    /// Those of [`prepare`](Compiler::prepare). `mask/unknown-token`, `mask/token-range` or `mask/no-tokens` if a token
+    /// terminal does not fit the vocabulary. `mask/part-bound` if a part cannot end within its bound of tokens.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         self.compile_over(grammar, None)
     }
 
-    /// The compiled grammar of a [mask file](crate::mask_file): what was explored is read from it, and from there on everything is
-    /// made as it is needed. Masks are those of the grammar compiled anew.
+    /// Loads the compiled grammar of a [mask file](crate::mask_file). The explored part is read from the file, and
+    /// everything else is computed on demand. Masks are the same as for the grammar compiled without the file.
     ///
     /// # Errors
     /// `mask-file/other-vocabulary`; those of [`MaskFile::grammar`] and [`compile`](Compiler::compile).
@@ -254,51 +254,51 @@ impl Compiler {
     }
 }
 
-/// A grammar compiled for a vocabulary. Cloning shares it; any number of [`Matcher`](crate::Matcher)s on any number of
-/// threads may use it at once. What one of them has needed before (a mask, a step) the others read without a lock;
-/// what is new is computed by one while the others that need something new wait.
+/// A grammar compiled for a vocabulary. Clones share it, and any number of [`Matcher`](crate::Matcher)s on any number
+/// of threads may use it concurrently. A mask or step that one of them has needed before is read by the others without
+/// a lock. Anything new is computed by one thread, while others that need something new wait.
 #[derive(Clone, Debug)]
 pub struct CompiledGrammar {
     inner: Arc<Inner>,
-    /// The end tokens that were given, if some were.
+    /// The given end tokens, if any.
     ends: Option<Arc<GivenEnds>>,
 }
 
-/// End tokens that were given in place of the vocabulary's.
+/// End tokens that replace those of the vocabulary.
 #[derive(Debug)]
 pub(crate) struct GivenEnds {
-    /// Sorted, each once.
+    /// The tokens, sorted and deduplicated.
     pub(crate) tokens: Box<[TokenId]>,
-    /// Those of them that do not end a text in the masks that matchers share.
+    /// Given tokens that do not end a text in the masks that matchers share.
     pub(crate) added: Box<[TokenId]>,
-    /// Tokens that end a text in these masks, and are not given.
+    /// Tokens that end a text in these masks and are not given.
     pub(crate) removed: Box<[TokenId]>,
-    /// The grammar as it was before, if it was compiled again because of the tokens.
+    /// The original grammar, if it was compiled again because of the tokens.
     pub(super) origin: Option<CompiledGrammar>,
 }
 
 #[derive(Debug)]
 struct Inner {
     grammar: Grammar,
-    /// Bytes of the grammar and of the automaton as it was made, once someone asks.
+    /// Bytes of the grammar and of the automaton at compile time, computed on demand.
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
-    /// Upper bounds on completions, once someone asks.
+    /// Upper bounds on completions, computed on demand.
     sufficient: OnceLock<Arc<Sufficient>>,
-    /// Whether there are parts that are bounded in tokens.
+    /// Whether there are parts bounded in tokens.
     parts: bool,
-    /// The configuration before the first byte, of the first generation.
+    /// The start configuration in the first generation of tables.
     start: Located,
     names: KeySupply,
     terminals: Arc<Terminals>,
     index: Arc<TokenIndex>,
-    /// What a mask file knows.
+    /// The mask file, if the grammar was loaded from one.
     base: Option<Base>,
-    /// Threads that wait for the lock.
+    /// The number of threads that wait for the lock.
     waiting: Arc<AtomicUsize>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     cache: Mutex<MaskCache>,
-    /// What the tables take of a bound that many grammars have.
+    /// The size of the tables, as counted for the bound shared with other grammars.
     share: Share,
 }
 
@@ -312,7 +312,7 @@ impl Tenant for Inner {
     }
 
     fn drop_tables(&self) {
-        // who is at work on them is not the one that used them longest ago
+        // a grammar whose lock is taken is not the least recently used one
         let Ok(mut cache) = self.cache.try_lock() else { return };
         if cache.tables.configuration_count() > 1 {
             let old = cache.reset();
@@ -323,29 +323,29 @@ impl Tenant for Inner {
     }
 }
 
-/// Whether every beginning of a name of an object can become endlessly many names.
+/// Whether every prefix of a name of an object can be extended to endlessly many names.
 #[derive(Debug, Default)]
 struct KeySupply {
-    /// Once it is known.
+    /// The answer, once it is known.
     are_endless: OnceLock<Option<EndlessNames>>,
-    /// Until then, how far that was found out.
+    /// The state of the search for the answer until then.
     found_out: Mutex<Option<Box<KeyExhaustion>>>,
-    /// Bytes of that.
+    /// Bytes of that state.
     bytes: AtomicUsize,
 }
 
 impl CompiledGrammar {
-    /// The grammar it was compiled from.
+    /// The grammar that was compiled.
     pub fn grammar(&self) -> &Grammar {
         &self.inner.grammar
     }
 
-    /// The vocabulary it was compiled for.
+    /// The vocabulary for which the grammar was compiled.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         self.inner.index.vocabulary()
     }
 
-    /// The tokens that end a text, sorted: the vocabulary's end-of-sequence tokens, or those that were given in their place.
+    /// The tokens that end a text, sorted: the vocabulary's end-of-sequence tokens, or those given in their place.
     pub fn end_tokens(&self) -> &[TokenId] {
         self.ends.as_ref().map_or(self.vocabulary().eos(), |ends| &ends.tokens)
     }
@@ -355,7 +355,7 @@ impl CompiledGrammar {
         self.end_tokens().binary_search(&token).is_ok()
     }
 
-    /// What was compiled from the grammar, with the end tokens that were given.
+    /// The same compiled grammar with given end tokens.
     pub(super) fn with_given_ends(&self, ends: GivenEnds) -> CompiledGrammar {
         CompiledGrammar { inner: Arc::clone(&self.inner), ends: Some(Arc::new(ends)) }
     }
@@ -366,7 +366,7 @@ impl CompiledGrammar {
         origin.unwrap_or_else(|| CompiledGrammar { inner: Arc::clone(&self.inner), ends: None })
     }
 
-    /// What compiles the grammar as it was compiled, for the same tokens with other end-of-sequence tokens.
+    /// A compiler with the settings of this grammar, for the same tokens with other end-of-sequence tokens.
     pub(super) fn compiler_for(&self, vocabulary: Vocabulary) -> Compiler {
         let limits = self.automaton().limits().clone();
         Compiler {
@@ -377,7 +377,7 @@ impl CompiledGrammar {
         }
     }
 
-    /// The end tokens that were given, if these are not those of the masks.
+    /// The given end tokens, if they differ from those of the masks.
     pub(crate) fn given_ends(&self) -> Option<&Arc<GivenEnds>> {
         self.ends.as_ref().filter(|ends| !ends.added.is_empty() || !ends.removed.is_empty())
     }
@@ -387,12 +387,12 @@ impl CompiledGrammar {
         &self.inner.index
     }
 
-    /// The configuration before the first byte: of the present generation, if it is known there.
+    /// The start configuration: of the current generation of tables, if it is known there.
     pub(crate) fn start(&self) -> Located {
         self.snapshot().start().unwrap_or(self.inner.start)
     }
 
-    /// What a mask file knows of the grammar, if it is from one.
+    /// The data of the mask file, if the grammar was loaded from one.
     #[inline]
     pub(crate) fn base(&self) -> Option<&Base> {
         self.inner.base.as_ref()
@@ -408,7 +408,7 @@ impl CompiledGrammar {
         &self.inner.automaton
     }
 
-    /// What upper bounds on completions are made from.
+    /// The data for upper bounds on completions.
     pub(crate) fn sufficient(&self) -> &Arc<Sufficient> {
         self.inner.sufficient.get_or_init(|| {
             let vocabulary = self.vocabulary();
@@ -423,23 +423,23 @@ impl CompiledGrammar {
         })
     }
 
-    /// Whether there are parts that are bounded in tokens.
+    /// Whether there are parts bounded in tokens.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.inner.parts
     }
 
-    /// Whether it is known that every beginning of a name of an object can become endlessly many names.
+    /// Whether every prefix of a name of an object is known to be extensible to endlessly many names.
     pub(crate) fn keys_are_unbounded(&self) -> bool {
         self.endless_names().is_some()
     }
 
-    /// How many letters names take that differ from others, if that is known.
+    /// How many letters a name needs to differ from others, if known.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }
 
-    /// Goes on to find out whether that is so, unless another thread does.
+    /// Continues the search for that answer, unless another thread is doing so.
     pub(crate) fn explore_key_supply(&self) {
         let KeySupply { are_endless, found_out, bytes } = &self.inner.names;
         if are_endless.get().is_none()
@@ -458,7 +458,7 @@ impl CompiledGrammar {
         }
     }
 
-    /// Sizes and counts.
+    /// Current sizes and counts.
     pub fn statistics(&self) -> Statistics {
         let cache = self.cache();
         let (distances, distances_at_most, distances_unknown) = cache.distances();
@@ -476,7 +476,7 @@ impl CompiledGrammar {
         }
     }
 
-    /// Bytes of the automaton, the grammar that it came from, and the tables and masks made so far. No lock is taken.
+    /// Bytes of the automaton, its grammar, and the tables and masks computed so far. Takes no lock.
     pub fn memory_usage(&self) -> usize {
         let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, base, .. } = &*self.inner;
         let fixed = fixed_bytes
@@ -486,28 +486,27 @@ impl CompiledGrammar {
         fixed + automaton.deferred_bytes() + names + snapshot.load().memory_usage() + base
     }
 
-    /// What the caller should know: a part of the grammar that needs bytes which no single token spells, so
-    /// that a text could reach a point where no token continues it. (Intersections and complements are
-    /// not looked into.)
+    /// Warnings for the caller: a part of the grammar needs bytes that no single token spells, so that a text could
+    /// reach a point where no token continues it. Intersections and complements are not examined.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         spelling::unspellable(&self.inner.grammar, &self.vocabulary().missing_bytes()).into_iter().collect()
     }
 
-    /// What has been made so far; no lock is taken.
+    /// The published tables and masks. Takes no lock.
     pub(crate) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
         let snapshot = self.inner.snapshot.load();
         snapshot.mark_read();
         snapshot
     }
 
-    /// Drops the tables, as reaching [`cache_bytes`](Limits::cache_bytes) does, for tests that do it at any time.
+    /// Drops the tables, as reaching [`cache_bytes`](Limits::cache_bytes) does, so that tests can do so at any time.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn drop_tables(&self) {
         drop(self.cache().reset());
     }
 
-    /// What makes more, one thread at a time, with the work of one mask.
+    /// Locks the tables for computing more, with the budget of work of one mask.
     pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
         let locked = match self.inner.cache.try_lock() {
             Err(TryLockError::WouldBlock) => {
@@ -527,7 +526,7 @@ impl CompiledGrammar {
         cache
     }
 
-    /// The same for who explores ahead: nothing if a sequence has the lock or waits for it.
+    /// Locks the tables for exploring ahead; `None` if a sequence holds the lock or waits for it.
     pub(crate) fn cache_if_idle(&self) -> Option<MutexGuard<'_, MaskCache>> {
         if self.inner.waiting.load(Ordering::Relaxed) > 0 {
             return None;
@@ -539,8 +538,8 @@ impl CompiledGrammar {
         }
     }
 
-    /// The lock, if it becomes free within some ten microseconds, as it does where the one that has it explores ahead: being woken up takes
-    /// as long.
+    /// The lock, if it becomes free within about ten microseconds. That is likely if its holder explores ahead, and
+    /// waking up would take as long.
     fn soon(&self) -> Option<MutexGuard<'_, MaskCache>> {
         const LOOKS: usize = 400;
         (0..LOOKS).find_map(|_| {
@@ -549,17 +548,18 @@ impl CompiledGrammar {
         })
     }
 
-    /// How many wait for the lock.
+    /// The number of threads that wait for the lock.
     pub(crate) fn waiting(&self) -> &Arc<AtomicUsize> {
         &self.inner.waiting
     }
 
-    /// Says how much has been made.
+    /// Publishes the size of the tables.
     pub(crate) fn publish_size(&self, cache: &MaskCache) {
         self.inner.share.set(cache.publish_size());
     }
 
-    /// Empties tables, and frees the old ones while others may have the lock. The work that was left stays.
+    /// Empties the tables, and frees the old ones while other threads may take the lock. Keeps the remaining budget of
+    /// work.
     pub(crate) fn emptied<'a>(&'a self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
         let _scope = attribution::enter(Cause::Reset);
         let old = cache.reset();
@@ -572,25 +572,25 @@ impl CompiledGrammar {
         cache
     }
 
-    /// Gives the lock back, and says how much has been made. Where that is more than many grammars may have together, other ones
-    /// lose their tables.
+    /// Publishes the size of the tables and releases the lock. If this exceeds the bound shared with other grammars,
+    /// other grammars lose their tables.
     pub(crate) fn release(&self, cache: MutexGuard<'_, MaskCache>) {
         self.publish_size(&cache);
         drop(cache);
         self.inner.share.make_room();
     }
 
-    /// Whether exploring ahead would drive out what other grammars have made.
+    /// Whether exploring ahead would evict tables of other grammars.
     pub(crate) fn is_bound_reached(&self) -> bool {
         self.inner.share.is_full()
     }
 
-    /// Empty tables of the caller's own, which share nothing with other grammars.
+    /// Empty tables for the caller alone; they share nothing with other grammars.
     pub(crate) fn own_cache(&self) -> MaskCache {
         MaskCache::new(Arc::default(), Arc::clone(&self.inner.terminals), StrategySet::ALL)
     }
 
-    /// Whoever panicked may have left the tables half made: makes them again.
+    /// Resets tables that a panicking thread may have left inconsistent.
     fn recovered<'a>(&self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
         self.inner.cache.clear_poison();
         drop(cache.reset());

@@ -1,22 +1,22 @@
-//! How far a text is from a complete one, in tokens or bytes, as far as that is known.
+//! The distance of a text from a complete one, in tokens or bytes.
 
 use std::fmt;
 
 /// How many tokens, or bytes, lead from a text to a complete one. The end-of-sequence token is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distance {
-    /// This many, and no fewer.
+    /// Exactly this many.
     Exact(usize),
-    /// This many are known to do; whether fewer would, is not.
+    /// This many suffice; whether fewer do is unknown.
     AtMost(usize),
-    /// None do: the vocabulary cannot spell any completion.
+    /// No number suffices: the vocabulary cannot spell any completion.
     Unreachable,
-    /// None were found within the limits.
+    /// No completion was found within the limits.
     Unknown,
 }
 
 impl Distance {
-    /// The number that is known to do.
+    /// The number that is known to suffice.
     pub fn known(self) -> Option<usize> {
         match self {
             Distance::Exact(number) | Distance::AtMost(number) => Some(number),

@@ -1,4 +1,4 @@
-//! End tokens that are given in place of the vocabulary's.
+//! End tokens that replace those of the vocabulary.
 
 use super::compiled::{CompiledGrammar, GivenEnds};
 use super::errors;
@@ -7,20 +7,21 @@ use crate::vocabulary::TokenId;
 use std::collections::BTreeSet;
 
 impl CompiledGrammar {
-    /// The same grammar for matchers whose texts end with these tokens, in place of the vocabulary's end-of-sequence tokens. A
-    /// token may be given twice. Tables and masks are shared with this grammar.
+    /// The same grammar for matchers whose texts end with the given tokens instead of the vocabulary's end-of-sequence
+    /// tokens. Duplicates are allowed. The result shares tables and masks with this grammar.
     ///
-    /// A mask has a given token exactly where the text may end, and never one of the vocabulary's end-of-sequence tokens that
-    /// is not given. The exception is a token terminal that lists a token by id or name: it takes the token, and the text has
-    /// then ended if it is a word. Sets of "all tokens but these" contain neither.
+    /// A mask contains a given token exactly where the text may end, and never an end-of-sequence token of the
+    /// vocabulary that is not given. There is one exception: a token terminal that lists a token by id or name accepts
+    /// it, and the text has then ended if it is a word. Sets of "all tokens but these" contain neither.
     ///
-    /// A given token that is ordinary text, or that such a set contains, is text no longer. Then the grammar is compiled again,
-    /// without a mask file, and the vocabulary is indexed anew (some 60 milliseconds for 128,000 tokens): keep the result if it is
-    /// used more than once. Where a text can be spelled only with such a token, the mask is empty;
-    /// [`warnings`](CompiledGrammar::warnings) tells.
+    /// A given token that is ordinary text, or that such a set contains, is no longer text. In this case the grammar is
+    /// compiled again, without a mask file, and the vocabulary is indexed again (about 60 milliseconds for 128,000
+    /// tokens). Keep the result if you use it more than once. If a text can be spelled only with such a token, the mask
+    /// is empty; [`warnings`](CompiledGrammar::warnings) reports it.
     ///
     /// # Errors
-    /// `mask/no-end-tokens`, `mask/end-token-range`; where the grammar is compiled again, those of [`Compiler::compile`](crate::Compiler::compile).
+    /// `mask/no-end-tokens` and `mask/end-token-range`; if the grammar is compiled again, also those of
+    /// [`Compiler::compile`](crate::Compiler::compile).
     pub fn with_end_tokens(&self, tokens: impl IntoIterator<Item = TokenId>) -> Result<CompiledGrammar> {
         let before = self.without_end_tokens();
         let vocabulary = before.vocabulary();

@@ -1,16 +1,17 @@
-//! One bound of memory for the tables of many grammars.
+//! A memory bound shared by the tables of many grammars.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A bound on the memory that the tables and masks of compiled grammars take together, of one compiler or of several: see
-/// [`Compiler::within`](crate::Compiler::within). Clones are the same bound.
+/// A bound on the total memory of the tables and masks of compiled grammars, of one compiler or several: see
+/// [`Compiler::within`](crate::Compiler::within). Clones share the bound.
 ///
-/// Each grammar keeps to [`Limits::cache_bytes`](crate::Limits::cache_bytes) by itself. Past the bound the tables of the grammars
-/// that were used longest ago are dropped as a whole, and made again where they are needed; no mask changes, and no sequence
-/// stops. A grammar is used if a sequence reads its tables or adds to them. The bound is exceeded by no more than what the
-/// grammars that add something at a time take. What a grammar is made of itself and what lies in mask files is not counted.
+/// Each grammar also respects [`Limits::cache_bytes`](crate::Limits::cache_bytes) on its own. When the bound is
+/// exceeded, the tables of the least recently used grammars are dropped as a whole, and computed again when needed. No
+/// mask changes and no sequence stops. A grammar is used when a sequence reads its tables or adds to them. The excess
+/// is at most the size of the grammars that add something concurrently. Grammars, automata and
+/// mask files are not counted.
 #[derive(Clone, Debug)]
 pub struct MemoryBound(Arc<Shared>);
 
@@ -18,41 +19,42 @@ pub struct MemoryBound(Arc<Shared>);
 struct Shared {
     most: usize,
     used: AtomicUsize,
-    /// How many times something new was made.
+    /// The number of additions to tables so far.
     clock: AtomicU64,
-    /// The time of the clock at which the readers' marks are checked next.
+    /// The clock value at which the readers' marks are checked next.
     next_check: AtomicU64,
     tenants: Mutex<Vec<Weak<dyn Tenant>>>,
 }
 
-/// Readers' marks are checked after this many additions to tables, and one more for each grammar.
+/// Readers' marks are checked after this many additions to tables, plus one per grammar.
 const CHECK_AFTER: u64 = 64;
 
-/// Whose tables can be dropped.
+/// An owner of tables that can be dropped.
 pub(super) trait Tenant: Debug + Send + Sync {
-    /// What it takes of the bound.
+    /// The owner's share of the bound.
     fn share(&self) -> &Share;
 
-    /// Whether its tables were read since this was asked last.
+    /// Whether its tables were read since the last call.
     fn was_read(&self) -> bool;
 
-    /// Drops its tables, unless someone is at work on them.
+    /// Drops its tables, unless another thread is working on them.
     fn drop_tables(&self);
 }
 
-/// What one grammar takes of the bound. Dropped, it gives that back.
+/// The share of one grammar in the bound. Dropping it returns the share.
 #[derive(Debug)]
 pub(super) struct Share {
     bound: Option<MemoryBound>,
     bytes: AtomicUsize,
-    /// When something new was made last.
+    /// The clock value of the last addition.
     made_at: AtomicU64,
-    /// Whether it was used before each of the last 64 checks of readers' marks; the highest bit is that of the last one.
+    /// A bit for each of the last 64 checks of readers' marks: whether the tables were used before it. The highest bit
+    /// is the latest check.
     uses: AtomicU64,
 }
 
 impl MemoryBound {
-    /// A bound, in bytes.
+    /// Creates a bound, in bytes.
     pub fn new(bytes: usize) -> MemoryBound {
         let (used, clock, tenants) = Default::default();
         MemoryBound(Arc::new(Shared {
@@ -64,19 +66,19 @@ impl MemoryBound {
         }))
     }
 
-    /// Bytes of the tables and masks of all grammars that it holds for, when each of them last made something.
+    /// Bytes of the tables and masks of all grammars under the bound, as of the last addition of each.
     pub fn used(&self) -> usize {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// The bytes that it allows.
+    /// The bound in bytes.
     pub fn most(&self) -> usize {
         self.0.most
     }
 
-    /// Adds one whose tables can be dropped.
+    /// Registers an owner of tables.
     pub(super) fn add(&self, tenant: Weak<dyn Tenant>) {
-        // nothing that could panic runs under this lock half way through a change
+        // no panic can interrupt a change under this lock
         let mut tenants = self.0.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if tenants.len() == tenants.capacity() {
             tenants.retain(|tenant| tenant.strong_count() > 0);
@@ -84,9 +86,8 @@ impl MemoryBound {
         tenants.push(tenant);
     }
 
-    /// Notes which tables were read since this was done last: who reads tables leaves a mark and nothing else, so what is known
-    /// of the order of uses is approximate (the aging algorithm for pages of memory). Gives all tenants, unless another thread
-    /// is at it.
+    /// Records which tables were read since the last check. Readers only set a mark, so the order of uses is
+    /// approximate (the aging algorithm of page replacement). Returns all owners; `None` if another thread is checking.
     fn check_marks(&self, now: u64) -> Option<Vec<Arc<dyn Tenant>>> {
         let mut tenants = self.0.tenants.try_lock().ok()?;
         tenants.retain(|tenant| tenant.strong_count() > 0);
@@ -100,7 +101,8 @@ impl MemoryBound {
         Some(all)
     }
 
-    /// Drops tables until an eighth is free, those used longest ago first and `user`'s never. One thread at a time does.
+    /// Drops tables until an eighth of the bound is free, least recently used ones first, never those of `user`. Only
+    /// one thread does so at a time.
     fn shrink(&self, user: &Share, now: u64) {
         let Some(mut others) = self.check_marks(now) else { return };
         others.retain(|tenant| !std::ptr::eq(tenant.share(), user));
@@ -125,7 +127,7 @@ impl Share {
         Share { bound, bytes, made_at, uses }
     }
 
-    /// Greater for tables that were used later.
+    /// A sort key that is greater for tables used more recently.
     fn last_used(&self) -> (u64, u64) {
         (self.uses.load(Ordering::Relaxed), self.made_at.load(Ordering::Relaxed))
     }
@@ -135,15 +137,15 @@ impl Share {
         self.bound.as_ref().is_some_and(|bound| bound.used() >= bound.0.most)
     }
 
-    /// Says how many bytes are taken now. One thread at a time does: under the lock of the grammar.
+    /// Updates the bytes of the share. The caller holds the lock of the grammar, so only one thread does so at a time.
     pub(super) fn set(&self, bytes: usize) {
         let Some(bound) = &self.bound else { return };
         let before = self.bytes.swap(bytes, Ordering::Relaxed);
-        // sums wrap in both directions alike
+        // the sum is modular, so a negative difference wraps correctly
         bound.0.used.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Makes room where more is taken than is allowed. The caller holds no lock that a tenant waits for.
+    /// Drops tables if the bound is exceeded. The caller must not hold a lock that an owner waits for.
     pub(super) fn make_room(&self) {
         if let Some(bound) = &self.bound {
             let now = bound.0.clock.fetch_add(1, Ordering::Relaxed);

@@ -1,17 +1,18 @@
-//! Masks: which tokens may come next in a configuration.
+//! Masks: which tokens are allowed next in a configuration.
 //!
-//! - [`TokenMask`] is one mask: a list of ids, or words that masks share with what is added and taken away.
-//! - `compute` puts a mask together from the residuals of its configuration, whose records are kept.
-//! - `strategy` has the ways to compute the tokens of a residual, each a file and a row of one table, tried in order.
-//! - `walk` goes through a token trie and the automaton in lockstep: what strategies are made of. Each collects into a
-//!   value of its own (`walk/collected.rs`).
-//! - `cache` keeps masks and tables of one grammar, and what grammars share.
-//! - `base` is what a mask file knows, beside which the rest is made lazily.
+//! - [`TokenMask`] is one mask: a list of ids, or words shared between masks with the differences.
+//! - `compute` assembles a mask from the records of its configuration's residuals.
+//! - `strategy` has the ways to compute the tokens of a residual. Each is a file and a row of one table; they are tried
+//!   in order.
+//! - `walk` traverses a token trie and the automaton in lockstep. Strategies are built from it. Each walk collects into
+//!   a value of its own (`walk/collected.rs`).
+//! - `cache` keeps masks and tables of one grammar, and the records that grammars share.
+//! - `base` is the data of a mask file; everything else is computed lazily.
 //! - [`MemoryBound`] is one bound for the tables of many grammars.
-//! - [`CompiledGrammar`] ties an automaton to a vocabulary and keeps the lazily made tables and masks:
-//!   shared by all matchers, bounded, dropped and made again when the bound is reached.
+//! - [`CompiledGrammar`] connects an automaton with a vocabulary. It keeps the lazily computed tables and masks, which
+//!   all matchers share; when their bound is reached, they are dropped and computed again.
 //!
-//! Nothing here knows of front ends.
+//! This module does not know front ends.
 
 mod base;
 mod cache;

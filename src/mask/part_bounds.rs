@@ -1,4 +1,4 @@
-//! Parts that are bounded in tokens: what is asked of the tables, and whether parts can end within their bounds at all.
+//! Parts bounded in tokens: queries of the tables, and the check that parts can end within their bounds.
 
 use super::cache::mask_cache::MaskCache;
 use super::completion::Effort;
@@ -19,7 +19,7 @@ impl MaskCache {
         self.parts.readings(automaton, &mut self.tables, id)
     }
 
-    /// Whether a part may be entered on the way from a configuration to a word; where it is not known, it may.
+    /// Whether a part may be entered on a path from a configuration to a word; true if unknown.
     ///
     /// # Errors
     /// Limits.
@@ -27,18 +27,22 @@ impl MaskCache {
         self.parts.is_ahead(automaton, &mut self.tables, id)
     }
 
-    /// How many tokens the open part of a reading may need at most after any token that may come, if that is known.
+    /// The most tokens that the open part of a reading may need after any token that is allowed, if known.
     pub(crate) fn part_ceiling(&self, reading: ConfigurationId) -> Option<usize> {
         self.parts.ceilings.get(&reading).copied()
     }
 
-    /// Keeps a [ceiling](MaskCache::part_ceiling).
+    /// Stores a [ceiling](MaskCache::part_ceiling).
     pub(crate) fn keep_part_ceiling(&mut self, reading: ConfigurationId, ceiling: usize) {
         self.parts.ceilings.insert(reading, ceiling);
     }
 }
 
-/// Refuses parts of which it is not known that they can end within their bound. `cache_of` makes empty tables for a grammar.
+/// Refuses parts that are not known to be able to end within their bound. `lower` compiles a grammar, with empty
+/// tables.
+///
+/// # Errors
+/// `mask/part-bound` with the place of the part; limits.
 pub(super) fn check(
     grammar: &Grammar,
     index: &TokenIndex,

@@ -1,8 +1,8 @@
-//! The search for ways out of parts that are bounded in tokens.
+//! The search for ways out of parts bounded in tokens.
 //!
-//! A completion of the part alone is found first: its last token ends where the part ends. If that takes too many tokens, the last
-//! token may end behind the part. It depends on what follows the part, so a search over the tokens reads the whole stacks. A token
-//! that ends one part may end in another, which must be left in time as well.
+//! First a completion of the part alone is searched for: its last token ends where the part ends. If it has too many
+//! tokens, the last token may instead end after the part. This depends on what follows the part, so this search over
+//! tokens uses the whole stacks. A token that ends one part may end inside another, which must be left in time too.
 
 use super::cache::mask_cache::MaskCache;
 use super::completion::Effort;
@@ -15,37 +15,37 @@ use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What ways out are searched in.
+/// The inputs of a search for ways out.
 #[derive(Clone, Copy)]
 pub(crate) struct PartContext<'a> {
     pub(crate) automaton: &'a Automaton,
     pub(crate) index: &'a TokenIndex,
-    /// How many tokens may begin in a part.
+    /// The most tokens that may begin in a part.
     pub(crate) bound: &'a dyn Fn(PartId) -> usize,
 }
 
-/// A reading between two tokens, with a part open.
+/// A reading between two tokens, with an open part.
 #[derive(Clone, Copy)]
 struct ReadingStep {
     at: ConfigurationId,
-    /// The part alone.
+    /// The configuration of the part alone.
     inside: ConfigurationId,
-    /// How many tokens may begin in the part.
+    /// How many more tokens may begin in the part.
     left: usize,
-    /// The place before the last token, that token, and the part that it entered.
+    /// The index of the previous reading, the token after it, and the part that this token entered.
     before: usize,
     token: TokenId,
     entered: Option<PartId>,
 }
 
-/// A node of the token trie, and where its bytes lead.
+/// A node of the token trie, and the configurations there.
 #[derive(Clone, Copy)]
 struct TrieNode {
     node: u32,
     at: ConfigurationId,
     inside: ConfigurationId,
     has_ended: bool,
-    /// At least this many bytes lead to the end of the part.
+    /// A lower bound on the bytes to the end of the part.
     least: usize,
 }
 
@@ -54,15 +54,15 @@ struct Search<'a> {
     within: PartContext<'a>,
     effort: Effort,
     reached: Vec<ReadingStep>,
-    /// The most tokens left in the readings that were reached.
+    /// Per reached reading, the most tokens left in it.
     seen: FxHashMap<ConfigurationId, usize>,
-    /// Visited nodes of the token trie.
+    /// The number of visited nodes of the token trie.
     visited: usize,
 }
 
 impl MaskCache {
-    /// A way out of the part of the reading `at`, of which at most `most` tokens begin in the part. It is searched for with as
-    /// little effort as finds one, and with `effort` at most.
+    /// A way out of the part of the reading `at`, on which at most `most` tokens begin in the part. It is searched for
+    /// with increasing effort, up to `effort`.
     ///
     /// # Errors
     /// Limits.
@@ -85,7 +85,7 @@ impl MaskCache {
         Ok(None)
     }
 
-    /// A completion of the part `inside`, of at most `most` tokens if one is found with `effort`.
+    /// A completion of the part `inside`. It has at most `most` tokens if such a one is found with `effort`.
     ///
     /// # Errors
     /// Limits.
@@ -106,7 +106,7 @@ impl MaskCache {
         Ok(way)
     }
 
-    /// A way out whose last token in the part may end behind it.
+    /// A way out whose last token in the part may end after it.
     fn way_beyond(
         &mut self,
         within: PartContext<'_>,
@@ -136,7 +136,7 @@ impl MaskCache {
         self.exchange_search_work(automaton);
         self.add_places_searched(visited);
         match found {
-            // another mask has work again
+            // not stored: another mask has a new budget of work
             Err(error) if error.limit() == Some(LimitKind::MaskWork) => Ok(None),
             found => {
                 let way = found?;
@@ -148,7 +148,7 @@ impl MaskCache {
 }
 
 impl Search<'_> {
-    /// Visits readings in the order of the number of tokens.
+    /// Visits readings in order of the number of tokens.
     fn run(&mut self) -> Result<Option<WayOut>> {
         let mut place = 0;
         while place < self.reached.len() && self.visited <= self.limit() {
@@ -163,7 +163,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The most visited nodes.
+    /// The most nodes to visit.
     fn limit(&self) -> usize {
         self.within.automaton.limits().completion_search
     }
@@ -190,7 +190,7 @@ impl Search<'_> {
         let (vocabulary, heights) = (index.vocabulary(), index.trie_heights());
         let (trie, longest) = (vocabulary.trie(), (vocabulary.longest() as usize).max(1));
         let ReadingStep { at, inside, left, .. } = self.reached[place];
-        // bytes of the tokens after the next one
+        // the bytes of the tokens after the next one
         let later = (left - 1).saturating_mul(longest);
         let least = self.cache.least_bytes(automaton, inside)?;
         let mut open = vec![TrieNode { node: trie.root(), at, inside, has_ended: false, least }];
@@ -236,7 +236,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Adds what a token leads to; gives the way there if it leads out of all parts. `inside` is the part alone if it cannot have ended.
+    /// Adds the readings that a token leads to. Returns the way if it leads out of all parts. `inside` is the
+    /// configuration of the part alone, or the dead one if the part may have ended.
     fn arrive(
         &mut self,
         place: usize,
@@ -260,7 +261,7 @@ impl Search<'_> {
             }
             let left = bound(part.part);
             let next = ReadingStep { left, entered: Some(part.part), ..next };
-            // completions have the work of searches as well
+            // searches for completions use the budget of searches too
             self.cache.exchange_search_work(automaton);
             let whole = self.cache.whole_way_out(self.within, part.inside, left, self.effort);
             self.cache.exchange_search_work(automaton);
@@ -280,7 +281,7 @@ impl Search<'_> {
         }
     }
 
-    /// The tokens to a place, and more.
+    /// The tokens to a reading, followed by `more`.
     fn way_to(&self, place: ReadingStep, more: &[TokenId]) -> WayOut {
         let mut places = vec![place];
         let mut before = place.before;

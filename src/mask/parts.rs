@@ -1,4 +1,4 @@
-//! Parts that are bounded in tokens: what is kept of the readings of configurations.
+//! Parts bounded in tokens: stored data about the readings of configurations.
 
 use super::way_out::WayOut;
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Reading, WithoutParts};
@@ -7,13 +7,13 @@ use crate::error::Result;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What is known of configurations in whose texts a part is open or may follow, of one generation of tables.
+/// Data about configurations in which a part is open or may follow, of one generation of tables.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct Parts {
     readings: FxHashMap<ConfigurationId, Arc<[Reading]>>,
     ahead: FxHashMap<ConfigurationId, bool>,
     without: WithoutParts,
-    /// Of readings: how many tokens their part may need at most after any token that may come; see `matcher/parts.rs`.
+    /// Per reading, the most tokens that its part may need after any token that is allowed; see `matcher/parts.rs`.
     pub(in crate::mask) ceilings: FxHashMap<ConfigurationId, usize>,
     ways_beyond: FxHashMap<(ConfigurationId, usize, bool), (Option<WayOut>, usize)>,
     bytes: usize,
@@ -45,8 +45,8 @@ impl Parts {
         Ok(readings)
     }
 
-    /// The result of a search for a way out of a reading that may end behind its part, and how many places it visited. The key
-    /// has the most tokens in the part, and whether all ways were searched.
+    /// The stored result of a search for a way out of a reading that may end after its part, with the number of places
+    /// visited. The key contains the most tokens in the part, and whether all paths were searched.
     pub(in crate::mask) fn way_beyond(
         &self,
         key: (ConfigurationId, usize, bool),
@@ -54,7 +54,7 @@ impl Parts {
         self.ways_beyond.get(&key).cloned()
     }
 
-    /// Keeps a [way](Parts::way_beyond).
+    /// Stores a [way out](Parts::way_beyond).
     pub(in crate::mask) fn keep_way_beyond(
         &mut self,
         key: (ConfigurationId, usize, bool),
@@ -64,7 +64,7 @@ impl Parts {
         self.ways_beyond.insert(key, found);
     }
 
-    /// Whether a part may be entered on the way from a configuration to a word.
+    /// Whether a part may be entered on a path from a configuration to a word.
     pub(in crate::mask) fn is_ahead(
         &mut self,
         automaton: &Automaton,

@@ -1,14 +1,14 @@
-//! Whether a vocabulary can spell what a grammar asks for.
+//! Checks whether a vocabulary can spell the words of a grammar.
 //!
-//! A byte without a token of its own does no harm where another byte will do: the mask never leads there. It
-//! does harm where a part of the grammar has no words without it.
+//! A byte without a token of its own is harmless where another byte will do: the mask never leads there. It is harmful
+//! if a part of the grammar has no words without it.
 
 use crate::diagnostic::{Diagnostic, excerpt_bytes};
 use crate::grammar::analysis::{Analysis, productive};
 use crate::grammar::{CharClass, Expression, Grammar};
 use regex_syntax::utf8::Utf8Sequences;
 
-/// The warning about the first part of a grammar that needs missing bytes.
+/// The warning about the first part of a grammar that needs missing bytes, if there is one.
 pub(super) fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Diagnostic> {
     if !missing.contains(&true) {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Di
     )
 }
 
-/// Whether the class has a character that can be spelled, and none that can be begun but not finished.
+/// Whether the class has a character that can be spelled, and no character that can be started but not completed.
 fn class_is_spelled(class: &CharClass, has: impl Fn(u8, u8) -> bool) -> bool {
     let mut any = false;
     for &(low, high) in class.ranges() {

@@ -1,4 +1,4 @@
-//! The token terminals of a grammar, resolved in a vocabulary.
+//! The token terminals of a grammar, resolved for a vocabulary.
 
 use super::errors;
 use super::token_set::TokenSet;
@@ -11,21 +11,21 @@ use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Sets of more tokens than this are kept as bits.
+/// Larger sets than this are stored as bits.
 const FEW: usize = 64;
 
-/// The tokens of each terminal.
+/// The tokens of each token terminal.
 #[derive(Debug, Default)]
 pub(crate) struct Terminals {
     sets: FxHashMap<ExprId, Tokens>,
 }
 
-/// Some tokens, at least one.
+/// A non-empty set of tokens.
 #[derive(Debug)]
 enum Tokens {
-    /// Sorted.
+    /// The ids, sorted.
     Few(Box<[u32]>),
-    /// A bit for each token of the vocabulary.
+    /// One bit per token of the vocabulary.
     Many(Arc<[u32]>),
 }
 
@@ -51,18 +51,19 @@ impl Tokens {
 }
 
 impl Terminals {
-    /// The terminals that have a token to complete a text with.
+    /// The terminals with a token that can complete a text.
     pub(super) fn usable(&self, vocabulary: &Vocabulary) -> FxHashSet<ExprId> {
         let usable =
             |id: &&ExprId| self.example_of(**id, vocabulary).is_some_and(|token| !vocabulary.is_eos(token));
         self.sets.keys().filter(usable).copied().collect()
     }
 
-    /// Finds the tokens of all terminals that the root of a grammar reaches. Tokens that end a sequence, those of the vocabulary
-    /// and `ends`, are only in terminals that list them.
+    /// Resolves all terminals that the root of a grammar reaches. End-of-sequence tokens, those of the vocabulary and
+    /// `ends`, are only in terminals that list them.
     ///
     /// # Errors
-    /// `mask/unknown-token`, `mask/token-range`, `mask/no-tokens`, with the rule and the label; the limit `compile_work`.
+    /// `mask/unknown-token`, `mask/token-range` or `mask/no-tokens`, with the rule and the label; the limit
+    /// `compile_work`.
     pub(super) fn resolve(
         grammar: &Grammar,
         vocabulary: &Vocabulary,
@@ -93,12 +94,12 @@ impl Terminals {
         Ok(terminals)
     }
 
-    /// Whether a terminal has a token.
+    /// Whether a terminal contains a token.
     pub(crate) fn has(&self, terminal: TerminalId, token: TokenId) -> bool {
         self.sets.get(&terminal.expression()).is_some_and(|tokens| tokens.contains(token.get()))
     }
 
-    /// Whether a token is in a terminal that does not list it.
+    /// Whether some terminal contains the token without listing it.
     pub(super) fn has_unlisted(&self, grammar: &Grammar, token: TokenId) -> bool {
         self.sets.iter().any(|(&terminal, tokens)| {
             let is_listed = match grammar.expression(terminal) {
@@ -109,7 +110,8 @@ impl Terminals {
         })
     }
 
-    /// A token of a terminal: the one of the lowest id that ends no sequence, if it has such.
+    /// A token of a terminal: the one with the lowest id that is not an end-of-sequence token, if there is one;
+    /// otherwise the lowest.
     pub(crate) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
         self.example_of(terminal.expression(), vocabulary)
     }
@@ -128,14 +130,14 @@ impl Terminals {
                 let bits = |(place, &word): (usize, &u32)| {
                     (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place as u32 * 32 + bit)
                 };
-                // of more than a few there is one that ends no sequence among the first, or all of them end one
+                // more than `FEW` tokens: either one of the first is not an end-of-sequence token, or all of them are
                 words.iter().enumerate().flat_map(bits).take(FEW).for_each(|id| see(TokenId::new(id)));
             }
         }
         example.or(first)
     }
 
-    /// The token of a terminal that has one only.
+    /// The token of a terminal that has exactly one.
     pub(crate) fn only(&self, terminal: TerminalId) -> Option<TokenId> {
         match self.sets.get(&terminal.expression()) {
             Some(Tokens::Few(ids)) if ids.len() == 1 => ids.first().map(|&id| TokenId::new(id)),
@@ -143,7 +145,7 @@ impl Terminals {
         }
     }
 
-    /// Does something with each token of a terminal.
+    /// Calls `each` for every token of a terminal.
     pub(crate) fn each(&self, terminal: TerminalId, mut each: impl FnMut(TokenId)) {
         match self.sets.get(&terminal.expression()) {
             Some(Tokens::Few(ids)) => ids.iter().for_each(|&id| each(TokenId::new(id))),
@@ -157,7 +159,7 @@ impl Terminals {
         }
     }
 
-    /// Adds the tokens of a terminal to a mask in the making.
+    /// Adds the tokens of a terminal to a set.
     pub(super) fn add_to(&self, terminal: TerminalId, allowed: &mut TokenSet) {
         match self.sets.get(&terminal.expression()) {
             Some(Tokens::Few(ids)) => ids.iter().for_each(|&id| allowed.push(id)),
@@ -180,8 +182,7 @@ struct Resolver<'a> {
     vocabulary: &'a Vocabulary,
     ends: &'a [TokenId],
     budget: &'a Budget,
-    /// All tokens that the vocabulary uses and that end no sequence, and those of them that are special; once they are
-    /// asked for.
+    /// All tokens that the vocabulary uses except end-of-sequence tokens, computed on demand.
     all: Option<Vec<u32>>,
     special: Option<Vec<u32>>,
 }
@@ -241,7 +242,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The bits of some tokens, but of those that end a sequence.
+/// The bits of some tokens, without end-of-sequence tokens.
 fn words_of(vocabulary: &Vocabulary, ends: &[TokenId], tokens: impl Iterator<Item = TokenId>) -> Vec<u32> {
     let mut words = vec![0; vocabulary.mask_words()];
     tokens.for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));

@@ -1,4 +1,4 @@
-//! One mask.
+//! A token mask.
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
@@ -7,20 +7,20 @@ use bitvec::prelude::{BitVec, Lsb0};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// A set of allowed tokens. Bit `i % 32` of word `i / 32` stands for token `i`, 1 = allowed.
+/// A set of allowed tokens. Bit `i % 32` of word `i / 32` belongs to token `i`: 1 means allowed.
 #[derive(Clone, Debug)]
 pub struct TokenMask {
-    /// Tokens in the vocabulary: the number of bits that mean something.
+    /// The number of tokens of the vocabulary, that is, of meaningful bits.
     width: usize,
     repr: Repr,
 }
 
 #[derive(Clone, Debug)]
 enum Repr {
-    /// Each once, in no order.
+    /// The ids, without duplicates, in any order.
     Sparse(Box<[u32]>),
-    /// Words that other masks may share, and where this mask differs from them: `removed` are bits of the words,
-    /// `added` are none.
+    /// Words that other masks may share, and the differences of this mask: `removed` ids are set in the words, `added`
+    /// ids are not.
     Near { words: Arc<[u32]>, removed: Box<[u32]>, added: Box<[u32]> },
 }
 
@@ -33,25 +33,25 @@ impl PartialEq for TokenMask {
 impl Eq for TokenMask {}
 
 impl TokenMask {
-    /// The mask of these tokens: each once, each below the width.
+    /// A mask of the given tokens, without duplicates, all below the width.
     pub(crate) fn sparse(ids: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Sparse(ids.into()) }
     }
 
-    /// The mask that differs from these `width.div_ceil(32)` words by tokens that they have and by tokens that they
-    /// do not have, each once.
+    /// A mask that differs from `width.div_ceil(32)` words: `removed` tokens are in the words, `added` tokens are not;
+    /// neither list has duplicates.
     pub fn near(words: Arc<[u32]>, removed: Vec<u32>, added: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
 
-    /// The mask of these tokens, all below the width; a token may come more than once.
+    /// A mask of the given tokens, all below the width; duplicates are allowed.
     pub(crate) fn of<'t>(tokens: impl IntoIterator<Item = &'t TokenId>, width: usize) -> TokenMask {
         let mut words = vec![0u32; width.div_ceil(32)];
         tokens.into_iter().for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));
         TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
     }
 
-    /// How many tokens the mask speaks about.
+    /// The number of tokens that the mask covers.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -69,7 +69,7 @@ impl TokenMask {
         }
     }
 
-    /// How many tokens are allowed.
+    /// The number of allowed tokens.
     pub fn len(&self) -> usize {
         match &self.repr {
             Repr::Sparse(ids) => ids.len(),
@@ -85,7 +85,7 @@ impl TokenMask {
         self.len() == 0
     }
 
-    /// The allowed tokens, by id.
+    /// The allowed tokens, in order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = TokenId> + '_ {
         let (mut ids, words) = match &self.repr {
             Repr::Sparse(ids) => (ids.to_vec(), BitVec::new()),
@@ -96,7 +96,7 @@ impl TokenMask {
         ids.into_iter().chain(ones).map(TokenId::new)
     }
 
-    /// The mask without some tokens.
+    /// The mask with some tokens removed.
     pub(crate) fn without(&self, mut tokens: FxHashSet<u32>) -> TokenMask {
         let left = |ids: &[u32], tokens: &FxHashSet<u32>| -> Box<[u32]> {
             ids.iter().copied().filter(|id| !tokens.contains(id)).collect()
@@ -117,7 +117,7 @@ impl TokenMask {
         TokenMask { width: self.width, repr }
     }
 
-    /// The mask with some tokens more.
+    /// The mask with some tokens added.
     pub(crate) fn with(mut self, tokens: &[TokenId]) -> TokenMask {
         let missing: Vec<u32> =
             tokens.iter().filter(|&&token| !self.contains(token)).map(|token| token.get()).collect();
@@ -136,7 +136,7 @@ impl TokenMask {
         self
     }
 
-    /// Writes the mask as words; those past the mask are cleared.
+    /// Writes the mask as words. Words of the buffer beyond the mask are cleared.
     ///
     /// # Errors
     /// `mask/buffer-too-short` if `words` has fewer than `width().div_ceil(32)` words.
@@ -163,7 +163,7 @@ impl TokenMask {
         Ok(())
     }
 
-    /// The mask as a bit vector of `width` bits.
+    /// The mask as a bit vector with `width` bits.
     pub fn to_bits(&self) -> BitVec<u32, Lsb0> {
         let mut bits = match &self.repr {
             Repr::Near { words, .. } => BitVec::from_slice(words),
@@ -179,7 +179,7 @@ impl TokenMask {
         bits
     }
 
-    /// Bytes on the heap, without what is shared with other masks.
+    /// Bytes on the heap. Words that other masks share are divided by the number of their owners.
     pub fn memory_usage(&self) -> usize {
         match &self.repr {
             Repr::Sparse(ids) => ids.len() * 4,

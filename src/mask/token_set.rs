@@ -1,18 +1,18 @@
-//! A mask in the making.
+//! A mask under construction.
 
 use super::token_mask::TokenMask;
 use crate::mask::tuning::{ADDED_BEFORE_COMPACT, FEW_SORTED, NEAR};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Zeros, as many words as a mask has, that are there once they are asked for.
+/// Zeroed words, as many as a mask has, allocated on demand.
 #[derive(Debug, Default)]
 pub(super) struct ScratchBits {
     words: Vec<u32>,
 }
 
 impl ScratchBits {
-    /// The words; who marks something unmarks it.
+    /// The words. Callers must unmark what they mark.
     fn words(&mut self, width: usize) -> &mut [u32] {
         self.words.resize(width.div_ceil(32), 0);
         &mut self.words
@@ -23,7 +23,7 @@ impl ScratchBits {
     }
 }
 
-/// Allowed tokens: those of some words without the removed ones, and those added.
+/// A set of tokens: those of some words, minus the removed ones, plus the added ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TokenSet {
     words: Option<Arc<[u32]>>,
@@ -32,22 +32,22 @@ pub(super) struct TokenSet {
 }
 
 impl TokenSet {
-    /// Begins with the tokens of shared words.
+    /// A set of the tokens of shared words.
     pub(super) fn of_words(words: Arc<[u32]>) -> TokenSet {
         TokenSet { words: Some(words), removed: Vec::new(), added: Vec::new() }
     }
 
-    /// Begins with a list of tokens.
+    /// A set of some tokens.
     pub(super) fn of_ids(ids: &[u32]) -> TokenSet {
         TokenSet { words: None, removed: Vec::new(), added: ids.to_vec() }
     }
 
-    /// Whether there are words.
+    /// Whether the set has words.
     pub(super) fn has_base(&self) -> bool {
         self.words.is_some()
     }
 
-    /// Whether there are this many added ones that they had better be settled.
+    /// Whether the number of added tokens is large enough to run [`compact`](TokenSet::compact).
     pub(super) fn is_large(&self) -> bool {
         self.added.len() > ADDED_BEFORE_COMPACT
     }
@@ -58,7 +58,7 @@ impl TokenSet {
         self.added.push(token);
     }
 
-    /// Adds a token or does not, without a branch.
+    /// Adds a token if `wanted`, without a branch.
     #[inline]
     pub(super) fn push_if(&mut self, wanted: bool, token: u32) {
         let len = self.added.len();
@@ -66,7 +66,7 @@ impl TokenSet {
         self.added.truncate(len + usize::from(wanted));
     }
 
-    /// Adds tokens.
+    /// Adds some tokens.
     pub(super) fn extend(&mut self, tokens: &[TokenId]) {
         match tokens {
             // most trie nodes have one token
@@ -75,7 +75,7 @@ impl TokenSet {
         }
     }
 
-    /// Takes tokens out.
+    /// Removes some tokens.
     pub(super) fn remove(&mut self, ids: &[u32], width: usize, marks: &mut ScratchBits) {
         if ids.is_empty() {
             return;
@@ -91,7 +91,7 @@ impl TokenSet {
         }
     }
 
-    /// Leaves out those that are not in `kept`, bits.
+    /// Removes the tokens that are not in `kept`, given as bits.
     pub(super) fn keep(&mut self, kept: &[u32]) {
         self.added.retain(|&id| is_marked(kept, id));
         if let Some(words) = &mut self.words {
@@ -100,13 +100,13 @@ impl TokenSet {
         }
     }
 
-    /// Bytes on the heap, those of shared words among them.
+    /// Bytes on the heap, including shared words.
     pub(super) fn memory_usage(&self) -> usize {
         let words = self.words.as_ref().map_or(0, |words| words.len());
         (words + self.removed.capacity() + self.added.capacity()) * 4
     }
 
-    /// Adds all that another has.
+    /// Adds the tokens of another set.
     pub(super) fn unite(&mut self, mut other: TokenSet) {
         if self.words.is_none() {
             std::mem::swap(self, &mut other);
@@ -118,7 +118,7 @@ impl TokenSet {
         }
     }
 
-    /// Adds all that another has; both have words.
+    /// Adds the tokens of another set; both have words.
     fn unite_wide(&mut self, mut other: TokenSet) {
         let (Some(own), Some(others)) = (&self.words, &other.words) else { return };
         let more = |a: &[u32], b: &[u32]| a.iter().zip(b).map(|(a, b)| (a & !b).count_ones()).sum::<u32>();
@@ -141,7 +141,7 @@ impl TokenSet {
         }
     }
 
-    /// The bits, in as many words, which nobody shares.
+    /// The set as bits, in words that nobody shares. Without words of its own, it has `width_words` words.
     pub(super) fn bits(&self, width_words: usize) -> Arc<[u32]> {
         let mut all: Arc<[u32]> = match &self.words {
             Some(words) => Arc::from(&**words),
@@ -153,7 +153,7 @@ impl TokenSet {
         all
     }
 
-    /// Makes what follows cheap to share: words of its own if it is near no others.
+    /// Prepares the set for cheap cloning: gives it words of its own if it differs too much from shared ones.
     pub(super) fn compact(&mut self, width: usize) {
         let width_words = width.div_ceil(32);
         let many = match self.words {
@@ -172,7 +172,7 @@ impl TokenSet {
         }
     }
 
-    /// The mask.
+    /// Converts the set to a mask.
     pub(super) fn finish(mut self, width: usize, marks: &mut ScratchBits) -> TokenMask {
         self.compact(width);
         let TokenSet { words, mut removed, mut added } = self;
@@ -189,7 +189,7 @@ impl TokenSet {
         };
         let has = |id: u32| is_marked(&words, id);
         keep_new(&mut added, marks, |_| true);
-        // what is added back is not removed
+        // a token that was removed and added is not removed
         keep_new(&mut removed, marks, has);
         unmark(&added, marks);
         unmark(&removed, marks);
@@ -198,16 +198,16 @@ impl TokenSet {
     }
 }
 
-/// Tokens to take away from a set.
+/// Tokens to remove from a set.
 #[derive(Debug)]
 pub(super) enum Removed {
     Few(Vec<u32>),
-    /// As bits: those that stay.
+    /// The tokens that stay, as bits.
     AllBut(Box<[u32]>),
 }
 
 impl Removed {
-    /// Some tokens, of a vocabulary whose masks have this many words.
+    /// The removal of some tokens, for a vocabulary whose masks have `width_words` words.
     pub(super) fn new(tokens: Vec<u32>, width_words: usize) -> Removed {
         if tokens.len() <= width_words {
             return Removed::Few(tokens);
@@ -230,7 +230,7 @@ fn is_marked(words: &[u32], id: u32) -> bool {
     words[id as usize / 32] >> (id % 32) & 1 == 1
 }
 
-/// Keeps those that are wanted and not marked, and marks them.
+/// Keeps the ids that are wanted and not marked, and marks them.
 fn keep_new(ids: &mut Vec<u32>, marks: &mut [u32], wanted: impl Fn(u32) -> bool) {
     ids.retain(|&id| {
         let (word, bit) = (&mut marks[id as usize / 32], 1 << (id % 32));

@@ -1,17 +1,17 @@
-//! Ways out of parts that are bounded in tokens.
+//! Ways out of parts bounded in tokens.
 
 use crate::automaton::PartId;
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Tokens that lead out of an open part. If the token that ends the part enters another one, the way continues until no part that
-/// it has entered is open.
+/// Tokens that lead out of an open part. If the token that ends the part enters another part, the way continues until
+/// no part that it entered is open.
 #[derive(Clone, Debug)]
 pub(crate) struct WayOut {
     tokens: Arc<[TokenId]>,
-    /// The parts that the way enters before their end, each with the number of tokens read by then.
+    /// The parts that the way enters before its end, each with the number of tokens read by then.
     entered: Arc<[(usize, PartId)]>,
-    /// How many of the tokens were read.
+    /// The number of tokens already read.
     read: usize,
 }
 
@@ -26,18 +26,19 @@ impl WayOut {
         WayOut { tokens: tokens.into(), entered: entered.into(), read: 0 }
     }
 
-    /// The tokens that were not read.
+    /// The tokens not yet read.
     pub(crate) fn tokens(&self) -> &[TokenId] {
         &self.tokens[self.read..]
     }
 
-    /// How many of these begin in the part that is open.
+    /// How many of these begin in the open part.
     pub(crate) fn tokens_inside(&self) -> usize {
         let next = self.entered.iter().map(|&(read, _)| read).find(|&read| read > self.read);
         next.unwrap_or(self.tokens.len()) - self.read
     }
 
-    /// The rest of the way after its next token, if it is a way out of `part` then. `is_new` says whether that token entered the part.
+    /// The rest of the way after its next token; `None` if it does not lead out of `part` then. `is_new` says whether
+    /// that token entered the part.
     pub(crate) fn after_next(&self, part: PartId, is_new: bool) -> Option<WayOut> {
         let read = self.read + 1;
         let entered = self.entered.iter().find(|(at, _)| *at == read).map(|&(_, part)| part);

@@ -1,9 +1,9 @@
-//! What is made lazily for one compiled grammar. What has been made, any thread reads without a lock ([`Snapshot`]);
-//! what is missing is made under one lock, once, within one memory bound ([`MaskCache`]).
+//! The lazily computed tables of one compiled grammar. Any thread reads computed data without a lock ([`Snapshot`]).
+//! Missing data is computed once, under one lock and within one memory bound ([`MaskCache`]).
 //!
-//! When the bound is reached all tables are dropped, and ids mean something else from then on. Outside of the lock an id
-//! therefore only exists together with its generation of tables, as a [`Located`], and whoever reads the tables with one
-//! of another generation is told that nothing is known of it.
+//! When the bound is reached, all tables are dropped, and ids get a new meaning. Outside of the lock an id is therefore
+//! always stored with its generation of tables, as a [`Located`]. Reading the tables of another generation with it
+//! returns "unknown".
 
 use super::reentry::{Ground, Reentry};
 use super::shape_cache::ShapeCache;
@@ -29,11 +29,11 @@ use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Steps of work of one visit to places of a mask file.
+/// Steps of work per visit to places of a mask file.
 const REENTRY_WORK: u64 = 1 << 16;
 
-/// A configuration: its id, and the generation of tables that the id belongs to. Neither can be had without the other but
-/// from the [`MaskCache`] itself, under its lock.
+/// A configuration: its id, and the generation of tables of the id. Only the [`MaskCache`] itself, under its lock,
+/// separates the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     generation: u64,
@@ -41,21 +41,21 @@ pub(crate) struct Located {
     end: TextEnd,
 }
 
-/// Whether the text that has led to a configuration is a word. It holds of every configuration of that text, of whichever
+/// Whether the text that led to a configuration is a word. This holds for every configuration of that text, in any
 /// generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextEnd {
-    /// It is none.
+    /// The text is not a word.
     Open,
-    /// It is one.
+    /// The text is a word.
     Word,
-    /// It is one, and no longer word begins with it.
+    /// The text is a word, and is not a proper prefix of another word.
     LastWord,
 }
 
 impl Located {
-    /// A configuration that is not known: it takes the text to find it. It belongs to no generation. Of the text it is known whether it
-    /// is a word, and one that no longer word begins with.
+    /// An unknown configuration, of no generation: finding it requires the text. The caller knows whether the text is a
+    /// word, and whether no longer word begins with it.
     pub(crate) fn unknown(is_word: bool, is_last: bool) -> Located {
         let end = match is_word {
             false => TextEnd::Open,
@@ -71,36 +71,36 @@ impl Located {
         self.id == ConfigurationId::DEAD
     }
 
-    /// Whether the text that has led to it is a word.
+    /// Whether the text that led to the configuration is a word.
     pub(crate) fn is_accepting(self) -> bool {
         self.end != TextEnd::Open
     }
 
-    /// Whether that text is a word that no longer one begins with.
+    /// Whether that text is a word with which no longer word begins.
     pub(crate) fn is_final(self) -> bool {
         self.end == TextEnd::LastWord
     }
 }
 
-/// What is known of one generation of tables, for any thread to read. It grows, but nothing in it changes.
+/// The published data of one generation of tables, readable by any thread. It grows, but its entries never change.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     generation: u64,
     start: OnceLock<Located>,
     transitions: Arc<Transitions>,
     masks: AppendVec<OnceLock<Arc<TokenMask>>>,
-    /// Per configuration: the place in a mask file and one more, or 0.
+    /// Per configuration: its place in a mask file plus one, or 0 if unknown.
     base_states: AppendVec<AtomicU32>,
-    /// Per configuration: its [ceiling](MaskCache::completion_ceiling) and one more, or 0.
+    /// Per configuration: its [ceiling](MaskCache::completion_ceiling) plus one, or 0 if unknown.
     ceilings: AppendVec<AtomicU32>,
-    /// Bytes of all that was made for the grammar, as of the last time that something was.
+    /// Bytes of everything computed for the grammar, as of the last computation.
     bytes: AtomicUsize,
-    /// Whether it was read since someone asked.
+    /// Whether the snapshot was read since the last [`take_read`](Snapshot::take_read).
     is_read: AtomicBool,
 }
 
 impl Snapshot {
-    /// The configuration before the first byte, if it is known.
+    /// The start configuration, if it is known.
     pub(crate) fn start(&self) -> Option<Located> {
         self.start.get().copied()
     }
@@ -115,20 +115,20 @@ impl Snapshot {
         Located { generation: self.generation, id, end }
     }
 
-    /// The id of a configuration, if it is of this generation.
+    /// The id of a configuration, if it belongs to this generation.
     #[inline]
     fn id(&self, at: Located) -> Option<ConfigurationId> {
         (at.generation == self.generation).then_some(at.id)
     }
 
-    /// The mask of a configuration, if it has been made.
+    /// The mask of a configuration, if it was computed.
     #[inline]
     pub(crate) fn mask(&self, at: Located) -> Option<&Arc<TokenMask>> {
         self.masks.get(self.id(at)?.index())?.get()
     }
 
-    /// The configuration after some bytes, or the dead one, if it is known; and the places of the bytes with which names
-    /// end.
+    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes with which names end;
+    /// `None` if it is unknown.
     pub(crate) fn run(
         &self,
         automaton: &Automaton,
@@ -150,13 +150,13 @@ impl Snapshot {
         Some((self.located(id), ends))
     }
 
-    /// What is true of a configuration; `None` if it is of another generation.
+    /// The facts about a configuration; `None` if it belongs to another generation.
     #[inline]
     pub(crate) fn facts(&self, at: Located) -> Option<Facts> {
         self.id(at).map(|id| self.transitions.facts(id))
     }
 
-    /// The place in a mask file that a configuration was found to be.
+    /// The place in a mask file of a configuration, if it was found.
     #[inline]
     pub(crate) fn base_state(&self, at: Located) -> BaseState {
         let place = self.id(at).and_then(|id| self.base_states.get(id.index()));
@@ -176,7 +176,8 @@ impl Snapshot {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Notes that it is read. Threads do not write what is noted already: they would wait for each other.
+    /// Marks the snapshot as read. Writes only if it is not marked yet, since threads that write the same memory wait
+    /// for each other.
     #[inline]
     pub(in crate::mask) fn mark_read(&self) {
         if !self.is_read.load(Ordering::Relaxed) {
@@ -184,13 +185,13 @@ impl Snapshot {
         }
     }
 
-    /// Whether it was read since this was asked last.
+    /// Returns and clears the mark that the snapshot was read.
     pub(in crate::mask) fn take_read(&self) -> bool {
         self.is_read.swap(false, Ordering::Relaxed)
     }
 }
 
-/// What was made of one generation of tables, to be freed where no lock is held.
+/// The tables of a dropped generation, to be freed where no lock is held.
 #[must_use = "freeing it takes long: let it go where no lock is held"]
 pub(crate) struct OldTables {
     _tables: Cache,
@@ -200,18 +201,18 @@ pub(crate) struct OldTables {
     _reentry: Reentry,
 }
 
-/// Makes tables and masks. When they are dropped to make room, the generation goes up: ids of an older
-/// generation mean nothing, and matchers find theirs again by running over their bytes.
+/// Computes tables and masks. When they are dropped to free memory, the generation is incremented: ids of older
+/// generations become invalid, and matchers find their configurations again by running over their bytes.
 #[derive(Debug)]
 pub(crate) struct MaskCache {
     pub(crate) tables: Cache,
     snapshot: Arc<Snapshot>,
-    /// Where readers find what is published.
+    /// Publishes the current snapshot to readers.
     current: Arc<ArcSwap<Snapshot>>,
     records: ResidualMasks,
     completions: Completions,
     pub(in crate::mask) parts: Parts,
-    /// What grammars for the vocabulary have found out for each other.
+    /// Records shared between grammars for the vocabulary.
     shared: Arc<ShapeCache>,
     terminals: Arc<Terminals>,
     marks: ScratchBits,
@@ -261,36 +262,36 @@ impl MaskCache {
         }
     }
 
-    /// Where readers find what is published, now and after a [`reset`](MaskCache::reset).
+    /// The place where readers find the current snapshot, also after a [`reset`](MaskCache::reset).
     pub(in crate::mask) fn current(&self) -> &Arc<ArcSwap<Snapshot>> {
         &self.current
     }
 
-    /// How many times the tables were dropped.
+    /// The number of times that the tables were dropped.
     pub(crate) fn generation(&self) -> u64 {
         self.snapshot.generation
     }
 
-    /// Whether a configuration is one of the present tables.
+    /// Whether a configuration belongs to the current tables.
     pub(crate) fn has(&self, at: Located) -> bool {
         self.snapshot.id(at).is_some()
     }
 
-    /// The id of a configuration of the present tables.
+    /// The id of a configuration of the current tables.
     ///
     /// # Errors
-    /// It is of other tables, which is a defect.
+    /// `mask/stale-configuration` if it belongs to other tables, which is a defect of the library.
     pub(crate) fn id(&self, at: Located) -> Result<ConfigurationId> {
         self.snapshot.id(at).ok_or_else(crate::mask::errors::stale_configuration)
     }
 
-    /// A configuration of the present tables by its id.
+    /// The configuration with an id in the current tables.
     pub(crate) fn located(&self, id: ConfigurationId) -> Located {
         self.snapshot.located(id)
     }
 
-    /// Begins anew with empty tables, and gives the old ones: freeing them takes long, and need not hold up others. What is
-    /// left of the work of the present mask stays.
+    /// Replaces the tables with empty ones and returns the old ones: freeing them takes long and need not delay other
+    /// threads. Keeps the remaining budget of work of the current mask.
     pub(crate) fn reset(&mut self) -> OldTables {
         let work = self.tables.work.clone();
         let tables = std::mem::take(&mut self.tables);
@@ -298,7 +299,7 @@ impl MaskCache {
         let next = snapshot(self.generation() + 1, &self.tables);
         let snapshot = std::mem::replace(&mut self.snapshot, next);
         self.current.store(Arc::clone(&self.snapshot));
-        // a mask that ended in a panic may have left some
+        // a mask whose computation panicked may have left marks
         self.marks = ScratchBits::default();
         self.mask_bytes = 0;
         self.completions.forget_tables();
@@ -316,7 +317,7 @@ impl MaskCache {
         Lazy::new(automaton, &mut self.tables)
     }
 
-    /// The configuration before the first byte.
+    /// The start configuration.
     pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
         let start = self.lazy(automaton).start()?;
         Ok(*self.snapshot.start.get_or_init(|| self.snapshot.located(start)))
@@ -332,8 +333,8 @@ impl MaskCache {
         Ok(self.located(next))
     }
 
-    /// The configuration after a token that token edges of `at` take, and that its bytes lead to `by_bytes` with; `None` if no
-    /// token edge takes it.
+    /// The configuration after a token that token edges of `at` accept; its bytes lead to `by_bytes`. `None` if no
+    /// token edge accepts it.
     ///
     /// # Errors
     /// Limits.
@@ -352,15 +353,15 @@ impl MaskCache {
         Ok(next.map(|next| self.located(next)))
     }
 
-    /// Goes on to find out which configurations are places of a mask file, along some `edges` of it. Past a limit it is given
-    /// up: then matchers that have left what was explored do not come back to it.
+    /// Continues to find the configurations of places of a mask file, following up to about `edges` of its edges. If a
+    /// limit is reached, the search is given up; then matchers that have left the explored part do not return to it.
     pub(crate) fn find_base_states(
         &mut self,
         (automaton, index): (&Automaton, &TokenIndex),
         base: &Base,
         edges: usize,
     ) {
-        // what it makes shall not be the reason why tables are dropped
+        // the search must not be the reason why tables are dropped
         if self.reentry.is_done() || self.memory_usage() > automaton.cache_bytes() / 4 {
             return;
         }
@@ -381,12 +382,12 @@ impl MaskCache {
         self.tables.work = work;
     }
 
-    /// The place in a mask file that a configuration was found to be.
+    /// The place in a mask file of a configuration, if it was found.
     pub(crate) fn base_state(&self, at: Located) -> BaseState {
         self.snapshot.base_state(at)
     }
 
-    /// Says how much has been made, for readers and the caller: bytes.
+    /// Publishes the size of everything computed and returns it: bytes.
     pub(crate) fn publish_size(&self) -> usize {
         let bytes = self.memory_usage();
         self.snapshot.bytes.store(bytes, Ordering::Relaxed);
@@ -406,7 +407,7 @@ impl MaskCache {
             + self.reentry.memory_usage()
     }
 
-    /// What is known of the completions of a configuration with some effort, found out on the first visit.
+    /// The known completions of a configuration for some effort, computed at the first visit.
     ///
     /// # Errors
     /// Limits.
@@ -421,8 +422,8 @@ impl MaskCache {
         self.completions.of((automaton, &mut self.tables), with, configuration, effort)
     }
 
-    /// At most this many letters lead from a configuration to a word, whatever names came, if a bound is known; each letter
-    /// is a token. Some letter leads to a configuration whose bound is lower.
+    /// An upper bound on the letters that lead from a configuration to a word, regardless of the names read, if a bound
+    /// is known. Each letter is a token, and some letter leads to a configuration with a lower bound.
     ///
     /// # Errors
     /// Limits.
@@ -437,7 +438,8 @@ impl MaskCache {
         Ok(Some(bound as usize).filter(|_| bound < u32::MAX))
     }
 
-    /// The same wherever one more token leads.
+    /// An upper bound on the letters that complete a text after any one more token from a configuration, if a bound is
+    /// known.
     ///
     /// # Errors
     /// Limits.
@@ -452,27 +454,27 @@ impl MaskCache {
         Ok(bound.map(|bound| bound as usize))
     }
 
-    /// Gives the searches for completions the work of one mask.
+    /// Renews the budget of work for searches for completions; it is per mask.
     pub(crate) fn renew_search_work(&mut self) {
         self.completions.renew_work();
     }
 
-    /// Exchanges the work of a mask with that of its searches.
+    /// Swaps the budget of work of the mask with that of its searches.
     pub(crate) fn exchange_search_work(&mut self, automaton: &Automaton) {
         self.completions.exchange_work(automaton.limits(), &mut self.tables);
     }
 
-    /// A completion as the fewest tokens; `None` if no tokens spell it.
+    /// Spells a completion with the fewest tokens; `None` if no tokens spell it.
     pub(crate) fn spelled(&self, index: &TokenIndex, letters: &[Letter]) -> Option<Vec<TokenId>> {
         spelled(With { index, terminals: &self.terminals }, letters)
     }
 
-    /// A token of a terminal to complete a text with.
+    /// A token of a terminal, to complete a text with.
     pub(in crate::mask) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
         self.terminals.example(terminal, vocabulary)
     }
 
-    /// At least this many bytes lead from a configuration to a word.
+    /// A lower bound on the bytes that lead from a configuration to a word.
     ///
     /// # Errors
     /// Limits.
@@ -484,51 +486,52 @@ impl MaskCache {
         self.completions.estimate(&Lazy::new(automaton, &mut self.tables), configuration)
     }
 
-    /// How many distances are known, how many of them as upper bounds only, and how many not at all.
+    /// The numbers of configurations with a searched distance, of those with only an upper bound, and of those without
+    /// any.
     pub(in crate::mask) fn distances(&self) -> (usize, usize, usize) {
         self.completions.counts()
     }
 
-    /// How many places the searches for completions have examined so far.
+    /// The number of places that searches for completions have examined so far.
     pub(crate) fn places_searched(&self) -> usize {
         self.completions.searched
     }
 
-    /// Adds to these the places of a search outside.
+    /// Adds the places of a search outside of this cache.
     pub(crate) fn add_places_searched(&mut self, places: usize) {
         self.completions.searched += places;
     }
 
-    /// The most tokens that are known to be needed after any token that a configuration allows, if that is known and
-    /// whatever names came.
+    /// The most tokens known to be needed after any token that a configuration allows, regardless of the names read;
+    /// `None` if unknown.
     pub(crate) fn completion_ceiling(&self, configuration: ConfigurationId) -> Option<usize> {
         self.snapshot.completion_ceiling(self.located(configuration))
     }
 
-    /// Keeps a [ceiling](MaskCache::completion_ceiling).
+    /// Stores a [ceiling](MaskCache::completion_ceiling).
     pub(crate) fn keep_completion_ceiling(&mut self, configuration: ConfigurationId, ceiling: usize) {
-        // one that is too great to be written down is found out again
+        // a ceiling that does not fit is computed again each time
         if let Some(kept) = u32::try_from(ceiling).ok().and_then(|ceiling| ceiling.checked_add(1)) {
             self.snapshot.ceilings.entry(configuration.index()).store(kept, Ordering::Release);
         }
     }
 
-    /// The tokens that a configuration allows by where they lead, if that was kept.
+    /// The tokens that a configuration allows, grouped by the configuration that they lead to, if stored.
     pub(crate) fn kept_groups(&self, configuration: ConfigurationId) -> Option<KeptGroups> {
         self.completions.kept.groups(configuration).cloned()
     }
 
-    /// Keeps them.
+    /// Stores the groups of tokens of a configuration.
     pub(crate) fn keep_groups(&mut self, automaton: &Automaton, id: ConfigurationId, kept: KeptGroups) {
         self.completions.kept.keep_groups(id, kept, automaton.cache_bytes());
     }
 
-    /// The mask of a configuration within a budget that leaves `rest` tokens after the next one, if it was kept.
+    /// The mask of a configuration within a budget that leaves `rest` tokens after the next one, if stored.
     pub(crate) fn kept_mask(&self, configuration: ConfigurationId, rest: usize) -> Option<Arc<TokenMask>> {
         self.completions.kept.mask(configuration, rest).cloned()
     }
 
-    /// Keeps it.
+    /// Stores the mask of a configuration within a budget.
     pub(crate) fn keep_mask(
         &mut self,
         automaton: &Automaton,
@@ -538,7 +541,7 @@ impl MaskCache {
         self.completions.kept.keep_mask(at, mask, automaton.cache_bytes());
     }
 
-    /// The mask of a configuration, computed on the first visit.
+    /// The mask of a configuration, computed at the first visit.
     pub(crate) fn mask(
         &mut self,
         automaton: &Automaton,

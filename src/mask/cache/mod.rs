@@ -1,4 +1,4 @@
-//! What is kept of masks: one cache per compiled grammar, and one of residuals that grammars share.
+//! Caches of masks: one per compiled grammar, and one of residual records that grammars share.
 
 pub(in crate::mask) mod mask_cache;
 mod reentry;

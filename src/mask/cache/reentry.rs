@@ -1,8 +1,9 @@
-//! Which configurations are places of a mask file.
+//! Finds which configurations are places of a mask file.
 //!
-//! A matcher that has left what was explored may come back to it. The graph of the file and the engine are walked side by
-//! side from the start, a few edges at a time, as long as matchers need the engine: where both have read the same, the
-//! configuration is the place. Configurations are deterministic, so the place holds for every text that leads to it.
+//! A matcher that has left the explored part may return to it. The graph of the file and the engine are walked in
+//! lockstep from the start, a few edges at a time, as long as matchers need the engine. After the same text, the
+//! configuration of the engine corresponds to the place. Configurations are deterministic, so this holds for every text
+//! that leads to them.
 
 use crate::automaton::{ConfigurationId, Lazy};
 use crate::error::Result;
@@ -13,16 +14,16 @@ use crate::vocabulary::{TokenId, Vocabulary};
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
-/// How far the walk has come.
+/// The state of the walk.
 #[derive(Debug, Default)]
 pub(super) struct Reentry {
     has_begun: bool,
-    /// Places whose successors are still to be visited.
+    /// Places whose successors are still to be visited, with their configurations.
     open: VecDeque<(u32, ConfigurationId)>,
     seen: FixedBitSet,
 }
 
-/// What the walk goes through beside the tables.
+/// The inputs of the walk in addition to the tables.
 pub(super) struct Ground<'a> {
     pub(super) base: &'a Base,
     pub(super) terminals: &'a Terminals,
@@ -31,18 +32,19 @@ pub(super) struct Ground<'a> {
 }
 
 impl Reentry {
-    /// Whether all that can be found was found.
+    /// Whether the walk is finished.
     pub(super) fn is_done(&self) -> bool {
         self.has_begun && self.open.is_empty()
     }
 
-    /// Stops for good.
+    /// Ends the walk permanently.
     pub(super) fn stop(&mut self) {
         self.has_begun = true;
         self.open = VecDeque::new();
     }
 
-    /// Visits the successors of places until some `edges` were followed.
+    /// Visits the successors of places until about `edges` edges were followed. Calls `found` with each configuration
+    /// and its place.
     ///
     /// # Errors
     /// Limits.

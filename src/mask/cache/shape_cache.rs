@@ -1,5 +1,5 @@
-//! What is known of parts by their shapes: grammars for one vocabulary have strings, numbers and dates in common, and what
-//! one of them has found out the next need not.
+//! The records of residuals by shape. Grammars for one vocabulary share strings, numbers and dates; what was computed
+//! for one grammar need not be computed for the next.
 
 use crate::automaton::CanonicalForm;
 use crate::mask::compute::record::ResidualTokens;
@@ -10,18 +10,19 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Of what something is known: a shape, and the tokens that it is about.
+/// The key of a record: the shape of a residual, and the tokens that the record covers.
 pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
 
-/// What is known, by shape. Once half of the room is full, what is not asked for until the other half is full is
-/// dropped.
+/// A cache with two generations. When the younger one exceeds half of the room, it becomes the older one, and entries
+/// of the older one that were not used since are dropped.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct ShapeCache(Mutex<Generations>);
 
-/// Facts, or that the part is not kept by itself.
+/// A record, or `None` for a residual without a record of its own.
 #[derive(Debug)]
 struct Entry {
-    /// Of what is known: shapes are long, and a table that grows asks for the hashes of all.
+    /// The hash of the key. It is stored because shapes are long and a growing hash table needs the hashes of all
+    /// entries.
     hash: u64,
     known: Known,
     facts: Option<Arc<ResidualTokens>>,
@@ -31,14 +32,14 @@ struct Entry {
 struct Generations {
     young: HashTable<Entry>,
     old: HashTable<Entry>,
-    /// To be freed.
+    /// Dropped entries that are still to be freed.
     dropped: hash_table::IntoIter<Entry>,
-    /// Of the young ones.
+    /// Bytes of the young entries.
     bytes: usize,
 }
 
 impl ShapeCache {
-    /// What is known, if it is: facts, or that the part is not kept by itself.
+    /// Looks up a key. The inner `None` means that the residual has no record of its own.
     pub(in crate::mask) fn get(&self, known: &Known) -> Option<Option<Arc<ResidualTokens>>> {
         let hash = FxBuildHasher.hash_one(known);
         let is_it = |entry: &Entry| entry.known == *known;
@@ -52,13 +53,13 @@ impl ShapeCache {
         Some(facts)
     }
 
-    /// Lets all go.
+    /// Drops all entries.
     pub(in crate::mask) fn clear(&self) {
-        // dropped after the lock is given back
+        // freed after the lock is released
         let _halves = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Keeps what was found out.
+    /// Stores a record.
     pub(in crate::mask) fn insert(&self, known: Known, facts: Option<Arc<ResidualTokens>>) {
         let hash = FxBuildHasher.hash_one(&known);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Entry { hash, known, facts });

@@ -1,5 +1,5 @@
-//! The search for a completion of fewer tokens: breadth first over configurations between tokens, each token walked along
-//! the trie as far as what is left of it, and further tokens, could reach a word.
+//! The search for a completion with fewer tokens: breadth first over configurations between tokens. Each token is
+//! walked along the trie as long as its remaining bytes, and further tokens, could reach a word.
 
 use super::{Effort, With};
 use crate::automaton::{ConfigurationId, Estimates, Lazy};
@@ -7,19 +7,19 @@ use crate::collections::best_first::Frontier;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
-/// What came of a search.
+/// The result of a search.
 pub(super) enum Fewer {
     /// The fewest tokens, fewer than were known.
     Tokens(Vec<TokenId>),
-    /// There are no fewer.
+    /// No completion has fewer tokens.
     None,
-    /// There are none of fewer than this many; more was not examined.
+    /// No completion has fewer tokens than this number; larger ones were not examined.
     GaveUp(usize),
 }
 
-/// Searches for a completion of fewer than `most` tokens, if that is given, and of at least one. Short
-/// ways are those on which the lower bound on the bytes to come falls with each byte. At most `limit` nodes of
-/// the trie are visited; `searched` counts them.
+/// Searches for a completion of at least one token, and of fewer than `most` tokens if that is given. With
+/// [`Effort::Short`] it follows only paths on which the lower bound on the remaining bytes falls with each byte. It
+/// visits at most `limit` nodes of the trie; `searched` counts them.
 ///
 /// # Errors
 /// Limits.
@@ -37,13 +37,13 @@ pub(super) fn search(
     let mut frontier = Frontier::new(from, 0, 0);
     let mut visited = 0;
     while let Some((used, place)) = frontier.pop() {
-        // whether tokens are few enough, the one that is being read among them
+        // whether a completion of `tokens` more tokens, including the current one, is short enough
         let fits = |tokens: usize| most.is_none_or(|most| used + tokens < most);
         if !fits(1) {
             return Ok(Fewer::None);
         }
         let start = frontier.trail().place(place).0;
-        // what a token leads to both ways is the union of what it leads to each way
+        // the result of reading a token both by bytes and by id is the union of both results
         let before = estimates.of(lazy, start)? as usize;
         for (terminal, next) in lazy.after_terminals(start)? {
             visited += 1;
@@ -96,7 +96,7 @@ pub(super) fn search(
     Ok(Fewer::None)
 }
 
-/// The tokens to a place, and one more.
+/// The tokens on the path to a place, and one more.
 fn way(frontier: &Frontier<ConfigurationId, TokenId, usize>, place: usize, last: TokenId) -> Vec<TokenId> {
     let mut tokens = frontier.trail().letters(place);
     tokens.push(last);

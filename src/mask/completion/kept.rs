@@ -1,4 +1,4 @@
-//! What masks within budgets keep of configurations: where tokens lead, and the masks.
+//! The data that masks within budgets store per configuration: groups of tokens, and masks.
 
 use crate::automaton::ConfigurationId;
 use crate::mask::token_mask::TokenMask;
@@ -6,26 +6,26 @@ use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Tokens by the configuration that they lead to.
+/// Tokens, grouped by the configuration that they lead to.
 pub(crate) type Groups = [(ConfigurationId, Vec<TokenId>)];
 
-/// What is kept of the tokens that a configuration allows.
+/// The groups of the tokens that a configuration allows.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptGroups {
     pub(crate) groups: Arc<Groups>,
-    /// Whether none of them ends a name that is to be remembered, as far as that is known.
+    /// Whether it is known that none of the tokens ends a name that must be remembered.
     pub(crate) names_stay: bool,
 }
 
-/// All is dropped when it takes more than this many bytes, or than this part of what all tables may take.
+/// Everything is dropped above this many bytes, or above one `PART`th of the bound of all tables.
 const MOST_BYTES: usize = 16 << 20;
 const PART: usize = 8;
 
-/// Of one generation of tables.
+/// The stored data of one generation of tables.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct Kept {
     groups: FxHashMap<ConfigurationId, KeptGroups>,
-    /// By how many tokens may come after the next one.
+    /// Masks by configuration and number of tokens allowed after the next one.
     masks: FxHashMap<(ConfigurationId, usize), Arc<TokenMask>>,
     bytes: usize,
 }
@@ -57,7 +57,7 @@ impl Kept {
         }
     }
 
-    /// Makes room for more, where `all` is what all tables may take.
+    /// Makes room for `bytes` more; `all` is the bound of all tables. Returns false if they can never fit.
     fn has_room(&mut self, bytes: usize, all: usize) -> bool {
         let most = MOST_BYTES.min(all / PART);
         if self.bytes + bytes > most {

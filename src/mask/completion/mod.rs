@@ -1,9 +1,10 @@
-//! Completions: how few bytes and tokens lead from a configuration to a word.
+//! Completions: the fewest bytes and tokens that lead from a configuration to a word.
 //!
-//! A completion in bytes and tokens of token terminals is searched for by A* over configurations; its shortest tokenisation bounds the tokens from above,
-//! the bytes over the longest token from below. Where the two differ, a search over tokens looks for a shorter one, within
-//! `Limits::completion_search`. What is found depends on the configuration and the limits alone, not on what was asked
-//! before: so what was promised is found again after the tables were dropped.
+//! A completion in bytes and token terminals is found by A* over configurations. Its shortest tokenisation is an upper
+//! bound on the tokens; its bytes divided by the longest token are a lower bound. If the two differ, a search over
+//! tokens looks for a shorter completion, within `Limits::completion_search`. The result depends only on the
+//! configuration and the limits, not on earlier queries, so a promised completion is found again after the tables were
+//! dropped.
 
 mod fewer;
 mod kept;
@@ -28,45 +29,45 @@ use rustc_hash::FxHashMap;
 pub(in crate::mask) use spell::spelled;
 use std::sync::Arc;
 
-/// How hard a completion of few tokens is searched for: beyond the tokens that a completion of few bytes is spelled with.
+/// How hard to search for a completion of fewer tokens than the tokenisation of a short completion in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
-    /// Not at all, and the completion is one that a short search finds.
+    /// No search over tokens; the completion is one that a short search finds.
     Quick,
-    /// Not at all, and the completion is the least in bytes, unless the search for it has reached its limit.
+    /// No search over tokens; the completion has the fewest bytes, unless the search for it reached its limit.
     Spelled,
-    /// Along the ways of completions that are short in bytes.
+    /// Searches over tokens along completions that are short in bytes.
     Short,
-    /// Along all ways.
+    /// Searches over tokens along all paths.
     All,
 }
 
 impl Effort {
-    /// From the least on.
+    /// All efforts, the least first.
     pub(crate) const ALL: [Effort; 4] = [Effort::Quick, Effort::Spelled, Effort::Short, Effort::All];
 }
 
-/// Places that a quick search examines for the least completion; then for any.
+/// The number of places that a quick search examines for the shortest completion, and then for any.
 const QUICK: (usize, usize) = (128, 1024);
 
-/// What is known of the completions of a configuration, whatever names came.
+/// The known completions of a configuration, regardless of the names read.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    /// Bytes to a word.
+    /// The distance to a word in bytes.
     pub(crate) bytes: Distance,
-    /// At least this many tokens.
+    /// A lower bound on the distance in tokens.
     pub(crate) least_tokens: usize,
-    /// Completions in tokens, by the effort that found them; each has fewer tokens than those before it.
+    /// Completions in tokens, by the effort that found them; each has fewer tokens than the earlier ones.
     found: [Option<Arc<[TokenId]>>; 4],
     effort: Effort,
-    /// By effort: what the searches up to there have examined.
+    /// By effort, the number of places examined up to it.
     searched: [usize; 4],
-    /// That there is no completion in tokens.
+    /// Whether no completion in tokens exists.
     unreachable: bool,
 }
 
 impl Known {
-    /// What is known before anything was searched for.
+    /// The state before any search.
     fn unknown(least_tokens: usize) -> Known {
         Known {
             bytes: Distance::Unknown,
@@ -78,12 +79,12 @@ impl Known {
         }
     }
 
-    /// The completions that are found with some effort, the one of the fewest tokens first.
+    /// The completions found with at most this effort, the one with the fewest tokens first.
     pub(crate) fn completions(&self, effort: Effort) -> impl Iterator<Item = &Arc<[TokenId]>> {
         self.found[..=effort as usize].iter().rev().flatten()
     }
 
-    /// Tokens to a word, if one of the completions is to be taken.
+    /// The distance to a word in tokens if the given completion is used.
     pub(crate) fn distance(&self, completion: Option<&[TokenId]>) -> Distance {
         match completion.map(<[TokenId]>::len) {
             Some(tokens) if tokens <= self.least_tokens => Distance::Exact(tokens),
@@ -94,14 +95,14 @@ impl Known {
     }
 }
 
-/// The vocabulary that completions are spelled in, and what the token terminals are in it.
+/// The vocabulary in which completions are spelled, and the token terminals resolved in it.
 #[derive(Clone, Copy)]
 pub(in crate::mask) struct With<'a> {
     pub(in crate::mask) index: &'a TokenIndex,
     pub(in crate::mask) terminals: &'a Terminals,
 }
 
-/// What is known of completions, of the configurations of one generation of tables.
+/// The known completions of the configurations of one generation of tables.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     estimates: Estimates,
@@ -109,15 +110,16 @@ pub(crate) struct Completions {
     sufficient: Option<Estimates>,
     known: FxHashMap<ConfigurationId, Known>,
     pub(in crate::mask) kept: Kept,
-    /// What searches have examined, those whose results were known included: it depends on what was asked for alone.
+    /// The number of places that searches examined, including searches whose results were cached: it depends only on
+    /// the queries.
     pub(in crate::mask) searched: usize,
-    /// The work of the searches of one mask.
+    /// The budget of work of the searches of one mask.
     work: Option<Budget>,
     bytes: usize,
 }
 
 impl Completions {
-    /// Forgets what was of the tables that were dropped.
+    /// Forgets everything about the dropped tables.
     pub(in crate::mask) fn forget_tables(&mut self) {
         self.estimates.forget_tables();
         self.sufficient.iter_mut().for_each(Estimates::forget_tables);
@@ -135,7 +137,7 @@ impl Completions {
             + self.kept.memory_usage()
     }
 
-    /// How many distances are known, how many of them as upper bounds only, and how many not at all.
+    /// The numbers of configurations with a known result, of those with only an upper bound, and of those without any.
     pub(in crate::mask) fn counts(&self) -> (usize, usize, usize) {
         let best =
             |known: &Known| known.distance(known.completions(Effort::All).next().map(|tokens| &**tokens));
@@ -145,19 +147,19 @@ impl Completions {
         (self.known.len(), at_most, count(|distance| distance == Distance::Unknown))
     }
 
-    /// Gives searches the work of one mask.
+    /// Renews the budget of work of searches; it is per mask.
     pub(in crate::mask) fn renew_work(&mut self) {
         self.work = None;
     }
 
-    /// Exchanges the work of a mask with that of its searches. What is left of that is for the searches that follow.
+    /// Swaps the budget of work of a mask with that of its searches. The rest of the latter is kept for later searches.
     pub(in crate::mask) fn exchange_work(&mut self, limits: &Limits, tables: &mut Cache) {
         let work = self.work.get_or_insert_with(|| Budget::of_searches(limits));
         std::mem::swap(work, &mut tables.work);
     }
 
-    /// What is known of a configuration with some effort, found out on the first visit. Where the work of the mask's searches
-    /// is used up, nothing is found.
+    /// The known completions of a configuration for some effort, computed at the first visit. If the budget of work of
+    /// the mask's searches is used up, nothing is found.
     ///
     /// # Errors
     /// Limits.
@@ -226,7 +228,7 @@ impl Completions {
             better.searched[next as usize..].fill(before + self.searched - start);
             known = Some(better);
         }
-        // those of the efforts before were counted when they were made
+        // the earlier efforts were counted when they were made
         self.searched += before;
         Ok(known.unwrap_or_else(|| Known::unknown(0)))
     }
@@ -236,7 +238,7 @@ impl Completions {
         bytes.div_ceil(longest)
     }
 
-    /// Finds a completion in bytes, and spells it.
+    /// Searches for a completion in bytes and spells it.
     fn in_bytes(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -288,7 +290,7 @@ impl Completions {
         Ok(known)
     }
 
-    /// Searches for fewer tokens with the effort that is said to have been made.
+    /// Searches for fewer tokens with the effort of `known`.
     fn refine(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -312,7 +314,7 @@ impl Completions {
                 }
                 known.found[effort as usize] = Some(tokens.into());
             }
-            // there are other ways
+            // other paths were not searched
             _ if !is_complete => {}
             Fewer::None => match most {
                 Some(most) => known.least_tokens = most,
@@ -328,7 +330,7 @@ impl Completions {
         self.sufficient.get_or_insert_with(|| Estimates::new(Measure::AtMost(Arc::clone(with))))
     }
 
-    /// At least this many bytes lead from a configuration to a word.
+    /// A lower bound on the bytes that lead from a configuration to a word.
     ///
     /// # Errors
     /// Limits.

@@ -4,7 +4,7 @@ use super::With;
 use crate::automaton::Letter;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// A completion as the fewest tokens; `None` if no tokens spell it.
+/// Spells a completion with the fewest tokens; `None` if no tokens spell it.
 pub(in crate::mask) fn spelled(
     With { index, terminals }: With<'_>,
     letters: &[Letter],
@@ -23,11 +23,11 @@ pub(in crate::mask) fn spelled(
     Some(tokens)
 }
 
-/// Bytes as the fewest tokens; of equally few, each as long as it can be, and of the lowest id. `None` if no tokens
-/// spell them. Tokens that end the sequence spell nothing.
+/// Spells bytes with the fewest tokens; `None` if no tokens spell them. Among equally few it prefers, from the start,
+/// the longest token, then the lowest id. End-of-sequence tokens spell nothing.
 fn fewest_tokens(vocabulary: &Vocabulary, bytes: &[u8]) -> Option<Vec<TokenId>> {
     let trie = vocabulary.trie();
-    // from each place: how many tokens, the first of them and its length
+    // per position: the number of tokens from there, the first of them and its length
     let mut best: Vec<Option<(usize, TokenId, usize)>> = vec![None; bytes.len()];
     for start in (0..bytes.len()).rev() {
         let (mut node, mut end) = (trie.root(), start);

@@ -1,15 +1,16 @@
-//! The mask of a configuration, put together from the records of its residuals.
+//! The mask of a configuration, assembled from the records of its residuals.
 //!
-//! The way to a mask, in the order in which the functions call each other:
-//! 1. [`MaskCache::mask`](super::cache::mask_cache::MaskCache::mask) looks it up, and publishes what [`mask`] returns.
+//! The steps to a mask, in the order of the calls:
+//! 1. [`MaskCache::mask`](super::cache::mask_cache::MaskCache::mask) looks it up, and publishes the result of [`mask`].
 //! 2. [`mask`] adds the tokens of token edges and the end-of-sequence tokens to those of [`Work::allowed`].
-//! 3. [`Work::allowed`] decides: a configuration that remembers items is computed from one that does not (`unique.rs`), a
-//!    narrow one by a walk along the few bytes that may come, any other from its residuals.
-//! 4. [`Work::by_residuals`] takes the configuration apart, and [`Work::unite`] unites what its residuals allow.
-//! 5. [`Work::residual_tokens`] takes the record of a residual, and walks on from where that returns before a token has ended,
-//!    which is short: after a string few bytes may come.
-//! 6. [`Work::record`] (`records.rs`) finds the record, in this grammar or in the shape cache that grammars share, or makes it:
-//!    by the first strategy that applies (`strategy/mod.rs`), each of which walks (`walk`) as little as it can.
+//! 3. [`Work::allowed`] chooses a method. A configuration that remembers items is computed from one that does not
+//!    (`unique.rs`), a narrow one by a walk along its few possible bytes, and any other from its residuals.
+//! 4. [`Work::by_residuals`] decomposes the configuration, and [`Work::unite`] unites the tokens of its residuals.
+//! 5. [`Work::residual_tokens`] takes the record of a residual, and continues the walk from the nodes where the
+//!    residual returns before a token has ended. These walks are short: after a string few bytes are possible.
+//! 6. [`Work::record`] (`records.rs`) looks up the record in this grammar or in the shape cache that grammars share, or
+//!    computes it with the first strategy that applies (`strategy/mod.rs`). Each strategy walks (`walk`) as little as
+//!    possible.
 
 pub(in crate::mask) mod record;
 pub(in crate::mask) mod records;
@@ -32,7 +33,7 @@ use crate::token_index::loops::TrieId;
 use records::{Lookup, ResidualMask, ResidualMasks};
 use std::sync::Arc;
 
-/// What masks of one grammar are computed with, beside its automaton.
+/// The data, in addition to the automaton, with which masks of one grammar are computed.
 pub(super) struct Resources<'a> {
     pub(super) records: &'a mut ResidualMasks,
     pub(super) shared: &'a ShapeCache,
@@ -42,8 +43,8 @@ pub(super) struct Resources<'a> {
     pub(super) counts: &'a mut StrategyCounts,
 }
 
-/// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, those of its token edges,
-/// and the end-of-sequence tokens if the configuration accepts.
+/// The mask of a configuration: every token whose bytes lead to a configuration that is not dead, the tokens of its
+/// token edges, and the end-of-sequence tokens if the configuration accepts.
 pub(super) fn mask(
     lazy: Lazy<'_>,
     index: &TokenIndex,
@@ -79,7 +80,7 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The tokens of a configuration.
+    /// The tokens that the bytes of a configuration allow.
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let nothing = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
         if self.walk.lazy.remembers_items(configuration) {
@@ -96,7 +97,7 @@ impl Work<'_> {
         loop {
             let before = self.walk.lazy.radius_epoch();
             let allowed = self.by_residuals(configuration)?;
-            // where completions are longer than was thought, bounds may have been nearer
+            // completions proved longer than assumed, so counts may have been widened too far: repeat
             if self.walk.lazy.radius_epoch() == before {
                 return Ok(allowed);
             }
@@ -108,12 +109,12 @@ impl Work<'_> {
         self.walk.lazy.decompose(configuration, horizon)
     }
 
-    /// The tokens of a configuration, from those of its parts.
+    /// The tokens of a configuration, united from its residuals.
     fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let index = self.walk.index;
         let residuals = self.decomposed(configuration, index.vocabulary().longest());
         let mut allowed = None;
-        // where a bound is near for long tokens only, those are examined by themselves
+        // if only long tokens can reach a bound, examine the long ones separately
         for lengths in index.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
             let of_short = self.decomposed(configuration, lengths.bytes);
             if !of_short.depends_on_count {
@@ -137,7 +138,8 @@ impl Work<'_> {
         }
     }
 
-    /// The tokens that parts allow, those of `whole` if that is given; `None` if one has no record.
+    /// The union of the tokens of residuals; `None` if a residual has no record. `whole` is the configuration with
+    /// exactly these residuals, if there is one.
     fn unite(
         &mut self,
         residuals: &[Residual],
@@ -146,10 +148,10 @@ impl Work<'_> {
         whole: Option<ConfigurationId>,
     ) -> Result<Option<Collected>> {
         let mut allowed = Collected::new(target, NodeBudget::UNLIMITED);
-        // a set that is forced leaves nothing to other ways
+        // tests that force a set of strategies must not use another method
         let whole = whole.filter(|_| self.strategies == StrategySet::ALL);
         for &residual in residuals {
-            // where most tokens are allowed already, the others are examined rather than all again
+            // once most tokens are known to be allowed, examine only the others instead of walking all again
             let whole = whole.filter(|_| allowed.tokens.has_base());
             let strategies = match whole {
                 Some(_) => self.strategies.without(StrategyId::FULL_WALK),
@@ -164,7 +166,7 @@ impl Work<'_> {
         Ok(Some(allowed))
     }
 
-    /// All tokens of a configuration, of which some are known.
+    /// All tokens of a configuration, given some that are known.
     fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<Collected>> {
         let scope = attribution::enter(Cause::ClassTrie);
         let mut allowed = class_trie::complete(&mut self.walk, configuration, known)?;
@@ -175,7 +177,7 @@ impl Work<'_> {
         Ok(allowed)
     }
 
-    /// Adds what follows where strings may begin.
+    /// Adds the tokens below the nodes where strings may begin.
     pub(super) fn resolve_entered(&mut self, out: &mut Collected) -> Result<()> {
         if out.entered.is_empty() {
             return Ok(());
@@ -190,8 +192,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The tokens below a node at which a configuration is reached, from those of its parts; `None` if that is not worth
-    /// while.
+    /// The tokens below a node that reaches a configuration, from the residuals of the configuration; `None` if this
+    /// does not pay off.
     fn below(
         &mut self,
         scope: TrieScope,
@@ -213,7 +215,7 @@ impl Work<'_> {
         self.unite(&residuals, scope, target, None)
     }
 
-    /// The tokens that a part allows where it stands.
+    /// The tokens that a residual allows with its stack.
     fn residual_tokens(
         &mut self,
         residual: Residual,
@@ -270,7 +272,7 @@ impl Work<'_> {
         Ok(Lookup::Found(out))
     }
 
-    /// The tokens of a configuration that is not taken apart.
+    /// The tokens of a configuration that is not decomposed.
     fn as_a_whole(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let task = Task::new(&self.walk, configuration, Target::Whole, TrieScope::ALL);
         let (strategy, mut found) = match strategy::compute(&mut self.walk, &task, self.strategies)? {

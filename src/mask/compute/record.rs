@@ -1,23 +1,23 @@
-//! The record of a residual, as grammars share it.
+//! The record of a residual, in the form that grammars share.
 
 use crate::mask::token_set::{Removed, TokenSet};
 use crate::mask::walk::collected::Continuation;
 
-/// What is known of a part, in whichever grammar it is.
+/// The tokens of a residual, valid in any grammar.
 #[derive(Debug)]
 pub(in crate::mask) struct ResidualTokens {
-    /// Of a part that is nearly the same as another: the tokens to take away from those of that one.
+    /// For a residual that is stored as a difference to a base: the tokens to remove from those of the base.
     pub(super) removed: Option<Removed>,
-    /// The tokens allowed whatever is below; of a part that is nearly the same as another, those to add.
+    /// The tokens allowed regardless of the stack below; for a difference to a base, the tokens to add.
     pub(super) tokens: TokenSet,
-    /// Where it returns before a token has ended.
+    /// The trie nodes at which the residual returns before a token has ended.
     pub(super) continuations: Vec<Continuation>,
-    /// It took at most this many bytes to complete what runs in lockstep.
+    /// The greatest length in bytes of completions of products that was found so far.
     pub(super) completion_radius: u32,
 }
 
 impl ResidualTokens {
-    /// Bytes, with the struct itself.
+    /// Bytes, including the struct itself.
     pub(in crate::mask) fn memory_usage(&self) -> usize {
         size_of::<ResidualTokens>()
             + self.tokens.memory_usage()

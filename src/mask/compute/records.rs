@@ -1,5 +1,5 @@
-//! Records of residuals: what a residual allows whatever is below it, made at the first visit by the first strategy that
-//! applies, and kept.
+//! Records of residuals: the tokens that a residual allows regardless of its stack. A record is computed at the first
+//! visit, by the first strategy that applies, and stored.
 
 use super::Work;
 use super::record::ResidualTokens;
@@ -17,34 +17,34 @@ use crate::mask::walk::collected::{Limit, Target, TrieScope};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Of what a record is: a part, and the tokens that it is about.
+/// The key of a record: the residual and the tokens it covers.
 pub(super) type ResidualKey = (ConfigurationId, TrieScope);
 
-/// What is known of a part.
+/// The record of a residual in one grammar.
 #[derive(Clone, Debug)]
 pub(super) struct ResidualMask {
-    /// The part that it is nearly the same as.
+    /// The residual whose record this one is a difference to.
     pub(super) base: Option<ConfigurationId>,
     pub(super) facts: Arc<ResidualTokens>,
 }
 
-/// What there is to say of a part.
+/// The result of looking up or computing a record.
 pub(super) enum Lookup<T> {
     Found(T),
-    /// It has no record: it may return nearly everywhere, or it takes a history to know of tokens.
+    /// The residual has no record: it may return nearly everywhere, or some tokens depend on the history.
     Unrecorded,
-    /// It takes more work than the strategies in question may do.
+    /// The allowed strategies would need too much work.
     TooCostly,
 }
 
-/// The records made so far.
+/// The records computed so far.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct ResidualMasks {
-    /// `None` for parts that may return nearly everywhere.
+    /// `None` for residuals without a record.
     of: FxHashMap<ResidualKey, Option<ResidualMask>>,
-    /// Of the configurations that stand in for those that remember items.
+    /// The masks of forgetful configurations, which replace those that remember items.
     forgetful: FxHashMap<ConfigurationId, Arc<ForgetfulMask>>,
-    /// Subtrees of the trie where what came makes no difference.
+    /// Subtrees of the trie in which the items read make no difference.
     indifferent: FxHashSet<Indifferent>,
     bytes: usize,
 }
@@ -77,7 +77,8 @@ impl ResidualMasks {
 }
 
 impl Work<'_> {
-    /// The record of a part, made at the first visit. Unless it may `lean` on another's it is whole.
+    /// The record of a residual, computed at the first visit. Only if `lean` is set, it may be a difference to another
+    /// record.
     pub(super) fn record(
         &mut self,
         of: ResidualKey,
@@ -124,7 +125,7 @@ impl Work<'_> {
         Ok(record.map_or(Lookup::Unrecorded, Lookup::Found))
     }
 
-    /// The part that a part is nearly the same as, given what another grammar has found out.
+    /// The base of a residual, for a record that another grammar has computed.
     fn base_of(
         &mut self,
         configuration: ConfigurationId,
@@ -139,7 +140,7 @@ impl Work<'_> {
         }
     }
 
-    /// Makes the record of a part, with the part that it is nearly the same as.
+    /// Computes the record of a residual, with its base if it is a difference.
     fn new_record(
         &mut self,
         (configuration, scope): ResidualKey,
@@ -179,7 +180,7 @@ impl Work<'_> {
             if let Some((removed, mut found)) = found {
                 self.resolve_entered(&mut found)?;
                 match found.limit(&self.walk.lazy) {
-                    // as with the mask: strings in it may have been nearer to their bounds
+                    // as for whole masks: entered strings may have been widened too far
                     Some(Limit::Stale) => begun = None,
                     Some(_) => return Ok(Lookup::Unrecorded),
                     None if !found.unknown.is_empty() => return Ok(Lookup::Unrecorded),
@@ -199,7 +200,8 @@ impl Work<'_> {
         }
     }
 
-    /// Steps through what is near: the next walk is then less likely to be cut short by longer completions.
+    /// Steps through nearby configurations, so that the next walk is less likely to be interrupted by longer
+    /// completions.
     fn warm_completion_radius(&mut self, configuration: ConfigurationId) -> Result<()> {
         let _scope = attribution::enter(Cause::CompletionRadius);
         let Walk { lazy, .. } = &mut self.walk;
@@ -220,7 +222,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The part that a part is nearly the same as, if it allows most tokens.
+    /// The base of a residual, if the base allows most tokens.
     fn base(
         &mut self,
         configuration: ConfigurationId,

@@ -1,11 +1,12 @@
-//! Masks inside the items of lists whose items differ.
+//! Masks inside the items of lists of different items.
 //!
-//! Such a configuration knows which items came, so no other is like it. But its mask is nearly that of the *forgetful*
-//! configuration, which does not know and is met again and again. They differ in two ways. Tokens that follow an item that
-//! came may be cut off where it ends: these are found by walking the trie along what came, with the forgetful configuration,
-//! and where an item is one that came, or can become nothing else, below that without blindness. And the forgetful
-//! configuration is *unknown* about tokens with which another item begins and ends: what is left of those is tried one by
-//! one.
+//! Such a configuration remembers the items read, so no other configuration equals it. But its mask is nearly that of
+//! the *forgetful* configuration, which does not remember and recurs often. There are two differences.
+//! - Tokens that spell an earlier item may be cut off where that item ends. They are found by walking the trie along
+//!   the earlier items with the forgetful configuration. Where the open item equals an earlier one, or can become
+//!   nothing else, the exact configuration is used below.
+//! - About tokens with which another item begins and ends, the forgetful configuration is *unknown*. These tokens are
+//!   tried one by one.
 
 use super::Work;
 use crate::automaton::{ConfigurationId, WatchedItem, Watches};
@@ -17,12 +18,12 @@ use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// The tokens of a configuration that does not remember.
+/// The tokens of a forgetful configuration.
 #[derive(Debug)]
 pub(in crate::mask) struct ForgetfulMask {
-    /// Those that are allowed.
+    /// The allowed tokens.
     allowed: TokenSet,
-    /// Those that it takes the history to know of.
+    /// The tokens that depend on the history.
     unknown: Option<TokenTrie>,
 }
 
@@ -34,17 +35,17 @@ impl ForgetfulMask {
     }
 }
 
-/// A node of the trie, the forgetful configuration there, and what the open item may become: together they say that below the
-/// node no item ends as one that came or can become nothing else. Where one more item came that holds of all subtrees but
-/// those along its own text, so that a mask does not take longer with every item.
+/// A node of the trie, the forgetful configuration there, and the item that the open item may become. The key says:
+/// below the node no item ends that equals an earlier one or can become nothing else. When another item is added, this
+/// still holds for all subtrees except those along its own text, so a mask does not take longer with every item.
 pub(in crate::mask) type Indifferent = (u32, ConfigurationId, WatchedItem);
 
-/// A node of the trie that is reached by a text with which an item begins that came.
+/// A node of the trie whose path spells a prefix of an earlier item.
 struct ItemNode {
     node: u32,
-    /// Whether nothing below was found to matter.
+    /// Whether nothing that matters was found below.
     indifferent: bool,
-    /// The place before the last byte.
+    /// The index of the parent node in the list.
     before: usize,
     byte: u8,
     /// The configuration there, if it was needed.
@@ -56,10 +57,10 @@ struct ItemNode {
 /// A node of the trie of unknown tokens.
 struct UnknownNode {
     node: u32,
-    /// The configuration there, as long as it is followed.
+    /// The exact configuration there, while it is followed.
     exact: Option<ConfigurationId>,
     forgetful: ConfigurationId,
-    /// What the item that has begun may become.
+    /// The earlier items that the item begun in the token may still become.
     beyond: Option<Watches>,
 }
 
@@ -68,7 +69,7 @@ fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut TokenSet) {
     tokens.filter(|token| !done.contains(token)).for_each(|token| allowed.push(token));
 }
 
-/// Notes that something matters below a place, and so below those before it.
+/// Records that something matters below a node, and therefore below its ancestors.
 fn matter(places: &mut [ItemNode], mut at: usize) {
     while std::mem::take(&mut places[at].indifferent) {
         at = places[at].before;
@@ -76,7 +77,7 @@ fn matter(places: &mut [ItemNode], mut at: usize) {
 }
 
 impl Work<'_> {
-    /// The tokens of a configuration that knows which items came.
+    /// The tokens of a configuration that remembers items.
     pub(in crate::mask) fn remembering(&mut self, configuration: ConfigurationId) -> Result<TokenSet> {
         let forgetful = self.walk.lazy.forgetful(configuration)?;
         let base = self.forgetful(forgetful)?;
@@ -91,7 +92,8 @@ impl Work<'_> {
         Ok(allowed)
     }
 
-    /// The tokens to take from those of the forgetful configuration as an open item is one that came, and those to add.
+    /// The tokens to remove from those of the forgetful configuration because an open item equals an earlier one, and
+    /// the tokens to add.
     fn differences(
         &mut self,
         configuration: ConfigurationId,
@@ -160,7 +162,7 @@ impl Work<'_> {
         Ok((removed, added.tokens))
     }
 
-    /// The configuration at a place.
+    /// The exact configuration at a node.
     fn exact(&mut self, places: &mut [ItemNode], at: usize) -> Result<ConfigurationId> {
         let mut path = Vec::new();
         let mut place = at;
@@ -178,9 +180,9 @@ impl Work<'_> {
         Ok(exact)
     }
 
-    /// Adds the tokens of a trie that are allowed and not `done`, where the forgetful configuration is unknown: as far as the
-    /// place where another item begins they are followed as they are, and from there on with the configuration that is
-    /// forgetful there.
+    /// Adds the allowed tokens of a trie that are not in `done`, for tokens that are unknown to the forgetful
+    /// configuration. Up to the position where another item begins, the exact configuration is followed; from there on,
+    /// the forgetful configuration of that position.
     fn unknown(
         &mut self,
         (trie, done): (&TokenTrie, &FxHashSet<u32>),
@@ -240,7 +242,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The tokens of a configuration that does not remember, made at the first visit.
+    /// The tokens of a forgetful configuration, computed at the first visit.
     fn forgetful(&mut self, configuration: ConfigurationId) -> Result<Arc<ForgetfulMask>> {
         if let Some(known) = self.records.forgetful(configuration) {
             return Ok(known);
@@ -259,7 +261,7 @@ impl Work<'_> {
         Ok(forgetful)
     }
 
-    /// Whether a token is allowed, tried byte by byte.
+    /// Whether a token is allowed, tested byte by byte.
     fn leads_on(&mut self, configuration: ConfigurationId, token: u32) -> Result<bool> {
         let mut at = configuration;
         self.walk.lazy.work.spend(1)?;

@@ -1,9 +1,9 @@
-//! Masks in strings whose characters are not all alike: a walk over tokens by the kinds of their characters.
+//! Masks in strings whose characters are not all treated alike: a walk over tokens by the kinds of their characters.
 //!
-//! A pattern distinguishes some kinds of characters, and few characters of one kind. So the tokens inside JSON strings are
-//! traversed in the trie of their spellings in kinds, and only those with a kind of which some characters lead
-//! elsewhere than others are read byte by byte. The tokens that leave the string, and those that do not begin in one,
-//! are walked. The result is the walk's, bit for bit.
+//! A pattern distinguishes some kinds of characters, and few characters of one kind. So the tokens of JSON strings are
+//! walked in the trie of their spellings in kinds. Only tokens that contain a kind with characters leading to different
+//! configurations are read byte by byte. The tokens that leave the string, and those that do not begin in one, are
+//! walked. The result is the same as for a full walk, bit by bit.
 
 use super::task::{Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -31,10 +31,11 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// Some configurations.
+/// A few configurations.
 type Several = SmallVec<[ConfigurationId; 4]>;
 
-/// The tokens of a configuration; not applicable if it is not wide, or one cannot say so.
+/// The tokens of a configuration. Not applicable if the configuration is not wide, or if the tokens depend on the
+/// history.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let configuration = task.configuration;
     if task.candidates.len() < CLASS_TRIE_BYTES || walk.lazy.is_history_dependent(configuration) {
@@ -48,13 +49,14 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     let mut out = Collected::new(task.target, budget).with(known);
     run_outside(walk, configuration, &mut out)?;
     Ok(match out.limit(&walk.lazy) {
-        // what follows a string is examined again, not what is in it
+        // only the text after a string must be examined again, not its inside
         Some(Limit::Stale) => Outcome::Begun(out.tokens),
         _ => Outcome::of(out, walk),
     })
 }
 
-/// Adds to tokens that are allowed in a configuration all others that are; `None` if that are too many, or one cannot say so.
+/// Completes the tokens allowed in a configuration, given some of them; `None` if too many are undecided, or if they
+/// depend on the history.
 pub(in crate::mask) fn complete(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
@@ -95,8 +97,8 @@ fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, out: &mut Co
     walk.run_outside(language, configuration, out)
 }
 
-/// Tokens in the making: of all inside strings those are taken out that are not allowed, or those put in that are,
-/// whichever are fewer.
+/// Tokens under construction: either all tokens of strings, from which forbidden ones are removed, or none, to which
+/// allowed ones are added, whichever needs fewer changes.
 enum Tokens {
     All(Vec<u32>),
     None(TokenSet),
@@ -118,8 +120,8 @@ impl Tokens {
     }
 }
 
-/// The tokens inside strings that are allowed; `None` if the part may return inside a token, or one cannot say what is
-/// allowed, or many tokens would have to be read.
+/// The allowed tokens of strings; `None` if the residual may return inside a token, if tokens depend on the history, or
+/// if too many tokens would have to be read.
 fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> Result<Option<TokenSet>> {
     let (index, vocabulary) = (walk.index, walk.vocabulary);
     let class_trie = &index.loops().class_trie;
@@ -133,9 +135,9 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> R
         true => Tokens::None(TokenSet::default()),
         false => Tokens::All(index.loops().string().accepted.to_vec()),
     };
-    // tokens to be read once it is known that they are not too many
+    // tokens to be read once it is known that there are not too many
     let (mut unread, mut count): (Vec<&[TokenId]>, usize) = (Vec::new(), 0);
-    // with the configurations that spellings lead to, and whether some characters on the way may be dead
+    // nodes, each with the configurations that its spelling leads to, and whether some spelling may be dead
     let mut open: Vec<(u32, Several, bool)> = vec![(trie.root(), smallvec![configuration], false)];
     while let Some((node, at, in_doubt)) = open.pop() {
         let mut places: SmallVec<[usize; 4]> = SmallVec::new();
@@ -207,7 +209,7 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> R
     }))
 }
 
-/// Whether the characters of a subtree stay alive from all of some configurations.
+/// Whether the characters of a subtree stay alive from all given configurations.
 fn all_accept(
     walk: &mut Walk<'_>,
     (all, quiet): (&Several, bool),
@@ -225,17 +227,17 @@ fn all_accept(
     Ok(true)
 }
 
-/// Reads tokens that are nearly in order, each from the start.
+/// Reads tokens that are nearly sorted, each from the start, reusing common prefixes.
 struct Reader<'a> {
     start: PathStep<'a>,
-    /// Whether the configuration must not return inside a token.
+    /// Whether the residual must not return inside a token.
     quiet: bool,
-    /// What is reached with the bytes of the last token, as far as it is not dead.
+    /// The configurations after the bytes of the last token, up to the dead one.
     path: Vec<PathStep<'a>>,
     last: Vec<u8>,
 }
 
-/// A configuration, and its successors if it is worth to have them available.
+/// A configuration, and its successors if it is wide.
 #[derive(Clone, Copy)]
 struct PathStep<'a> {
     configuration: ConfigurationId,
@@ -248,13 +250,13 @@ impl<'a> Reader<'a> {
         Reader { start, quiet, path: Vec::new(), last: Vec::new() }
     }
 
-    /// Whether a token is allowed; `None` if the part may return inside it, or one cannot say.
+    /// Whether a token is allowed; `None` if the residual may return inside it, or if it depends on the history.
     fn reads(&mut self, walk: &mut Walk<'a>, token: TokenId) -> Result<Option<bool>> {
         let bytes = walk.vocabulary.bytes(token).unwrap_or_default();
         walk.lazy.work.spend(bytes.len())?;
         let common = self.last.iter().zip(bytes).take_while(|(last, byte)| last == byte).count();
         if common > self.path.len() {
-            // the last one was not allowed for what this one has as well
+            // the last token died within the prefix that both share
             return Ok(Some(false));
         }
         self.path.truncate(common);

@@ -1,8 +1,8 @@
-//! Configurations that stay among few others under a loop, none of which is dead: before a word that is searched for is
-//! found, say, or where words are counted.
+//! Configurations that stay within a small set under a loop, none of which is dead: for example before a word that is
+//! searched for is found, or where words are counted.
 //!
-//! Then all tokens inside the loop are allowed, or those of as many characters as are precomputed where more of them lead
-//! to other configurations.
+//! Then all tokens of the loop are allowed. If more characters than are precomputed lead to other configurations, this
+//! holds for the tokens with that many characters.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -28,17 +28,18 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// Configurations under a loop, each with the state of the loop and how many characters were begun.
+/// Configurations under a loop, each with the state of the loop and the number of characters begun.
 struct Explored {
     all: Vec<(usize, ConfigurationId, usize)>,
     known: FxHashSet<(usize, ConfigurationId)>,
-    /// Whether more characters than are precomputed lead to others.
+    /// Whether more characters than are precomputed lead to other configurations.
     cut_short: bool,
 }
 
 impl Explored {
-    /// Adds the configuration after a byte or a character that leads to a state of the loop. Returns why the exploration
-    /// ends, if it does: the configuration is dead or not known, or there are too many, or a residual returns there.
+    /// Adds the configuration after a byte or a character, with the state of the loop there. Returns the reason to end
+    /// the exploration, if there is one: the configuration is dead or unknown, there are too many, or a residual
+    /// returns there.
     fn add(
         &mut self,
         walk: &Walk<'_>,
@@ -62,7 +63,7 @@ impl Explored {
     }
 }
 
-/// Notes in which groups are bytes that a configuration allows, of those that are in none of some ranges, in order.
+/// Marks the groups of those bytes that a configuration allows and that are in none of some sorted ranges.
 fn leave_between(
     walk: &mut Walk<'_>,
     at: ConfigurationId,
@@ -89,7 +90,7 @@ fn leave_between(
     Ok(())
 }
 
-/// The tokens of a configuration that stays among few others under a loop; not applicable if it does not.
+/// The tokens of a configuration that stays within a small set under a loop; not applicable if it does not.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
     let Some(counted) = &language.by_length else { return Ok(Outcome::NotApplicable) };
@@ -99,7 +100,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     let mut left_by = [false; ESCAPES];
     while let Some(&(state, at, begun)) = reached.all.get(done) {
         done += 1;
-        // by characters, as far as they need not be distinguished byte by byte
+        // by characters where they need not be distinguished byte by byte
         let (mut ascii, mut beyond) = (None, None);
         if state == 0 {
             ascii = Some(walk.lazy.after_ascii(at, language.ascii)?);

@@ -1,8 +1,8 @@
-//! A part whose mask is nearly that of a loop which most characters lead to.
+//! Residuals whose tokens are nearly those of a loop to which most characters lead.
 //!
-//! Where a further member's name begins, most first characters lead into a plain string; only along the declared
-//! names it is distinguished. So the trie is walked with the part and the loop side by side, and where they reach
-//! the same configuration nothing below needs a look: there the mask is the loop's.
+//! At the beginning of the name of a further member, most first characters lead into a plain string; only prefixes of
+//! declared names are distinguished. So the trie is walked with the residual and the loop in lockstep. Where both reach
+//! the same configuration, the tokens below are the same.
 
 use super::task::{Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "delta", cause: Cause::Delta, needs: Needs::Base, is_budgeted: false, try_compute };
 
-/// The configuration that most characters lead to, if it comes back to itself.
+/// The configuration that most characters lead to, if it returns to itself.
 pub(in crate::mask) fn base(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
@@ -30,7 +30,7 @@ pub(in crate::mask) fn base(
     if candidates.len() < MAJORITY {
         return Ok(None);
     }
-    // runs of bytes that lead to one configuration: how many bytes, and one of them
+    // the configurations that bytes lead to, with the number of bytes and one of them
     let mut counts: SmallVec<[(ConfigurationId, usize, u8); 8]> = SmallVec::new();
     for byte in (b' '..=b'~').filter(|&byte| candidates.contains(byte)) {
         let next = walk.step(configuration, byte)?;
@@ -49,7 +49,7 @@ pub(in crate::mask) fn base(
     Ok(loops.then_some(next))
 }
 
-/// How the tokens of a residual differ from those of its base; not applicable if it has none.
+/// The difference between the tokens of a residual and those of its base; not applicable without a base.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let Some(base) = task.base else { return Ok(Outcome::NotApplicable) };
     let trie = walk.vocabulary.trie();
@@ -66,7 +66,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
             None if children.len() > CHILDREN_BY_THEMSELVES => Some(diverging.bytes(walk, left)?),
             None => None,
         };
-        // where both take what is below whole they do not differ there
+        // if both accept the subtree as a whole, they do not differ in it
         if bytes.is_some_and(|bytes| bytes.len() >= MANY_DISAGREEMENTS)
             && walk.accepts_subtree(trie, node, left, &added)?
             && walk.accepts_subtree(trie, node, base, &added)?
@@ -84,7 +84,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
                 open.push((child.node, left));
                 continue;
             }
-            // outside of the loop little is the same: the subtree is done anew
+            // outside of the loop the two have little in common: compute the subtree separately
             if right != ConfigurationId::DEAD {
                 removed.extend(trie.subtree_tokens(child.node).iter().map(|token| token.get()));
             }
@@ -97,7 +97,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     })
 }
 
-/// After which bytes configurations do otherwise than the one that loops.
+/// The bytes after which configurations differ from the loop.
 struct DivergingBytes {
     base: ConfigurationId,
     of: FxHashMap<ConfigurationId, ByteSet>,
@@ -108,7 +108,7 @@ impl DivergingBytes {
         if let Some(known) = self.of.get(&left) {
             return Ok(*known);
         }
-        // along a name that is distinguished only its next byte is
+        // along a distinguished name only the next byte of the name differs
         let exception = walk.lazy.exception(left);
         let (own, others) = exception.map_or((None, left), |(own, others)| (Some(own), others));
         if let Some(own) = own {
@@ -133,12 +133,12 @@ impl DivergingBytes {
     }
 }
 
-/// Whether two configurations after a byte are the same. After one beyond ASCII it may take them a few more.
+/// Whether two configurations after a byte are the same, or, beyond ASCII, become the same after a few more bytes.
 fn agree(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId), byte: u8) -> Result<bool> {
     Ok(pair.0 == pair.1 || !byte.is_ascii() && reconverge(walk, pair)?)
 }
 
-/// Whether two configurations lead to the same ones after any bytes, after few bytes.
+/// Whether two configurations become the same after a few bytes, whatever the bytes are.
 fn reconverge(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> Result<bool> {
     let mut pairs = vec![pair];
     let mut next = 0;

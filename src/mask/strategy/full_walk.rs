@@ -1,5 +1,5 @@
-//! A walk over all tokens, or over those below a node, however long it takes. It is always applicable: what the other
-//! strategies are measured by, and held to.
+//! A walk over all tokens, or over those below a node, however long it takes. It always applies. Other strategies are
+//! measured against it and must give the same result.
 
 use super::task::{Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -23,7 +23,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -
     Ok(Outcome::of(found, walk))
 }
 
-/// What the walk collects.
+/// Collects the tokens of a configuration by walking.
 pub(in crate::mask) fn collect(walk: &mut Walk<'_>, task: &Task<'_>) -> Result<Collected> {
     let mut out = Collected::new(task.target, NodeBudget::UNLIMITED);
     match task.scope {

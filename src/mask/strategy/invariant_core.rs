@@ -1,7 +1,7 @@
-//! Configurations that no text of a loop ends: where a pattern is searched for, whatever has been read.
+//! Configurations that no text of a loop ends, for example where a pattern is searched for in any text.
 //!
-//! Some of the states of such a configuration are there again after every character: with these alone it would not be dead
-//! whatever follows, and so much the less with the others. Then all tokens inside the loop are allowed, and the many
+//! Some of the items of such a configuration recur after every character. With these alone the configuration would
+//! never become dead, and the other items can only add to it. So all tokens of the loop are allowed, and the many
 //! configurations that they lead to need not be examined.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
@@ -26,7 +26,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// The tokens of a configuration that a loop does not end; not applicable if that is not seen.
+/// The tokens of a configuration that a loop does not end; not applicable if this cannot be shown.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {
     let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
     if !has_invariant_core(walk, language, task.configuration)? {
@@ -42,7 +42,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -
             return Ok(Outcome::NotApplicable);
         }
     }
-    // the walks have no budget: once it is known that all tokens inside are allowed there is no shorter way
+    // the walks have no budget: once all tokens of the loop are known to be allowed, no shorter method remains
     let inside = TokenSet::of_words(Arc::clone(&language.accepted));
     let mut out = Collected::new(task.target, NodeBudget::UNLIMITED).with(inside);
     walk.run_escaping(language, task.configuration, &mut out)?;
@@ -50,7 +50,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -
     Ok(Outcome::of(out, walk))
 }
 
-/// Whether some of the states of a configuration are there again after each character of a loop.
+/// Whether some items of a configuration recur after each character of a loop.
 fn has_invariant_core(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
@@ -67,8 +67,8 @@ fn has_invariant_core(
     Ok(false)
 }
 
-/// The states of a configuration that are there again after each character of a loop; `None` if there are none, or that is
-/// not to be told.
+/// The items of a configuration that recur after each character of a loop; `None` if there are none or it cannot be
+/// decided.
 fn invariant_items(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,

@@ -1,11 +1,10 @@
-//! Masks of configurations that come back to themselves on a loop language: inside a string, a comment, free
-//! text, whitespace.
+//! Masks of configurations that return to themselves on a loop language: inside a string, a comment, free text, white
+//! space.
 //!
-//! Whether a configuration does is checked by running the loop's small automaton and the configuration in
-//! lockstep. If it does, every token inside the loop is allowed, a token that leaves the loop is allowed if its
-//! rest is accepted where it leaves, and only tokens that do not begin in the loop are looked for in the trie
-//! of all tokens. Where rounds are counted the same is done by the number of characters. The result is the
-//! walk's, bit for bit.
+//! The check runs the loop's small automaton and the configuration in lockstep. If the configuration returns to itself,
+//! every token of the loop is allowed, and a token that leaves the loop is allowed if its suffix is accepted where it
+//! leaves. Only tokens that do not begin in the loop are looked up in the trie of all tokens. If rounds are counted,
+//! the same is done by the number of characters. The result is the same as for a full walk, bit by bit.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -31,7 +30,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
 /// The configuration in each state of a loop.
 type Simulation = [ConfigurationId; STATES];
 
-/// The tokens of a configuration that comes back to itself on a loop; not applicable if it does not.
+/// The tokens of a configuration that returns to itself on a loop; not applicable if it does not.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let Some(InLoop { language, after }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
     let mut out = Collected::new(task.target, budget);
@@ -47,7 +46,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     Ok(Outcome::of(out, walk))
 }
 
-/// The tokens that begin in a loop through which the configuration comes back to itself.
+/// Adds the tokens that begin in a loop on which the configuration returns to itself. Returns whether it does.
 fn uncounted(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
@@ -65,8 +64,8 @@ fn uncounted(
     Ok(true)
 }
 
-/// The tokens that begin in a loop through which a configuration comes back to itself after the first character: what
-/// may come instead of the loop and what may come after it need not be the same.
+/// Adds the tokens that begin in a loop on which a configuration returns to itself after the first character. The
+/// alternatives to the loop may differ from the continuations after it. Returns whether the configuration does so.
 fn entered(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
@@ -83,8 +82,8 @@ fn entered(
     Ok(true)
 }
 
-/// The tokens that begin in a loop whose rounds each lead to one configuration: a counted loop, or the way into
-/// one that is not.
+/// Adds the tokens that begin in a loop each of whose rounds leads to one configuration: a counted loop, or the entry
+/// into an uncounted one. Returns whether the rounds do so.
 fn counted(
     walk: &mut Walk<'_>,
     (language, parts): (&LoopLanguage, &ByLength),
@@ -119,7 +118,7 @@ fn counted(
     Ok(true)
 }
 
-/// Adds the tokens that leave a loop where their rests are accepted.
+/// Adds the tokens that leave a loop and whose suffixes are accepted.
 fn leave(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
@@ -145,12 +144,12 @@ fn leave(
 struct Round {
     /// The configuration in each state of the loop.
     at: Simulation,
-    /// The configuration after any one character; dead if none is allowed.
+    /// The configuration after any one character; dead if no character is allowed.
     next: ConfigurationId,
 }
 
-/// Runs one character of a loop and a configuration in lockstep; `None` if characters lead to different
-/// configurations, or some are allowed and some are not.
+/// Runs one character of a loop and a configuration in lockstep; `None` if characters lead to different configurations,
+/// or only some are allowed.
 fn round(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
@@ -161,7 +160,7 @@ fn round(
     at[0] = configuration;
     let mut done = [false; STATES];
     let next = walk.step(configuration, language.probe)?;
-    // bytes of one class lead to one configuration only where nothing is remembered
+    // bytes of one class lead to one configuration only if nothing is remembered
     let tells_apart =
         |walk: &Walk<'_>, id| id == ConfigurationId::UNKNOWN || walk.lazy.is_history_dependent(id);
     if tells_apart(walk, configuration) || tells_apart(walk, next) {

@@ -1,8 +1,8 @@
-//! Strategies: ways to compute the tokens of a residual, or of a whole configuration. All give the same bits.
+//! Strategies: ways to compute the tokens of a residual, or of a whole configuration. All of them give the same bits.
 //!
-//! [`STRATEGIES`] is the policy: the first that applies is the one. A strategy is a file with a `try_compute` and a row
-//! here. It collects into a [`Collected`](super::walk::collected::Collected) of its own, so that nothing is left of one
-//! that gives up, and its walks take no more than the [`NodeBudget`] that it is given.
+//! [`STRATEGIES`] is the policy: the first strategy that applies is used. A strategy is a file with a `try_compute`,
+//! and a row here. It collects into a [`Collected`](super::walk::collected::Collected) of its own, so a strategy that
+//! gives up leaves nothing behind. Its walks take at most the [`NodeBudget`] that it is given.
 
 pub(in crate::mask) mod class_trie;
 mod closed_set;
@@ -22,8 +22,8 @@ use crate::mask::tuning::NODES_PER_BUDGET;
 use std::ops::Range;
 use task::{InLoop, Needs, Outcome, Strategy, Task};
 
-/// The strategies in the order in which they are tried; the last one always applies. Those of loops that stand together
-/// are tried for one loop language after the other, since languages with more characters come first and leave less to
+/// The strategies in the order in which they are tried; the last one always applies. Adjacent strategies for loops are
+/// tried as a group for one loop language after the other: languages with more characters come first and leave less to
 /// walk.
 const STRATEGIES: &[Strategy] = &[
     delta::STRATEGY,
@@ -35,41 +35,40 @@ const STRATEGIES: &[Strategy] = &[
     full_walk::STRATEGY,
 ];
 
-/// A strategy, by its place in the table.
+/// A strategy, by its index in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mask) struct StrategyId(usize);
 
 impl StrategyId {
-    /// The walk over all tokens.
+    /// The walk over all tokens, which always applies.
     pub(in crate::mask) const FULL_WALK: StrategyId = StrategyId(STRATEGIES.len() - 1);
 }
 
-/// Some strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mask) struct StrategySet(u32);
 
 impl StrategySet {
-    /// All of them.
+    /// All strategies.
     pub(in crate::mask) const ALL: StrategySet = StrategySet((1 << STRATEGIES.len()) - 1);
 
-    /// Those with some names, and the full walk, which is there for what they do not apply to.
+    /// The strategies with the given names, and the full walk for everything they do not apply to.
     #[cfg(feature = "testing")]
     pub(in crate::mask) fn named(names: &[&str]) -> StrategySet {
         let named = (0..STRATEGIES.len()).filter(|&at| names.contains(&STRATEGIES[at].name));
         StrategySet(named.fold(1 << StrategyId::FULL_WALK.0, |all, at| all | 1 << at))
     }
 
-    /// Whether a strategy is one of them.
+    /// Whether the set contains a strategy.
     pub(in crate::mask) fn contains(self, strategy: StrategyId) -> bool {
         self.0 >> strategy.0 & 1 == 1
     }
 
-    /// Whether one of them needs the record of a residual that is nearly the same.
+    /// Whether a strategy of the set needs the record of a base.
     pub(in crate::mask) fn need_a_base(self) -> bool {
         (0..STRATEGIES.len()).any(|at| self.contains(StrategyId(at)) && STRATEGIES[at].needs == Needs::Base)
     }
 
-    /// The others.
+    /// The set without a strategy.
     pub(in crate::mask) fn without(self, strategy: StrategyId) -> StrategySet {
         StrategySet(self.0 & !(1 << strategy.0))
     }
@@ -80,18 +79,18 @@ impl StrategySet {
 pub struct StrategyCounts([u64; STRATEGIES.len()]);
 
 impl StrategyCounts {
-    /// The strategies by name, in the order in which they are tried, each with its count.
+    /// The names of the strategies with their counts, in the order in which they are tried.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         STRATEGIES.iter().map(|strategy| strategy.name).zip(self.0)
     }
 
-    /// Counts one more.
+    /// Increments the count of a strategy.
     pub(in crate::mask) fn add(&mut self, strategy: StrategyId) {
         self.0[strategy.0] += 1;
     }
 }
 
-/// An object from the names of strategies to their counts.
+/// Serialised as an object from names of strategies to their counts.
 #[cfg(feature = "serde")]
 impl serde::Serialize for StrategyCounts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
@@ -99,19 +98,19 @@ impl serde::Serialize for StrategyCounts {
     }
 }
 
-/// Computes all tokens by the first strategy of a set that applies: which one, and what came of it. Without the full walk
-/// it may be that none applies.
+/// Computes all tokens with the first strategy of a set that applies. Returns the strategy and its outcome. If the set
+/// lacks the full walk, possibly none applies.
 pub(in crate::mask) fn compute(
     walk: &mut Walk<'_>,
     task: &Task<'_>,
     strategies: StrategySet,
 ) -> Result<(StrategyId, Outcome)> {
     if task.scope != TrieScope::ALL {
-        // below a node there is no shorter way
+        // below a node, walking is the shortest method
         let _scope = attribution::enter(Cause::FullWalk);
         return Ok((StrategyId::FULL_WALK, full_walk::try_compute(walk, task, NodeBudget::UNLIMITED)?));
     }
-    // what was begun before had spent its budget
+    // an attempt that was begun before had spent its budget
     let mut budget = match task.begun {
         Some(_) => NodeBudget::SPENT,
         None => {
@@ -134,7 +133,7 @@ pub(in crate::mask) fn compute(
     Ok((StrategyId::FULL_WALK, Outcome::NotApplicable))
 }
 
-/// What comes of the first loop language, and the first strategy of a group for it, that applies.
+/// The outcome of the first loop language, and the first strategy of a group for it, that apply.
 fn first_of_loops(
     walk: &mut Walk<'_>,
     task: &Task<'_>,
@@ -161,7 +160,7 @@ fn first_of_loops(
     Ok(None)
 }
 
-/// What comes of the first strategy of a group that applies and that the budget is enough for.
+/// The outcome of the first strategy of a group that applies within the budget.
 fn first_of(
     walk: &mut Walk<'_>,
     task: &Task<'_>,
@@ -177,7 +176,7 @@ fn first_of(
         let scope = attribution::enter(cause);
         match try_compute(walk, task, own)? {
             Outcome::NotApplicable => scope.end_in_vain(),
-            // those that share it have nothing left
+            // the strategies that share the budget have nothing left
             Outcome::Limit(Limit::Work) => {
                 scope.end_in_vain();
                 *budget = NodeBudget::SPENT;

@@ -1,4 +1,4 @@
-//! A walk over all tokens that may turn out to be short: it is given up at the end of its budget.
+//! A walk over all tokens that may be short: it is given up when its budget is spent.
 
 use super::task::{Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -16,7 +16,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// The tokens of a configuration, unless it takes more nodes than the budget has.
+/// The tokens of a configuration, unless the walk takes more nodes than the budget has.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let mut out = Collected::new(task.target, budget);
     walk.run(TrieId::ALL, task.configuration, |_| true, &mut out)?;

@@ -1,4 +1,4 @@
-//! What strategies are asked, and what they answer.
+//! The input and the output of strategies.
 
 use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
@@ -14,67 +14,67 @@ use crate::token_index::loops::LoopLanguage;
 pub(in crate::mask) struct Strategy {
     /// The name in statistics.
     pub(super) name: &'static str,
-    /// What its time is attributed to.
+    /// The cause to which its time is attributed.
     pub(super) cause: Cause,
     pub(super) needs: Needs,
-    /// Whether its walks take from the budget that strategies share before a walk is given up for a shorter way.
+    /// Whether its walks use the budget of nodes that strategies share; when it is spent, later strategies are tried.
     pub(super) is_budgeted: bool,
-    /// Tries to compute all tokens. Whatever comes of it, nothing but memos of the walk has changed.
+    /// Tries to compute all tokens. It changes nothing but memos of the walk.
     pub(super) try_compute: fn(&mut Walk<'_>, &Task<'_>, NodeBudget) -> Result<Outcome>,
 }
 
-/// What a strategy is not asked without.
+/// A precondition for trying a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     Nothing,
-    /// The record of a residual that is nearly the same.
+    /// The record of a base: a residual with nearly the same tokens.
     Base,
-    /// A loop language; it is asked about one after the other.
+    /// A loop language. The strategy is tried for one language after the other.
     Loop,
 }
 
-/// What is to be computed.
+/// The input of a strategy.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct Task<'a> {
     pub(super) configuration: ConfigurationId,
     pub(super) target: Target,
-    /// The tokens in question.
+    /// The tokens to decide.
     pub(super) scope: TrieScope,
-    /// The bytes that may come.
+    /// The bytes that are possible next.
     pub(super) candidates: ByteSet,
-    /// The residual whose tokens are nearly the same, if there is one: most characters lead to it.
+    /// The base, if there is one: a residual with nearly the same tokens, to which most characters lead.
     pub(super) base: Option<ConfigurationId>,
-    /// The tokens inside strings, if they are known from an attempt that became stale.
+    /// The tokens of strings, if an attempt that became stale has found them.
     pub(super) begun: Option<&'a TokenSet>,
-    /// The loop in question, for strategies that need one.
+    /// The loop, for strategies that need one.
     pub(super) in_loop: Option<InLoop<'a>>,
 }
 
-/// A loop language that a configuration may come back to itself on.
+/// A loop language on which a configuration may return to itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InLoop<'a> {
     pub(super) language: &'a LoopLanguage,
-    /// The configuration after the language's probe; not dead.
+    /// The configuration after the language's probe; it is not dead.
     pub(super) after: ConfigurationId,
 }
 
-/// What comes of a strategy.
+/// The result of a strategy.
 #[derive(Debug)]
 pub(in crate::mask) enum Outcome {
     /// All tokens.
     Done(Collected),
-    /// All tokens: those of the task's base but for the removed ones, and those collected.
+    /// All tokens: those of the task's base, minus the removed ones, plus those collected.
     Relative(Removed, Collected),
-    /// The strategy has nothing to say of such configurations.
+    /// The strategy does not handle such configurations.
     NotApplicable,
-    /// What was collected is of no use.
+    /// The collected data is unusable.
     Limit(Limit),
-    /// It is [`Limit::Stale`], but for these tokens.
+    /// As [`Limit::Stale`], except for these tokens, which remain valid.
     Begun(TokenSet),
 }
 
 impl Outcome {
-    /// The outcome of walks that are done, or have ended early for some limit.
+    /// The result of walks that are finished or were ended by a limit.
     pub(super) fn of(collected: Collected, walk: &Walk<'_>) -> Outcome {
         match collected.limit(&walk.lazy) {
             None => Outcome::Done(collected.without_budget()),
@@ -84,7 +84,7 @@ impl Outcome {
 }
 
 impl<'a> Task<'a> {
-    /// The task to find those of some tokens that a configuration allows.
+    /// A task to find those of some tokens that a configuration allows.
     pub(in crate::mask) fn new(
         walk: &Walk<'_>,
         configuration: ConfigurationId,
@@ -95,7 +95,7 @@ impl<'a> Task<'a> {
         Task { configuration, target, scope, candidates, base: None, begun: None, in_loop: None }
     }
 
-    /// The same, given a residual whose tokens are nearly the same, and the tokens inside strings, if these are known.
+    /// The task with a base and the tokens of strings, if they are known.
     pub(in crate::mask) fn given(
         self,
         base: Option<ConfigurationId>,

@@ -1,4 +1,4 @@
-//! What a strategy collects about a configuration: tokens, and what it takes more than the configuration to know.
+//! The data that a strategy collects about a configuration: tokens, and what depends on more than the configuration.
 
 use crate::automaton::{ConfigurationId, Lazy};
 use crate::mask::token_set::TokenSet;
@@ -6,7 +6,7 @@ use crate::mask::tuning::MAX_CONTINUATIONS;
 use crate::token_index::loops::TrieId;
 use crate::vocabulary::TokenTrie;
 
-/// A place where a residual has returned and a token goes on: the next byte, and the node that it leads to.
+/// A position where a residual has returned inside a token: the next byte, and the trie node that it leads to.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct Continuation {
     pub(in crate::mask) byte: u8,
@@ -14,7 +14,7 @@ pub(in crate::mask) struct Continuation {
     pub(in crate::mask) node: u32,
 }
 
-/// Some tokens: those below a node of a trie.
+/// A set of tokens: those below a node of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::mask) struct TrieScope {
     pub(in crate::mask) trie: TrieId,
@@ -26,93 +26,94 @@ impl TrieScope {
     pub(in crate::mask) const ALL: TrieScope = TrieScope { trie: TrieId::ALL, node: 0 };
 }
 
-/// The tokens below a node that a quote leads to, and the configuration there: what follows may be known from elsewhere.
+/// The tokens below a node that a quote leads to, and the configuration there. Their continuations may be known from a
+/// record.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct EnteredString {
     pub(in crate::mask) scope: TrieScope,
     pub(in crate::mask) configuration: ConfigurationId,
 }
 
-/// What tokens are computed of.
+/// The object whose tokens are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mask) enum Target {
-    /// A whole configuration: where it returns to nothing the text ends.
+    /// A whole configuration: where it returns with an empty stack, the text ends.
     Whole,
-    /// A residual: the places where it returns are noted. What is collected is stale once the
-    /// [epoch](crate::automaton::Cache::radius_epoch) is another: residuals in it, of strings that tokens begin, were
-    /// widened by a completion radius that was too small.
+    /// A residual: the positions where it returns are recorded. The collected data is stale once the
+    /// [epoch](crate::automaton::Cache::radius_epoch) has changed: residuals of strings that tokens begin were then
+    /// widened based on a completion radius that was too small.
     Residual { radius_epoch: usize },
 }
 
 impl Target {
-    /// Whether places where the configuration returns are noted.
+    /// Whether positions where the configuration returns are recorded.
     #[inline]
     pub(in crate::mask) fn notes_returns(self) -> bool {
         matches!(self, Target::Residual { .. })
     }
 }
 
-/// How many nodes of tries may be swept through; visits of single nodes are not counted.
+/// How many trie nodes may be swept; visits of single nodes are not counted.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct NodeBudget {
     nodes: u32,
-    /// Whether more may be taken once the residual has returned elsewhere than after a quote: then nothing but a walk
-    /// finds all places.
+    /// Whether the budget may be exceeded once the residual has returned elsewhere than after a quote: then only a walk
+    /// finds all positions.
     unless_returning: bool,
 }
 
 impl NodeBudget {
-    /// As many as there are.
+    /// No bound.
     pub(in crate::mask) const UNLIMITED: NodeBudget = NodeBudget { nodes: u32::MAX, unless_returning: false };
 
     /// Nothing is left.
     pub(in crate::mask) const SPENT: NodeBudget = NodeBudget { nodes: 0, unless_returning: false };
 
-    /// This many nodes.
+    /// A budget of this many nodes.
     pub(in crate::mask) fn new(nodes: u32, unless_returning: bool) -> NodeBudget {
         NodeBudget { nodes, unless_returning }
     }
 
-    /// Whether there is nothing left to begin with.
+    /// Whether nothing is left.
     pub(in crate::mask) fn is_spent(self) -> bool {
         self.nodes == 0
     }
 }
 
-/// Why what is collected is of no use.
+/// Why the collected data is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mask) enum Limit {
-    /// It would have taken more nodes than the budget has.
+    /// The walk would need more nodes than the budget has.
     Work,
-    /// The residual returns at too many places.
+    /// The residual returns at too many positions.
     Returns,
-    /// The completion radius grew: see [`Target::Residual`].
+    /// The completion radius has grown: see [`Target::Residual`].
     Stale,
 }
 
-/// What was collected so far about one target.
+/// The data collected so far about one target.
 #[derive(Debug)]
 pub(in crate::mask) struct Collected {
     pub(in crate::mask) target: Target,
-    /// The tokens that are allowed.
+    /// The allowed tokens.
     pub(in crate::mask) tokens: TokenSet,
     /// Tokens that lead through [`ConfigurationId::UNKNOWN`].
     pub(in crate::mask) unknown: Vec<u32>,
-    /// Where strings begin within tokens.
+    /// The positions where strings begin within tokens.
     pub(in crate::mask) entered: Vec<EnteredString>,
-    /// Where the residual returns.
+    /// The positions where the residual returns.
     continuations: Vec<Continuation>,
-    /// Whether it returns nearly everywhere.
+    /// Whether the residual returns nearly everywhere.
     everywhere: bool,
     budget: NodeBudget,
-    /// Whether it has returned elsewhere than after a quote.
+    /// Whether the residual has returned elsewhere than after a quote.
     returns_inside: bool,
-    /// Why a walk was given up before its end: what later walks find cannot make good what it left out.
+    /// Why a walk was given up before its end. Later walks cannot supply the tokens that it left out.
     given_up: Option<Limit>,
 }
 
 impl Collected {
-    /// Nothing so far; walks take at most the budget.
+    /// An empty collection; walks take at most the budget.
     pub(in crate::mask) fn new(target: Target, budget: NodeBudget) -> Collected {
         Collected {
             target,
@@ -127,22 +128,22 @@ impl Collected {
         }
     }
 
-    /// Begins with some tokens.
+    /// Replaces the tokens.
     pub(in crate::mask) fn with(self, tokens: TokenSet) -> Collected {
         Collected { tokens, ..self }
     }
 
-    /// Lifts the budget: what is left to do has to be done.
+    /// Removes the bound: the remaining work must be done.
     pub(in crate::mask) fn without_budget(self) -> Collected {
         Collected { budget: NodeBudget::UNLIMITED, ..self }
     }
 
-    /// The tokens, and the places where the residual returns.
+    /// The tokens, and the positions where the residual returns.
     pub(in crate::mask) fn into_parts(self) -> (TokenSet, Vec<Continuation>) {
         (self.tokens, self.continuations)
     }
 
-    /// Adds what was collected about the same target, all of whose strings are resolved.
+    /// Adds data collected about the same target, all of whose strings are resolved.
     pub(in crate::mask) fn merge(&mut self, mut other: Collected) {
         self.tokens.unite(other.tokens);
         self.everywhere |= other.everywhere;
@@ -154,13 +155,13 @@ impl Collected {
         self.unknown.append(&mut other.unknown);
     }
 
-    /// Takes nodes from the budget.
+    /// Subtracts nodes from the budget.
     #[inline]
     pub(super) fn spend(&mut self, nodes: u32) {
         self.budget.nodes = self.budget.nodes.saturating_sub(nodes);
     }
 
-    /// Whether the budget is less than a walk over all tokens takes.
+    /// Whether the budget is non-empty and too small for a walk over all tokens.
     pub(super) fn is_limited(&self, all: &TokenTrie) -> bool {
         self.budget.nodes > 0 && self.budget.nodes <= all.node_count() as u32
     }
@@ -169,7 +170,7 @@ impl Collected {
         self.budget.nodes == 0 && !(self.budget.unless_returning && self.returns_inside)
     }
 
-    /// Why what is collected is of no use, if it is not.
+    /// Why the collected data is unusable; `None` if it is usable.
     #[inline]
     pub(in crate::mask) fn limit(&self, lazy: &Lazy<'_>) -> Option<Limit> {
         if self.given_up.is_some() {
@@ -187,25 +188,25 @@ impl Collected {
         }
     }
 
-    /// Gives up a walk that has met a limit: whatever is found from now on, the tokens are not all.
+    /// Gives up a walk that has reached a limit. From now on the tokens are incomplete.
     pub(super) fn give_up(&mut self, limit: Limit) {
         self.given_up = Some(limit);
         self.entered.clear();
     }
 
-    /// Says that the residual may return anywhere.
+    /// Records that the residual may return anywhere.
     pub(in crate::mask) fn continue_everywhere(&mut self) {
         self.everywhere |= self.target.notes_returns();
     }
 
-    /// Says that the residual may return at these places.
+    /// Records that the residual may return at these positions.
     pub(in crate::mask) fn continue_at(&mut self, places: &[Continuation]) {
         if self.target.notes_returns() {
             self.continuations.extend_from_slice(places);
         }
     }
 
-    /// Says that the residual may return at these nodes of the trie of all tokens.
+    /// Records that the residual may return at these nodes of the trie of all tokens.
     pub(in crate::mask) fn continue_at_nodes(&mut self, all: &TokenTrie, nodes: &[u32]) {
         if self.target.notes_returns() {
             let place = |&node: &u32| Continuation { byte: all.byte(node), trie: TrieId::ALL, node };
@@ -213,7 +214,7 @@ impl Collected {
         }
     }
 
-    /// Says that the residual returns at a node, if its returns are noted.
+    /// Records that the residual returns at a node, if returns are recorded.
     #[inline]
     pub(super) fn continue_below(&mut self, id: TrieId, trie: &TokenTrie, node: u32) {
         if self.target.notes_returns() {
@@ -226,7 +227,7 @@ impl Collected {
         }
     }
 
-    /// Says that it takes a history to know of the tokens from a node on.
+    /// Records that all tokens through a node depend on the history.
     pub(in crate::mask) fn leave_unknown(&mut self, trie: &TokenTrie, node: u32) {
         self.unknown.extend(trie.subtree_tokens(node).iter().map(|token| token.get()));
     }

@@ -1,4 +1,4 @@
-//! Walking a token trie and the automaton in lockstep.
+//! Walks over a token trie and the automaton in lockstep.
 
 pub(in crate::mask) mod collected;
 pub(in crate::mask) mod partitions;
@@ -20,17 +20,17 @@ use whole_subtree::SubtreeAcceptance;
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
     pub(super) lazy: Lazy<'a>,
-    /// Those of the tables.
+    /// The transitions of the tables.
     transitions: &'a Transitions,
-    /// The last row asked for: next to each other stand mostly nodes of one configuration.
+    /// The last row used: adjacent nodes mostly have the same configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
-    /// Configurations after which many bytes may come.
+    /// Configurations after which many bytes are possible.
     pub(super) levels: WideConfigurations<'a>,
     pub(super) index: &'a TokenIndex,
     pub(super) vocabulary: &'a Vocabulary,
-    /// Nodes that are reached, with the configuration there.
+    /// Reached nodes, each with the configuration there.
     open: Vec<(u32, ConfigurationId)>,
-    /// Where most characters lead.
+    /// How far characters stay alive, for subtrees accepted as a whole.
     pub(super) acceptance: SubtreeAcceptance,
 }
 
@@ -88,8 +88,7 @@ impl<'a> Walk<'a> {
         self.run(TrieId::ALL, configuration, |byte| !language.first_bytes[usize::from(byte)], out)
     }
 
-    /// Adds the tokens that end at a node or below it and are allowed, where `configuration` is reached at the
-    /// node.
+    /// Adds the allowed tokens that end at a node or below it, given the configuration at the node.
     pub(super) fn run_below(
         &mut self,
         id: TrieId,
@@ -110,7 +109,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds the tokens that end below a node, where `configuration` is reached.
+    /// Adds the allowed tokens that end below a node, given the configuration at the node.
     pub(super) fn run_from(
         &mut self,
         id: TrieId,
@@ -145,7 +144,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The row of a configuration; none if it waits for one byte.
+    /// The row of a configuration; `None` if it waits for a single byte.
     #[inline(always)]
     pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
         match self.last_row {
@@ -157,8 +156,8 @@ impl<'a> Walk<'a> {
         Some(row)
     }
 
-    /// Goes from a node to its children that are not dead: from the configuration's bytes to the children where
-    /// the bytes are fewer, from the children to the configuration elsewhere.
+    /// Steps from a node to its children that are not dead. It iterates over the bytes that the configuration allows if
+    /// they are few compared with the children, otherwise over the children.
     fn visit(
         &mut self,
         trie: (TrieId, &TokenTrie),
@@ -201,7 +200,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Goes along single bytes, for most of which no configuration is made: whoever reads them all makes it.
+    /// Follows a string of single bytes. For most of them no configuration is created unless all of them are read.
     fn run_literal<'t>(
         &mut self,
         trie: (TrieId, &'t TokenTrie),
@@ -246,7 +245,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Reaches a child, unless the configuration there is dead.
+    /// Visits a child, unless the configuration there is dead.
     #[inline]
     fn reach(
         &mut self,

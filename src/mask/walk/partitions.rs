@@ -1,4 +1,4 @@
-//! Groups of characters that masks distinguish: the kinds of those in JSON strings.
+//! The groups of characters that masks distinguish: the kinds of characters in JSON strings.
 
 use crate::automaton::CharPartition;
 use crate::token_index::alphabet::SPELLED;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 pub(in crate::mask) static KINDS: LazyLock<CharPartition> =
     LazyLock::new(|| CharPartition::new(SPELLED.clone()));
 
-/// Those beyond ASCII alone.
+/// The characters of each kind, only those beyond ASCII.
 pub(in crate::mask) static BEYOND_ASCII: LazyLock<CharPartition> = LazyLock::new(|| {
     let spelled =
         SPELLED.iter().map(|kind| kind.iter().filter(|spelled| spelled.len() > 1).cloned().collect());

@@ -1,7 +1,7 @@
-//! Walking the trie straight through memory.
+//! Walks of the trie in memory order.
 //!
-//! Where many bytes may come most of the trie is walked, and what that takes is the time that memory needs. The nodes are in
-//! preorder, so going through them one after the other is the walk; of the path to each only the configurations are kept.
+//! If many bytes are possible, most of the trie is walked, and the cost is that of reading memory. The nodes are in
+//! preorder, so visiting them in memory order is the walk; for the path to a node only the configurations are kept.
 
 use super::Walk;
 use super::collected::{Collected, EnteredString, TrieScope};
@@ -13,7 +13,7 @@ use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
 use rustc_hash::FxHashMap;
 
-/// A configuration on the way to a node.
+/// A configuration on the path to a node.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct WideConfiguration<'a> {
     /// Its successors.
@@ -22,19 +22,19 @@ pub(in crate::mask) struct WideConfiguration<'a> {
     is_accepting: bool,
 }
 
-/// The configurations that have been asked for.
+/// The configurations looked up so far.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct WideConfigurations<'a> {
-    /// Those after which many bytes may come, and nothing for others.
+    /// Configurations after which many bytes are possible; `None` for others.
     known: FxHashMap<ConfigurationId, Option<WideConfiguration<'a>>>,
-    /// The last one with each ending of ids.
+    /// A small cache: the last such configuration for each value of the low bits of the id.
     at_hand: Vec<Option<WideConfiguration<'a>>>,
-    /// Room for a path.
+    /// A reused buffer for a path.
     path: Vec<WideConfiguration<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    /// How to go straight through what is below a node, if that is worth it.
+    /// The configuration to sweep the subtree of a node with, if a sweep pays off.
     pub(in crate::mask) fn level(
         &mut self,
         trie: &TokenTrie,
@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The successors of a configuration, if many bytes may come.
+    /// The configuration with its successors, if many bytes are possible.
     pub(in crate::mask) fn wide(&mut self, configuration: ConfigurationId) -> Option<WideConfiguration<'a>> {
         let place = configuration.index() % LEVEL_SLOTS;
         if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same, where its successors are available or not.
+    /// The configuration after a byte, whether or not its successors are available in `level`.
     #[inline]
     pub(in crate::mask) fn step_from(
         &mut self,
@@ -103,8 +103,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds the tokens that end below a node and are allowed, where a configuration is reached at the node. Where few bytes
-    /// may come, nodes are left for later.
+    /// Adds the allowed tokens that end below a node, given the configuration at the node. Nodes where few bytes are
+    /// possible are queued instead.
     pub(in crate::mask) fn sweep(
         &mut self,
         trie: (TrieId, &TokenTrie),
@@ -120,8 +120,8 @@ impl<'a> Walk<'a> {
         done
     }
 
-    /// The same. `path` has room for the configurations on a path, by depth, and that at the node; from the depth of a node
-    /// on, those of nodes before it: siblings often lead to the same configuration.
+    /// The sweep itself. `path` has room for the configurations on a path by depth, starting with that of the node.
+    /// Entries deeper than the current node are those of earlier nodes: siblings often lead to the same configuration.
     fn sweep_along(
         &mut self,
         path: &mut [WideConfiguration<'a>],
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
             } else {
                 out.tokens.push_if(matches!(tokens, EndingTokens::One(_)), known.token);
             }
-            // rare checks are made at large subtrees alone, to keep the loop tight
+            // rare checks are made only at large subtrees, to keep the loop tight
             let is_large = known.end - at >= LARGE_SUBTREE;
             if is_large && known.byte == b'"' && trie.subtree_tokens(at).len() >= TOKENS_AFTER_QUOTE {
                 let scope = TrieScope { trie: id, node: at };
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
         self.lazy.work.spend(gone as usize)
     }
 
-    /// Adds the tokens of the leaves right after a node; returns the node after them.
+    /// Adds the tokens of the leaves directly after a node, and returns the node after them.
     #[inline]
     fn take_leaves(
         &mut self,

@@ -1,9 +1,9 @@
-//! Subtrees of the trie of all tokens that a configuration takes whole.
+//! Subtrees of the trie of all tokens that a configuration accepts as a whole.
 //!
-//! Inside a string that must match a pattern, or whose words and characters are counted, letters stay alive whatever they are,
-//! for some characters at least. A subtree that holds letters only, and no more of them in a row than stay alive so, needs no
-//! walk: every token in it is allowed. How far the characters of some kinds stay alive from a configuration is found by going
-//! through the configurations that they lead to, breadth first.
+//! Inside a string that must match a pattern, or whose words and characters are counted, all letters stay alive for at
+//! least some characters. A subtree that contains only letters, and paths of at most that many, needs no walk: every
+//! token in it is allowed. How far the characters of some kinds stay alive is computed by a breadth-first search over
+//! the configurations that they lead to.
 
 use super::Walk;
 use super::collected::Collected;
@@ -19,27 +19,28 @@ use crate::vocabulary::TokenTrie;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The printable ASCII characters, and the one after them.
+/// The printable ASCII characters and DEL, as a range.
 const ASCII: (u8, u8) = (b' ', 0x7F);
 
-/// A configuration, the characters that are read there, and whether the part must not return on the way.
+/// A configuration, the kinds of characters read there, and whether the residual must not return on the way.
 type SubtreeKey = (ConfigurationId, CharKinds, bool);
 
-/// What is known of the characters of kinds.
+/// The known results of reading characters by kind.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct SubtreeAcceptance {
-    /// Where `steps` of a configuration are; the part must not return there, or may.
+    /// The index in `steps` of a configuration; the flag says that the residual must not return there.
     places: FxHashMap<(ConfigurationId, bool), usize>,
     steps: Vec<CharSteps>,
     blocks: Blocks,
     reaches: FxHashMap<SubtreeKey, Reach>,
-    /// How often it was asked whether a subtree is taken whole, and how many nodes those that are have.
+    /// How often a subtree was tested, and the number of nodes of the subtrees accepted as a whole.
     asked: u32,
     taken: u32,
 }
 
 impl SubtreeAcceptance {
-    /// Whether asking has taken less time so far than to walk the nodes that were spared, or it is not to be told yet.
+    /// Whether the tests so far took less time than walking the nodes that they saved, or there were too few tests to
+    /// tell.
     fn pays(&self) -> bool {
         self.asked < ASKS_BEFORE_JUDGED || self.asked.saturating_mul(NODES_PER_ASK) < self.taken
     }
@@ -48,24 +49,24 @@ impl SubtreeAcceptance {
 /// Where characters lead from a configuration, by kind.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct CharSteps {
-    /// Kinds of which every character stays alive or is dead, and the configurations that they lead to.
+    /// Kinds of which every character stays alive or is dead, with the configurations that they lead to.
     groups: SmallVec<[(CharKinds, ConfigurationId); 4]>,
-    /// All of those kinds.
+    /// All kinds in [`CharSteps::groups`] or dead: the fully known ones.
     pub(in crate::mask) told: CharKinds,
-    /// Those of which every character stays alive.
+    /// Kinds of which every character stays alive.
     pub(in crate::mask) on: CharKinds,
     /// Kinds of which no character is allowed.
     pub(in crate::mask) dead: CharKinds,
 }
 
 impl CharSteps {
-    /// The configurations after a character of some kinds, each once, without the dead one.
+    /// The configurations after a character of some kinds, without duplicates and without the dead one.
     pub(in crate::mask) fn after(&self, kinds: CharKinds) -> impl Iterator<Item = ConfigurationId> {
         self.groups.iter().filter(move |group| group.0.intersects(kinds)).map(|group| group.1)
     }
 
-    /// Where characters lead, given each configuration that they lead to with the kinds of which some do, and the kinds of which
-    /// more may lead elsewhere.
+    /// Classifies kinds. `ways` has each configuration that characters lead to, with the kinds of which some characters
+    /// do; kinds in `unknown` may have characters that lead elsewhere.
     fn new(
         ways: &[(ConfigurationId, CharKinds)],
         unknown: CharKinds,
@@ -92,7 +93,7 @@ impl CharSteps {
     }
 }
 
-/// Kinds that no configuration distinguishes, of those examined.
+/// Sets of kinds that no configuration examined so far distinguishes.
 #[derive(Debug)]
 struct Blocks(Vec<CharKinds>);
 
@@ -103,7 +104,7 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Tells some kinds apart from all others.
+    /// Splits the blocks so that no block contains both some of these kinds and others.
     fn refine(&mut self, kinds: CharKinds) {
         for place in 0..self.0.len() {
             let block = self.0[place];
@@ -114,7 +115,7 @@ impl Blocks {
         }
     }
 
-    /// The blocks of some kinds.
+    /// The union of the blocks that intersect some kinds.
     fn cover(&self, kinds: CharKinds) -> CharKinds {
         let mut all = CharKinds::default();
         self.0.iter().filter(|block| block.intersects(kinds)).for_each(|&block| all.add(block));
@@ -125,15 +126,15 @@ impl Blocks {
 /// How far the characters of some kinds stay alive.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    /// At least this many.
+    /// At least this many characters stay alive.
     characters: u32,
-    /// No more are found, unless more configurations than this may be examined.
+    /// No more can be found unless more than this many configurations may be examined.
     looks: u32,
 }
 
 impl Walk<'_> {
-    /// Whether all tokens below a node are allowed if `configuration` is reached there, as far as can be said without
-    /// a walk. It cannot if the part may return below.
+    /// Whether all tokens below a node are allowed, given the configuration at the node. False if this cannot be
+    /// decided without a walk, for instance because the residual may return below.
     pub(in crate::mask) fn accepts_subtree(
         &mut self,
         trie: &TokenTrie,
@@ -144,11 +145,11 @@ impl Walk<'_> {
         let quiet = out.target.notes_returns();
         let Some(subtree) = self.index.loops().subtrees.get(node) else { return Ok(false) };
         let nodes = trie.subtree_end(node) - node;
-        // a walk that is to be short had better ask: else it may be given up
+        // a walk with a bounded budget should test anyway: otherwise it may be given up
         if nodes < STEPS_WORTH_NODES && !out.is_limited(self.vocabulary.trie()) && !self.acceptance.pays() {
             return Ok(false);
         }
-        // to find out where characters lead takes as long as to walk some nodes
+        // finding out where characters lead takes as long as walking some nodes
         if !self.acceptance.places.contains_key(&(configuration, quiet)) {
             let candidates = self.lazy.candidate_bytes(configuration);
             if nodes < STEPS_WORTH_NODES || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
@@ -161,8 +162,8 @@ impl Walk<'_> {
         Ok(takes)
     }
 
-    /// Whether the characters of a subtree of this many nodes stay alive from a configuration, whichever they are and however
-    /// they follow each other; false if it takes too many looks to know.
+    /// Whether the characters of a subtree of `nodes` nodes stay alive from a configuration, whichever they are and in
+    /// any order. False if deciding it needs too many lookups.
     pub(in crate::mask) fn accepts_all_over(
         &mut self,
         (configuration, quiet): (ConfigurationId, bool),
@@ -172,7 +173,7 @@ impl Walk<'_> {
         if let Some(stays) = self.is_stable((configuration, quiet), kinds, characters)? {
             return Ok(stays);
         }
-        // kinds that nothing has distinguished so far are taken together: then it is known for the next ones
+        // kinds that were not distinguished so far are tested together, so that the result serves later tests
         let place = (configuration, self.acceptance.blocks.cover(kinds), quiet);
         let looks = (1 + nodes / NODES_PER_LOOK).min(MOST_LOOKS);
         let characters = u32::from(characters);
@@ -183,8 +184,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether characters of some kinds stay alive from a configuration, if they lead back to it, or to ones that lead back to
-    /// themselves, or not even the first one stays alive.
+    /// Whether characters of some kinds stay alive from a configuration. Decides only if they lead back to it or to
+    /// configurations that lead back to themselves, or if the first or second character may die.
     fn is_stable(
         &mut self,
         (at, quiet): (ConfigurationId, bool),
@@ -210,7 +211,7 @@ impl Walk<'_> {
         Ok(Some(true))
     }
 
-    /// Whether this many characters of some kinds stay alive; false if it takes too many looks to know.
+    /// Whether this many characters of some kinds stay alive; false if deciding it needs too many lookups.
     fn follow(
         &mut self,
         start: SubtreeKey,
@@ -221,7 +222,7 @@ impl Walk<'_> {
         let (_, kinds, quiet) = start;
         let mut looks = 0;
         let mut seen = FxHashSet::from_iter([start.0]);
-        // with how many characters each was reached
+        // each configuration with the number of characters read before it
         let mut order = vec![(start.0, 0)];
         let mut done = 0;
         while let Some(&(at, read)) = order.get(done).filter(|&&(_, read)| read < characters) {
@@ -236,7 +237,7 @@ impl Walk<'_> {
             let place = self.steps_of(at, quiet)?;
             let steps = &self.acceptance.steps[place];
             if !kinds.is_subset(steps.on) {
-                // that is all, however much one looks
+                // final: examining more configurations cannot change it
                 self.note(start, &order, Reach { characters: read, looks: u32::MAX });
                 return Ok(false);
             }
@@ -247,11 +248,11 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Notes how far characters stay alive from a start, and from the configurations that were reached on the way.
+    /// Stores how far characters stay alive from the start and from the configurations reached.
     fn note(&mut self, start: SubtreeKey, order: &[(ConfigurationId, u32)], reach: Reach) {
         let (_, kinds, quiet) = start;
         for &(at, read) in order {
-            // else the start would not stay alive so far
+            // otherwise the start would not stay alive that far
             let characters = reach.characters.saturating_sub(read);
             let known =
                 self.acceptance.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
@@ -260,12 +261,12 @@ impl Walk<'_> {
         self.acceptance.reaches.insert(start, reach);
     }
 
-    /// Where characters lead from a configuration.
+    /// The steps at an index.
     pub(in crate::mask) fn steps(&self, place: usize) -> &CharSteps {
         &self.acceptance.steps[place]
     }
 
-    /// The place of the steps of a configuration; if `quiet`, it must not return there.
+    /// The index of the steps of a configuration. If `quiet` is set, the residual must not return there.
     pub(in crate::mask) fn steps_of(&mut self, at: ConfigurationId, quiet: bool) -> Result<usize> {
         let key = (at, quiet);
         if let Some(&known) = self.acceptance.places.get(&key) {
@@ -281,7 +282,7 @@ impl Walk<'_> {
     }
 
     fn new_steps(&mut self, at: ConfigurationId, quiet: bool) -> Result<CharSteps> {
-        // where something is remembered, characters do not stay alive alike
+        // if something is remembered, characters of a kind do not all behave alike
         if !at.is_ordinary() || self.lazy.is_history_dependent(at) {
             return Ok(CharSteps::default());
         }
@@ -301,7 +302,7 @@ impl Walk<'_> {
         Ok(CharSteps::new(&ways, unknown.difference(CharKinds::ASCII), |next| self.goes_on(next, quiet)))
     }
 
-    /// Whether a configuration allows something and, if that matters, the residual does not return there.
+    /// Whether a configuration allows something and, if `quiet` is set, the residual does not return there.
     fn goes_on(&self, at: ConfigurationId, quiet: bool) -> bool {
         at.is_ordinary() && !(quiet && self.lazy.is_accepting(at))
     }
