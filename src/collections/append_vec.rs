@@ -1,19 +1,19 @@
 //! A list that grows under one writer while any thread reads it without a lock.
 //!
-//! Entries lie in segments, each twice as long as the one before, which are made once and never move.
+//! Entries are stored in segments, each twice as long as the one before. A segment is allocated once and never moves.
 
 use crate::sync;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
-/// Enough segments for 2³⁰ entries: more than memory has room for.
+/// Enough segments for 2³⁰ entries: more than fits in memory.
 const SEGMENTS: usize = 25;
 
-/// The list: of every index there is an entry, a [fresh](SlotInit) one until something else is stored in it. Entries are changed
-/// through shared references; they are atomics or cells that are set once.
+/// The list. Every index has an entry; it is [fresh](SlotInit) until something is stored in it. Entries are changed
+/// through shared references, so they are atomics or cells that are set once.
 #[derive(Debug)]
 pub(crate) struct AppendVec<T> {
     segments: [OnceLock<Box<[T]>>; SEGMENTS],
-    /// Bytes of the segments that have been made.
+    /// Bytes of the allocated segments.
     bytes: AtomicUsize,
 }
 
@@ -23,17 +23,17 @@ impl<T> Default for AppendVec<T> {
     }
 }
 
-/// What a list may be of.
+/// Entries of a list.
 pub(crate) trait SlotInit: Sized {
-    /// The length of the first segment, as a power of two. Where there are rows of successors (256 entries at most) one fits
-    /// into each segment.
+    /// The length of the first segment, as a power of two. A row of successors (at most 256 entries) must fit into a
+    /// segment.
     const FIRST: u32 = 8;
 
-    /// Entries that nothing has been stored in.
+    /// Entries in which nothing was stored.
     fn fresh(len: usize) -> Box<[Self]>;
 }
 
-/// Zero.
+/// Fresh entries are zero.
 impl SlotInit for AtomicU32 {
     fn fresh(len: usize) -> Box<[AtomicU32]> {
         sync::zeros(len)
@@ -47,7 +47,7 @@ impl SlotInit for AtomicU64 {
 }
 
 impl<T> SlotInit for OnceLock<T> {
-    /// All are written when a segment is made, and for a first mask few are needed.
+    /// Smaller than the default: every entry of a segment is written when it is allocated, and a first mask needs few.
     const FIRST: u32 = 5;
 
     fn fresh(len: usize) -> Box<[OnceLock<T>]> {
@@ -56,7 +56,7 @@ impl<T> SlotInit for OnceLock<T> {
 }
 
 impl<T: SlotInit> AppendVec<T> {
-    /// The segment of an index, and the place in there.
+    /// The segment of an index, and the index within the segment.
     #[inline]
     fn locate(index: usize) -> (usize, usize) {
         let shifted = index + (1 << T::FIRST);
@@ -64,14 +64,14 @@ impl<T: SlotInit> AppendVec<T> {
         ((power - T::FIRST) as usize, shifted - (1 << power))
     }
 
-    /// An entry, if its segment has been made.
+    /// An entry; `None` if its segment was not allocated yet.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         let (segment, place) = Self::locate(index);
         self.segments.get(segment)?.get()?.get(place)
     }
 
-    /// An entry; its segment is made where it is missing.
+    /// An entry; allocates its segment if necessary.
     pub(crate) fn entry(&self, index: usize) -> &T {
         let (segment, place) = Self::locate(index);
         let new = || {
@@ -82,7 +82,7 @@ impl<T: SlotInit> AppendVec<T> {
         &self.segments[segment].get_or_init(new)[place]
     }
 
-    /// `len` entries from an index on that lie in one segment; none if it has not been made.
+    /// The `len` entries from an index on, all in one segment; empty if the segment was not allocated yet.
     #[inline]
     pub(crate) fn slice(&self, index: usize, len: usize) -> &[T] {
         let (segment, place) = Self::locate(index);
@@ -90,14 +90,14 @@ impl<T: SlotInit> AppendVec<T> {
         whole.and_then(|whole| whole.get(place..place + len)).unwrap_or(&[])
     }
 
-    /// The first index from `index` on from which `len` (256 at most) entries lie in one segment.
+    /// The first index at or after `index` from which `len` (at most 256) entries are in one segment.
     pub(crate) fn room(index: usize, len: usize) -> usize {
         let (segment, place) = Self::locate(index);
         let size = 1usize << (segment as u32 + T::FIRST);
         if place + len <= size { index } else { index + size - place }
     }
 
-    /// Bytes on the heap, without what the entries own.
+    /// Bytes on the heap, without those that the entries own.
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }

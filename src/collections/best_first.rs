@@ -1,11 +1,12 @@
-//! What searches for a shortest way keep: the places that were reached, how, and which are to be examined next.
+//! The state of a best-first search: the places reached, the paths to them, and the queue of places to visit.
 
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
-/// Places that a search has reached, each with the one before it and the letter from there. The first is the start.
+/// The places that a search has reached, each with its predecessor and the letter that leads from there. The first is
+/// the start.
 #[derive(Debug)]
 pub(crate) struct Trail<P, L> {
     reached: Vec<(P, usize, Option<L>)>,
@@ -30,12 +31,12 @@ impl<P, L: Clone> Trail<P, L> {
         self.reached.len()
     }
 
-    /// The numbers of a place and of those on the way to it, in reverse: the start is the last one.
+    /// The numbers of a place and of its predecessors, from the place back to the start.
     pub(crate) fn backwards(&self, number: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(number), |&at| (at > 0).then(|| self.reached[at].1))
     }
 
-    /// The letters that lead to a place.
+    /// The letters on the path to a place.
     pub(crate) fn letters(&self, number: usize) -> Vec<L> {
         let mut letters: Vec<L> =
             self.backwards(number).filter_map(|number| self.reached[number].2.clone()).collect();
@@ -44,9 +45,9 @@ impl<P, L: Clone> Trail<P, L> {
     }
 }
 
-/// The places of a best-first search: A* (Hart, Nilsson and Raphael 1968) where the keys are estimates of whole ways,
-/// Dijkstra's algorithm (1959) where they are costs, breadth first where each step costs the same. The least key comes
-/// first, and of equals the place that was reached first.
+/// The places of a best-first search: A* (Hart, Nilsson and Raphael 1968) if the keys estimate whole paths, Dijkstra's
+/// algorithm (1959) if they are costs, breadth-first search if every step costs the same. The least key comes first;
+/// among equal keys, the place reached first.
 #[derive(Debug)]
 pub(crate) struct Frontier<P, L, C, K = C> {
     trail: Trail<(P, C), L>,
@@ -60,19 +61,19 @@ impl<P: Clone + Eq + Hash, L: Clone, C: Copy + Ord, K: Ord> Frontier<P, L, C, K>
         Frontier { trail: Trail::new((start, cost)), least, open: BinaryHeap::from([Reverse((key, 0))]) }
     }
 
-    /// The next place: its key and number.
+    /// The next place to visit: its key and number.
     pub(crate) fn pop(&mut self) -> Option<(K, usize)> {
         self.open.pop().map(|Reverse(next)| next)
     }
 
-    /// Whether a cheaper way to the place was found since it was reached by this one.
+    /// Whether a cheaper path to the place was found after this one.
     pub(crate) fn is_outdone(&self, number: usize) -> bool {
         let (place, cost) = self.trail.place(number);
         self.least[place] < *cost
     }
 
-    /// Whether a place is reached for the first time or at less cost than before; if so, the cost is kept, and it is to be
-    /// [pushed](Frontier::push).
+    /// Whether a place is reached for the first time or at a lower cost than before. If so, records the cost; the
+    /// caller must then [push](Frontier::push) the place.
     pub(crate) fn is_cheaper(&mut self, place: &P, cost: C) -> bool {
         match self.least.get_mut(place) {
             Some(known) if *known <= cost => return false,
@@ -88,23 +89,23 @@ impl<P: Clone + Eq + Hash, L: Clone, C: Copy + Ord, K: Ord> Frontier<P, L, C, K>
         self.open.push(Reverse((key, number)));
     }
 
-    /// Puts a place back, with another key.
+    /// Queues a place again, with another key.
     pub(crate) fn put_back(&mut self, key: K, number: usize) {
         self.open.push(Reverse((key, number)));
     }
 
-    /// Gives all places that are to be examined other keys.
+    /// Replaces the keys of all queued places.
     pub(crate) fn change_keys(&mut self, key: impl Fn(K) -> K) {
         let open = std::mem::take(&mut self.open).into_iter();
         self.open = open.map(|Reverse((old, number))| Reverse((key(old), number))).collect();
     }
 
-    /// How each place was reached, and at what cost.
+    /// The places reached, with the paths to them and their costs.
     pub(crate) fn trail(&self) -> &Trail<(P, C), L> {
         &self.trail
     }
 
-    /// The least costs of the places so far.
+    /// The least known cost of each place.
     pub(crate) fn costs(&self) -> &FxHashMap<P, C> {
         &self.least
     }

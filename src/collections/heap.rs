@@ -1,9 +1,9 @@
-//! How much memory hash tables take.
+//! Memory used by hash tables.
 
 use std::collections::HashMap;
 
-/// The bytes of a table of entries on the heap, without those that the entries own: seven of eight buckets may be in use,
-/// and each has a byte of its hash. Asked at every step of a matcher: without a branch, and with a bucket to spare.
+/// The bytes of a hash table on the heap, without those that its entries own: seven of eight buckets may be in use, and
+/// each has a byte of its hash. A matcher calls this at every step, so it has no branch and counts one bucket too many.
 #[inline]
 pub(crate) fn table_bytes<T>(capacity: usize) -> usize {
     (capacity + capacity / 7 + 1) * (size_of::<T>() + 1)

@@ -1,14 +1,14 @@
-//! Tables that give equal values equal ids (hash consing). Ids count from 0, in the order in which the values came.
+//! Hash-consing tables: equal values get equal ids. Ids count from 0 in the order of first appearance.
 
 use super::heap::table_bytes;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 
-/// The hasher for values that the program makes itself.
+/// The hasher for values that no outside party chooses.
 type Fixed = BuildHasherDefault<FxHasher>;
 
-/// Interned values of a fixed size. Values that come from outside take a hasher with a random key.
+/// Interned values of a fixed size. Tables for values chosen by outside parties use a hasher with a random key.
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T, S = Fixed> {
     values: Vec<T>,
@@ -23,7 +23,7 @@ impl<T, S: Default> Default for Interner<T, S> {
 }
 
 impl<T, S> Interner<T, S> {
-    /// Removes all values, and keeps the memory.
+    /// Removes all values and keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.values.clear();
         self.ids.clear();
@@ -63,11 +63,11 @@ impl<T: Eq + Hash, S: BuildHasher> Interner<T, S> {
     }
 }
 
-/// Interned slices, in one list. A slice may have a head of a fixed size: slices are equal if their heads are, too.
+/// Interned slices in one list. A slice may have a head of a fixed size; slices are equal if both heads and items are.
 #[derive(Clone, Debug)]
 pub(crate) struct SliceInterner<T, H = (), S = Fixed> {
     items: Vec<T>,
-    /// Where each slice ends, and its head; it begins where the one before ends.
+    /// The end of each slice, and its head. A slice begins at the end of the one before.
     slices: Vec<(u32, H)>,
     ids: HashTable<u32>,
     hasher: S,
@@ -79,7 +79,7 @@ impl<T, H, S: Default> Default for SliceInterner<T, H, S> {
     }
 }
 
-/// One of the slices.
+/// The items of a slice.
 #[inline]
 fn slice_of<'a, T, H>(items: &'a [T], slices: &[(u32, H)], id: u32) -> &'a [T] {
     let start = if id == 0 { 0 } else { slices[id as usize - 1].0 as usize };
@@ -87,7 +87,7 @@ fn slice_of<'a, T, H>(items: &'a [T], slices: &[(u32, H)], id: u32) -> &'a [T] {
 }
 
 impl<T: Copy + Eq + Hash, H: Copy + Eq + Hash, S: BuildHasher + Default> SliceInterner<T, H, S> {
-    /// An empty table with room for a number of slices, which have one item on average.
+    /// An empty table with room for `count` slices of one item on average.
     pub(crate) fn with_capacity(count: usize) -> SliceInterner<T, H, S> {
         SliceInterner {
             items: Vec::with_capacity(count),

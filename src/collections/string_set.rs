@@ -1,25 +1,25 @@
-//! Interned sets of texts that grow: hash-consed tries.
+//! Interned sets of strings that grow: hash-consed tries.
 //!
-//! A set is a node: whether it has the empty text, and per first byte the set of the rests. So sets share what they have
-//! in common, a set stays what it is while others grow from it, equal sets have equal ids, and to read on in all texts of
-//! a set at once is to go to a child.
+//! A set is a node: whether it contains the empty string, and per first byte the set of the suffixes. So sets share
+//! their common parts, a set stays unchanged while others grow from it, and equal sets have equal ids. Reading a byte
+//! in all strings of a set is moving to a child.
 
 use super::interner::SliceInterner;
 use hashbrown::DefaultHashBuilder;
 
-/// The id of a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SetId(u32);
 
 impl SetId {
-    /// The set without texts.
+    /// The set without strings.
     pub(crate) const EMPTY: SetId = SetId(0);
 }
 
 /// The table of sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringSets {
-    /// The sets other than the empty one: the children, and whether the set has the empty text. The texts come from outside.
+    /// The sets other than the empty one: the children, and whether the set contains the empty string. Outside parties
+    /// choose the strings, so the hasher has a random key.
     nodes: SliceInterner<(u8, SetId), bool, DefaultHashBuilder>,
 }
 
@@ -31,17 +31,17 @@ impl StringSets {
         }
     }
 
-    /// The rests by first byte.
+    /// The sets of suffixes by first byte, in order of the byte.
     pub(crate) fn children(&self, set: SetId) -> &[(u8, SetId)] {
         set.0.checked_sub(1).map_or(&[], |node| self.nodes.get(node))
     }
 
-    /// Whether the empty text is in a set.
+    /// Whether a set contains the empty string.
     pub(crate) fn has_empty(&self, set: SetId) -> bool {
         set.0.checked_sub(1).is_some_and(|node| self.nodes.head(node))
     }
 
-    /// What is left of the texts that begin with some bytes.
+    /// The set of the suffixes of those strings that begin with `bytes`.
     pub(crate) fn after(&self, set: SetId, bytes: &[u8]) -> SetId {
         bytes.iter().fold(set, |set, byte| {
             let children = self.children(set);
@@ -50,7 +50,7 @@ impl StringSets {
         })
     }
 
-    /// The set with one more text.
+    /// The set with one more string.
     pub(crate) fn with(&mut self, set: SetId, text: &[u8]) -> SetId {
         let mut path = vec![set];
         for end in 1..=text.len() {
