@@ -1,18 +1,18 @@
-//! A text in the making, compared with a value: whether some spelling of the value begins with the text.
+//! An incremental comparison of a text with a JSON value: whether some spelling of the value begins with the text.
 
 use super::string::JsonStringDecoder;
 use super::value::{Number, Value, Values, is_space, more};
 use smallvec::{SmallVec, smallvec};
 
-/// How far a text agrees with a value. It is told the text byte by byte.
+/// How far a text agrees with a value. The text is added byte by byte.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Comparison {
-    /// The containers that are open, with what came in each.
+    /// The open containers, each with its members or items seen so far.
     open: SmallVec<[(u32, Came); 2]>,
     at: At,
 }
 
-/// What came in a container: of an array this many items, of an object these members (bits).
+/// What was read of a container: the number of items of an array, or a bit per member of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Came {
     Items(u32),
@@ -23,35 +23,35 @@ enum Came {
 enum At {
     /// Before a value.
     Value(u32),
-    /// After `[`: an item or the end.
+    /// After `[`: an item or the end must follow.
     First(u32),
     /// After this many bytes.
     Text(u32, u32),
     Number(u32, Digits),
     /// After this many bytes of the content.
     String(u32, u32, JsonStringDecoder),
-    /// Before a name; after `{` the end may come instead.
+    /// Before a name; `true` after `{`, where the object may also end.
     Name(bool),
     InName(SmallVec<[u8; 16]>, JsonStringDecoder),
-    /// After a name: before the colon.
+    /// After a name, before the colon.
     Colon(u32),
-    /// After an item or member.
+    /// After an item or a member.
     After,
     Done,
 }
 
-/// Numbers with more zeros are alike to a search.
+/// Searches do not distinguish numbers with more zeros than this.
 const ZEROS: i64 = 64;
 
-/// How far a number agrees: this many digits of its own, then zeros.
+/// How far a number agrees: this many digits of the value, then zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Digits {
     matched: u32,
-    /// What was read is the value's digits times ten to this power, before the exponent.
+    /// The number read is the value's digits times ten to this power, without its exponent.
     power: i64,
     negative: bool,
     begun: bool,
-    /// Whether what was read is a number, rather than the beginning of one.
+    /// Whether the text read is a complete number rather than a prefix of one.
     complete: bool,
     part: Part,
     exponent: i64,
@@ -69,12 +69,12 @@ enum Part {
 }
 
 impl Comparison {
-    /// Before the first byte.
+    /// The state before the first byte.
     pub(crate) fn new(value: u32) -> Comparison {
         Comparison { open: SmallVec::new(), at: At::Value(value) }
     }
 
-    /// Whether the text is a whole spelling of the value.
+    /// Whether the text is a complete spelling of the value.
     pub(crate) fn is_equal(&self, values: &Values) -> bool {
         match (&self.at, self.open.is_empty()) {
             (At::Done, _) => true,
@@ -85,17 +85,17 @@ impl Comparison {
         }
     }
 
-    /// Whether the exponent of a number is being read.
+    /// Whether the text ends in the exponent of a number.
     pub(crate) fn is_in_exponent(&self) -> bool {
         matches!(&self.at, At::Number(_, digits) if !matches!(digits.part, Part::Whole | Part::Fraction))
     }
 
-    /// Whether its [coarse](Comparison::coarse) form is another.
+    /// Whether [`widened`](Comparison::widened) would change the comparison.
     pub(crate) fn needs_widening(&self) -> bool {
         matches!(&self.at, At::Number(_, digits) if !(-ZEROS..=ZEROS).contains(&digits.power))
     }
 
-    /// The same for all numbers of zeros beyond a bound, so that a search which meets nothing but zeros ends.
+    /// Merges all numbers with more zeros than a bound, so that a search that reads only zeros terminates.
     pub(crate) fn widened(&self) -> Comparison {
         let mut widened = self.clone();
         if let At::Number(_, digits) = &mut widened.at {
@@ -118,7 +118,7 @@ impl Comparison {
         open + name + came.sum::<usize>()
     }
 
-    /// Adds a byte; returns whether the text may still become a spelling of the value.
+    /// Reads a byte. Returns whether the text can still become a spelling of the value.
     pub(crate) fn add(&mut self, values: &Values, byte: u8) -> bool {
         match &mut self.at {
             At::Done => false,
@@ -253,7 +253,7 @@ impl Comparison {
         }
     }
 
-    /// Whether all members and items of the innermost container came.
+    /// Whether the innermost container has all its members or items.
     fn is_complete(&self, values: &Values) -> bool {
         match self.open.last().map(|(id, came)| (values.get(*id), came)) {
             Some((Value::Array(items), Came::Items(count))) => *count as usize == items.len(),

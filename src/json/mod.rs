@@ -1,4 +1,4 @@
-//! Facts about the text of JSON (RFC 8259) that the automaton, its registers and masks share.
+//! The text of JSON (RFC 8259), as the automaton, its registers and masks need it.
 
 pub(crate) mod comparison;
 pub(crate) mod string;

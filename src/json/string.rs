@@ -1,22 +1,23 @@
-//! The texts of JSON strings, decoded byte by byte.
+//! A decoder for the text of JSON strings, byte by byte.
 
 use smallvec::SmallVec;
 
-/// How far an escape sequence of a string has been read.
+/// The state of the decoder within an escape sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum JsonStringDecoder {
     #[default]
     Plain,
     Backslash,
-    /// This many digits with this value, after this high surrogate if it is not zero.
+    /// After this many hexadecimal digits with this value, following this high surrogate unless it is 0.
     Hex(u8, u16, u16),
-    /// A high surrogate: the other half must follow.
+    /// After a high surrogate: the low surrogate must follow.
     High(u16),
     HighBackslash(u16),
 }
 
 impl JsonStringDecoder {
-    /// What one more byte of a string's text adds to its content; `None` if it is no JSON string.
+    /// Reads one byte of a string's text and returns the bytes that it adds to the content; `None` if the text is not a
+    /// JSON string.
     pub(crate) fn decode(&mut self, byte: u8) -> Option<SmallVec<[u8; 4]>> {
         let mut content = SmallVec::new();
         let next = match *self {
@@ -65,7 +66,7 @@ impl JsonStringDecoder {
         Some(content)
     }
 
-    /// Whether the escape sequence may become the first character of a content.
+    /// Whether the escape sequence can still result in the first character of `content`.
     pub(crate) fn may_become(&self, content: &[u8]) -> bool {
         let Some(c) = content.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) else {
             return false;

@@ -1,29 +1,30 @@
-//! JSON values that were read, for comparison with what is being read.
+//! JSON values, interned, for comparison with the text being read.
 //!
-//! A text is the value that it spells strictly by RFC 8259, but for numbers, which may have leading zeros and no digits after
-//! the point; no object has a name twice, and no white space is around the value. All other texts are values of their own.
-//! [`Comparison`](super::comparison::Comparison) takes the same texts for spellings of a value, which the tests below hold it
-//! to: a search that took others would offer a byte after which an item cannot end, or withhold one after which it can.
+//! A text denotes the value that it spells by RFC 8259, with these differences: numbers may have leading zeros and no
+//! digits after the point; no object has a name twice; no white space surrounds the value. Every other text is a value
+//! of its own. [`Comparison`](super::comparison::Comparison) accepts the same texts as spellings of a value; the tests
+//! below check this. If it accepted others, a search would offer a byte after which an item cannot end, or withhold one
+//! after which it can.
 
 use super::string::JsonStringDecoder;
 use crate::collections::interner::Interner;
 use hashbrown::DefaultHashBuilder;
 
-/// A value.
+/// A JSON value, or another text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
-    /// `null`, `true`, `false`, and whatever is no JSON: compared byte by byte.
+    /// `null`, `true`, `false`, and any text that is not JSON; compared byte by byte.
     Text(Box<[u8]>),
     Number(Number),
-    /// Decoded.
+    /// The decoded content.
     String(Box<[u8]>),
-    /// Ids of the items.
+    /// The ids of the items.
     Array(Box<[u32]>),
-    /// Names and ids of the values, sorted.
+    /// The names and the ids of the values, sorted.
     Object(Box<[(Box<[u8]>, u32)]>),
 }
 
-/// `digits` times ten to the power of `exponent`; the digits neither begin nor end with a zero, and zero has none.
+/// `digits` times ten to the power of `exponent`. The digits neither begin nor end with a zero; zero has no digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Number {
     pub(crate) negative: bool,
@@ -31,23 +32,23 @@ pub(crate) struct Number {
     pub(crate) exponent: i64,
 }
 
-/// The values read so far, interned: equal values have equal ids, which are places.
+/// The values read so far, interned: equal values have equal ids, which are indices.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// Keyed at random: the texts are chosen by others.
+    /// The hasher has a random key, since outside parties choose the texts.
     values: Interner<Value, DefaultHashBuilder>,
-    /// What the values own.
+    /// Bytes that the values own.
     bytes: usize,
 }
 
 /// A container that is being read.
 enum Open {
     Array(Vec<u32>),
-    /// Its members, and the name whose value is being read.
+    /// The members read, and the name whose value is being read.
     Object(Vec<(Box<[u8]>, u32)>, Box<[u8]>),
 }
 
-/// What is left of a text.
+/// The unread part of a text.
 struct Rest<'t>(&'t [u8]);
 
 impl Rest<'_> {
@@ -56,14 +57,14 @@ impl Rest<'_> {
         self.0 = &self.0[end..];
     }
 
-    /// Takes a byte, if it is next.
+    /// Consumes a byte if it is next.
     fn take(&mut self, byte: u8) -> bool {
         let is_next = self.0.first() == Some(&byte);
         self.0 = &self.0[usize::from(is_next)..];
         is_next
     }
 
-    /// The content of a string from its first quote on.
+    /// Reads a string, starting at its first quote, and returns its content.
     fn string(&mut self) -> Option<Box<[u8]>> {
         self.take(b'"').then_some(())?;
         let mut content = Vec::new();
@@ -78,14 +79,14 @@ impl Rest<'_> {
         None
     }
 
-    /// A name, and the colon after it.
+    /// Reads a name and the colon after it.
     fn name(&mut self) -> Option<Box<[u8]>> {
         let name = self.string()?;
         self.skip_space();
         self.take(b':').then_some(name)
     }
 
-    /// `null`, `true`, `false` or a number.
+    /// Reads `null`, `true`, `false` or a number.
     fn word(&mut self) -> Option<Value> {
         let ends = |byte: &u8| is_space(*byte) || matches!(byte, b',' | b']' | b'}');
         let end = self.0.iter().position(ends).unwrap_or(self.0.len());
@@ -128,7 +129,7 @@ impl Values {
         id
     }
 
-    /// The value that a text says.
+    /// Returns the id of the value that a text denotes.
     pub(crate) fn read(&mut self, text: &[u8]) -> u32 {
         match self.parse(text) {
             Some(value) => value,
@@ -169,7 +170,7 @@ impl Values {
                     self.add(word)
                 }
             };
-            // closes what the value is the last part of
+            // close the containers that the value completes
             loop {
                 let Some(container) = open.last_mut() else { return rest.0.is_empty().then_some(value) };
                 rest.skip_space();
@@ -230,7 +231,7 @@ fn number(text: &[u8]) -> Option<Number> {
     })
 }
 
-/// An exponent. Those beyond 10^18 stand for each other.
+/// An exponent, clamped to ±10^18.
 fn signed(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text.split_first()? {
         (b'-', digits) => (true, digits),
@@ -244,7 +245,7 @@ fn signed(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// One more digit of an exponent.
+/// Appends a digit to an exponent, clamped to 10^18.
 pub(crate) fn more(value: i64, digit: u8) -> i64 {
     const MOST: i64 = 1_000_000_000_000_000_000;
     value.saturating_mul(10).saturating_add(i64::from(digit - b'0')).min(MOST)
@@ -255,7 +256,7 @@ mod tests {
     use super::*;
     use crate::json::comparison::Comparison;
 
-    /// All texts of this many pieces at most, but for the empty one, which is no item.
+    /// All non-empty texts of at most this many pieces; the empty text is not an item.
     fn texts(pieces: &[&str], most: usize) -> Vec<String> {
         let mut texts = vec![String::new()];
         let mut from = 0;
@@ -273,7 +274,7 @@ mod tests {
         texts.split_off(1)
     }
 
-    /// Whether a comparison takes a text for a spelling of a value.
+    /// Whether a comparison accepts a text as a spelling of a value.
     fn compared(values: &Values, value: u32, text: &[u8]) -> bool {
         let mut comparison = Comparison::new(value);
         text.iter().all(|&byte| comparison.add(values, byte)) && comparison.is_equal(values)
