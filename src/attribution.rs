@@ -1,16 +1,16 @@
-//! Attribution of a mask's time to causes: which part of the engine was at work for how long.
+//! Attribution of a mask's time to causes: how long each part of the engine worked on it.
 //!
-//! A scope marks a coarse part of the engine. Times are exclusive: the time of an inner scope is taken from the scope
-//! around it, so the times of all causes add up to the whole. Without the feature `attribution` a scope is a zero-sized
-//! type that does nothing; with it, entering and leaving read the clock once each.
+//! A scope marks a coarse part of the engine. Times are exclusive: the time of an inner scope is subtracted from the
+//! outer one, so the times of all causes add up to the whole. Without the feature `attribution` a scope is a zero-sized
+//! type that does nothing; with it, entering and leaving a scope read the clock once each.
 
-/// What time is spent on.
+/// A part of the engine that time is spent in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {
-    /// What no scope marks: lookups without the lock, copying the mask, and the caller.
+    /// Time outside all scopes: lookups without the lock, copying the mask, and the caller.
     Unmarked,
-    /// The strategy `delta`, with the search for the base.
+    /// The strategy `delta`, including the search for the base.
     Delta,
     /// The strategy `loop-language`.
     LoopLanguage,
@@ -30,21 +30,21 @@ pub enum Cause {
     Unique,
     /// Splitting a configuration into residuals.
     Decompose,
-    /// Canonical forms, and the cache of records that grammars share.
+    /// Canonical forms, and the cache of records shared between grammars.
     ShapeCache,
-    /// Walks from the nodes where residuals return.
+    /// Walks of the token trie from the nodes where residuals return.
     Continuations,
     /// Strings that begin inside a token.
     EnteredStrings,
-    /// Steps ahead that make the next completion radius long enough.
+    /// Steps taken ahead so that the next completion radius is long enough.
     CompletionRadius,
-    /// Putting a mask together and publishing it.
+    /// Assembling and publishing a mask.
     Assemble,
     /// Lowering a part of the grammar that a text reaches for the first time.
     Lowering,
     /// Searches for a word of a product.
     ProductSearch,
-    /// Searches for an item that differs from those before it.
+    /// Searches for an item that differs from the earlier ones.
     UniqueSearch,
     /// Steps to new configurations when a token is accepted.
     Steps,
@@ -52,11 +52,11 @@ pub enum Cause {
     Locked,
     /// Waiting while another thread has the lock.
     LockWait,
-    /// Dropping tables when `cache_bytes` is reached.
+    /// Dropping the tables when `cache_bytes` is reached.
     Reset,
-    /// Finding a configuration again after tables were dropped.
+    /// Finding a configuration again after the tables were dropped.
     Replay,
-    /// Object keys: those that came before, and those that are left.
+    /// Object keys: those already used, and those that are left.
     Keys,
 }
 
@@ -90,7 +90,7 @@ impl Cause {
         Cause::Keys,
     ];
 
-    /// The name in reports; strategies have the names of their table.
+    /// The name in reports. Strategies have the names of the table of strategies.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Unmarked => "unmarked",
@@ -135,7 +135,7 @@ mod clock {
     pub(crate) struct Scope;
 
     impl Scope {
-        /// Ends the scope of work that was of no use.
+        /// Ends the scope and marks its time as wasted.
         #[inline(always)]
         pub(crate) fn end_in_vain(self) {}
     }
@@ -162,7 +162,7 @@ mod clock {
     }
 
     impl Breakdown {
-        /// The nanoseconds of a cause, without those of the causes inside it.
+        /// The nanoseconds of a cause, without those of causes inside it.
         pub fn nanoseconds(&self, cause: Cause) -> u64 {
             self.nanoseconds[cause as usize]
         }
@@ -172,12 +172,12 @@ mod clock {
             self.entered[cause as usize]
         }
 
-        /// The part of a cause's nanoseconds that was of no use: a strategy did not apply, or was given up.
+        /// The nanoseconds of a cause that were wasted: a strategy did not apply or was given up.
         pub fn in_vain(&self, cause: Cause) -> u64 {
             self.in_vain[cause as usize]
         }
 
-        /// The nanoseconds of all causes.
+        /// The sum of the nanoseconds of all causes.
         pub fn total(&self) -> u64 {
             self.nanoseconds.iter().sum()
         }
@@ -187,7 +187,7 @@ mod clock {
         nanoseconds: [Cell<u64>; Cause::ALL.len()],
         entered: [Cell<u32>; Cause::ALL.len()],
         in_vain: [Cell<u64>; Cause::ALL.len()],
-        /// The innermost cause, and since when its time has not been added up.
+        /// The innermost cause, and the time up to which its time was added.
         cause: Cell<Cause>,
         since: Cell<Option<Instant>>,
     }
@@ -205,7 +205,7 @@ mod clock {
     }
 
     impl Clock {
-        /// Adds the time since the last change to the present cause, which becomes another.
+        /// Adds the time since the last change to the current cause, then switches to `to`. Returns the previous cause.
         fn change(&self, to: Cause) -> Cause {
             let from = self.cause.replace(to);
             if let Some(since) = self.since.get() {
@@ -218,17 +218,17 @@ mod clock {
         }
     }
 
-    /// A part of the engine at work, until it is dropped.
+    /// A part of the engine at work, until the scope is dropped.
     #[must_use = "a scope ends where it is dropped"]
     pub(crate) struct Scope {
         around: Cause,
         cause: Cause,
-        /// The nanoseconds of the cause before.
+        /// The nanoseconds of the cause when the scope was entered.
         before: u64,
     }
 
     impl Scope {
-        /// Ends the scope of work that was of no use.
+        /// Ends the scope and marks its time as wasted.
         pub(crate) fn end_in_vain(self) {
             CLOCK.with(|clock| {
                 clock.change(self.cause);
@@ -255,7 +255,7 @@ mod clock {
         }
     }
 
-    /// Begins to measure on this thread, from zero.
+    /// Starts measuring on this thread, from zero.
     pub fn begin() {
         CLOCK.with(|clock| {
             clock.nanoseconds.iter().for_each(|spent| spent.set(0));
@@ -266,7 +266,7 @@ mod clock {
         });
     }
 
-    /// Ends to measure on this thread: the times since [`begin`].
+    /// Stops measuring on this thread. Returns the times since [`begin`].
     pub fn end() -> Breakdown {
         CLOCK.with(|clock| {
             clock.change(Cause::Unmarked);
@@ -322,7 +322,7 @@ mod clock {
                 let in_vain = if cause == Cause::ProductSearch { found.nanoseconds(cause) } else { 0 };
                 assert!(found.in_vain(cause).abs_diff(in_vain) < 1_000_000, "{cause:?}: {found:?}");
             }
-            // what is inside another cause does not count twice: the sum is no more than what went by
+            // time inside another cause is not counted twice: the sum is at most the elapsed time
             assert!(found.total() <= whole && found.total() >= 28_000_000, "{} of {whole}", found.total());
             assert!(whole - found.total() < 1_000_000, "{} of {whole}", found.total());
         }

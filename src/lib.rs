@@ -1,7 +1,7 @@
 //! Grammata compiles grammars to token-level masks for constrained decoding.
 //!
-//! Given what a language model has written so far, a mask says which tokens may come next so that a word of the
-//! grammar can still come out. From a grammar's text to that answer it is four steps:
+//! Given the text that a language model has written so far, a mask says which tokens are allowed next, so that the text
+//! can still become a word of the grammar. The path from a grammar's text to a mask has four steps:
 //!
 //! ```
 //! use grammata::syntax::json_schema;
@@ -35,15 +35,16 @@
 //! - [`syntax`] has the front ends: [`json_schema`](syntax::json_schema), [`gbnf`](syntax::gbnf),
 //!   [`regex`](syntax::regex) and `automaton_spec`. A grammar can also be built in code, with
 //!   a [`GrammarBuilder`](grammar::GrammarBuilder).
-//! - A [`Compiler`] makes a [`CompiledGrammar`], which threads share; its [`Matcher`]s follow one sequence each.
-//! - [`explore`] finds out ahead of time what masks need, and [`mask_file`] keeps it for other processes.
-//! - `serve` is for servers: a cache of compiled grammars, and masks of many sequences at once.
-//! - [`automaton`] counts, lists and draws languages.
+//! - A [`Compiler`] builds a [`CompiledGrammar`], which threads share; each of its [`Matcher`]s follows one sequence.
+//! - [`explore`] computes ahead of time what masks will need, and [`mask_file`] stores it for other processes.
+//! - `serve` is for servers: a cache of compiled grammars, and masks of many sequences in one call.
+//! - [`automaton`] counts, lists and samples languages.
 //! - The crate `grammata-decode` runs a language model under a matcher, `grammata-agents` has tools, plans, retrieval,
 //!   procedures and flows, and `grammata-cli` is the program.
-//! - Options and [`Limits`] may get fields in minor versions: they are built from their defaults, `Limits::default().cache_bytes(64 << 20)`,
-//!   with a method for each field.
-//! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every cap.
+//! - Options and [`Limits`] may get fields in minor versions. Build them from their defaults with a method for each
+//!   field: `Limits::default().cache_bytes(64 << 20)`.
+//! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every
+//!   limit.
 //!
 //! # Features
 //!
@@ -52,9 +53,9 @@
 //! | `spec` | yes | `syntax::automaton_spec`: specs of automata and grammars in TOML and JSON, with templates |
 //! | `serve` | yes | `serve`: a cache of compiled grammars, and masks of many sequences over a pool of threads |
 //! | `serde` | no | `Serialize` and `Deserialize` for options and [`Limits`], `Serialize` for statistics and diagnostics |
-//! | `testing` | no | what this project's own tests need of the engine; not part of the public API |
+//! | `testing` | no | access to the engine for this project's own tests; not part of the public API |
 
-// docs.rs says of each item which feature it takes
+// docs.rs shows for each item which feature it needs
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
@@ -85,7 +86,7 @@ pub use mask_file::MaskFile;
 pub use matcher::Matcher;
 pub use vocabulary::{TokenId, Vocabulary};
 
-/// Servers share and move these between threads. It does not compile where one of them cannot be.
+/// Servers share these types and move them between threads. Compilation fails if one of them does not allow it.
 const _: fn() = || {
     fn is_shared<T: Send + Sync + 'static>() {}
     is_shared::<Vocabulary>();
