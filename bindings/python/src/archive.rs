@@ -15,9 +15,9 @@ use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Mask files of many grammars for one vocabulary in one file, in which what they share lies once: `ArchiveBuilder` or `grammata compile
-/// --archive` has written it. It is a mapping from names to `MaskFile`s, of which none is read before it is asked for. Threads may
-/// share it.
+/// Mask files of many grammars for one vocabulary in one file, which stores shared parts once. `ArchiveBuilder` and
+/// `grammata compile --archive` write such files. The archive is a mapping from names to `MaskFile`s; each is read when
+/// it is requested. Threads may share it.
 ///
 /// >>> import grammata, os, tempfile
 /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
@@ -37,10 +37,11 @@ pub(crate) struct Archive(MaskArchive);
 
 #[pymethods]
 impl Archive {
-    /// Opens an archive and reads its header; the rest is read, and its checksums computed, as it is asked for. `limits` has
-    /// "mask_archive_bytes", the most that a file may have, and "mask_file_bytes", the most that is taken out of it at once.
+    /// Opens an archive and reads its header. The rest is read, and its checksums computed, on request. `limits` may
+    /// set "mask_archive_bytes", the maximum size of the file, and "mask_file_bytes", the maximum read from it in one
+    /// request.
     ///
-    /// Raises FileError, LimitError; GrammarError for what is no archive.
+    /// Raises FileError, LimitError; GrammarError if the file is not an archive.
     #[staticmethod]
     #[pyo3(signature = (path, /, *, limits=None))]
     fn open(py: Python<'_>, path: PathBuf, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Archive> {
@@ -48,7 +49,7 @@ impl Archive {
         py.detach(|| MaskArchive::open(path, &limits)).raise(py).map(Archive)
     }
 
-    /// The fingerprint of the vocabulary that the masks are of.
+    /// The fingerprint of the vocabulary that the masks are for.
     #[getter]
     fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.fingerprint())
@@ -59,15 +60,15 @@ impl Archive {
         py.detach(|| self.0.names().collect::<grammata::Result<_>>()).raise(py)
     }
 
-    /// The mask file of a name, for `Compiler.load`; `None` if there is none. Raises GrammarError for a damaged archive, LimitError.
+    /// The mask file of a name, for `Compiler.load`, or `None`. Raises GrammarError for a damaged archive, LimitError.
     #[pyo3(signature = (name, /))]
     fn get(&self, py: Python<'_>, name: &str) -> PyResult<Option<MaskFile>> {
         let found = py.detach(|| self.0.get(name)).raise(py)?;
         Ok(found.map(|file| MaskFile(Arc::new(file))))
     }
 
-    /// The mask file of the grammar that a source is, whatever its name; `None` if there is none. The source is read and not compiled.
-    /// Raises GrammarError, also for the source, LimitError.
+    /// The mask file of a source's grammar, whatever its name, or `None`. The source is parsed but not compiled. Raises
+    /// GrammarError for a damaged archive and for an invalid source, LimitError.
     #[pyo3(signature = (source, /))]
     fn find(&self, py: Python<'_>, source: &Source) -> PyResult<Option<MaskFile>> {
         let parsed = py.detach(|| parse(&source.source));
@@ -76,14 +77,15 @@ impl Archive {
         Ok(found.map(|file| MaskFile(Arc::new(file))))
     }
 
-    /// The token index of the vocabulary, for `Compiler.prepare_from`, or `None`. Raises GrammarError for a damaged archive.
+    /// The token index of the vocabulary, for `Compiler.prepare_from`, or `None`. Raises GrammarError for a damaged
+    /// archive.
     fn token_index<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let index = py.detach(|| self.0.token_index()).raise(py)?;
         Ok(index.map(|index| PyBytes::new(py, &index)))
     }
 
-    /// Sizes and counts: "bytes", mask "files", the "shared_words" that their masks are near to, and in "sections" the bytes of each
-    /// section.
+    /// Sizes and counts: "bytes"; "files", the number of mask files; "shared_words", the number of shared bit
+    /// sets (one bit per token) that masks are stored as differences from; and "sections", the bytes of each section.
     fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = self.0.contents();
         let sections = PyDict::new(py);
@@ -98,7 +100,7 @@ impl Archive {
         Ok(contents)
     }
 
-    /// Reads all of the archive. Raises GrammarError if a block, or a place or a mask of a file, is not in order.
+    /// Reads the whole archive. Raises GrammarError if a block, or a place or a mask of a file, is invalid.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.check()).raise(py)
     }
@@ -124,8 +126,8 @@ impl Archive {
     }
 }
 
-/// Puts mask files of one vocabulary together. It holds all of the archive in memory; the same files in the same order make the same
-/// bytes. `limits` has "mask_archive_bytes", the most that an archive may have.
+/// Combines mask files of one vocabulary into an archive, which it holds in memory. The same files in the same order
+/// give the same bytes. `limits` may set "mask_archive_bytes", the maximum size of an archive.
 ///
 /// >>> import grammata
 /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
@@ -146,10 +148,11 @@ impl ArchiveBuilder {
         Ok(ArchiveBuilder(Mutex::new(Builder::new(&vocabulary.0, &limits))))
     }
 
-    /// Puts a mask file in, or a grammar, which is explored first: `documents`, `states` and `work` are as of `CompiledGrammar.save`.
+    /// Adds a mask file, or a grammar, which is explored first: `documents`, `states` and `work` mean the same as in
+    /// `CompiledGrammar.save`.
     ///
-    /// Raises UsageError for a name that is there already; GrammarError for a file of another vocabulary or a damaged one; LimitError. Then
-    /// nothing is put in.
+    /// Raises UsageError if the name is taken; GrammarError if the file is damaged or of another vocabulary;
+    /// LimitError. Nothing is added then.
     #[pyo3(signature = (name, grammar, /, *, documents=None, states=None, work=None))]
     fn add(
         &self,
@@ -179,7 +182,7 @@ impl ArchiveBuilder {
         py.detach(add).raise(py)
     }
 
-    /// Puts a token index (`Compiler.token_index`) in, once for all files; those that files have are left out.
+    /// Sets the token index (`Compiler.token_index`) of the archive. Token indices of its mask files are left out.
     #[pyo3(signature = (index, /))]
     fn set_token_index(&self, py: Python<'_>, index: Bytes) {
         py.detach(|| self.with(|builder| builder.set_token_index(index.as_ref().to_vec())));
@@ -189,7 +192,7 @@ impl ArchiveBuilder {
         py.detach(|| self.with(|builder| builder.file_count()))
     }
 
-    /// Puts the archive into its place as a whole, and gives its size in bytes. Raises FileError.
+    /// Writes the archive atomically and returns its size in bytes. Raises FileError.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
         py.detach(|| self.with(|builder| builder.save(path))).raise(py)
@@ -201,7 +204,7 @@ impl ArchiveBuilder {
 }
 
 impl ArchiveBuilder {
-    /// Without the interpreter's lock: another thread may hold the builder.
+    /// Runs `work` on the builder. Call it without the interpreter's lock, since another thread may hold the builder.
     fn with<R>(&self, work: impl FnOnce(&mut Builder) -> R) -> R {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

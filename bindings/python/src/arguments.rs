@@ -1,4 +1,4 @@
-//! Arguments that several functions take.
+//! Conversions of arguments that several functions share.
 
 use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
@@ -35,7 +35,7 @@ pub(crate) fn ids(tokens: Vec<Token>) -> Vec<TokenId> {
     tokens.into_iter().map(|token| token.0).collect()
 }
 
-/// A token of a draft: any integer. One that no vocabulary has, such as -1, is a token that no mask allows.
+/// A token of a draft: any integer. An integer outside every vocabulary, such as -1, is a token that no mask allows.
 #[derive(Clone, Copy)]
 pub(crate) struct DraftToken(pub(crate) i64);
 
@@ -51,13 +51,13 @@ impl<'py> FromPyObject<'_, 'py> for DraftToken {
     }
 }
 
-/// The tokens of a draft; what no vocabulary can have is the greatest id, which none has.
+/// Ids of the tokens of a draft. Integers that are not `u32` become `u32::MAX`, which is not in any vocabulary.
 pub(crate) fn draft_ids(tokens: Vec<DraftToken>) -> Vec<TokenId> {
     let id = |DraftToken(token): DraftToken| TokenId::new(u32::try_from(token).unwrap_or(u32::MAX));
     tokens.into_iter().map(id).collect()
 }
 
-/// One id or several.
+/// A token id or a sequence of token ids.
 pub(crate) enum Ids {
     One(Token),
     Several(Vec<Token>),
@@ -87,7 +87,7 @@ impl Ids {
     }
 }
 
-/// Bytes, or a text that stands for its UTF-8.
+/// Bytes, or a text to be encoded as UTF-8.
 pub(crate) enum Bytes {
     Bytes(PyBackedBytes),
     Text(PyBackedStr),
@@ -97,7 +97,7 @@ impl<'py> FromPyObject<'_, 'py> for Bytes {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Bytes> {
-        // what no UTF-8 stands for (lone surrogates) is Python's own error
+        // text without UTF-8 (lone surrogates) raises Python's own error
         if object.is_instance_of::<PyString>() {
             return object.extract().map(Bytes::Text);
         }
@@ -116,7 +116,7 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-/// A JSON value from what `json.dumps` writes of an object.
+/// Converts an object to a JSON value through `json.dumps`. `what` names the object in the error `python/not-json`.
 pub(crate) fn json(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = object.py();
     let _call = PythonCall::begin(py);
@@ -128,13 +128,13 @@ pub(crate) fn json(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Va
     serde_json::from_str(&text).map_err(|error| fail(error.to_string()))
 }
 
-/// An object of Python from a JSON value.
+/// Converts a JSON value to a Python object through `json.loads`.
 pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     let _call = PythonCall::begin(py);
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 
-/// Limits from a dict; those that it does not name have their default.
+/// Limits from a dict; limits that it does not name keep their default.
 pub(crate) fn limits(object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     let Some(object) = object else { return Ok(Limits::default()) };
     let py = object.py();

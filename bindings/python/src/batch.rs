@@ -9,13 +9,13 @@ use grammata::TokenId;
 use grammata::serve::{self, RowRequest};
 use pyo3::prelude::*;
 
-/// Matchers of a batch that are not handed to other threads: to wake them takes longer than to fill a known mask.
+/// Largest batch that the calling thread does alone: waking other threads takes longer than filling a known mask.
 const ALONE: usize = 4;
 
-/// Results of a batch: an exception for each matcher that failed. None where it raises instead, and none failed.
+/// The exceptions of a batch, one entry per matcher. `None` if the call raises on failure and no matcher failed.
 type Results<'py> = Option<Vec<Option<Bound<'py, PyAny>>>>;
 
-/// What a call does about matchers that fail.
+/// What a call does if a matcher fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnFailure {
     Raise,
@@ -31,7 +31,7 @@ impl OnFailure {
         }
     }
 
-    /// What the call returns or raises.
+    /// Returns the list of exceptions, or raises BatchError, as this value says.
     fn results(self, py: Python<'_>, results: Vec<grammata::Result<()>>) -> PyResult<Results<'_>> {
         if self == OnFailure::Raise && results.iter().all(Result::is_ok) {
             return Ok(None);
@@ -46,7 +46,7 @@ impl OnFailure {
     }
 }
 
-/// The matchers of a batch, taken from their objects until this is dropped.
+/// The matchers of a batch, taken out of their Python objects and put back on drop.
 struct Taken<'a> {
     objects: &'a [PyRef<'a, Matcher>],
     matchers: Vec<grammata::Matcher>,
@@ -73,19 +73,20 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// Writes the mask of each matcher into a row of its own, on the package's threads: of an array of two dimensions, its rows; of
-/// one dimension, equal parts.
+/// Writes the mask of each matcher into its own row, on the package's threads. In a two-dimensional array these are the
+/// array's rows; in a one-dimensional array, equal parts.
 ///
-/// Each of these lists has an entry for each matcher. `rows`: the row of its mask, where that is not its place in the batch; other rows
-/// stay as they are. `budgets`: how many tokens are still to come, or None; the mask is then that of `mask_within`. `drafts`: the tokens
-/// that speculative decoding has proposed, each of which takes a row more, as in `Matcher.fill_draft_masks`; without `rows`, each
-/// matcher's rows come after those of the one before.
+/// Each of these lists has an entry per matcher. `rows`: the row of its mask, if that differs from its place in the
+/// batch; other rows stay unchanged. `budgets`: how many tokens are still to come, or None; the mask is then that of
+/// `mask_within`. `drafts`: the tokens proposed by speculative decoding. Each needs one more row, as in
+/// `Matcher.fill_draft_masks`; without `rows`, each matcher's rows follow those of the previous matcher.
 ///
-/// A matcher that fails does not stop the others, and its rows are all 0. The call then raises BatchError, which has the exception of
-/// each such matcher. With `errors="return"` it returns a list instead: for each matcher None, or the exception with which it failed.
+/// A matcher that fails does not stop the others, and its rows are set to 0. The call then raises BatchError, which has
+/// the exception of each failed matcher. With `errors="return"` it returns a list instead: for each matcher None, or
+/// the exception with which it failed.
 ///
-/// As many threads as there are processors, or as the environment variable RAYON_NUM_THREADS says, work; a batch of four is done by
-/// the caller alone.
+/// The number of threads is that of the processors, or the environment variable RAYON_NUM_THREADS. The calling thread
+/// does batches of up to four matchers alone.
 ///
 /// >>> import grammata
 /// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("a|b")
@@ -95,7 +96,7 @@ impl Drop for Taken<'_> {
 /// (3, 3)
 #[pyfunction]
 #[pyo3(signature = (matchers, buffer, /, *, rows = None, budgets = None, drafts = None, errors = "raise"))]
-#[allow(clippy::too_many_arguments)] // each a keyword of its own
+#[allow(clippy::too_many_arguments)] // each is a keyword in Python
 pub(crate) fn fill_masks<'py>(
     py: Python<'py>,
     matchers: Vec<PyRef<'py, Matcher>>,
@@ -134,10 +135,10 @@ pub(crate) fn fill_masks<'py>(
     on_failure.results(py, found.into_iter().map(|result| result.map(|_| ())).collect())
 }
 
-/// What is asked of each matcher of a batch.
+/// The row request of each matcher of a batch. Without `rows`, rows are assigned one after the other.
 ///
 /// # Errors
-/// `python/rows` if a list has not an entry for each matcher.
+/// `python/rows` if a list does not have one entry per matcher.
 fn requests(
     count: usize,
     rows: Option<Vec<usize>>,
@@ -164,8 +165,8 @@ fn requests(
     Ok((0..count).map(request).collect())
 }
 
-/// Accepts one token in each matcher, on the package's threads. A matcher that fails stays where it was and does not stop the others;
-/// `errors` is that of `fill_masks`.
+/// Accepts one token in each matcher, on the package's threads. A matcher that fails keeps its state and does not stop
+/// the others; `errors` means the same as in `fill_masks`.
 ///
 /// >>> import grammata
 /// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("ab")

@@ -1,8 +1,9 @@
-//! Memory of Python that masks are written to where it lies.
+//! Writes masks in place, to memory owned by Python objects.
 //!
-//! The interpreter's lock is not held while a mask is written, so nothing but the caller's care keeps another thread from
-//! the same memory at the same time, as with any function of NumPy that gives the lock back. This is what `MaskBuffer` says.
-#![allow(unsafe_code)] // slices over memory that the buffer protocol lends
+//! The interpreter's lock is not held while a mask is written. Only the caller can keep other threads from using the
+//! same memory meanwhile, as with NumPy functions that release the lock. The documentation of `MaskBuffer` tells users
+//! so.
+#![allow(unsafe_code)] // slices over memory lent through the buffer protocol
 
 use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
@@ -11,20 +12,20 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Types of devices in DLPack whose memory the processor can write: the CPU, and pinned memory of CUDA and ROCm.
+/// DLPack device types with memory that the processor can write: CPU, and pinned memory of CUDA and ROCm.
 const HOST: [i32; 3] = [1, 3, 11];
 
-/// Memory that another object of Python lends, contiguous and aligned, of elements of 32 bits.
+/// Memory lent by another Python object: contiguous, aligned, with elements of 32 bits or bytes.
 pub(crate) struct View {
     buffer: PyUntypedBuffer,
-    /// 32-bit words.
+    /// Length in 32-bit words.
     words: usize,
 }
 
-/// What the elements of a view are.
+/// Element type of a view.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Elements {
-    /// 32-bit integers with or without a sign, or bytes.
+    /// 32-bit integers, signed or unsigned, or bytes.
     Words,
     /// 32-bit floats.
     Floats,
@@ -50,8 +51,7 @@ impl Elements {
 }
 
 impl View {
-    /// The memory of an object that has the buffer protocol, or DLPack on the CPU.
-    ///
+    /// Views the memory of an object that supports the buffer protocol, or DLPack on the CPU.
     /// # Errors
     /// `python/no-buffer`, `python/device`, `python/read-only`, `python/element-type`, `python/not-contiguous`,
     /// `python/misaligned`.
@@ -65,7 +65,7 @@ impl View {
             return Err(errors::exception(py, &errors::read_only()));
         }
         let format = buffer.format();
-        // `ElementType` does not say what order of bytes the format asks for
+        // `ElementType` drops the byte order of the format
         let other: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
         let is_native = format.to_bytes().first().is_none_or(|first| !other.contains(first));
         let size = match ElementType::from_format(format) {
@@ -81,14 +81,14 @@ impl View {
             return Err(errors::exception(py, &errors::not_contiguous()));
         }
         let (words, address) = (buffer.len_bytes() / 4, buffer.buf_ptr() as usize);
-        // an empty bytearray may point anywhere
+        // an empty bytearray may have any address
         if words > 0 && !address.is_multiple_of(4) {
             return Err(errors::exception(py, &errors::misaligned(address)));
         }
         Ok(View { words, buffer })
     }
 
-    /// Rows and words of a row, if the memory has two dimensions of 32-bit elements.
+    /// Number of rows and words per row, if the memory has two dimensions of 32-bit elements.
     pub(crate) fn rows(&self) -> Option<(usize, usize)> {
         match *self.buffer.shape() {
             [rows, columns] if self.buffer.item_size() == 4 => Some((rows, columns)),
@@ -96,10 +96,10 @@ impl View {
         }
     }
 
-    /// Where `count` rows from row `first` on lie, in words.
+    /// The range, in words, of `count` rows starting at row `first`.
     ///
     /// # Errors
-    /// `python/rows` if the memory does not have two dimensions, or not these rows.
+    /// `python/rows` if the memory does not have two dimensions, or lacks some of these rows.
     pub(crate) fn place(&self, first: usize, count: usize) -> grammata::Result<std::ops::Range<usize>> {
         let (rows, columns) = self.rows().ok_or_else(errors::no_rows)?;
         match first.checked_add(count) {
@@ -116,9 +116,10 @@ impl View {
         if self.words == 0 {
             return &mut [];
         }
-        // SAFETY: the exporter keeps the memory in place until the buffer is released, which is when `self` is dropped; it is
-        // writable, contiguous, aligned to 4 bytes and has `4 * words` of them, all checked in `new`; any bits are a `u32`.
-        // That nothing else uses it meanwhile is the caller's part, written down in the documentation of `MaskBuffer`.
+        // SAFETY: the exporter keeps the memory in place until the buffer is released, which happens when `self` is
+        // dropped. The memory is writable, contiguous, aligned to 4 bytes and has `4 * words` bytes, all checked in
+        // `new`; any bits are a valid `u32`. The caller must keep others from using the memory meanwhile, as the
+        // documentation of `MaskBuffer` says.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.words) }
     }
 
@@ -127,7 +128,7 @@ impl View {
         if self.words == 0 {
             return &mut [];
         }
-        // SAFETY: as in `words`; any bits are an `f32`.
+        // SAFETY: as in `words`; any bits are a valid `f32`.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.words) }
     }
 
@@ -152,8 +153,8 @@ impl View {
     }
 }
 
-/// The memory of an object that has the buffer protocol. Some say nothing of strides where there are no gaps (those of ctypes):
-/// a memoryview does.
+/// The memory of an object that supports the buffer protocol. Some exporters, such as ctypes, give no strides for
+/// contiguous memory; a memoryview adds them.
 fn memory(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
     PyUntypedBuffer::get(object).or_else(|cause| match PyMemoryView::from(object) {
         Ok(view) => PyUntypedBuffer::get(&view),
@@ -161,7 +162,7 @@ fn memory(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
     })
 }
 
-/// An array over the memory of a DLPack object, which is not copied.
+/// An array over the memory of a DLPack object, without a copy.
 fn array<'py>(object: &Bound<'py, PyAny>, cause: &PyErr) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let _call = PythonCall::begin(py);
@@ -173,7 +174,7 @@ fn array<'py>(object: &Bound<'py, PyAny>, cause: &PyErr) -> PyResult<Bound<'py, 
     if !HOST.contains(&kind) {
         return Err(errors::exception(py, &errors::device(&format!("device {id} of type {kind}"))));
     }
-    // tensors of torch make the array themselves; the memory is theirs
+    // torch tensors create the array themselves, over their own memory
     let made = match object.getattr_opt("numpy")? {
         Some(method) if method.is_callable() => method.call0(),
         _ => py.import("numpy").and_then(|numpy| numpy.call_method1("from_dlpack", (object,))),
@@ -181,11 +182,12 @@ fn array<'py>(object: &Bound<'py, PyAny>, cause: &PyErr) -> PyResult<Bound<'py, 
     made.map_err(|cause| no_buffer(&cause))
 }
 
-/// Memory that masks are written to where it lies, checked once: a NumPy array of 32-bit integers, a bytearray, a torch tensor on
-/// the CPU, or another buffer or DLPack object; contiguous, writable, aligned to 4 bytes. The object lends it as long as this lives,
-/// so that it cannot be resized.
+/// Memory for masks, which are written in place; it is checked once, here. The memory is a NumPy array of 32-bit
+/// integers, a bytearray, a torch tensor on the CPU, or another buffer or DLPack object. It must be contiguous,
+/// writable and aligned to 4 bytes. The object cannot be resized while this exists.
 ///
-/// A mask is written without the interpreter's lock. Nothing else may use the memory meanwhile: give each thread its own.
+/// A mask is written without the interpreter's lock. Nothing else may use the memory meanwhile: give each thread its
+/// own.
 ///
 /// >>> import grammata
 /// >>> memory = bytearray(8)
@@ -196,16 +198,16 @@ pub(crate) struct MaskBuffer {
     slot: Slot,
 }
 
-/// A view that one call at a time may use.
+/// A view that at most one call may use at a time.
 struct Slot {
     view: std::cell::UnsafeCell<View>,
     busy: AtomicBool,
 }
 
-// SAFETY: the view is reached only by the call that has set `busy`.
+// SAFETY: only the call that has set `busy` accesses the view.
 unsafe impl Sync for Slot {}
 
-/// Gives the slot free again, even where the work panics.
+/// Clears `busy` on drop, also if the work panics.
 struct Free<'a>(&'a AtomicBool);
 
 impl Drop for Free<'_> {
@@ -215,13 +217,13 @@ impl Drop for Free<'_> {
 }
 
 impl MaskBuffer {
-    /// Runs `work` on the view, unless another call does.
+    /// Runs `work` on the view, or raises `python/buffer-in-use` if another call is using it.
     pub(crate) fn with_view<R>(&self, py: Python<'_>, work: impl FnOnce(&mut View) -> R) -> PyResult<R> {
         if self.slot.busy.swap(true, Ordering::Acquire) {
             return Err(errors::exception(py, &errors::buffer_in_use()));
         }
         let _free = Free(&self.slot.busy);
-        // SAFETY: `busy` was not set, so that no other call has the view until `_free` is dropped.
+        // SAFETY: `busy` was not set, so no other call has the view until `_free` is dropped.
         Ok(work(unsafe { &mut *self.slot.view.get() }))
     }
 }
@@ -240,7 +242,7 @@ impl MaskBuffer {
     }
 }
 
-/// Runs `work` on the view of a `MaskBuffer`, or of any object that lends its memory, for this call.
+/// Runs `work` on the view of a `MaskBuffer`, or on a view of any other object's memory made for this call.
 pub(crate) fn with_view<R>(
     object: &Bound<'_, PyAny>,
     work: impl FnOnce(&mut View) -> PyResult<R>,
@@ -251,7 +253,7 @@ pub(crate) fn with_view<R>(
     }
 }
 
-/// Writes a mask to an object's memory, or to a row of it, without the interpreter's lock.
+/// Writes a mask to an object's memory, or to one row of it, without the interpreter's lock.
 pub(crate) fn fill(
     object: &Bound<'_, PyAny>,
     row: Option<usize>,
@@ -267,8 +269,9 @@ pub(crate) fn fill(
     })
 }
 
-/// Writes `count` masks to rows of an object's memory from row `first` on: of two dimensions, its rows; of one dimension, equal parts
-/// of the whole, and `first` is 0. `write` gets the words and how many a row has, and does not have the interpreter's lock.
+/// Writes `count` masks to rows of an object's memory, starting at row `first`. In two-dimensional memory these are its
+/// rows. In one-dimensional memory they are equal parts of the whole, and `first` must be 0. `write` gets the words and
+/// the number of words per row, and runs without the interpreter's lock.
 pub(crate) fn fill_rows<R: Send>(
     object: &Bound<'_, PyAny>,
     first: usize,
@@ -278,7 +281,7 @@ pub(crate) fn fill_rows<R: Send>(
     let py = object.py();
     with_view(object, |view| {
         let (place, row) = match view.rows() {
-            // whether there are enough rows is for `write` to say
+            // `write` checks whether there are enough rows
             Some((rows, columns)) if first <= rows => (first * columns..view.words, columns),
             Some((rows, _)) => {
                 return Err(errors::rows(&format!("{rows} rows"), format!("more than {first}"))).raise(py);

@@ -8,12 +8,13 @@ use grammata::serve;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Compiled grammars by their source, within a bound of bytes. Threads may share it; a grammar that several ask for at once is
-/// compiled once.
+/// Compiled grammars by source, with a bound on their bytes. Threads may share it; a grammar that several threads
+/// request at the same time is compiled once.
 ///
-/// With `folder`, what is not in memory begins with its mask file there; else it is compiled as ever, and a thread explores it and
-/// writes one for the next process. Past `max_file_bytes` the files that were written longest ago are removed. Several processes may
-/// share a folder, whose files are trusted. `states` and `work` bound exploring as of `CompiledGrammar.save`. Raises FileError.
+/// With `folder`, a grammar that is not in memory is loaded from its mask file there. If there is none, the grammar is
+/// compiled, and a background thread explores it and writes the file for the next process. Beyond `max_file_bytes` the
+/// oldest files are removed. Several processes may share a folder; its files are trusted. `states` and `work` bound
+/// exploring as in `CompiledGrammar.save`. Raises FileError.
 ///
 /// >>> import grammata
 /// >>> cache = grammata.GrammarCache(grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])), max_bytes=1 << 20)
@@ -43,7 +44,7 @@ impl GrammarCache {
         }))
     }
 
-    /// The grammar of a source: the one that is kept, else compiled now. Raises GrammarError, LimitError.
+    /// Returns the cached grammar of a source, or compiles it. Raises GrammarError, LimitError.
     #[pyo3(signature = (source, /))]
     fn get(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
         let found = py.detach(|| self.0.get(&source.source));
@@ -51,7 +52,8 @@ impl GrammarCache {
         Ok(CompiledGrammar { compiled: cached.compiled.clone(), warnings: cached.warnings.clone() })
     }
 
-    /// Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
+    /// Waits until pending mask files are written. A child of `fork()` has no thread that writes files, so there this
+    /// returns immediately.
     fn flush(&self, py: Python<'_>) {
         py.detach(|| self.0.flush());
     }
@@ -65,12 +67,12 @@ impl GrammarCache {
         py.detach(|| self.0.len())
     }
 
-    /// Bytes of the grammars that are kept.
+    /// Bytes of the cached grammars.
     fn memory_usage(&self, py: Python<'_>) -> usize {
         py.detach(|| self.0.memory_usage())
     }
 
-    /// Lets all grammars go.
+    /// Removes all grammars from memory.
     fn clear(&self, py: Python<'_>) {
         py.detach(|| self.0.clear());
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Compiles grammars for one vocabulary; once a model. Grammars of one compiler share what is found out about what they have in
+/// Compiles grammars for one vocabulary; make one per model. Its grammars share masks of the parts that they have in
 /// common. Threads may share it.
 ///
 /// `limits` is a dict from names of limits to numbers; docs/security.md lists them.
@@ -62,23 +62,24 @@ impl Compiler {
         Vocabulary(Arc::clone(self.compiler.vocabulary()))
     }
 
-    /// Computes now what masks need of the vocabulary, which the first grammar does else: some 60 ms for 128,000 tokens.
+    /// Computes the token index of the vocabulary now; otherwise the first grammar does (some 60 ms for 128,000
+    /// tokens).
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.compiler.prepare()).raise(py)
     }
 
-    /// What masks need of the vocabulary as bytes, for `prepare_from` of another process; some 35 a token. The same vocabulary has the
-    /// same bytes.
+    /// The token index of the vocabulary as bytes, for `prepare_from` in another process; some 35 bytes per token.
+    /// Equal vocabularies have equal bytes.
     fn token_index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let index = py.detach(|| self.compiler.token_index()).raise(py)?;
         Ok(PyBytes::new(py, &index))
     }
 
-    /// Takes what masks need of the vocabulary from the bytes of `token_index` in place of computing it, in a fifth to a ninth of the
-    /// time. Nothing is done where it is there already.
+    /// Reads the token index of the vocabulary from the bytes of `token_index` instead of computing it, in a fifth to a
+    /// ninth of the time. Does nothing if the compiler already has its index.
     ///
-    /// The bytes can do no harm, but masks are by them: they are to come from where the vocabulary comes from. Raises GrammarError if
-    /// they are damaged or of another vocabulary, LimitError.
+    /// The bytes cannot do harm, but masks depend on them: take them from the same source as the vocabulary. Raises
+    /// GrammarError if they are damaged or of another vocabulary, LimitError.
     ///
     /// >>> import grammata
     /// >>> vocabulary = grammata.Vocabulary.from_tokens(["a", "b"])
@@ -92,17 +93,17 @@ impl Compiler {
         py.detach(|| self.compiler.prepare_from(index.as_ref())).raise(py)
     }
 
-    /// A compiler with the same limits that shares what depends on the vocabulary alone.
+    /// A compiler with the same limits that shares only data of the vocabulary with this one.
     fn apart(&self) -> Compiler {
         Compiler { compiler: self.compiler.apart(), limits: self.limits.clone() }
     }
 
-    /// Lets go what grammars have found out for each other.
+    /// Drops the data that grammars share with each other.
     fn forget(&self, py: Python<'_>) {
         py.detach(|| self.compiler.forget());
     }
 
-    /// Bytes of what masks need of the vocabulary.
+    /// Bytes of the token index of the vocabulary.
     fn memory_usage(&self) -> usize {
         self.compiler.memory_usage()
     }
@@ -113,10 +114,10 @@ impl Compiler {
         self.parse_and_compile(py, source)
     }
 
-    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `whitespace="short", max_digits=40` keep
-    /// it from running away.
+    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `whitespace="short",
+    /// max_digits=40` prevent runaway output.
     ///
-    /// Raises GrammarError, LimitError; UsageError for a type that no schema is known of.
+    /// Raises GrammarError, LimitError; UsageError for a type without a known schema.
     ///
     /// >>> import grammata
     /// >>> from typing import Literal
@@ -127,7 +128,7 @@ impl Compiler {
     /// b'"'
     #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
         max_digits=None, documents=None))]
-    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     fn compile_json_schema(
         &self,
         schema: &Bound<'_, PyAny>,
@@ -148,7 +149,7 @@ impl Compiler {
     /// Compiles a regular expression; see `Source.regex`. Raises GrammarError, LimitError.
     #[pyo3(signature = (pattern, *, dialect="rust", unicode=true, case_insensitive=false, dot_matches_newline=false,
         ascii_classes=false, search=false))]
-    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     fn compile_regex(
         &self,
         py: Python<'_>,
@@ -201,11 +202,12 @@ impl Compiler {
         self.parse_and_compile(spec.py(), &source)
     }
 
-    /// The grammar of a mask file, which `CompiledGrammar.save` or `grammata compile` has written for this vocabulary: what was
-    /// explored is there already, the rest is made as it is needed. Warnings of the grammar's source are not kept in files.
+    /// The grammar of a mask file, written by `CompiledGrammar.save` or `grammata compile` for this vocabulary. What
+    /// was explored is read from the file, the rest is computed on demand. Files do not keep the warnings of the
+    /// grammar's source.
     ///
-    /// It is given by its path, or as a `MaskFile`. Raises FileError, LimitError; GrammarError for what is no mask file, is damaged,
-    /// or is of another vocabulary.
+    /// `file` is a path or a `MaskFile`. Raises FileError, LimitError; GrammarError if the file is not a mask file, is
+    /// damaged, or is of another vocabulary.
     #[pyo3(signature = (file, /))]
     fn load(&self, py: Python<'_>, file: &Bound<'_, PyAny>) -> PyResult<CompiledGrammar> {
         let loaded = match file.cast::<MaskFile>() {
@@ -240,7 +242,7 @@ impl Compiler {
     }
 }
 
-/// A grammar compiled for a vocabulary. Any number of matchers on any number of threads may use it at once.
+/// A grammar compiled for a vocabulary. Any number of matchers on any number of threads may use it at the same time.
 ///
 /// >>> import grammata
 /// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("ac?")
@@ -251,12 +253,12 @@ impl Compiler {
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct CompiledGrammar {
     pub(crate) compiled: grammata::CompiledGrammar,
-    /// Those of the front end.
+    /// Warnings of the front end.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl CompiledGrammar {
-    /// What a matcher knows of its grammar.
+    /// Wraps a compiled grammar, without warnings of its front end.
     pub(crate) fn of(compiled: grammata::CompiledGrammar) -> CompiledGrammar {
         CompiledGrammar { compiled, warnings: Vec::new() }
     }
@@ -266,10 +268,11 @@ impl CompiledGrammar {
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
     ///
-    /// `end_tokens` are ids that end the text in place of the vocabulary's end-of-sequence tokens, as the `stop_token_ids` of a
-    /// request: a mask has each of them exactly where the text may end, and none of the others. Only a token terminal that lists a
-    /// token takes it elsewhere. An id that is ordinary text is text no longer; that takes compiling the grammar again for such a
-    /// call. Raises UsageError if there are none, or an id is outside of the vocabulary.
+    /// `end_tokens` are ids that end the text instead of the vocabulary's end-of-sequence tokens, like the
+    /// `stop_token_ids` of a request. A mask contains each of them exactly if the text may end, and none of the
+    /// vocabulary's that is not given. Elsewhere only a token terminal that lists such a token allows it. An id of
+    /// ordinary text no longer counts as text; this compiles the grammar again for the call. Raises UsageError if the
+    /// list is empty, or an id is outside the vocabulary.
     #[pyo3(signature = (*, end_tokens=None))]
     fn matcher(&self, py: Python<'_>, end_tokens: Option<Vec<Token>>) -> PyResult<Matcher> {
         let Some(tokens) = end_tokens else { return Ok(Matcher::new(self.compiled.matcher())) };
@@ -277,13 +280,13 @@ impl CompiledGrammar {
         Ok(Matcher::new(given.matcher()))
     }
 
-    /// The vocabulary it was compiled for.
+    /// The vocabulary the grammar was compiled for.
     #[getter]
     fn vocabulary(&self) -> Vocabulary {
         Vocabulary(Arc::clone(self.compiled.vocabulary()))
     }
 
-    /// What its author should know.
+    /// Warnings of the grammar: those of its front end, and those of compiling it for the vocabulary.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let mut all = self.warnings.clone();
@@ -291,11 +294,11 @@ impl CompiledGrammar {
         errors::warnings(py, &all)
     }
 
-    /// Explores the grammar ahead of time and writes what was found to a mask file, which `Compiler.load` reads. The file is
-    /// put into its place as a whole.
+    /// Explores the grammar ahead of time and writes the result atomically to a mask file, which `Compiler.load` reads.
     ///
-    /// `documents` are texts that are explored first; `states` is the most places to explore (4,096 unless it is given) and `work`
-    /// the most steps (4,000,000, some 200 ms). The same grammar, documents and bounds make the same bytes.
+    /// `documents` are texts to explore first; `states` is the maximum number of places to explore (default 4,096) and
+    /// `work` the maximum number of steps (default 4,000,000, some 200 ms). The same grammar, documents and bounds give
+    /// the same bytes.
     ///
     /// Raises FileError, LimitError.
     #[pyo3(signature = (path, /, *, documents=None, states=None, work=None))]
@@ -325,7 +328,7 @@ impl CompiledGrammar {
         Ok(PyBytes::new(py, file.as_bytes()))
     }
 
-    /// For `pickle`: the vocabulary, the limits that are not the default, and the bytes of a mask file.
+    /// For `pickle`: the vocabulary, the limits that differ from the default, and the bytes of a mask file.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (limits, default) = (self.compiled.automaton().limits(), grammata::Limits::default());
         let changed = LimitKind::ALL.iter().filter(|&&kind| limits.get(kind) != default.get(kind));
@@ -344,22 +347,22 @@ impl CompiledGrammar {
         )
     }
 
-    /// Computes all again that the mask file of a loaded grammar says, and gives the number of masks that were compared; 0 for a
-    /// grammar that is of no file. Raises GrammarError if something is wrong; LimitError.
+    /// Recomputes everything that the mask file of a loaded grammar contains, and returns the number of masks compared;
+    /// 0 for a grammar that was not loaded from a file. Raises GrammarError if something differs; LimitError.
     fn verify_masks(&self, py: Python<'_>) -> PyResult<usize> {
         py.detach(|| self.compiled.verify_masks()).raise(py)
     }
 
-    /// Begins to explore the grammar on a thread of its own, in the tables that its matchers use, as while a prompt is prefilled.
-    /// Sequences go first. `states` and `work` are as of `save`.
+    /// Starts a background thread that explores the grammar into the tables that its matchers use, for example during
+    /// prefill. Matchers have priority. `states` and `work` mean the same as in `save`.
     #[pyo3(signature = (*, states=None, work=None))]
     fn warm(&self, states: Option<usize>, work: Option<u64>) -> WarmUp {
         WarmUp::new(self.compiled.warm(budget(states, work)))
     }
 
-    /// Sizes and counts: "states" of the automaton; "configurations" and "masks_computed" so far; "strategies", how the tokens of these
-    /// masks were computed; "resets" of full tables; "automaton_bytes", "cache_bytes"; "distances" that budgets have asked for, of these
-    /// "distances_at_most" and "distances_unknown".
+    /// Sizes and counts: "states" of the automaton; "configurations" and "masks_computed" so far; "strategies", how the
+    /// tokens of these masks were computed; "resets" of full tables; "automaton_bytes", "cache_bytes"; "distances"
+    /// computed for budgets, and how many of these are "distances_at_most" and "distances_unknown".
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| self.compiled.statistics());
         let strategies = PyDict::new(py);
@@ -380,7 +383,7 @@ impl CompiledGrammar {
         Ok(statistics)
     }
 
-    /// Bytes of the automaton, its grammar, and the tables and masks made so far.
+    /// Bytes of the automaton, its grammar, and the tables and masks computed so far.
     fn memory_usage(&self, py: Python<'_>) -> usize {
         py.detach(|| self.compiled.memory_usage())
     }

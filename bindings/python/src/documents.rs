@@ -1,4 +1,4 @@
-//! Documents that references of a schema name: given in a dict, or by a callable that is asked for them.
+//! External documents of a schema's references: from a dict, or from a callable.
 
 use crate::arguments::json;
 use crate::ending;
@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The exception of a callable that was asked for a document, until the call that asked raises it.
+/// The exception raised by a resolver of documents, kept until the call that used it raises it.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -20,8 +20,8 @@ impl Raised {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
     }
 
-    /// The exception of an error: where a callable raised one that ends programs (`KeyboardInterrupt`), that; another one is the
-    /// cause of the error's.
+    /// The exception of an error. If the resolver raised an exception that is not an `Exception` (`KeyboardInterrupt`),
+    /// that is returned instead; any other becomes the error's cause.
     pub(crate) fn exception(&self, py: Python<'_>, error: &Error) -> PyErr {
         let raised = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match raised {
@@ -35,7 +35,7 @@ impl Raised {
     }
 }
 
-/// The documents of a dict or a callable, and where the exceptions of the callable go.
+/// The documents of a dict or a callable, and the slot for the callable's exceptions.
 pub(crate) fn documents(given: Option<&Bound<'_, PyAny>>) -> PyResult<(Documents, Raised)> {
     let (mut documents, raised) = (Documents::default(), Raised::default());
     let Some(given) = given else { return Ok((documents, raised)) };
@@ -63,7 +63,7 @@ pub(crate) fn documents(given: Option<&Bound<'_, PyAny>>) -> PyResult<(Documents
     Ok((documents, raised))
 }
 
-/// A document: a text, or what `json` can write.
+/// A document: a text of JSON, or an object that `json.dumps` accepts.
 fn value(document: &Bound<'_, PyAny>) -> PyResult<Value> {
     const WHAT: &str = "a document of `documents`";
     match document.extract::<String>() {

@@ -1,19 +1,19 @@
-//! Calls into Python's code, and the end of the interpreter.
+//! Calls into Python code, and the end of the interpreter.
 //!
-//! An interpreter that ends does so while daemon threads run. Until CPython 3.14, one of them that asks for the interpreter's lock then
-//! is ended by unwinding its stack, and Python's own code asks for it all the time. Frames of Rust cannot be unwound so: the process
-//! would be aborted. So whatever runs Python's code from here is counted, and when the interpreter is about to end it waits a while until
-//! none is left, and lets no new one begin.
+//! When an interpreter ends, daemon threads still run. Before CPython 3.14, a daemon thread that requests the
+//! interpreter's lock is then ended by unwinding its stack, and Python code requests the lock all the time. Rust frames
+//! cannot be unwound this way: the process would abort. So calls that run Python code from here are counted. When the
+//! interpreter is about to end, it waits for them for a bounded time and lets no new call start.
 
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the end waits for code of Python that was called from here.
+/// How long the end of the interpreter waits for calls into Python code.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Calls that run Python's code now.
+/// Running calls into Python code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the interpreter is about to end.
@@ -26,11 +26,12 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A call that runs Python's code, until it is dropped.
+/// A running call into Python code; it ends on drop.
 pub(crate) struct PythonCall(());
 
 impl PythonCall {
-    /// Begins one. It does not return where the interpreter is about to end, but on the thread that ends it and within another call.
+    /// Starts a call. If the interpreter is about to end, this never returns, except on the thread that ends it and
+    /// within another call.
     pub(crate) fn begin(py: Python<'_>) -> PythonCall {
         CALLS.fetch_add(1, Ordering::SeqCst);
         let call = PythonCall(());
@@ -52,7 +53,7 @@ impl Drop for PythonCall {
     }
 }
 
-/// Runs `work`, which calls Python's code, on a thread that does not hold the interpreter's lock.
+/// Runs `work`, which calls Python code, on a thread that does not hold the interpreter's lock.
 pub(crate) fn attach<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
     let is_inner = DEPTH.get() > 0;
     if IS_ENDING.load(Ordering::SeqCst) && !is_inner && !ENDS.get() {
@@ -64,7 +65,7 @@ pub(crate) fn attach<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
     });
     match done {
         Some(done) => done,
-        // there is no interpreter any more: the process is about to end
+        // the interpreter no longer exists: the process is about to end
         None => park(),
     }
 }
@@ -75,7 +76,7 @@ fn park() -> ! {
     }
 }
 
-/// What `atexit` calls: lets no new call begin on other threads, and waits for those that have begun.
+/// The `atexit` hook: stops new calls on other threads, and waits for those that are running.
 #[pyfunction]
 pub(crate) fn _end(py: Python<'_>) {
     ENDS.set(true);

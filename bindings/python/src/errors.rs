@@ -5,7 +5,7 @@ use grammata::{Diagnostic, Error, ErrorKind, Place};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// What diagnostics say of the library's settings, and what sets the same from Python.
+/// Names of the library's settings in diagnostics, and the Python names of the same settings.
 const SETTINGS: [(&str, &str); 5] = [
     ("Options::root", "root="),
     ("LoadOptions::eos", "eos="),
@@ -14,7 +14,7 @@ const SETTINGS: [(&str, &str); 5] = [
     ("Vocabulary::mask_words()", "Vocabulary.mask_words"),
 ];
 
-/// Results of the library as results of Python.
+/// Converts results of the library to results of Python.
 pub(crate) trait Raise<T> {
     /// The value; an error becomes the exception of its kind.
     fn raise(self, py: Python<'_>) -> PyResult<T>;
@@ -26,12 +26,12 @@ impl<T> Raise<T> for grammata::Result<T> {
     }
 }
 
-/// The exception that stands for an error.
+/// The Python exception of an error.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     value(py, error).map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// The exception of an error, as a value.
+/// The Python exception of an error, as an object.
 pub(crate) fn value<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let _call = PythonCall::begin(py);
     let kind = match error.kind() {
@@ -53,7 +53,7 @@ pub(crate) fn value<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, 
     class.call1((lines.join("\n"), PyTuple::new(py, objects)?, error.is_cut()))
 }
 
-/// The exception of a batch: what has the exception of each matcher that failed.
+/// The exception of a batch, from the exception of each matcher that failed.
 pub(crate) fn batch(py: Python<'_>, errors: Vec<Option<Bound<'_, PyAny>>>) -> PyResult<PyErr> {
     let _call = PythonCall::begin(py);
     let error = py.import("grammata._errors")?.getattr("batch_error")?.call1((errors,))?;
@@ -99,7 +99,7 @@ fn object<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, 
     py.import("grammata._errors")?.getattr("Diagnostic")?.call((), Some(&fields))
 }
 
-/// A diagnostic whose help and bounds name what Python has where they name settings of the library.
+/// A diagnostic whose help and bounds name Python settings instead of those of the library.
 fn in_python(diagnostic: &Diagnostic) -> Diagnostic {
     let mut translated = diagnostic.clone();
     if let Some(allowed) = diagnostic.allowed_text() {
@@ -111,7 +111,7 @@ fn in_python(diagnostic: &Diagnostic) -> Diagnostic {
     }
 }
 
-/// A text with each setting of the library in backquotes replaced by what sets it from Python.
+/// A text with each library setting in backquotes replaced by its Python counterpart.
 fn settings(text: &str) -> String {
     let pieces = text.split('`').enumerate().map(|(index, piece)| match piece.strip_prefix("Limits::") {
         _ if index % 2 == 0 => piece.to_owned(),
@@ -215,7 +215,7 @@ pub(crate) fn rows(found: &str, allowed: String) -> Error {
     )
 }
 
-/// Memory of one dimension, of which a row is asked for.
+/// A row of one-dimensional memory was requested.
 pub(crate) fn no_rows() -> Error {
     usage(
         Diagnostic::new("python/rows", "the buffer has no rows")
@@ -225,7 +225,7 @@ pub(crate) fn no_rows() -> Error {
     )
 }
 
-/// Lists of a batch that are not as long as that of its matchers.
+/// A list of a batch does not have one entry per matcher.
 pub(crate) fn lengths(name: &str, found: usize, matchers: usize) -> Error {
     usage(
         Diagnostic::new("python/rows", "a list does not fit the batch")
@@ -297,7 +297,7 @@ pub(crate) fn threads(cause: &impl std::fmt::Display) -> Error {
     )
 }
 
-/// What stands for an exception of a policy until it is raised again.
+/// Error that replaces an exception of a policy until it is raised again.
 pub(crate) fn callback() -> Error {
     usage(Diagnostic::new("python/policy", "the policy raised an exception").help("see the exception"))
 }

@@ -1,4 +1,4 @@
-//! What a matcher tells of a place, as data of Python.
+//! Explanations and distances of a matcher as Python objects.
 
 use crate::ending::PythonCall;
 use grammata::mask::Distance;

@@ -1,10 +1,10 @@
 //! The extension module of the Python package `grammata`.
 //!
-//! Each file is a class or a group of functions; the Python files beside them (`python/grammata`) have what is only data
-//! (errors, explanations) and what only Python can look at (types that stand for schemas). Signatures and descriptions for type
-//! checkers are in `_native.pyi`, which `stubtest` holds against what is here.
+//! Each file has a class or a group of functions. The Python files of the package (`python/grammata`) have pure data
+//! (errors, explanations) and what only Python can inspect (types that describe schemas). Signatures and descriptions
+//! for type checkers are in `_native.pyi`, which `stubtest` compares with this module.
 //!
-//! Whatever may take long runs without the interpreter's lock. The one place with `unsafe` is [`buffer`].
+//! Long work runs without the interpreter's lock. Only [`buffer`] uses `unsafe`.
 
 mod archive;
 mod arguments;

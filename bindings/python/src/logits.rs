@@ -1,11 +1,11 @@
-//! Masks over logits.
+//! Applies masks to logits.
 
 use crate::buffer::{Elements, View, with_view};
 use crate::errors::{self, Raise};
 use pyo3::prelude::*;
 
-/// Sets the logits of the tokens that a mask forbids to minus infinity, where they lie: 32-bit floats, one row. Logits past the
-/// vocabulary's width are forbidden too.
+/// Sets the logits of tokens that a mask forbids to minus infinity, in place. `logits` is one row of 32-bit floats.
+/// Logits beyond the vocabulary's width are forbidden too.
 ///
 /// >>> import array, grammata
 /// >>> logits = array.array("f", [1.0, 2.0, 3.0])
@@ -18,7 +18,7 @@ pub(crate) fn mask_logits(logits: &Bound<'_, PyAny>, mask: &Bound<'_, PyAny>) ->
     let py = logits.py();
     let mut logits = View::new(logits, Elements::Floats)?;
     with_view(mask, |mask| {
-        // copied, as both lend their memory to this call alone and may be the same
+        // copied, as both may be the same memory, which only one view may use
         let words = mask.with_words(py, |words| words.to_vec());
         let fits = logits.with_floats(py, |logits| {
             let fits = logits.len().div_ceil(32) <= words.len();

@@ -1,4 +1,4 @@
-//! One mask as a value.
+//! A mask as a Python object.
 
 use crate::arguments::Token;
 use crate::buffer;
@@ -19,7 +19,7 @@ pub(crate) struct TokenMask(pub(crate) Arc<grammata::TokenMask>);
 
 #[pymethods]
 impl TokenMask {
-    /// How many tokens the mask speaks about.
+    /// The number of tokens the mask covers, allowed or not.
     #[getter]
     fn width(&self) -> usize {
         self.0.width()
@@ -41,7 +41,7 @@ impl TokenMask {
         PyList::new(py, self.ids())?.try_iter()
     }
 
-    /// The allowed tokens, rising.
+    /// The allowed tokens in ascending order.
     fn ids(&self) -> Vec<u32> {
         self.0.iter().map(|token| token.get()).collect()
     }

@@ -1,4 +1,4 @@
-//! Mask files: what exploring has found out about a grammar, for another process to begin with.
+//! Mask files: the result of exploring a grammar, for use by another process.
 
 use crate::arguments::{self, Bytes};
 use crate::errors::Raise;
@@ -9,14 +9,14 @@ use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How far to explore; what is not given has its default.
+/// The budget for exploring; values that are not given have their default.
 pub(crate) fn budget(states: Option<usize>, work: Option<u64>) -> ExploreBudget {
     let budget = ExploreBudget::default();
     let budget = states.map_or(budget.clone(), |states| budget.states(states));
     work.map_or(budget.clone(), |work| budget.work(work))
 }
 
-/// How far to explore, and along what first.
+/// How far to explore, and which documents to explore first.
 #[derive(Default)]
 pub(crate) struct Exploring {
     pub(crate) documents: Vec<Bytes>,
@@ -25,11 +25,11 @@ pub(crate) struct Exploring {
 }
 
 impl Exploring {
-    /// The mask file of a grammar: explored along the documents, those that the grammar suggests, and what is near to them.
-    /// Documents that no tokens spell are left out.
+    /// Explores a grammar along the documents, those that the grammar suggests, and what is near to them, and returns
+    /// the mask file. Documents that tokens cannot spell are skipped.
     ///
     /// # Errors
-    /// The first configuration exceeds a limit.
+    /// `Limit` if the first configuration exceeds a limit.
     pub(crate) fn run(&self, compiled: &CompiledGrammar) -> Result<grammata::MaskFile> {
         let budget = budget(self.states, self.work);
         let given = self.documents.iter();
@@ -39,7 +39,7 @@ impl Exploring {
     }
 }
 
-/// A mask file, to look at or to load: `CompiledGrammar.save` or `grammata compile` has written it. Grammars that are loaded from
+/// A mask file written by `CompiledGrammar.save` or `grammata compile`, for inspection or loading. Grammars loaded from
 /// one object share its bytes.
 ///
 /// >>> import grammata
@@ -56,9 +56,10 @@ pub(crate) struct MaskFile(pub(crate) Arc<grammata::MaskFile>);
 
 #[pymethods]
 impl MaskFile {
-    /// Reads a file into memory and checks its header and checksums. `limits` has "mask_file_bytes", the most that is read.
+    /// Reads a file into memory and checks its header and checksums. `limits` may set "mask_file_bytes", the maximum
+    /// read.
     ///
-    /// Raises FileError, LimitError; GrammarError for what is no mask file or a damaged one.
+    /// Raises FileError, LimitError; GrammarError if the file is not a mask file or is damaged.
     #[staticmethod]
     #[pyo3(signature = (path, /, *, limits=None))]
     fn open(py: Python<'_>, path: PathBuf, limits: Option<&Bound<'_, PyAny>>) -> PyResult<MaskFile> {
@@ -67,7 +68,7 @@ impl MaskFile {
         Ok(MaskFile(Arc::new(file)))
     }
 
-    /// The same of a file's bytes.
+    /// Reads a mask file from bytes; see `open`.
     #[staticmethod]
     #[pyo3(signature = (content, /))]
     fn from_bytes(py: Python<'_>, content: Bytes) -> PyResult<MaskFile> {
@@ -75,13 +76,13 @@ impl MaskFile {
         Ok(MaskFile(Arc::new(file)))
     }
 
-    /// The fingerprint of the vocabulary that the masks are of.
+    /// The fingerprint of the vocabulary that the masks are for.
     #[getter]
     fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.fingerprint())
     }
 
-    /// SHA-256 of the grammar as it stands in the file: files of the same grammar have the same.
+    /// SHA-256 of the grammar as encoded in the file; it is the same for files of the same grammar.
     #[getter]
     fn grammar_hash<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.grammar_hash())
@@ -93,15 +94,16 @@ impl MaskFile {
         self.0.about()
     }
 
-    /// The grammar, for people. Raises GrammarError, LimitError.
+    /// The grammar in readable form. Raises GrammarError, LimitError.
     #[pyo3(signature = (*, limits=None))]
     fn grammar(&self, py: Python<'_>, limits: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let limits: Limits = arguments::limits(limits)?;
         py.detach(|| Ok(self.0.grammar(&limits)?.to_string())).raise(py)
     }
 
-    /// Sizes and counts: "bytes", explored places ("states", "states_with_mask"), "masks" and the "shared_words" that they are near
-    /// to, and in "sections" the bytes of each section.
+    /// Sizes and counts: "bytes"; explored places ("states", "states_with_mask"); "masks"; "shared_words", the count of
+    /// shared bit sets (one bit per token) that masks are stored as differences from; and "sections", the bytes of each
+    /// section.
     fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| self.0.contents());
         let sections = PyDict::new(py);
@@ -118,25 +120,26 @@ impl MaskFile {
         Ok(contents)
     }
 
-    /// The token index of the vocabulary, for `Compiler.prepare_from`: that of the file itself, or `None`. An archive has its own.
+    /// The token index of the vocabulary stored in this file, for `Compiler.prepare_from`, or `None`. An archive has
+    /// its own.
     fn token_index<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.0.token_index().map(|index| PyBytes::new(py, index))
     }
 
-    /// The same file with a token index (`Compiler.token_index`), or without one if that is empty.
+    /// A copy of the file with a token index (`Compiler.token_index`), or without one if `index` is empty.
     #[pyo3(signature = (index, /))]
     fn with_token_index(&self, py: Python<'_>, index: Bytes) -> PyResult<MaskFile> {
         let file = py.detach(|| self.0.with_token_index(index.as_ref())).raise(py)?;
         Ok(MaskFile(Arc::new(file)))
     }
 
-    /// Raises GrammarError if a block, a place or a mask is not in order. Whether masks are right, `CompiledGrammar.verify_masks`
-    /// finds out.
+    /// Raises GrammarError if a block, a place or a mask is invalid. `CompiledGrammar.verify_masks` checks whether
+    /// masks are correct.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.check()).raise(py)
     }
 
-    /// Puts the file into its place as a whole. Raises FileError.
+    /// Writes the file atomically. Raises FileError.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.save(path)).raise(py)

@@ -16,7 +16,8 @@ use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The plans of a spec: words of an automaton whose letters are actions. Calls of several threads wait for each other.
+/// The plans of a spec: words of an automaton whose letters are actions. Calls from several threads run one after the
+/// other.
 ///
 /// >>> import grammata
 /// >>> plans = grammata.Plans({"kind": "cfg", "symbols": ["walk", "bus", "rest"], "start": "s", "rules": {"s": ["walk rest", "bus"]}})
@@ -54,7 +55,7 @@ impl Plans {
         py.detach(|| self.lock().shared_spec())
     }
 
-    /// A plan that is a list of steps or the text of one.
+    /// Reads a plan from a list of steps or a text.
     fn read(&self, plan: &Bound<'_, PyAny>) -> PyResult<ReadPlan> {
         let py = plan.py();
         let text = match plan.extract::<String>() {
@@ -85,7 +86,7 @@ fn step<'py>(py: Python<'py>, spec: &Spec, step: &Step) -> PyResult<Bound<'py, P
     ))
 }
 
-/// The steps of a plan in the order in which they are carried out.
+/// The steps of a plan in the order of their execution.
 fn steps<'py>(py: Python<'py>, spec: &Spec, plan: &Plan) -> PyResult<Vec<Bound<'py, PyAny>>> {
     plan.executed(spec).map(|one| step(py, spec, one)).collect()
 }
@@ -112,13 +113,13 @@ impl Plans {
         self.spec(py).symbols().iter().map(|symbol| symbol.id.clone()).collect()
     }
 
-    /// What the spec's author should know.
+    /// Warnings for the author of the spec.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         errors::warnings(py, self.spec(py).warnings())
     }
 
-    /// How many plans there are, exactly; `math.inf` where there are plans of any length.
+    /// The exact number of plans; `math.inf` if plans have no maximum length.
     fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.run(py, PlanAutomaton::count)? {
             Count::Finite(count) => {
@@ -129,7 +130,7 @@ impl Plans {
         }
     }
 
-    /// The first plans: in the order of the spec's actions where there is an end of them, else by length.
+    /// The first `limit` plans: in the order of the spec's actions if there are finitely many, otherwise by length.
     #[pyo3(signature = (limit, /))]
     fn enumerate<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
         let plans =
@@ -138,7 +139,7 @@ impl Plans {
         plans.iter().map(|plan| steps(py, &spec, plan)).collect()
     }
 
-    /// Plans drawn at random, each as likely as any other. Equal seeds draw alike.
+    /// Plans drawn uniformly at random. Equal seeds draw the same plans.
     #[pyo3(signature = (count=1, *, seed=0, max_steps=100))]
     fn sample<'py>(
         &self,
@@ -155,7 +156,7 @@ impl Plans {
         plans.iter().map(|plan| steps(py, &spec, plan)).collect()
     }
 
-    /// Checks a plan: a text (a line a step, or JSON), or a list of steps and names of actions.
+    /// Checks a plan: a text (one step per line, or JSON), or a list of steps and names of actions.
     #[pyo3(signature = (plan, /))]
     fn verify<'py>(&self, plan: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = plan.py();
@@ -175,7 +176,7 @@ impl Plans {
         }
     }
 
-    /// The plan of the spec with the fewest edits from a given one, and how many these are.
+    /// The plan of the spec with the smallest edit distance from a given plan, and that distance.
     #[pyo3(signature = (plan, /))]
     fn nearest<'py>(&self, plan: &Bound<'py, PyAny>) -> PyResult<(Vec<Bound<'py, PyAny>>, usize)> {
         let py = plan.py();
@@ -184,12 +185,14 @@ impl Plans {
         Ok((steps(py, &self.spec(py), &repair.plan)?, repair.edits))
     }
 
-    /// Makes a plan with the help of a policy, which is only offered what leads to a finished plan (but by "backtracking").
+    /// Makes a plan by asking a policy. Except with "backtracking", the policy is offered only choices that lead to a
+    /// finished plan.
     ///
-    /// `strategy`: "greedy", "backtracking", "best-first", "beam" or "a-star". What a policy raises ends the search and is raised here.
+    /// `strategy`: "greedy", "backtracking", "best-first", "beam" or "a-star". An exception of the policy ends the
+    /// search and is raised here.
     #[pyo3(signature = (policy, *, strategy="greedy", width=4, task=None, lookahead=false, max_questions=10_000,
         max_free_steps=100))]
-    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     #[pyo3(name = "run")]
     fn search<'py>(
         &self,
@@ -203,7 +206,7 @@ impl Plans {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = policy.py();
         let mut policy = PythonPolicy::new(policy, lookahead);
-        // a search writes to its tables: this one has its own, as the policy may ask these plans something
+        // a search writes to its tables; it gets its own automaton, as the policy may query these plans
         let find = || {
             let Some(search) = search::strategy(strategy, width) else {
                 return Err(errors::choice(

@@ -1,4 +1,4 @@
-//! Policies of plans that are objects of Python.
+//! Policies of plans implemented by Python objects.
 
 use crate::ending;
 use crate::errors;
@@ -8,11 +8,11 @@ use grammata_agents::plan::{Completable, Question};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// A callable, or an object with `choose` and perhaps `scores`.
+/// A callable, or an object with `choose` and optionally `scores`.
 pub(crate) struct PythonPolicy {
     policy: Py<PyAny>,
     needs: Needs,
-    /// The exception that it raised, which ends the search.
+    /// The exception that the policy raised, which ends the search.
     raised: Option<PyErr>,
 }
 
@@ -22,12 +22,12 @@ impl PythonPolicy {
         PythonPolicy { policy: policy.clone().unbind(), needs, raised: None }
     }
 
-    /// The exception that it raised, or the error that the search ended with.
+    /// The exception that the policy raised, or the exception of the error that ended the search.
     pub(crate) fn failure(self, py: Python<'_>, error: &Error) -> PyErr {
         self.raised.unwrap_or_else(|| errors::exception(py, error))
     }
 
-    /// Runs `ask` with the interpreter's lock; keeps the exception that it raises.
+    /// Runs `ask` with the interpreter's lock, and keeps the exception if it raises one.
     fn ask<R>(&mut self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Result<R>>) -> Result<R> {
         let answer = ending::attach(|py| ask(self.policy.bind(py)));
         answer.unwrap_or_else(|raised| {
@@ -53,7 +53,7 @@ fn object<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyAn
     values.getattr("Question")?.call1((&question.text, choices, question.set))
 }
 
-/// What a policy may answer.
+/// The forms of a policy's answer: a place, a label, or the places of a set.
 #[derive(FromPyObject)]
 enum Given {
     Place(usize),

@@ -1,4 +1,4 @@
-//! Sources: a grammar's text with all that says how it is read.
+//! Sources: a grammar's text with its notation and options.
 
 use crate::arguments::{json, limits};
 use crate::documents::{Raised, documents};
@@ -14,8 +14,8 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A grammar's text with all that says how it is read: what a `GrammarCache` knows grammars by. One whose `documents` are a callable
-/// is equal to itself alone.
+/// A grammar's text with its notation and options; the key of a `GrammarCache`. A source whose `documents` are a
+/// callable equals only itself.
 ///
 /// >>> import grammata
 /// >>> grammata.Source.regex("a+") == grammata.Source.regex("a+")
@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[pyclass(frozen, eq, hash, module = "grammata")]
 pub(crate) struct Source {
     pub(crate) source: Arc<grammata::syntax::Source>,
-    /// What was raised while it was read.
+    /// Exceptions that the resolver of documents raised while the source was read.
     pub(crate) raised: Raised,
 }
 
@@ -47,7 +47,7 @@ impl Hash for Source {
     }
 }
 
-/// Options of JSON Schema, as they are given.
+/// Options of JSON Schema as passed from Python.
 pub(crate) struct SchemaOptions<'a, 'py> {
     pub(crate) whitespace: &'a str,
     pub(crate) property_order: &'a str,
@@ -58,7 +58,7 @@ pub(crate) struct SchemaOptions<'a, 'py> {
     pub(crate) documents: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// Options of regular expressions, as they are given.
+/// Options of regular expressions as passed from Python.
 pub(crate) struct RegexOptions<'a> {
     pub(crate) dialect: &'a str,
     pub(crate) unicode: bool,
@@ -68,7 +68,7 @@ pub(crate) struct RegexOptions<'a> {
     pub(crate) search: bool,
 }
 
-/// The value of an option among those that it has.
+/// Looks up an option's value by name, or raises `python/option` with the allowed names.
 fn choose<T>(
     py: Python<'_>,
     name: &'static str,
@@ -98,7 +98,7 @@ fn whitespace(py: Python<'_>, given: &str) -> PyResult<Whitespace> {
                 ("short", Whitespace::Short),
                 ("spaced", Whitespace::Spaced),
             ];
-            // for the error alone
+            // listed for the error message
             let forms = [("max=N", Whitespace::Free), ("pattern=REGEX", Whitespace::Free)];
             choose(
                 py,
@@ -163,7 +163,7 @@ pub(crate) fn of_lark(grammar: String, start: &str, limits: Limits) -> Source {
     Source::new(grammata::syntax::Source::Lark(grammar, options))
 }
 
-/// Sources by the names under which a tag embeds their grammars.
+/// Sources by the names that a structural tag uses for them.
 pub(crate) type Embedded<'py> = BTreeMap<String, PyRef<'py, Source>>;
 
 pub(crate) fn of_structural_tag(
@@ -186,7 +186,7 @@ pub(crate) fn of_structural_tag(
     Ok(Source::new(grammata::syntax::Source::StructuralTag(text, options)))
 }
 
-/// The text of a spec, which may be a dict, and its options.
+/// The text of a spec, which may be given as a dict, and its options.
 pub(crate) fn spec_options(
     spec: &Bound<'_, PyAny>,
     parameters: Option<&Bound<'_, PyDict>>,
@@ -213,7 +213,7 @@ pub(crate) fn spec_options(
     Ok((text, options))
 }
 
-/// A parameter as specs write it.
+/// Writes a parameter the way specs write it: `true` or `false`, a text, or a list joined by commas.
 fn parameter(value: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(truth) = value.cast::<PyBool>() {
         return Ok(truth.is_true().to_string());
@@ -241,15 +241,16 @@ pub(crate) fn of_spec(
 impl Source {
     /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type (`json_schema_of`).
     ///
-    /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32 blanks), "spaced" (one
-    /// space after each comma and colon), "max=N" or "pattern=REGEX". `property_order`: "declared" or "any". `formats`: "assert" or
-    /// "annotate". `undeclared`: "allowed", or "refused" (an object with declared members has no others, unless the schema says
-    /// so). `numbers`: "any", or "plain" (no exponents). `max_digits`: in each run of digits that nothing else bounds. `documents`: a dict from URIs to what
-    /// references may name, or a callable that is asked once for each URI; nothing is fetched.
+    /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32
+    /// blanks), "spaced" (one space after each comma and colon), "max=N" or "pattern=REGEX". `property_order`:
+    /// "declared" or "any". `formats`: "assert" or "annotate". `undeclared`: "allowed", or "refused" (an object with
+    /// declared members has no others, unless the schema says so). `numbers`: "any", or "plain" (no exponents).
+    /// `max_digits`: the maximum length of each run of digits that nothing else bounds. `documents`: a dict from URIs
+    /// to the documents of references, or a callable that is called once for each URI; nothing is fetched.
     #[staticmethod]
     #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
         max_digits=None, documents=None, limits=None))]
-    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     fn json_schema(
         schema: &Bound<'_, PyAny>,
         whitespace: &str,
@@ -266,13 +267,14 @@ impl Source {
         of_json_schema(schema, options, self::limits(limits)?)
     }
 
-    /// A regular expression that describes whole texts; with `search`, any text may stand before and after the match.
+    /// A regular expression that matches whole texts; with `search`, any text may precede and follow the match.
     ///
-    /// `dialect`: "rust", or "ecma" (ECMA-262 with the flag u). `unicode`: whether classes are over characters, not bytes.
+    /// `dialect`: "rust", or "ecma" (ECMA-262 with the flag u). `unicode`: whether classes contain characters instead
+    /// of bytes.
     #[staticmethod]
     #[pyo3(signature = (pattern, *, dialect="rust", unicode=true, case_insensitive=false, dot_matches_newline=false,
         ascii_classes=false, search=false, limits=None))]
-    #[allow(clippy::too_many_arguments)] // each a keyword of its own
+    #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     fn regex(
         py: Python<'_>,
         pattern: String,
@@ -296,9 +298,10 @@ impl Source {
         Ok(of_gbnf(grammar, root, self::limits(limits)?))
     }
 
-    /// A structural tag, the JSON in which vLLM and SGLang ask for tool calls: a text or a dict, in the form with `format` or the
-    /// older one with `structures` and `triggers`. `grammars`: sources of any notation by the names that the tag has for them, in
-    /// `{"type": "grammar", "name": …}`. Raises GrammarError where one of these is wrong.
+    /// A structural tag, the JSON in which vLLM and SGLang describe tool calls: a text or a dict, in the form with
+    /// `format` or the older one with `structures` and `triggers`. `grammars`: sources of any notation by the names
+    /// that the tag uses for them in `{"type": "grammar", "name": …}`. Raises GrammarError if one of these sources is
+    /// invalid.
     #[staticmethod]
     #[pyo3(signature = (tag, *, grammars=None, limits=None))]
     fn structural_tag(
@@ -316,8 +319,8 @@ impl Source {
         Ok(of_lark(grammar, start, self::limits(limits)?))
     }
 
-    /// An automaton spec: TOML, JSON or a dict. `parameters` are values for those that it declares; `folder` has the files that
-    /// it names.
+    /// An automaton spec: TOML, JSON or a dict. `parameters` are values for the parameters that it declares; `folder`
+    /// is where the files that it names are.
     #[staticmethod]
     #[pyo3(signature = (spec, *, parameters=None, folder=None, limits=None))]
     fn spec(

@@ -6,11 +6,12 @@ use grammata_agents::tools::{ReasoningMode, TagOptions, TagPreset};
 use pyo3::prelude::*;
 use serde_json::Value;
 
-/// The structural tag of a request to a model of a family, as a dict for `Compiler.compile_structural_tag`.
+/// The structural tag of a request to a model family, as a dict for `Compiler.compile_structural_tag`.
 ///
-/// `tools` and `tool_choice` are those of a chat completion. `reasoning` is "enabled", "disabled" or "auto": whether the model
-/// reasons first. With `parallel_tool_calls=False` there is at most one call. Text and reasoning do not hold the family's special
-/// tokens unless `exclude_special_tokens` is false. `max_whitespace_cnt` bounds white space in arguments, in characters.
+/// `tools` and `tool_choice` are those of a chat completion. `reasoning` is "enabled", "disabled" or "auto": whether
+/// the model reasons first. With `parallel_tool_calls=False` there is at most one call. Text and reasoning cannot
+/// contain the family's special tokens unless `exclude_special_tokens` is false. `max_whitespace_cnt` bounds white
+/// space in arguments, in characters.
 ///
 /// >>> import grammata
 /// >>> tools = [{"type": "function", "function": {"name": "now"}}]
@@ -20,7 +21,7 @@ use serde_json::Value;
 #[pyfunction]
 #[pyo3(signature = (family, tools=None, *, tool_choice=None, reasoning="enabled", parallel_tool_calls=true, any_order=false,
     exclude_special_tokens=true, max_whitespace_cnt=None, limits=None))]
-#[allow(clippy::too_many_arguments)] // Python's keywords
+#[allow(clippy::too_many_arguments)] // each is a keyword in Python
 pub(crate) fn structural_tag<'py>(
     py: Python<'py>,
     family: &str,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The tokens of one tokenizer, as one model uses them. It does not change, and threads may share it.
+/// The tokens of one tokenizer, as one model uses them. A vocabulary is immutable; threads may share it.
 ///
 /// >>> import grammata
 /// >>> vocabulary = grammata.Vocabulary.from_tokens(["a", "b", "ab", None], specials={"<end>": 3}, eos=3, width=8)
@@ -32,7 +32,7 @@ impl std::hash::Hash for Vocabulary {
     }
 }
 
-/// Added tokens that are special though the tokenizer does not flag them: all or none, or some by name.
+/// Added tokens to treat as special though the tokenizer does not flag them: all, none, or some by name.
 #[derive(FromPyObject)]
 enum Added {
     #[pyo3(annotation = "bool")]
@@ -51,7 +51,7 @@ impl From<Added> for AddedTokens {
     }
 }
 
-/// What a tokenizer does not say.
+/// Options that complement what a tokenizer says.
 #[derive(Default)]
 struct Unsaid<'a, 'py> {
     eos: Option<Ids>,
@@ -87,11 +87,13 @@ fn type_name(object: &Bound<'_, PyAny>) -> String {
 impl Vocabulary {
     /// Reads a tokenizer file: a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a tiktoken rank file, or a JSON array of tokens.
     ///
-    /// `eos` are the ids that end a sequence; without it, the special tokens with well-known names. `specials` are special tokens
-    /// besides those that the file names, `width` is the length of the model's logits, and `limits` bound what a file may cost.
+    /// `eos` are the ids that end a sequence; the default is the special tokens with well-known names. `specials` are
+    /// special tokens in addition to those that the file names, `width` is the length of the model's logits, and
+    /// `limits` bound what a file may cost.
     ///
-    /// `added_special=True` takes all added tokens of a `tokenizer.json` for special ones, a list of names those: as text, a JSON string
-    /// may hold a `<think>` that the file does not flag as special. Only token terminals take special tokens.
+    /// `added_special=True` treats all added tokens of a `tokenizer.json` as special, a list of names only those. As
+    /// ordinary text, a `<think>` that the file does not flag may occur in a JSON string; only token terminals allow
+    /// special tokens.
     ///
     /// Raises VocabularyError, FileError, LimitError.
     #[staticmethod]
@@ -127,7 +129,8 @@ impl Vocabulary {
 
     /// The vocabulary of a `tokenizers.Tokenizer`.
     ///
-    /// `width` is the length of the model's logits, where it is more than the tokenizer's ids. Raises VocabularyError.
+    /// `width` is the length of the model's logits, if that exceeds the number of the tokenizer's ids. Raises
+    /// VocabularyError.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, *, eos=None, added_special=None, width=None))]
     fn from_tokenizers(
@@ -151,8 +154,8 @@ impl Vocabulary {
 
     /// The vocabulary of a fast tokenizer of `transformers`.
     ///
-    /// Sequences end with its `eos_token_id` unless `eos` says otherwise; `width` is `model.config.vocab_size`, where that is more
-    /// than the tokenizer's ids. Raises VocabularyError.
+    /// Sequences end with its `eos_token_id` unless `eos` is given. `width` is `model.config.vocab_size`, if that
+    /// exceeds the number of the tokenizer's ids. Raises VocabularyError.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, *, eos=None, added_special=None, width=None))]
     fn from_transformers(
@@ -176,7 +179,7 @@ impl Vocabulary {
 
     /// The vocabulary of a `tiktoken.Encoding`.
     ///
-    /// Sequences end with its `eot_token` unless `eos` says otherwise. Raises VocabularyError.
+    /// Sequences end with its `eot_token` unless `eos` is given. Raises VocabularyError.
     #[staticmethod]
     #[pyo3(signature = (encoding, *, eos=None, width=None))]
     fn from_tiktoken(
@@ -196,7 +199,7 @@ impl Vocabulary {
         for id in 0..count {
             match bytes_of.call1((id,)) {
                 Ok(bytes) => builder.push(bytes.extract()?),
-                // an id that is not used
+                // an unused id
                 Err(error) if error.is_instance_of::<PyKeyError>(py) => builder.push(b""),
                 Err(error) => return Err(error),
             }
@@ -213,9 +216,9 @@ impl Vocabulary {
         build(py, builder, width)
     }
 
-    /// A vocabulary of these tokens, with ids from 0; None and an empty token are ids without bytes.
+    /// A vocabulary of these tokens, with ids from 0. `None` and an empty token are ids without bytes.
     ///
-    /// A text stands for its UTF-8. `specials` are ids by name, `eos` the ids that end a sequence. Raises VocabularyError.
+    /// A text means its UTF-8. `specials` are ids by name, `eos` the ids that end a sequence. Raises VocabularyError.
     #[staticmethod]
     #[pyo3(signature = (tokens, *, specials=None, eos=None, width=None, limits=None))]
     fn from_tokens(
@@ -246,14 +249,14 @@ impl Vocabulary {
         self.0.width()
     }
 
-    /// The 32-bit words of a mask.
+    /// The number of 32-bit words of a mask.
     #[getter]
     fn mask_words(&self) -> usize {
         self.0.mask_words()
     }
 
-    /// A NumPy array of 32-bit integers with a row for each of `count` masks, all 0. `torch.from_numpy` makes a tensor of it that has
-    /// the same memory.
+    /// A NumPy array of 32-bit integers with a row for each of `count` masks, all 0. `torch.from_numpy` makes a tensor
+    /// that shares its memory.
     ///
     /// >>> import grammata
     /// >>> grammata.Vocabulary.from_tokens(["a"] * 100).allocate_masks(2).shape
@@ -265,7 +268,7 @@ impl Vocabulary {
         numpy.call_method1("zeros", ((count, self.0.mask_words()), numpy.getattr("int32")?))
     }
 
-    /// The ids that end a sequence, rising.
+    /// The ids that end a sequence, in ascending order.
     #[getter]
     fn eos(&self) -> Vec<u32> {
         self.0.eos().iter().map(|id| id.get()).collect()
@@ -283,7 +286,7 @@ impl Vocabulary {
         PyBytes::new(py, &self.0.fingerprint())
     }
 
-    /// The bytes that are no token alone: text with them is made by longer tokens, if at all.
+    /// The bytes that are not tokens on their own: only longer tokens, if any, can spell them.
     #[getter]
     fn missing_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let missing = self.0.missing_bytes();
@@ -306,22 +309,22 @@ impl Vocabulary {
         self.0.special_id(name).map(TokenId::get)
     }
 
-    /// Splits a text into tokens by taking the longest one at each place; None where no token fits.
+    /// Splits a text into tokens, taking the longest token at each place; `None` if no token fits somewhere.
     ///
-    /// This is not the tokenizer's own encoding, but its tokens' bytes are those of the text.
+    /// This is not the tokenizer's own encoding, but the tokens' bytes are those of the text.
     fn encode_greedy(&self, text: Bytes) -> Option<Vec<u32>> {
         let tokens = self.0.encode_greedy(text.as_ref())?;
         Some(tokens.into_iter().map(TokenId::get).collect())
     }
 
-    /// The bytes of tokens, one after the other; special tokens have none.
+    /// The concatenated bytes of tokens; special tokens have none.
     fn decode<'py>(&self, py: Python<'py>, tokens: Vec<Token>) -> Bound<'py, PyBytes> {
         let bytes: Vec<u8> =
             ids(tokens).into_iter().flat_map(|id| self.0.bytes(id).unwrap_or_default()).copied().collect();
         PyBytes::new(py, &bytes)
     }
 
-    /// For `pickle`: tokens, special tokens, ends and width, and the fingerprint that they must have.
+    /// For `pickle`: tokens, special tokens, ends and width, and the fingerprint that the result must have.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let tokens = (0..self.0.len()).map(|id| {
             let id = u32::try_from(id).ok().map(TokenId::new);

@@ -4,7 +4,7 @@ use grammata::explore;
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A thread that explores a grammar, from `CompiledGrammar.warm`. It stops when this is no longer kept.
+/// A background thread that explores a grammar, from `CompiledGrammar.warm`. It stops when this object is dropped.
 ///
 /// >>> import grammata
 /// >>> grammar = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"])).compile_regex("ab")
@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// (3, 3)
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct WarmUp {
-    /// `None` once it was waited for.
+    /// `None` after a call has waited or cancelled.
     work: Mutex<Option<explore::WarmUp>>,
 }
 
@@ -25,8 +25,8 @@ impl WarmUp {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the work by `end`, without the interpreter's lock; nothing was explored where another call has done so, or in a child
-    /// of `fork()`, which has no such thread.
+    /// Ends the thread by calling `end` without the interpreter's lock. Returns (0, 0) if another call has already done
+    /// so, or in a child of `fork()`, which does not have the thread.
     fn end(
         &self,
         py: Python<'_>,
@@ -39,17 +39,17 @@ impl WarmUp {
 
 #[pymethods]
 impl WarmUp {
-    /// Whether it has ended.
+    /// Whether the thread has ended.
     fn is_finished(&self) -> bool {
         self.work().as_ref().is_none_or(explore::WarmUp::is_finished)
     }
 
-    /// Waits for the end; says how many places and masks were explored. A second call has nothing to wait for, and says (0, 0).
+    /// Waits for the end and returns how many places and masks were explored. A second call returns (0, 0) immediately.
     fn wait(&self, py: Python<'_>) -> (usize, usize) {
         self.end(py, explore::WarmUp::wait)
     }
 
-    /// Stops it; says how many places and masks were explored.
+    /// Stops the thread and returns how many places and masks were explored.
     fn cancel(&self, py: Python<'_>) -> (usize, usize) {
         self.end(py, explore::WarmUp::cancel)
     }
