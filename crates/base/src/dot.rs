@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
-/// The node that [`Digraph::rest`] adds in place of those that are left out.
+/// Name of the node that replaces omitted nodes; see [`Digraph::rest`].
 const REST: &str = "more";
 
 /// An attribute of a node or an edge.
@@ -15,7 +15,7 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    /// An attribute whose value is a keyword or a number, written as it is.
+    /// An attribute whose value is a keyword or a number, written unquoted.
     pub fn bare(name: &'static str, value: &'a str) -> Attribute<'a> {
         Attribute { name, value, is_quoted: false }
     }
@@ -31,16 +31,17 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// A directed graph, written one node or edge a line in the order of the calls.
+/// A directed graph in DOT, one node or edge per line in the order of the calls.
 #[derive(Clone, Debug)]
 pub struct Digraph {
     text: String,
 }
 
 impl Digraph {
-    /// A graph without nodes. `rankdir` is the direction of its edges: `LR` from left to right, `BT` from bottom to top.
+    /// A graph without nodes. `rankdir` is the direction of its edges: `LR` from left to right, `BT` from bottom to
+    /// top.
     ///
-    /// Names of graphs and nodes are identifiers of DOT and are written as they are.
+    /// Names of graphs and nodes must be DOT identifiers; they are not escaped.
     pub fn new(name: &str, rankdir: &str) -> Digraph {
         Digraph { text: format!("digraph {name} {{\n  rankdir={rankdir};\n") }
     }
@@ -55,7 +56,7 @@ impl Digraph {
         self.statement(format_args!("{from} -> {to}"), attributes);
     }
 
-    /// Adds the node that stands in place of all that are left out.
+    /// Adds the node that represents all omitted nodes.
     pub fn rest(&mut self) {
         let look =
             [Attribute::bare("shape", "box"), Attribute::bare("style", "dashed"), Attribute::label(REST)];
@@ -82,12 +83,12 @@ impl Digraph {
     }
 }
 
-/// The name of a numbered node, or of the node in place of the rest.
+/// The name of a numbered node; `None` is the node for omitted nodes.
 pub fn numbered(node: Option<usize>) -> Cow<'static, str> {
     node.map_or(Cow::Borrowed(REST), |node| Cow::Owned(format!("n{node}")))
 }
 
-/// A text as it is written inside a quoted string: backslashes, quotes and line feeds are escaped.
+/// Escapes a text for a quoted DOT string: backslashes, quotes and line feeds.
 pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -4,20 +4,20 @@ use crate::diagnostic::{Diagnostic, Place, Source, excerpt};
 use crate::limits::kind::LimitKind;
 use std::fmt;
 
-/// What kind of thing went wrong, for callers that branch on it.
+/// The category of an error, for callers that branch on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A grammar, schema or spec cannot be read or means nothing: its author can correct it.
+    /// A grammar, schema or spec is invalid or describes nothing; its author can correct it.
     Grammar,
     /// A tokenizer or vocabulary cannot be read or is not exact.
     Vocabulary,
     /// A limit of [`Limits`](crate::Limits) was exceeded.
     Limit,
-    /// A token or text is not allowed where it was offered.
+    /// A token or text is not allowed at its place.
     Rejected,
-    /// The caller used the library in a way that cannot work (a buffer too short, a token out of range).
+    /// The caller used the library wrongly (a buffer too short, a token out of range).
     Usage,
     /// A language model cannot be loaded or run.
     Model,
@@ -25,7 +25,7 @@ pub enum ErrorKind {
     Io,
 }
 
-/// An error of this crate: one [`Diagnostic`] or several of one source, with a kind. Boxed, so that results stay small.
+/// An error of this crate: a kind, and one or more [`Diagnostic`]s of one source. It is boxed to keep results small.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -38,12 +38,12 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` that says what `diagnostic` says.
+    /// An error of `kind` with one diagnostic.
     pub fn new(kind: ErrorKind, diagnostic: Diagnostic) -> Error {
         Error(Box::new(Inner { kind, first: diagnostic, more: Vec::new(), is_cut: false }))
     }
 
-    /// A file at `path` that could not be read or written.
+    /// An error of a file at `path` that could not be read or written.
     pub fn io(path: &std::path::Path, cause: &std::io::Error) -> Error {
         let path = path.display().to_string();
         let diagnostic = Diagnostic::new("io/file", format!("cannot use the file `{}`", excerpt(&path)))
@@ -53,22 +53,22 @@ impl Error {
         Error::new(ErrorKind::Io, diagnostic)
     }
 
-    /// The kind: of several diagnostics, that of the first.
+    /// The kind; with several diagnostics, that of the first.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Code, place, what was found and allowed, and help: of several diagnostics, those of the first.
+    /// The first diagnostic: code, place, what was found and allowed, and help.
     pub fn diagnostic(&self) -> &Diagnostic {
         &self.0.first
     }
 
-    /// All diagnostics, in the order of the source. A reader that can go on after an error reports up to 20.
+    /// All diagnostics, in the order of the source. A parser with error recovery reports up to 20.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         std::iter::once(&self.0.first).chain(&self.0.more)
     }
 
-    /// Whether the reader stopped at its bound on errors, so that the source may have more.
+    /// Whether the parser stopped at its maximum number of errors, so that the source may have more.
     pub fn is_cut(&self) -> bool {
         self.0.is_cut
     }
@@ -78,20 +78,20 @@ impl Error {
         self.diagnostic().code()
     }
 
-    /// The cap of [`Limits`](crate::Limits) that was exceeded: of several diagnostics, that of the first. `None` where the error
-    /// is no [`Limit`](ErrorKind::Limit), or its bound is none that can be set.
+    /// The limit of [`Limits`](crate::Limits) that was exceeded; with several diagnostics, that of the first. `None` if
+    /// the error is not a [`Limit`](ErrorKind::Limit), or its bound cannot be configured.
     pub fn limit(&self) -> Option<LimitKind> {
         self.diagnostic().limit_kind()
     }
 
-    /// Gives each diagnostic the line of `source` that its place is in.
+    /// Adds to each diagnostic the line of `source` that contains its place.
     pub fn in_source(mut self, source: &Source<'_>) -> Error {
         let inner = &mut *self.0;
         source.locate(std::iter::once(&mut inner.first).chain(&mut inner.more));
         self
     }
 
-    /// Gives the diagnostics that name no file this one.
+    /// Sets the file of each diagnostic that does not name one.
     pub fn in_file(self, name: &str) -> Error {
         self.map(|diagnostic| match diagnostic.file() {
             None => diagnostic.in_file(name),
@@ -99,7 +99,7 @@ impl Error {
         })
     }
 
-    /// Gives the diagnostics that have no place this one.
+    /// Sets the place of each diagnostic that does not have one.
     pub fn or_at(self, place: &Place) -> Error {
         self.map(|diagnostic| match diagnostic.place() {
             Place::Whole => diagnostic.at(place.clone()),
@@ -107,7 +107,7 @@ impl Error {
         })
     }
 
-    /// The error with every diagnostic changed.
+    /// Applies `change` to every diagnostic.
     pub fn map(mut self, change: impl Fn(Diagnostic) -> Diagnostic) -> Error {
         let inner = *self.0;
         self.0 = Box::new(Inner {
@@ -137,15 +137,15 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What is said of an error that [is cut](Error::is_cut).
+/// Last line of the text of an error that [is cut](Error::is_cut).
 pub const CUT: &str = "there may be more errors: reading stopped here";
 
-/// Errors of one source, collected by a reader that can go on after one.
+/// Errors of one source, collected by a parser with error recovery.
 #[derive(Debug, Default)]
 pub struct Errors(Vec<Error>);
 
 impl Errors {
-    /// The most that are reported.
+    /// Maximum number of errors reported.
     pub const MOST: usize = 20;
 
     /// Adds an error.
@@ -155,20 +155,20 @@ impl Errors {
         }
     }
 
-    /// The value of a result; its error is added.
+    /// Returns the value of a result, or adds its error.
     pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// Whether there are enough for the reader to stop.
+    /// Whether the parser should stop because there are enough errors.
     pub fn is_full(&self) -> bool {
         self.0.len() > Errors::MOST
     }
 
-    /// All errors as one, in the order of their lines.
+    /// Combines all errors into one, in the order of their lines.
     ///
     /// # Errors
-    /// If there are any.
+    /// The combined error, if any was added.
     pub fn finish(mut self) -> Result<()> {
         let mut is_cut = self.is_full() || self.0.iter().any(Error::is_cut);
         self.0.sort_by_key(|error| match error.diagnostic().place() {
@@ -189,5 +189,5 @@ impl Errors {
     }
 }
 
-/// The crate's result.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! What all crates of Grammata share: errors and diagnostics, limits and budgets of work, the reading of files within bounds, and DOT.
+//! Shared by all crates of Grammata: errors, diagnostics, limits, work budgets, bounded reading of files, and DOT.
 
 pub mod diagnostic;
 pub mod dot;

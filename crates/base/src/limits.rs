@@ -1,4 +1,4 @@
-//! Every cap on what input from outside may cost: its unit, its default, and what it guards.
+//! Every limit on the cost of input from outside: its unit, its default, and what it guards.
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -9,11 +9,11 @@ pub(crate) mod kind;
 
 pub use kind::LimitKind;
 
-/// Bytes of a plan state that is not large.
+/// Bytes of a plan state of normal size.
 const STATE_BYTES: usize = 200;
 
-/// Caps on size, depth, states and memory. Exceeding one is an error of kind
-/// [`ErrorKind::Limit`] that names the cap; never a panic, an abort or unbounded memory.
+/// Limits on size, depth, states and memory. Exceeding one is an error of kind [`ErrorKind::Limit`] that names the
+/// limit; never a panic, an abort or unbounded memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -26,73 +26,77 @@ pub struct Limits {
     pub source_bytes: usize,
     /// Nesting depth of a source text (groups, arrays, sub-schemas). Default 200,000.
     pub source_depth: usize,
-    /// Bytes of one regular expression; its syntax tree takes some hundred times that. Default 1 MiB.
+    /// Bytes of one regular expression; its syntax tree takes some hundred times as many. Default 1 MiB.
     pub pattern_bytes: usize,
     /// Expressions in one grammar. Default 4,000,000; some 40 bytes each.
     pub grammar_nodes: usize,
     /// States of the lowered automaton. Default 8,000,000; some 20 bytes each.
     pub automaton_states: usize,
-    /// Bytes of lazily made tables and masks kept for one compiled grammar. Default 256 MiB. When it is
-    /// reached the tables are dropped and made again as needed; a step that cannot be done within it is an
-    /// error. More than 8 GiB count as 8 GiB, which is as far as ids reach.
+    /// Bytes of lazily computed tables and masks kept for one compiled grammar. Default 256 MiB. When the limit is
+    /// reached, the tables are dropped and rebuilt on demand; a step that does not fit is an error. Values above 8 GiB
+    /// count as 8 GiB, the range of ids.
     pub cache_bytes: usize,
-    /// Configurations examined to show that a lockstep (an intersection or complement) can still be
-    /// completed. Default 200,000.
+    /// Configurations examined to show that a lockstep (an intersection or complement) can still be completed. Default
+    /// 200,000.
     pub lockstep_search: usize,
-    /// Places examined in each search for a least completion: configurations in one over bytes (and as many more in a
-    /// hurry, for any completion), nodes of the token trie in one over tokens. Past it a distance is `AtMost` or `Unknown`.
-    /// Default 16,384.
+    /// Places examined in each search for a shortest completion: configurations in a search over bytes (and as many
+    /// again in a quick search for any completion), nodes of the token trie in a search over tokens. Beyond the limit a
+    /// distance is `AtMost` or `Unknown`. Default 16,384.
     pub completion_search: usize,
-    /// Decisions, each of which tries one entry or alternative both ways, to find out whether an object or another list
-    /// of members with conditions can be finished. A list that might take more after some of its members is refused when
-    /// its grammar is built. Default 16,384; each costs up to as much time as reading the conditions.
+    /// Decisions made to find out whether an object, or another list of members with conditions, can be finished. A
+    /// decision tries one entry or alternative both ways. A list that might take more after some of its members is
+    /// refused when its grammar is built. Default 16,384; each costs up to as much time as reading the conditions.
     pub condition_search: usize,
-    /// Steps of work of one compilation, beside [`compile_work_per_byte`](Limits::compile_work_per_byte). A step is one
-    /// turn of a loop whose length the input sets: a state, an expression, a pair of alternatives, a configuration; some
-    /// 20 to 2,000 instructions. Steps are counted, never timed, so that a grammar compiles everywhere or nowhere.
-    /// Default 20,000,000.
+    /// Steps of work of one compilation, in addition to [`compile_work_per_byte`](Limits::compile_work_per_byte). A
+    /// step is one iteration of a loop whose length depends on the input: a state, an expression, a pair of
+    /// alternatives, a configuration; some 20 to 2,000 instructions. Steps are counted, never timed, so that a grammar
+    /// compiles everywhere or nowhere. Default 20,000,000.
     pub compile_work: usize,
-    /// Further steps of work of one compilation for each byte of its source. Default 20.
+    /// Additional steps of work of one compilation per byte of its source. Default 20.
     pub compile_work_per_byte: usize,
     /// Steps of work of one mask, or of one accepted token or byte string: configurations computed and nodes of the
-    /// token trie visited. Lowering a part of the grammar when it is first entered is counted here. Default 20,000,000.
+    /// token trie visited. This includes lowering a part of the grammar when it is first entered. Default 20,000,000.
     pub mask_work: usize,
-    /// Units of work of one rendering of a template: bytes of text made or compared, and 64 for each value made or visited
-    /// and for each instruction. Nothing is given back, so it bounds the memory that a template's values hold as well as
-    /// its time. Default 256 Mi: a second at most, and some hundred times what a prompt of a megabyte takes.
+    /// Units of work to render a template once: bytes of text produced or compared, and 64 for each value produced or
+    /// visited and for each instruction. Units are never returned, so the limit bounds the memory of a template's
+    /// values as well as its time. Default 256 Mi: a second at most, and some hundred times what a prompt of a megabyte
+    /// takes.
     pub template_work: usize,
     /// Bytes of one formula of `requires` in a spec. Formulas are evaluated at every step of a plan. Default 16 KiB.
     pub formula_bytes: usize,
-    /// States of a plan automaton, and entries of its tables. States may take 200 bytes each of these together, and so may what
-    /// is found of them: counts of plans. Default 2,000,000; 400 MB.
+    /// States of a plan automaton, and entries of its tables. The limit also bounds memory: all states together may
+    /// take 200 bytes per unit of the limit, and so may what is computed from them, such as counts of plans. Default
+    /// 2,000,000; 400 MB.
     pub plan_states: usize,
-    /// APIs and answers of one procedure; what each requires, directly or not, is a bit for each other one. Default 16,384.
+    /// APIs and answers of one procedure. Each stores a bit for every other one: whether it requires it, directly or
+    /// not. Default 16,384.
     pub procedure_nodes: usize,
-    /// Steps of one count of words, or between one listed word and the next: bytes tried in a configuration. A step is
-    /// some 20 to 500 ns. Default 5,000,000.
+    /// Steps of one count of words, or between two listed words: bytes tried in a configuration. A step takes some 20
+    /// to 500 ns. Default 5,000,000.
     pub words_work: usize,
     /// Bytes of a tokenizer file. The largest in use have some 35 MB. Default 64 MiB.
     pub tokenizer_bytes: usize,
     /// Tokens in a vocabulary, padding included. The largest in use have some 260,000. Default 1,048,576.
     pub vocabulary_tokens: usize,
-    /// Texts of one call of an embedder. Default 262,144; of 384 dimensions some 400 MB of vectors.
+    /// Texts in one call of an embedder. Default 262,144; with 384 dimensions some 400 MB of vectors.
     pub embedding_texts: usize,
-    /// Bytes of one text given to an embedder: all of it is tokenized, though only its beginning is read. Default 1 MiB.
+    /// Bytes of one text for an embedder. The whole text is tokenized, though only its beginning is used. Default 1
+    /// MiB.
     pub embedding_text_bytes: usize,
     /// Bytes of a catalogue of tools, or of a file of requests. Default 256 MiB.
     pub catalogue_bytes: usize,
-    /// Tools of a catalogue. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
+    /// Tools in a catalogue. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
     pub catalogue_tools: usize,
-    /// Arrays and objects inside each other in a document of tools. Default 100; the reader of JSON has 128.
+    /// Nesting depth of arrays and objects in a document of tools. Default 100; the JSON parser allows 128.
     pub tool_depth: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,
-    /// Bytes of the tries made of a vocabulary: 39 for each prefix of a token and, at most, for each byte of what is left of
-    /// a token that leaves a loop language. A vocabulary of 128,000 tokens takes some 30 MB. Default 256 MiB.
+    /// Bytes of the tries built from a vocabulary: 39 for each prefix of a token and, at most, for each byte of the
+    /// suffix of a token that leaves a loop language. A vocabulary of 128,000 tokens takes some 30 MB. Default 256 MiB.
     pub trie_bytes: usize,
     /// Bytes of a mask file. Default 1 GiB.
     pub mask_file_bytes: usize,
-    /// Bytes of an archive of mask files. It is not read as a whole, unless it is given in memory. Default 4 GiB.
+    /// Bytes of an archive of mask files. An archive on disk is not read as a whole. Default 4 GiB.
     pub mask_archive_bytes: usize,
 }
 
@@ -136,14 +140,14 @@ macro_rules! fields {
         setters!(Limits { $($field: usize),* });
 
         impl Limits {
-            /// The cap of a kind.
+            /// The value of a limit.
             pub fn get(&self, kind: LimitKind) -> usize {
                 match kind {
                     $(LimitKind::$kind => self.$field,)*
                 }
             }
 
-            /// Sets the cap of a kind.
+            /// Sets the value of a limit.
             #[must_use]
             pub fn with(self, kind: LimitKind, limit: usize) -> Limits {
                 match kind {
@@ -157,7 +161,7 @@ macro_rules! fields {
 each_limit!(fields);
 
 impl Limits {
-    /// The error that says that a cap of `limit` was exceeded.
+    /// An error saying that a limit of value `limit` was exceeded.
     pub fn exceeded(kind: LimitKind, limit: usize, found: impl std::fmt::Display) -> Error {
         let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{kind}` is exceeded"))
             .limit(kind)
@@ -167,12 +171,13 @@ impl Limits {
         Error::new(ErrorKind::Limit, diagnostic)
     }
 
-    /// Refuses tables of plan states that take more bytes than [`plan_states`](Limits::plan_states) of them do.
+    /// Fails if tables of plan states take more than 200 bytes per unit of [`plan_states`](Limits::plan_states).
     pub fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("states", bytes)
     }
 
-    /// The same for what an algorithm on plans holds beside the states: counts and transitions still to be followed.
+    /// Like [`check_states_bytes`](Limits::check_states_bytes), for data of plan algorithms other than states: counts
+    /// and pending transitions.
     pub fn check_held_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("counts and transitions", bytes)
     }
@@ -187,7 +192,7 @@ impl Limits {
         }
     }
 
-    /// Refuses a source text of more than `source_bytes`.
+    /// Fails if a source text has more than `source_bytes` bytes.
     pub fn check_source(&self, text: &str) -> Result<(), Error> {
         if text.len() > self.source_bytes {
             return Err(Limits::exceeded(

@@ -1,7 +1,7 @@
-//! Setters: the one way in which options are built.
+//! Setters: how options are built.
 
-/// Gives a struct of options, for each of its fields, a method of the field's name that takes the options and returns them
-/// with the field set. A field that is not listed does not compile.
+/// Adds to a struct of options a setter for each field: a method with the field's name that takes the options and
+/// returns them with the field set. Leaving out a field is a compile error.
 #[macro_export]
 macro_rules! setters {
     ($options:ident { $($field:ident: $kind:ty),* $(,)? }) => {

@@ -1,7 +1,8 @@
-//! Budgets of work: a bound on how long input from outside can keep a loop going.
+//! Work budgets: bounds on how long input from outside can keep a loop running.
 //!
-//! Work is counted in steps that depend on the input alone, never in time, so that what compiles on one machine compiles
-//! on all. Every loop whose length input can raise faster than linearly spends from the budget of its compilation or mask.
+//! Work is counted in steps that depend only on the input, never in time, so that what compiles on one machine compiles
+//! on all. Every loop whose length can grow faster than linearly with the input spends from the budget of its
+//! compilation or mask.
 
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
@@ -9,45 +10,45 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Steps between two looks at whether someone waits; some ten microseconds.
+/// Steps between two checks whether another thread is waiting; some ten microseconds.
 const PIECE: u64 = 256;
 
-/// Steps of work that are left, of one compilation or of one mask.
+/// Remaining steps of work of one compilation or one mask.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// The field of [`Limits`] that sets it.
+    /// The limit that sets the budget.
     kind: LimitKind,
     limit: u64,
     left: Cell<u64>,
-    /// What is left beyond that, and is taken piece by piece as long as nobody waits.
+    /// Steps beyond `left`, moved there piece by piece while nobody is waiting.
     later: Cell<u64>,
-    /// How many wait for the work to end.
+    /// The number of threads waiting for the work to end.
     waiting: Option<Arc<AtomicUsize>>,
 }
 
 impl Budget {
-    /// For one compilation of a source of `bytes` bytes.
+    /// The budget of one compilation of a source of `bytes` bytes.
     pub fn of_compilation(limits: &Limits, bytes: usize) -> Budget {
         let per_byte = (limits.compile_work_per_byte as u64).saturating_mul(bytes as u64);
         Budget::new(LimitKind::CompileWork, (limits.compile_work as u64).saturating_add(per_byte))
     }
 
-    /// Without a bound, for callers that bound the work themselves.
+    /// A budget without a bound, for callers that bound the work themselves.
     pub fn unbounded() -> Budget {
         Budget::new(LimitKind::MaskWork, u64::MAX)
     }
 
-    /// For one mask, or one accepted token.
+    /// The budget of one mask, or one accepted token.
     pub fn of_mask(limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, limits.mask_work as u64)
     }
 
-    /// For the searches of one mask for completions: a sixth of what a mask may take.
+    /// The budget of the completion searches of one mask: a sixth of a mask's work.
     pub fn of_searches(limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, (limits.mask_work as u64).div_ceil(6))
     }
 
-    /// For one count of words, or from one listed word to the next.
+    /// The budget of one count of words, or between two listed words.
     pub fn of_words(limits: &Limits) -> Budget {
         Budget::new(LimitKind::WordsWork, limits.words_work as u64)
     }
@@ -56,23 +57,24 @@ impl Budget {
         Budget { kind, limit, left: Cell::new(limit), later: Cell::new(0), waiting: None }
     }
 
-    /// All the steps that there were at first.
+    /// The initial number of steps.
     pub fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
-    /// The steps that were taken so far.
+    /// The number of steps spent so far.
     pub fn spent(&self) -> u64 {
         self.limit - self.left.get() - self.later.get()
     }
 
-    /// At most this number of steps of one mask, for who explores ahead and leaves alone what takes more.
+    /// A budget of at most `steps`, and at most one mask's work, for exploring ahead of time: places that need more are
+    /// skipped.
     pub fn of_exploring(steps: u64, limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }
 
-    /// For steps of a text that are made again together. Each was made within the work of a mask, but few take more than some
-    /// hundred steps of work; and what was done before it is used up need not be done again.
+    /// The budget for repeating steps of a text together. Each originally fitted in the work of a mask, but few take
+    /// more than some hundred steps of work. What is done before the budget is exhausted need not be repeated.
     pub fn of_steps(limits: &Limits, steps: usize) -> Budget {
         const MUCH: u64 = 1 << 14;
         let of_mask = limits.mask_work as u64;
@@ -80,23 +82,23 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, of_mask.saturating_add(each.saturating_mul(steps as u64)))
     }
 
-    /// The same budget, which is exhausted as soon as someone waits: it is found out after some steps each.
+    /// The same budget, but exhausted as soon as another thread waits. This is checked every 256 steps.
     pub fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
         let all = self.left.get();
         let left = all.min(PIECE);
         Budget { left: Cell::new(left), later: Cell::new(all - left), waiting: Some(waiting), ..self }
     }
 
-    /// Takes what another has spent that was a copy of this one.
+    /// Takes over the spending of a copy of this budget.
     pub fn settle(&self, copy: &Budget) {
         self.left.set(copy.left.get());
         self.later.set(copy.later.get());
     }
 
-    /// Takes `steps` from what is left.
+    /// Spends `steps`.
     ///
     /// # Errors
-    /// The limit, if less is left.
+    /// The limit is exceeded if fewer steps remain.
     #[inline]
     pub fn spend(&self, steps: usize) -> Result<()> {
         match self.left.get().checked_sub(steps as u64) {
@@ -141,7 +143,7 @@ mod tests {
         let limits = Limits { mask_work: 10 * PIECE as usize, ..Limits::default() };
         let budget = || Budget::of_mask(&limits).until_someone_waits(Arc::clone(&waiting));
         let spend = |budget: &Budget| (0..).take_while(|_| budget.spend(3).is_ok()).count() as u64 * 3;
-        // nobody does: all of it is there
+        // nobody waits: the whole budget is available
         let all = budget();
         all.spend(5 * PIECE as usize).unwrap();
         assert_eq!(5 * PIECE + spend(&all), all.spent());
@@ -151,7 +153,7 @@ mod tests {
         copy.spend(2 * PIECE as usize).unwrap();
         copied.settle(&copy);
         assert_eq!(copied.spent(), 2 * PIECE);
-        // someone does after a while
+        // somebody starts to wait
         let some = budget();
         some.spend(2 * PIECE as usize + 1).unwrap();
         waiting.store(1, Ordering::Relaxed);

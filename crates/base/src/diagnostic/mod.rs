@@ -1,9 +1,9 @@
-//! Diagnostics: what every error and warning about input from outside looks like.
+//! Diagnostics: the form of every error and warning about input from outside.
 //!
 //! A diagnostic has a code (`room/what`), a message, a place, what was found, what is allowed there, what caused it,
-//! and one line of help. Each room makes its own with named constructors kept beside its code (a file
-//! `errors.rs`), so that codes and wording live in one place a room. Front ends give diagnostics the line of the
-//! source that their place is in ([`Source::locate`]); who read the source from a file adds the file's name.
+//! and one line of help. Each room builds its own diagnostics with named constructors in a file `errors.rs`, so that
+//! the codes and wording of a room are in one place. Front ends add the source line of a diagnostic's place
+//! ([`Source::locate`]); the caller that read the source from a file adds the file's name.
 
 mod pointers;
 mod similar;
@@ -32,7 +32,7 @@ pub enum Place {
         /// Column in characters, from 1.
         column: usize,
     },
-    /// A JSON Pointer (RFC 6901) into a JSON or TOML document; `""` is its root. In a document beside it: its
+    /// A JSON Pointer (RFC 6901) into a JSON or TOML document; `""` is its root. In another document: that document's
     /// URI with a pointer as the fragment.
     Pointer(String),
     /// A byte offset, from 0.
@@ -42,8 +42,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// The line and column of byte `offset` of `text`. An offset past the end points just after the end,
-    /// one inside a character points to that character.
+    /// The line and column of byte `offset` of `text`. An offset past the end gives the place just after the end; an
+    /// offset inside a character gives that character.
     pub fn in_text(text: &str, offset: usize) -> Place {
         let offset = text.floor_char_boundary(offset.min(text.len()));
         let before = &text[..offset];
@@ -107,19 +107,19 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the name of the file that the place is in.
+    /// Adds the name of the file that contains the place.
     pub fn in_file(mut self, name: impl Into<String>) -> Diagnostic {
         self.file = Some(name.into());
         self
     }
 
-    /// Adds what was found: an excerpt of the input, cut to 80 characters.
+    /// Adds what was found: an excerpt of the input, truncated to 80 characters.
     pub fn found(mut self, found: impl AsRef<str>) -> Diagnostic {
         self.found = Some(excerpt(found.as_ref()));
         self
     }
 
-    /// Adds what another library or the operating system said, on one line; cut only after 2,000 characters.
+    /// Adds the message of another library or the operating system, on one line, truncated to 2,000 characters.
     pub fn cause(mut self, cause: impl fmt::Display) -> Diagnostic {
         let lines = cause.to_string();
         let lines: Vec<&str> = lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -127,7 +127,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds what is allowed there.
+    /// Adds what is allowed at the place.
     pub fn allowed(mut self, allowed: impl Into<String>) -> Diagnostic {
         self.allowed = Some(allowed.into());
         self
@@ -139,7 +139,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the cap that was exceeded.
+    /// Adds the limit that was exceeded.
     pub fn limit(mut self, kind: impl Into<Option<LimitKind>>) -> Diagnostic {
         self.limit = kind.into();
         self
@@ -160,27 +160,27 @@ impl Diagnostic {
         &self.place
     }
 
-    /// The name of the file that the place is in, if that is known.
+    /// The name of the file that contains the place, if known.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The line of the source text that the place is in, if there is a text and the place is in it.
+    /// The source line of the place. `None` without a source text, or if the place is not in it.
     pub fn snippet(&self) -> Option<&Snippet> {
         self.snippet.as_deref()
     }
 
-    /// What was found, if that says something.
+    /// What was found, if there is something to show.
     pub fn found_text(&self) -> Option<&str> {
         self.found.as_deref()
     }
 
-    /// What another library or the operating system said.
+    /// The message of another library or the operating system.
     pub fn cause_text(&self) -> Option<&str> {
         self.cause.as_deref()
     }
 
-    /// What is allowed there.
+    /// What is allowed at the place.
     pub fn allowed_text(&self) -> Option<&str> {
         self.allowed.as_deref()
     }
@@ -190,12 +190,12 @@ impl Diagnostic {
         self.help.as_deref()
     }
 
-    /// The cap that was exceeded, if one was.
+    /// The limit that was exceeded, if any.
     pub fn limit_kind(&self) -> Option<LimitKind> {
         self.limit
     }
 
-    /// The file, the line and the place, as far as each is known.
+    /// The file, line and place, each if known.
     fn location(&self) -> Option<String> {
         let place = match &self.place {
             Place::Pointer(pointer) if pointer.is_empty() => "#".to_owned(),
@@ -256,17 +256,17 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// Characters of an excerpt of the input, at most.
+/// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 80;
-/// Characters of a cause, at most: other libraries quote what they were given.
+/// Maximum length of a cause, in characters; other libraries quote their input.
 const CAUSE: usize = 2_000;
 
-/// At most 80 characters of `text`, control characters escaped, cut at a character boundary.
+/// The first 80 characters of `text`, with control characters escaped.
 pub fn excerpt(text: &str) -> String {
     cut(text, EXCERPT)
 }
 
-/// At most `most` characters of `text`, control characters escaped.
+/// The first `most` characters of `text`, with control characters escaped.
 fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -279,7 +279,7 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Bytes as text a person can read: UTF-8 where it is UTF-8, `\xNN` elsewhere; cut like [`excerpt`].
+/// Bytes as readable text: valid UTF-8 unchanged, other bytes as `\xNN`; truncated like [`excerpt`].
 pub fn excerpt_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes[..bytes.len().min(400)].utf8_chunks() {

@@ -1,4 +1,4 @@
-//! Where the values that JSON Pointers name stand in a text of JSON or TOML.
+//! Finds the values of JSON Pointers in a text of JSON or TOML.
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -9,10 +9,10 @@ fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// For each pointer, the bytes of its value in a JSON text, with the key before it if it is a member; where there is no
-/// such value, those of the innermost array or object that would hold it. `None` if the text is not JSON.
+/// For each pointer, the byte range of its value in a JSON text, including the key if the value is a member. Without
+/// such a value, the range of the innermost array or object that would hold it. `None` if the text is not JSON.
 ///
-/// The text is scanned once, whatever the number of pointers; nothing deeper than they reach is remembered.
+/// The text is scanned once, regardless of the number of pointers. Nothing deeper than the pointers reach is stored.
 pub(super) fn in_json(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let mut wanted = Wanted::default();
     let ends: Vec<usize> = pointers.iter().map(|pointer| wanted.add(pointer)).collect();
@@ -36,7 +36,7 @@ struct Wanted {
 struct Node {
     parent: Option<usize>,
     children: FxHashMap<String, usize>,
-    /// Where the value stands.
+    /// Byte range of the value.
     range: Option<Range<usize>>,
 }
 
@@ -47,7 +47,7 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// The node of a pointer.
+    /// Adds a pointer and returns its node.
     fn add(&mut self, pointer: &str) -> usize {
         let mut node = 0;
         for token in tokens(pointer) {
@@ -62,15 +62,15 @@ impl Wanted {
     }
 }
 
-/// An array or object on the way to a pointer.
+/// An open array or object on the path of a pointer.
 struct Open {
     node: usize,
-    /// Where the value begins, or the key before it.
+    /// Offset of the value, or of the key before it.
     start: usize,
     is_array: bool,
-    /// Elements of an array before the present one.
+    /// Index of the current element of an array.
     index: usize,
-    /// The key of an object whose value comes next, and where it begins.
+    /// The key of the value that comes next in an object, and its offset.
     key: Option<(String, usize)>,
 }
 
@@ -79,7 +79,7 @@ struct Scan<'t> {
     offset: usize,
     wanted: Wanted,
     open: Vec<Open>,
-    /// Arrays and objects open inside one that no pointer leads into.
+    /// Number of open arrays and objects inside one that no pointer reaches.
     deeper: usize,
 }
 
@@ -102,7 +102,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The node of a value that begins here, if some pointer leads to it or into it; and where it begins, with its key.
+    /// The node and offset of a value that begins here, if a pointer reaches it or something in it. The offset includes
+    /// the key.
     fn value(&mut self) -> Option<(usize, usize)> {
         if self.deeper > 0 {
             return None;
@@ -118,7 +119,7 @@ impl Scan<'_> {
     }
 
     fn found(&mut self, node: usize, range: Range<usize>) {
-        // of a key that is there twice, readers take the last value
+        // of a duplicate key, JSON readers keep the last value
         self.wanted.nodes[node].range = Some(range);
     }
 
@@ -177,8 +178,8 @@ impl Scan<'_> {
     }
 }
 
-/// For each pointer, the bytes of its value in a TOML text, with the key before it if that is on the same line; where there
-/// is no such value, those of the innermost one that would hold it. `None` if the text is not TOML.
+/// For each pointer, the byte range of its value in a TOML text, including the key if that is on the same line. Without
+/// such a value, the range of the innermost value that would hold it. `None` if the text is not TOML.
 pub(super) fn in_toml(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -205,14 +206,14 @@ fn of_table(text: &str, root: &DeTable<'_>, pointer: &str) -> Option<Range<usize
                 value = inner;
                 range = value.span();
             }
-            // a pointer may lead on to what a scalar stands for, such as a name in a text of names
+            // a pointer may continue into the meaning of a scalar, such as a name in a text of names
             _ => break,
         }
     }
     Some(range)
 }
 
-/// A key with its value; the value alone if the key is on another line, as those of `[tables]` are.
+/// The range of a key and its value, or of the value alone if the key is on another line, as for `[tables]`.
 fn joined(text: &str, key: Range<usize>, value: Range<usize>) -> Range<usize> {
     match text.get(key.start..value.start) {
         Some(between) if !between.contains('\n') => key.start..value.end,

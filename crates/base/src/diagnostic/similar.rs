@@ -1,14 +1,15 @@
-//! Names that a misspelt name may have meant.
+//! Suggestions for misspelt names.
 
 use super::excerpt;
 
-/// How many names are compared, at most.
+/// Maximum number of names compared.
 const COMPARED: usize = 10_000;
-/// The longest name, in bytes, that is compared: the distance takes time and memory quadratic in it.
+/// Maximum length of a compared name, in bytes: the distance takes quadratic time and memory.
 const LONGEST: usize = 100;
 
-/// Up to three of `known` within a small edit distance (Damerau-Levenshtein, case-insensitive) of `name`, the
-/// nearest first: one edit for every three characters, three at most. Shorter names may differ in case only.
+/// Up to three of `known` within a small edit distance (Damerau-Levenshtein, case-insensitive) of `name`, nearest
+/// first. The distance is at most one edit per three characters, and at most three. Names of one or two characters may
+/// differ only in case.
 pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = name.chars().count();
     let most = (length / 3).min(3);
@@ -28,7 +29,7 @@ pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<
     near.into_iter().take(3).map(|(_, other)| other).collect()
 }
 
-/// The question that proposes the names near to `name`, or `otherwise` if there are none.
+/// A question that suggests the names nearest to `name`, or `otherwise` if there are none.
 pub fn did_you_mean<'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k str>,
@@ -39,8 +40,8 @@ pub fn did_you_mean<'k>(
     if names.is_empty() { otherwise.into() } else { format!("did you mean {}?", names.join(" or ")) }
 }
 
-/// The same for a field or a value that `serde` does not know, from its message: "unknown field `a`, expected one of `b`, `c`".
-/// Any other message gives `otherwise`.
+/// Like [`did_you_mean`], for a field or value unknown to `serde`, from its message: "unknown field `a`, expected one
+/// of `b`, `c`". Returns `otherwise` for any other message.
 pub fn did_you_mean_field(message: &str, otherwise: impl Into<String>) -> String {
     let is_unknown = ["unknown field `", "unknown variant `"].iter().any(|start| message.starts_with(start));
     let mut names = message.split('`').skip(1).step_by(2);

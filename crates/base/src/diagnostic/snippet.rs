@@ -1,20 +1,20 @@
-//! The line of a source text that a diagnostic points to, cut to what fits a terminal.
+//! The source line of a diagnostic, truncated to the width of a terminal.
 
 use std::fmt;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
-/// Terminal columns shown before the first marked character, at most.
+/// Maximum number of terminal columns before the first marked character.
 const BEFORE: usize = 48;
-/// Terminal columns shown from the first marked character on, at most.
+/// Maximum number of terminal columns from the first marked character on.
 const AFTER: usize = 60;
-/// Characters shown before or after, at most: those of width 0 take no columns.
+/// Maximum number of characters on each side: characters of width 0 take no columns.
 const CHARACTERS: usize = 120;
-/// Columns that a tab takes.
+/// What a tab is replaced by.
 const TAB: &str = "    ";
 
-/// One line of a source text, with the characters marked that a diagnostic is about. It has at most some hundred
-/// characters of the line, however long that is.
+/// A line of a source text with the characters of a diagnostic marked. It holds at most some hundred characters of the
+/// line, however long the line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Snippet {
@@ -27,7 +27,7 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    /// The line of `text` in which the bytes of `range` begin. What of the range lies on other lines is not marked.
+    /// The line of `text` in which the byte `range` begins. The rest of the range on other lines is not marked.
     pub(super) fn new(text: &str, range: Range<usize>, rendered: bool) -> Snippet {
         let start = text.floor_char_boundary(range.start.min(text.len()));
         let head = text.get(..start).unwrap_or("");
@@ -53,18 +53,18 @@ impl Snippet {
         self.column
     }
 
-    /// What is shown of the line: tabs as four spaces, characters that cannot be seen as U+FFFD, `…` where it is cut.
+    /// The shown part of the line: tabs as four spaces, invisible characters as U+FFFD, `…` where it is truncated.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the line is one of the text that a template rendered, and is not in the file as it stands there.
+    /// Whether the line belongs to the text rendered from a template, and is not in the template file as shown.
     pub fn is_rendered(&self) -> bool {
         self.rendered
     }
 }
 
-/// The line under its number, and carets under the marked characters.
+/// Writes the line with its number, and carets under the marked characters.
 impl fmt::Display for Snippet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.line.to_string();
@@ -74,11 +74,11 @@ impl fmt::Display for Snippet {
     }
 }
 
-/// A character as it is shown, and the columns it takes.
+/// The text shown for a character, and its width in columns.
 fn show(c: char) -> (String, usize) {
     match c {
         '\t' => (TAB.to_owned(), TAB.len()),
-        // marks of direction would move the carets away from what they mark
+        // directional marks would shift the carets
         '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => {
             ("\u{FFFD}".to_owned(), 1)
         }
@@ -87,7 +87,7 @@ fn show(c: char) -> (String, usize) {
     }
 }
 
-/// The end of what stands before the marked characters, and the columns it takes.
+/// The shown end of the text before the marked characters, and its width in columns.
 fn tail(text: &str) -> (String, usize) {
     let (mut shown, mut columns) = (Vec::new(), 0);
     for (count, c) in text.chars().rev().enumerate() {
@@ -104,7 +104,7 @@ fn tail(text: &str) -> (String, usize) {
     (shown.concat(), columns)
 }
 
-/// The beginning of what stands from the marked characters on, and the columns of its first `marked` bytes.
+/// The shown beginning of the text from the marked characters on, and the width in columns of its first `marked` bytes.
 fn front(text: &str, marked: usize) -> (String, usize) {
     let (mut shown, mut columns, mut under) = (String::new(), 0, 0);
     for (count, (offset, c)) in text.char_indices().enumerate() {

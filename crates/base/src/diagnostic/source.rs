@@ -4,10 +4,10 @@ use super::snippet::Snippet;
 use super::{Diagnostic, Place, pointers};
 use std::ops::Range;
 
-/// Diagnostics of one source that are given its line, at most: finding a line takes one pass over the text.
+/// Maximum number of diagnostics of one source that get their line: finding a line takes a pass over the text.
 const LOCATED: usize = 100;
 
-/// The notation of a source text: how JSON Pointers and names of rules are found in it.
+/// The notation of a source text: how JSON Pointers and rule names are located in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notation {
@@ -31,20 +31,20 @@ pub struct Source<'t> {
 }
 
 impl<'t> Source<'t> {
-    /// The source of this text.
+    /// A source of this text, which was not rendered from a template.
     pub fn new(text: &'t str, notation: Notation) -> Source<'t> {
         Source { text, notation, template: None }
     }
 
-    /// Says that the text was rendered from `template`. A line that is in both just once is given as the template's;
-    /// another [is marked as rendered](Snippet::is_rendered).
+    /// Marks the text as rendered from `template`. A line that occurs exactly once in both texts is shown as the
+    /// template's; any other line [is marked as rendered](Snippet::is_rendered).
     pub fn rendered_from(mut self, template: &'t str) -> Source<'t> {
         self.template = Some(template);
         self
     }
 
     /// Gives each diagnostic that has a place in the text, and no line yet, the line and column of that place and an
-    /// excerpt of the line. After the first 100 the others keep their place alone.
+    /// excerpt of the line. At most 100 diagnostics get a line; the others keep only their place.
     pub fn locate<'d>(&self, diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>) {
         let mut open: Vec<&mut Diagnostic> =
             diagnostics.into_iter().filter(|diagnostic| diagnostic.snippet.is_none()).take(LOCATED).collect();
@@ -68,7 +68,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The same for a notation that is not read here: `find` gives the line and column that a pointer leads to.
+    /// Like [`locate`](Source::locate), for notations that are not parsed here: `find` returns the line and column of a
+    /// pointer.
     pub fn locate_with<'d>(
         &self,
         diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>,
@@ -85,7 +86,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The place as a pointer into this document.
+    /// The place as a pointer into this document, if it is one.
     fn pointer<'p>(&self, place: &'p Place) -> Option<&'p str> {
         match (self.notation, place) {
             (Notation::Json | Notation::Toml, Place::Pointer(pointer))
@@ -93,7 +94,7 @@ impl<'t> Source<'t> {
             {
                 Some(pointer)
             }
-            // the rules of a schema are named by pointers as URI fragments
+            // rules of a schema are named by pointers as URI fragments
             (Notation::Json, Place::Rule(name)) => {
                 name.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
             }
@@ -101,7 +102,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The bytes of a place that is no pointer.
+    /// The byte range of a place that is not a pointer.
     fn range(&self, place: &Place) -> Option<Range<usize>> {
         match place {
             Place::LineColumn { line, column } => Some(self.word(offset(self.text, *line, *column)?)),
@@ -118,7 +119,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The word or the text in quotes that begins at a byte, or the one character there.
+    /// The word or quoted text that begins at a byte, or the single character there.
     fn word(&self, start: usize) -> Range<usize> {
         let rest = self.text.get(start..).unwrap_or("");
         if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\''))
@@ -142,8 +143,8 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The byte at a line and column, both counted from 1, the column in characters; an end past that of the line is the
-/// line's end.
+/// The byte offset of a line and column, both counted from 1, the column in characters. A column past the end of the
+/// line gives the line's end.
 fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
     let mut start = 0;
     for _ in 1..line {
@@ -154,7 +155,7 @@ fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
     Some(start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(offset, _)| offset))
 }
 
-/// The name of a GBNF rule where the rule is defined.
+/// The byte range of the name of a GBNF rule in its definition.
 fn rule(text: &str, name: &str) -> Option<Range<usize>> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -168,7 +169,7 @@ fn rule(text: &str, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The range of the template that has the line of `range` as it is, if each text has that line once.
+/// The range of the template with the same line as `range`, if that line occurs exactly once in both texts.
 fn in_template(text: &str, template: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start = text.get(..range.start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let wanted = text.get(start..)?.lines().next()?;

@@ -1,11 +1,11 @@
-//! Opening files, by one of two rules. No other module opens a file that it reads.
+//! Opens files under one of two rules. No other module opens a file for reading.
 //!
-//! - A path that the caller gives ([`read`], [`open`], [`open_to_resume`]) may be a link. A pipe is read up to a deadline; folders,
-//!   devices and sockets are refused.
-//! - A name in a document or in a model's folder ([`find`], [`read_within`]) must lead to a regular file within a root, after all
-//!   links are resolved.
+//! - A path given by the caller ([`read`], [`open`], [`open_to_resume`]) may be a link. Pipes are read up to a
+//!   deadline; folders, devices and sockets are refused.
+//! - A name in a document or in a model's folder ([`find`], [`read_within`]) must resolve, links included, to a regular
+//!   file within a root.
 //!
-//! In both cases a bound on bytes holds while the file is read, whatever length the file claims.
+//! Both enforce a bound on bytes while reading, whatever length the file claims.
 
 mod errors;
 
@@ -20,17 +20,17 @@ use std::time::{Duration, Instant};
 
 pub use errors::no_file;
 
-/// How long reading a pipe may take, opening included: opening waits for a writer.
+/// Maximum time to read a pipe, including opening it, which waits for a writer.
 const PIPE_DEADLINE: Duration = Duration::from_secs(30);
 
-/// Bytes of a pipe that are handed over together.
+/// Maximum size in bytes of a piece sent from the reading thread.
 const PIECE: usize = 1 << 16;
 
-/// Reads a whole file that the caller names: a regular file, or a pipe.
+/// Reads a whole file named by the caller: a regular file, or a pipe.
 ///
 /// # Errors
-/// The file cannot be read or is neither; the pipe is not closed in time; `too_large` of the file's length if it has more than
-/// `most` bytes.
+/// The file cannot be read or is neither; the pipe is not closed in time; `too_large` of the file's length if it
+/// exceeds `most` bytes.
 pub fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Result<Vec<u8>> {
     let bytes = match is_pipe(metadata(path)?.file_type()) {
         true => read_pipe(path, most, pipe_deadline())?,
@@ -42,26 +42,26 @@ pub fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Resul
             read_file(file, path, len as usize, most)?
         }
     };
-    // a file may grow, and one of `/proc` says that it is empty
+    // a file may grow, and files of `/proc` claim length 0
     if bytes.len() > most { Err(too_large(bytes.len() as u64)) } else { Ok(bytes) }
 }
 
-/// Opens a regular file that the caller names, and returns its length.
+/// Opens a regular file named by the caller, and returns it with its length in bytes.
 ///
 /// # Errors
 /// The file cannot be opened or is not a regular file.
 pub fn open(path: &Path) -> Result<(File, u64)> {
-    // asked before the file is opened: opening a pipe waits for a writer
+    // checked before opening, since opening a pipe waits for a writer
     check_regular(path, &metadata(path)?)?;
     let io = |cause: std::io::Error| Error::io(path, &cause);
     let file = File::open(path).map_err(io)?;
-    // another file may have the name by now
+    // checked again, since another file may have the name by now
     let metadata = file.metadata().map_err(io)?;
     check_regular(path, &metadata)?;
     Ok((file, metadata.len()))
 }
 
-/// Opens a regular file that the caller names for reading and writing, and creates it if it is missing.
+/// Opens a regular file named by the caller for reading and writing, creating it if it is missing.
 ///
 /// # Errors
 /// The file cannot be opened or created, or is not a regular file.
@@ -75,7 +75,7 @@ pub fn open_to_resume(path: &Path) -> Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)
 }
 
-/// The rest of a file from its current position on, at most one byte more than `most`.
+/// Reads the rest of a file from its current position, at most `most + 1` bytes.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -83,15 +83,15 @@ pub fn read_rest(file: &File, path: &Path, most: usize) -> Result<Vec<u8>> {
     read_file(file, path, 0, most)
 }
 
-/// Finds the regular file `name` of `folder`, with its links resolved. `None` if there is no such file.
+/// Finds the regular file `name` of `folder` and resolves its links. `None` if there is no such file.
 ///
 /// # Errors
-/// The file is not a regular file or cannot be reached; it is outside of `root`, a path without links.
+/// The file is not a regular file or cannot be reached; it is outside `root`, which must be a path without links.
 pub fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join(name);
     let real = match path.canonicalize() {
         Ok(real) => real,
-        // a link to nothing is no missing file
+        // a dangling link is an error, not a missing file
         Err(cause) if cause.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => {
             return Ok(None);
         }
@@ -105,10 +105,10 @@ pub fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<PathBuf>> 
     Ok(Some(real))
 }
 
-/// Reads the file that [`find`] finds. `None` if there is no such file.
+/// Reads the file found by [`find`]. `None` if there is no such file.
 ///
 /// # Errors
-/// Those of [`find`]; the file cannot be read; `too_large` if it has more than `most` bytes.
+/// Those of [`find`]; the file cannot be read; `too_large` if it exceeds `most` bytes.
 pub fn read_within(
     folder: &Path,
     name: &Path,
@@ -122,7 +122,7 @@ pub fn read_within(
     }
 }
 
-/// A folder with its links resolved; the current one if the path is empty, as the parent of a bare file name is.
+/// Resolves the links of a folder. An empty path, such as the parent of a bare file name, is the current folder.
 ///
 /// # Errors
 /// There is no such folder.
@@ -156,7 +156,7 @@ fn read_file(file: impl Read, path: &Path, expected: usize, most: usize) -> Resu
 }
 
 fn pipe_deadline() -> Duration {
-    // tests of the program do not wait that long
+    // tests of the program use a shorter deadline
     #[cfg(feature = "testing")]
     if let Some(milliseconds) =
         std::env::var("GRAMMATA_PIPE_DEADLINE").ok().and_then(|text| text.parse().ok())
@@ -166,7 +166,8 @@ fn pipe_deadline() -> Duration {
     PIPE_DEADLINE
 }
 
-/// Reads a pipe until it is closed, or has had more than `most` bytes. A thread opens and reads it, since both may wait.
+/// Reads a pipe until it is closed or has sent more than `most` bytes. A thread opens and reads it, since both may
+/// block.
 fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
     let end = Instant::now() + deadline;
     let (sender, pieces) = sync_channel::<std::io::Result<Vec<u8>>>(1);
@@ -181,7 +182,7 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
         if is_over.load(Ordering::Acquire) {
             return;
         }
-        // nobody receives after the deadline
+        // sending fails after the deadline, when nobody receives
         let last = loop {
             let mut piece = vec![0; PIECE];
             let read = file.read(&mut piece).map(|len| piece.truncate(len));
@@ -192,7 +193,7 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
                 return;
             }
         };
-        // the next writer must not find this reader
+        // closed before the last message, so that the next writer does not find this reader
         drop(file);
         drop(sender.send(last.map(|()| Vec::new())));
     };
@@ -209,7 +210,7 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
                 bytes.extend_from_slice(&piece);
             }
             Err(RecvTimeoutError::Timeout) => {
-                // a thread that waits for a writer finds one, and ends without reading what is not for it
+                // unblocks a thread that waits for a writer; it then ends without reading data meant for others
                 over.store(true, Ordering::Release);
                 drop(OpenOptions::new().read(true).write(true).open(path));
                 return Err(errors::slow_pipe(path, deadline, bytes.len()));
@@ -246,7 +247,7 @@ mod tests {
             let path = path.clone();
             std::thread::spawn(move || {
                 let mut file = OpenOptions::new().write(true).open(path).unwrap();
-                // whoever reads may have enough
+                // the reader may stop early
                 pieces.into_iter().for_each(|piece| drop(file.write_all(piece)));
             })
         };
@@ -260,7 +261,7 @@ mod tests {
         let writer = write(vec![&[7; 300_000]; 20]);
         assert_eq!(read(&path, 10, too_large).unwrap_err().code(), "limit/exceeded");
         writer.join().unwrap();
-        // one that nobody writes to, and one that is kept open
+        // a pipe without a writer, and a pipe that is kept open
         let start = Instant::now();
         let short = Duration::from_millis(50);
         let error = read_pipe(&path, 10, short).unwrap_err();

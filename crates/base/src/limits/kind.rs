@@ -1,6 +1,7 @@
-//! Which cap: the fields of [`Limits`](super::Limits) as values.
+//! Names of limits: the fields of [`Limits`](super::Limits) as values.
 
-/// Hands `$rows` the name of each cap as a value and as a field of [`Limits`](super::Limits), in the order of the fields.
+/// Invokes `$rows` with the name of each limit as a variant and as a field of [`Limits`](super::Limits), in the order
+/// of the fields.
 macro_rules! each_limit {
     ($rows:ident) => {
         $rows! {
@@ -38,7 +39,7 @@ macro_rules! each_limit {
 
 macro_rules! kinds {
     ($($kind:ident $field:ident,)*) => {
-        /// A cap of [`Limits`](crate::Limits).
+        /// A limit of [`Limits`](crate::Limits).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
         #[non_exhaustive]
@@ -50,10 +51,10 @@ macro_rules! kinds {
         }
 
         impl LimitKind {
-            /// All of them, in the order of the fields.
+            /// All limits, in the order of the fields.
             pub const ALL: &'static [LimitKind] = &[$(LimitKind::$kind),*];
 
-            /// The name of the field.
+            /// The name of the limit's field.
             pub fn name(self) -> &'static str {
                 match self {
                     $(LimitKind::$kind => stringify!($field),)*
