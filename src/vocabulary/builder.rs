@@ -1,4 +1,4 @@
-//! The builder: the one way to make a vocabulary, with every check.
+//! The vocabulary builder, the only way to make a vocabulary; it makes all checks.
 
 use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, trie};
 use crate::error::{Error, Result};
@@ -6,10 +6,11 @@ use crate::limits::{LimitKind, Limits};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Collects tokens, special tokens, end-of-sequence ids and the width, and makes a [`Vocabulary`] of them.
+/// Collects tokens, special tokens, end-of-sequence ids and the width, and builds a [`Vocabulary`].
 ///
-/// Tokens get the ids 0, 1, 2 and so on in the order they are pushed; an empty one is an id without bytes.
-/// What breaks a limit is not stored, and [`build`](VocabularyBuilder::build) reports the first such thing.
+/// Tokens get the ids 0, 1, 2 and so on in the order they are pushed; an empty token is an id without bytes. A token
+/// that exceeds a limit is not stored, nor is any later one; [`build`](VocabularyBuilder::build) returns the first such
+/// error.
 #[derive(Clone, Debug)]
 pub struct VocabularyBuilder {
     limits: Limits,
@@ -28,8 +29,8 @@ impl Default for VocabularyBuilder {
 }
 
 impl VocabularyBuilder {
-    /// A builder without tokens that keeps to `limits`: `vocabulary_tokens` also caps the width,
-    /// `tokenizer_bytes` the sum of all tokens' bytes.
+    /// An empty builder with these limits: `vocabulary_tokens` also bounds the width, `tokenizer_bytes` the total bytes
+    /// of all tokens.
     pub fn new(limits: &Limits) -> VocabularyBuilder {
         VocabularyBuilder {
             limits: limits.clone(),
@@ -42,7 +43,7 @@ impl VocabularyBuilder {
         }
     }
 
-    /// A builder with the default limits and these tokens, with ids from 0.
+    /// A builder with the default limits that contains these tokens, with ids from 0.
     pub fn from_tokens<I>(tokens: I) -> VocabularyBuilder
     where
         I: IntoIterator,
@@ -68,7 +69,7 @@ impl VocabularyBuilder {
         }
     }
 
-    /// The offset where `bytes` would end.
+    /// The offset in the arena at which `bytes` would end, or the error of a limit.
     fn check_push(&self, bytes: &[u8]) -> Result<u32> {
         let limits = &self.limits;
         if bytes.len() > limits.token_bytes {
@@ -93,13 +94,13 @@ impl VocabularyBuilder {
         }
     }
 
-    /// The number of tokens so far: the id of the next one.
+    /// The number of tokens so far, which is the id of the next one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether something broke a limit, so that to push more is in vain.
+    /// Whether a limit was exceeded, so that further tokens are ignored.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
@@ -110,35 +111,39 @@ impl VocabularyBuilder {
         self
     }
 
-    /// Adds end-of-sequence ids. An id that is not special yet becomes so, under the name that its bytes
-    /// spell, or `<|ID|>` if they are empty or not UTF-8.
+    /// Adds end-of-sequence ids. An id that is not special becomes special, with its bytes as its name, or `<|ID|>` if
+    /// they are empty, not UTF-8 or already a name.
     pub fn eos(mut self, ids: impl IntoIterator<Item = TokenId>) -> VocabularyBuilder {
         self.eos.extend(ids);
         self
     }
 
-    /// Adds the special tokens whose names are known to end a sequence (in any model family) as
-    /// end-of-sequence ids.
+    /// Adds the special tokens with names from [`EOS_NAMES`](super::EOS_NAMES) as end-of-sequence ids, in place of
+    /// those added so far.
+    ///
+    /// # Errors
+    /// `vocabulary/no-eos` if there is none and nothing else is wrong.
     pub(crate) fn eos_by_name(mut self) -> Result<VocabularyBuilder> {
         let known = self.specials.iter().filter(|(_, name)| super::eos::EOS_NAMES.contains(&name.as_str()));
         self.eos = known.map(|(id, _)| *id).collect();
-        // what broke a limit, or that there are no tokens at all, says more; `build` reports it
+        // an exceeded limit, or the lack of any tokens, is the better error; `build` reports it
         let whole = self.failure.is_none() && !self.arena.is_empty();
         if self.eos.is_empty() && whole { Err(errors::no_eos()) } else { Ok(self) }
     }
 
-    /// The length of the model's logits, in tokens. Default: just enough for all tokens and special ones.
+    /// Sets the length of the model's logits, in tokens. Default: just enough for all tokens and special tokens.
     pub fn width(mut self, width: usize) -> VocabularyBuilder {
         self.width = Some(width);
         self
     }
 
-    /// Checks everything, and builds the token trie.
+    /// Checks everything, and builds the vocabulary with its token trie.
     ///
     /// # Errors
     ///
-    /// A limit was exceeded, `trie_bytes` among them; there are no tokens; the width is less than the number of tokens; a special
-    /// or end-of-sequence id lies outside the width; two special tokens share a name or an id.
+    /// A limit is exceeded (`trie_bytes` included); there are no tokens; the width is less than the number of tokens; a
+    /// special or end-of-sequence id is outside the width; a special token has an empty name; two special tokens share
+    /// a name or an id.
     pub fn build(self) -> Result<Vocabulary> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -189,7 +194,7 @@ impl VocabularyBuilder {
         Ok(())
     }
 
-    /// The special tokens by id, with those that are special only because they end a sequence.
+    /// All special tokens by id, including those that are special only because they end a sequence.
     fn all_specials(&self, width: usize) -> Result<BTreeMap<TokenId, String>> {
         let mut by_id: BTreeMap<TokenId, String> = BTreeMap::new();
         let mut by_name: BTreeMap<&str, TokenId> = BTreeMap::new();
@@ -220,7 +225,7 @@ impl VocabularyBuilder {
         Ok(by_id)
     }
 
-    /// The bytes of a token so far, if they are text.
+    /// The bytes of an already pushed token, if they are non-empty UTF-8.
     fn text(&self, id: TokenId) -> Option<&str> {
         let start = *self.offsets.get(id.index())? as usize;
         let end = *self.offsets.get(id.index() + 1)? as usize;
@@ -228,13 +233,13 @@ impl VocabularyBuilder {
     }
 }
 
-/// Refuses tokens whose trie would exceed `trie_bytes`, before it is made.
+/// Fails if the trie of the tokens would exceed `trie_bytes`; called before the trie is built.
 fn check_trie(arena: &[u8], offsets: &[u32], order: &[u32], limits: &Limits) -> Result<()> {
     let nodes = trie::count_nodes(arena, offsets, order);
     trie::check_nodes(nodes, nodes, limits)
 }
 
-/// The arena and its offsets with the special tokens' bytes left out.
+/// A copy of the arena and its offsets without the bytes of special tokens.
 fn without_bytes(arena: &[u8], offsets: &[u32], specials: &BTreeMap<TokenId, String>) -> (Vec<u8>, Vec<u32>) {
     let mut kept = Vec::with_capacity(arena.len());
     let mut kept_offsets = Vec::with_capacity(offsets.len());

@@ -1,11 +1,11 @@
-//! Names by which end-of-sequence tokens are known.
+//! Well-known names of end-of-sequence tokens.
 
-/// The names of special tokens that end a sequence.
+/// Names of special tokens that end a sequence.
 ///
-/// Tokenizer files do not say which tokens end a sequence; that stands in a model's generation settings.
-/// Where the caller does not say, every special token with one of the names below counts as one. The
-/// list holds names that end a sequence in every model family that uses them. `<|end|>` is left out: it
-/// ends a turn in one family and only a part of a turn in another.
+/// Tokenizer files do not say which tokens end a sequence; a model's generation settings do. If the caller does not
+/// give end-of-sequence ids, every special token with one of these names is used. The list contains names that end a
+/// sequence in every model family that uses them. It omits `<|end|>`, which ends a turn in one family and only a part
+/// of a turn in another.
 pub const EOS_NAMES: &[&str] = &[
     "</s>",                  // Llama 1 and 2, Mistral, T5
     "<eos>",                 // Gemma

@@ -1,4 +1,4 @@
-//! The errors of this room.
+//! Errors of vocabularies and tokenizer files.
 
 use super::TokenId;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt, excerpt_bytes};
@@ -72,7 +72,7 @@ pub(crate) fn no_eos() -> Error {
 
 pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
     let text = cause.to_string();
-    // serde_json adds the place to its message; here the place has a field of its own
+    // the diagnostic has its own field for the place that serde_json appends to its message
     let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
     let (what, help) = if cause.is_eof() {
         ("the tokenizer file ends too early", "the file is cut off: fetch or copy it again")
@@ -90,7 +90,7 @@ pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
     )
 }
 
-/// serde_json counts columns in bytes; places count them in characters.
+/// The place of a serde_json error. serde_json counts columns in bytes, places in characters.
 fn json_place(content: &[u8], line: usize, column: usize) -> Place {
     if line == 0 {
         return Place::Whole;
@@ -181,7 +181,7 @@ pub(crate) fn tiktoken_line(line: usize, column: usize, found: &[u8], what: &'st
     )
 }
 
-/// `added` are the added tokens that the file has.
+/// No added token has the name `name`; `added` are those of the file.
 pub(crate) fn no_added_token<'a>(name: &str, added: impl IntoIterator<Item = &'a str>) -> Error {
     let mut names: Vec<&str> = added.into_iter().collect();
     names.sort_unstable();

@@ -8,20 +8,19 @@
 //!   bytes;
 //! - the number of end-of-sequence ids, then these ids in rising order.
 //!
-//! Nothing else enters, so two vocabularies that differ only in where the tokenizer's ids end and the
-//! padding begins are equal.
+//! Vocabularies that differ only in where the tokenizer's ids end and the padding begins are therefore equal.
 
 use super::{TokenId, Vocabulary};
 use sha2::{Digest, Sha256};
 
 const LABEL: &[u8; 22] = b"grammata vocabulary 1\0";
 
-/// Hashes everything but the field `fingerprint` itself. The width and the end-of-sequence ids may be other ones than the vocabulary's.
+/// Hashes all fields except `fingerprint`, with the given width and end-of-sequence ids instead of the vocabulary's.
 pub(super) fn fingerprint(vocabulary: &Vocabulary, width: usize, eos: &[TokenId]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(LABEL);
     hasher.update((width as u32).to_le_bytes());
-    // one `update` for a few thousand tokens is several times faster than three for each
+    // one `update` for a few thousand tokens is several times faster than three per token
     let mut buffer = Vec::with_capacity(1 << 16);
     for id in (0..width as u32).map(TokenId::new) {
         let (tag, content) = match (vocabulary.bytes(id), vocabulary.special(id)) {

@@ -1,9 +1,9 @@
-//! The vocabulary: token id -> byte string, special tokens, end-of-sequence ids, and the token trie.
+//! Vocabularies: token ids and their byte strings, special tokens, end-of-sequence ids, and the token trie.
 //!
-//! A mask allows or forbids *tokens*, an automaton runs over *bytes*; this room is where the two meet. It
-//! knows nothing of grammars.
+//! A mask allows or forbids *tokens*, and an automaton reads *bytes*; this room connects the two. It knows nothing
+//! about grammars.
 //!
-//! - [`Vocabulary`] holds the tokens; [`VocabularyBuilder`] is its only constructor, and checks it.
+//! - [`Vocabulary`] holds the tokens. [`VocabularyBuilder`] is its only constructor and checks it.
 //! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, tiktoken rank files and plain
 //!   lists; see [`load`].
 //! - [`TokenTrie`] is the prefix tree of all tokens' bytes; a vocabulary owns its own.
@@ -52,7 +52,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use std::fmt;
 
-/// The tokens of one tokenizer, as one model uses them. Immutable; share it behind an `Arc`.
+/// The tokens of one tokenizer, as one model uses them. It is immutable; share it in an `Arc`.
 #[derive(Clone)]
 pub struct Vocabulary {
     /// All tokens' bytes, in the order of their ids.
@@ -71,7 +71,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The bytes of an ordinary token; `None` for special tokens, padding, and ids past the width.
+    /// The bytes of an ordinary token; `None` for special tokens, padding, and ids beyond the width.
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {
         let start = *self.offsets.get(id.index())? as usize;
         let end = *self.offsets.get(id.index() + 1)? as usize;
@@ -84,7 +84,7 @@ impl Vocabulary {
         self.specials.get(at).map(|entry| &*entry.1)
     }
 
-    /// The id of the special token named `name`.
+    /// The id of the special token named `name`; `None` if there is none.
     pub fn special_id(&self, name: &str) -> Option<TokenId> {
         self.specials.iter().find(|entry| &*entry.1 == name).map(|entry| entry.0)
     }
@@ -135,19 +135,19 @@ impl Vocabulary {
         &self.trie
     }
 
-    /// SHA-256 over everything a mask depends on: the width, each id's bytes or name, and the
-    /// end-of-sequence ids. Equal vocabularies have equal fingerprints on every machine and in every
-    /// version of this crate that writes the same serialisation version.
+    /// SHA-256 over everything that a mask depends on: the width, each id's bytes or name, and the end-of-sequence ids.
+    /// Equal vocabularies have equal fingerprints on every machine and in every version of this crate with the same
+    /// serialisation version.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
 
-    /// The fingerprint of the same tokens with another width and other end-of-sequence ids, which are sorted.
+    /// The fingerprint of the same tokens with another width and other end-of-sequence ids; `eos` must be sorted.
     pub(crate) fn fingerprint_with(&self, width: usize, eos: &[TokenId]) -> [u8; 32] {
         fingerprint::fingerprint(self, width, eos)
     }
 
-    /// The same tokens with other end-of-sequence ids. Those that ended a sequence so far stay special.
+    /// The same tokens with other end-of-sequence ids. Previous end-of-sequence tokens stay special.
     ///
     /// # Errors
     /// Those of [`VocabularyBuilder::build`].
@@ -164,8 +164,8 @@ impl Vocabulary {
         builder.eos(eos).width(self.width).build()
     }
 
-    /// For each byte value, whether no token is that byte alone. Text with such bytes can be made only
-    /// by longer tokens, if at all; the tokenizer itself may drop such bytes when it encodes.
+    /// For each byte value, whether no token is exactly that byte. Only longer tokens, if any, can produce text with
+    /// such bytes; the tokenizer itself may drop them when it encodes.
     pub fn missing_bytes(&self) -> [bool; 256] {
         std::array::from_fn(|byte| {
             let node = self.trie.child(self.trie.root(), byte as u8);
@@ -173,7 +173,7 @@ impl Vocabulary {
         })
     }
 
-    /// The ordinary tokens that have these bytes.
+    /// The ordinary tokens with exactly these bytes.
     pub(crate) fn spelled(&self, bytes: &[u8]) -> &[TokenId] {
         let mut node = self.trie.root();
         for &byte in bytes {
@@ -185,11 +185,11 @@ impl Vocabulary {
         self.trie.tokens(node)
     }
 
-    /// Splits `bytes` into tokens by taking the longest one at each place, the lowest id among equal
-    /// ones. `None` where no token fits; if each single byte has a token of its own, that cannot be.
+    /// Splits `bytes` into tokens, taking the longest token at each place and the lowest id among equal tokens. `None`
+    /// if no token fits somewhere; that cannot happen if every single byte is a token.
     ///
-    /// This is not the tokenizer's own encoding (that needs its merges and its pre-tokenizer), but its
-    /// tokens' bytes are always `bytes`.
+    /// This is not the tokenizer's own encoding (which needs its merges and pre-tokenizer), but the tokens' bytes are
+    /// always `bytes`.
     pub fn encode_greedy(&self, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let mut tokens = Vec::with_capacity(bytes.len() / 4 + 1);
         let mut rest = bytes;
@@ -201,7 +201,7 @@ impl Vocabulary {
         Some(tokens)
     }
 
-    /// Memory held, in bytes, with the trie.
+    /// Memory held, in bytes, including the trie.
     pub fn memory_usage(&self) -> usize {
         let names: usize = self.specials.iter().map(|entry| size_of_val(entry) + entry.1.len()).sum();
         size_of::<Self>()

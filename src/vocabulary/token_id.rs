@@ -9,7 +9,7 @@ use std::fmt;
 pub struct TokenId(u32);
 
 impl TokenId {
-    /// The token with this id. Whether a vocabulary has it is for [`Vocabulary`](super::Vocabulary) to say.
+    /// The token with this id, which need not be in a [`Vocabulary`](super::Vocabulary).
     pub const fn new(id: u32) -> TokenId {
         TokenId(id)
     }

@@ -1,11 +1,10 @@
 //! The token trie: the prefix tree of all tokens' bytes, flat in memory.
 //!
-//! Nodes are numbered in depth-first preorder; the root is node 0. So a subtree is the range
-//! `node..subtree_end(node)`: a walk needs no recursion, and to skip a subtree is to jump to its end. Tokens
-//! are stored in the same order, so that the tokens in a subtree are one slice as well. Of a node's children
-//! the leaves come first, which are a third of all nodes: they lie side by side, and a walk takes them in one
-//! go. For each node its children are also listed by byte, for look-ups: a walk may go from an automaton's few
-//! allowed bytes to the children, not from all children to the automaton.
+//! Nodes are numbered in depth-first preorder; the root is node 0. So a subtree is the range `node..subtree_end(node)`:
+//! a walk needs no recursion, and skips a subtree by jumping to its end. Tokens are stored in the same order, so the
+//! tokens of a subtree are one slice. Among a node's children the leaves, a third of all nodes, come first: they are
+//! contiguous, and a walk processes them together. Each node also has a list of its children by byte, for lookups from
+//! an automaton's few allowed bytes.
 
 mod flat;
 
@@ -13,28 +12,29 @@ use super::{TokenId, Vocabulary};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 
-/// No node: an entry of the root's table for a byte with which no token begins.
+/// Marks an absent node or token: a byte with which no token begins, or a node at which no token ends.
 const NONE: u32 = u32::MAX;
 
-/// The prefix tree of a vocabulary's tokens. Node ids are those that the methods hand out, from 0 to
-/// [`node_count`](TokenTrie::node_count); other ids make the methods panic.
+/// The prefix tree of a vocabulary's tokens. Valid node ids are those returned by its methods, from 0 to
+/// [`node_count`](TokenTrie::node_count) exclusive; other ids make the methods panic.
 #[derive(Clone)]
 pub struct TokenTrie {
     nodes: Box<[Node]>,
     /// `token_starts[n]..token_starts[n + 1]` are the tokens that end at node `n`.
     token_starts: Box<[u32]>,
     tokens: Box<[TokenId]>,
-    /// `steps[child_starts[n]..child_starts[n + 1]]` are the children of node `n`, with what a walk asks of each.
+    /// `steps[child_starts[n]..child_starts[n + 1]]` are the children of node `n`, sorted by byte.
     child_starts: Box<[u32]>,
     steps: Box<[ChildStep]>,
     /// The root's child by byte, or [`NONE`].
     first: Box<[u32; 256]>,
 }
 
-/// Bytes that a node takes up, with its children's entries and a token.
+/// Bytes of memory per node, including the entries of its children and a token.
 const NODE_BYTES: usize = 39;
 
-/// Refuses tries of some nodes if they would exceed `trie_bytes`; `prefixes` is how many different prefixes tokens have.
+/// Fails if tries with this number of nodes would exceed `trie_bytes`. `prefixes` is the number of distinct prefixes of
+/// tokens, for the message.
 ///
 /// # Errors
 /// The limit `trie_bytes`.
@@ -48,31 +48,31 @@ pub(crate) fn check_nodes(nodes: usize, prefixes: usize, limits: &Limits) -> Res
     }
 }
 
-/// A node, in preorder: all that a walk straight through memory asks for.
+/// A node, in preorder: everything that a sequential walk reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
     pub(crate) token: u32,
     /// The first node after its subtree.
     pub(crate) end: u32,
-    /// How many bytes lead to it; [`Node::DEEP`] stands for more as well.
+    /// The number of bytes from the root; [`Node::DEEP`] also represents larger depths.
     pub(crate) depth: u16,
     pub(crate) byte: u8,
-    /// The next this many nodes are its children and leaves, each with one token.
+    /// The number of nodes after this one that are its children and leaves with one token each; at most 255.
     leaves: u8,
 }
 
 impl Node {
-    /// Deeper nodes are not distinguished by their depth.
+    /// The largest depth stored; deeper nodes have it, too.
     pub(crate) const DEEP: u16 = u16::MAX;
 
-    /// Whether there are [leaves](TokenTrie::leaves) right after it.
+    /// Whether [leaves](TokenTrie::leaves) directly follow the node.
     #[inline]
     pub(crate) fn has_leaves(&self) -> bool {
         self.leaves > 0
     }
 }
 
-/// A child as a walk meets it.
+/// A child of a node, with everything that a walk by children reads.
 #[derive(Clone, Copy)]
 pub(crate) struct ChildStep {
     pub(crate) node: u32,
@@ -81,7 +81,7 @@ pub(crate) struct ChildStep {
     pub(crate) is_leaf: bool,
 }
 
-/// In place of a token: the node has several.
+/// Replaces a token id if the node has several.
 const SEVERAL: u32 = u32::MAX - 1;
 
 impl ChildStep {
@@ -100,17 +100,17 @@ pub(crate) enum EndingTokens<'t> {
 }
 
 impl TokenTrie {
-    /// The trie of a vocabulary's ordinary tokens. [`Vocabulary::trie`] has it already.
+    /// Builds the trie of a vocabulary's ordinary tokens. [`Vocabulary::trie`] already has it.
     pub fn new(vocabulary: &Vocabulary) -> TokenTrie {
         TokenTrie::from_arena(&vocabulary.arena, &vocabulary.offsets)
     }
 
-    /// The trie of the tokens whose bytes are `arena[offsets[id]..offsets[id + 1]]`, empty ones left out.
+    /// Builds the trie of the tokens with the bytes `arena[offsets[id]..offsets[id + 1]]`, without empty ones.
     pub(super) fn from_arena(arena: &[u8], offsets: &[u32]) -> TokenTrie {
         TokenTrie::from_order(arena, offsets, &order(arena, offsets))
     }
 
-    /// The same, given the ids of the tokens in the [order] of their bytes.
+    /// Like [`from_arena`](TokenTrie::from_arena), given the ids of the tokens in the [order] of their bytes.
     pub(super) fn from_order(arena: &[u8], offsets: &[u32], order: &[u32]) -> TokenTrie {
         let mut building = Building::new(order.len());
         for &id in order {
@@ -119,7 +119,7 @@ impl TokenTrie {
         building.finish()
     }
 
-    /// The trie of byte strings in order, each with its token.
+    /// Builds the trie of sorted byte strings, each with its token.
     pub(crate) fn from_sorted(strings: &[(&[u8], TokenId)]) -> TokenTrie {
         let mut building = Building::new(strings.len());
         for &(bytes, token) in strings {
@@ -133,7 +133,7 @@ impl TokenTrie {
         0
     }
 
-    /// The number of nodes, the root among them.
+    /// The number of nodes, including the root.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -143,7 +143,8 @@ impl TokenTrie {
         &self.nodes
     }
 
-    /// The leaves right after a node, which are its children and have one token each; and the node after them.
+    /// The leaves directly after a node, which are its children and have one token each, and the id of the node after
+    /// them.
     #[inline]
     pub(crate) fn leaves(&self, node: u32) -> (&[Node], u32) {
         let first = node + 1;
@@ -151,7 +152,7 @@ impl TokenTrie {
         (&self.nodes[first as usize..end as usize], end)
     }
 
-    /// The tokens that end at a node, which is among all nodes.
+    /// The tokens that end at node `node`, given its entry in [`nodes`](TokenTrie::nodes).
     #[inline]
     pub(crate) fn tokens_at(&self, node: u32, known: &Node) -> EndingTokens<'_> {
         self.ending(node, known.token)
@@ -184,14 +185,14 @@ impl TokenTrie {
         self.steps(node).iter().map(|step| step.node)
     }
 
-    /// The children of `node` as a walk meets them, in the same order.
+    /// The children of `node` with what a walk reads of them, sorted by byte.
     #[inline]
     pub(crate) fn steps(&self, node: u32) -> &[ChildStep] {
         let node = node as usize;
         &self.steps[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
     }
 
-    /// The child of `node` for `byte`: a table look-up at the root, a binary search elsewhere.
+    /// The child of `node` for `byte`: a table lookup at the root, a binary search elsewhere.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         if node == 0 {
             let child = self.first[byte as usize];
@@ -202,7 +203,7 @@ impl TokenTrie {
         Some(steps[at].node)
     }
 
-    /// The tokens whose bytes are exactly the path to `node`, by id; most often one or none.
+    /// The tokens whose bytes are exactly the path to `node`, by id; usually at most one.
     pub fn tokens(&self, node: u32) -> &[TokenId] {
         let node = node as usize;
         &self.tokens[self.token_starts[node] as usize..self.token_starts[node + 1] as usize]
@@ -220,7 +221,7 @@ impl TokenTrie {
         &self.tokens[self.token_starts[node as usize + 1] as usize..self.token_starts[end] as usize]
     }
 
-    /// The longest token that `bytes` begins with, and its length; the lowest id among equal ones.
+    /// The longest token that is a prefix of `bytes`, and its length; the lowest id among equal tokens.
     pub fn longest_prefix(&self, bytes: &[u8]) -> Option<(TokenId, usize)> {
         let mut node = self.root();
         let mut longest = None;
@@ -234,7 +235,7 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 39 a node.
+    /// Memory held, in bytes: some 39 per node.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.nodes)
@@ -259,21 +260,21 @@ fn bytes_of<'a>(arena: &'a [u8], offsets: &[u32], id: u32) -> &'a [u8] {
     &arena[offsets[id as usize] as usize..offsets[id as usize + 1] as usize]
 }
 
-/// The ids of the tokens that have bytes, in the order of their bytes and then of their ids.
+/// The ids of the tokens with bytes, sorted by bytes and then by id.
 pub(super) fn order(arena: &[u8], offsets: &[u32]) -> Vec<u32> {
     let bytes_of = |id: u32| bytes_of(arena, offsets, id);
     let mut sorted: Vec<(u64, u32)> = (0..offsets.len() as u32 - 1)
         .filter(|&id| !bytes_of(id).is_empty())
         .map(|id| (sort_key(bytes_of(id)), id))
         .collect();
-    // the keys decide most comparisons without looking at the arena
+    // the keys decide most comparisons without reading the arena
     sorted.sort_unstable_by(|a, b| {
         a.0.cmp(&b.0).then_with(|| bytes_of(a.1).cmp(bytes_of(b.1))).then(a.1.cmp(&b.1))
     });
     sorted.into_iter().map(|(_, id)| id).collect()
 }
 
-/// The number of nodes of the trie of tokens in the [order] of their bytes: the root, and one for each different prefix.
+/// The number of nodes of the trie of tokens in the [order] of their bytes: the root, and one per distinct prefix.
 pub(super) fn count_nodes(arena: &[u8], offsets: &[u32], order: &[u32]) -> usize {
     let (mut nodes, mut last): (usize, &[u8]) = (1, &[]);
     for &id in order {
@@ -285,7 +286,7 @@ pub(super) fn count_nodes(arena: &[u8], offsets: &[u32], order: &[u32]) -> usize
     nodes
 }
 
-/// The first eight bytes as a number that sorts as they do, short ones filled up with zeros.
+/// The first eight bytes as a big-endian number, short strings padded with zeros; it sorts like the bytes.
 pub(crate) fn sort_key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     for (to, &from) in key.iter_mut().zip(bytes) {
@@ -336,7 +337,7 @@ impl Building {
         node
     }
 
-    /// Inserts a token that is not less than the last one.
+    /// Inserts a token whose bytes are not less than those of the last one.
     fn insert(&mut self, bytes: &[u8], token: TokenId) {
         let common = self.last.iter().zip(bytes).take_while(|(a, b)| a == b).count();
         self.close(common);
@@ -389,9 +390,10 @@ impl Building {
         trie.finish()
     }
 
-    /// The children of each node, as `child_starts` and `children` of the trie, in the order of their bytes.
+    /// The `child_starts` and children of the trie: the children of each node in the order of their bytes.
     fn children(&self) -> (Vec<u32>, Vec<u32>) {
-        // counting sort of the nodes by parent; equal parents keep the order of insertion, which is that of bytes
+        // counting sort of the nodes by parent; children of one parent keep the order of insertion, which is that of
+        // their bytes
         let nodes = self.bytes.len();
         let mut starts = vec![0u32; nodes + 1];
         for &parent in &self.parents[1..] {
@@ -410,7 +412,7 @@ impl Building {
         (starts, children)
     }
 
-    /// Numbers the nodes anew, so that leaves come before their siblings.
+    /// Renumbers the nodes so that leaves come before their siblings.
     fn numbers(&self, starts: &[u32], children: &[u32]) -> Numbers {
         let nodes = self.bytes.len();
         let (mut new, mut leaves) = (vec![0u32; nodes], vec![0u8; nodes]);
@@ -437,15 +439,15 @@ impl Building {
     }
 }
 
-/// What [`Building`] numbers nodes anew with.
+/// The result of renumbering the nodes of a [`Building`].
 struct Numbers {
-    /// Per node.
+    /// The new id of each node.
     new: Vec<u32>,
-    /// Per node: how many of its children are among [`TokenTrie::leaves`].
+    /// For each node, how many of its children are among [`TokenTrie::leaves`].
     leaves: Vec<u8>,
 }
 
-/// What stands for the tokens of a node.
+/// Encodes the tokens of a node: the token, [`NONE`] or [`SEVERAL`].
 fn ending(tokens: &[TokenId]) -> u32 {
     match tokens {
         [] => NONE,

@@ -1,4 +1,4 @@
-//! Plain lists: a JSON array with one element for each id, from 0.
+//! Plain lists: a JSON array with one element per id, from 0.
 //!
 //! | element | the id is |
 //! |---|---|
@@ -29,7 +29,7 @@ use std::fmt;
 ///
 /// # Errors
 ///
-/// The file is not such an array; and as for [`Vocabulary::from_file`].
+/// The file is not such an array; and those of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     super::check_size(content.len(), &options.limits)?;
     let mut reader = serde_json::Deserializer::from_slice(content);
@@ -44,7 +44,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     finish_without_added(builder, options)
 }
 
-/// Reads the array, element by element, into a builder.
+/// Deserializes the array, element by element, into a builder.
 struct List<'a> {
     limits: &'a Limits,
 }
@@ -76,7 +76,7 @@ impl<'de> Visitor<'de> for List<'_> {
                 }
             }
             if builder.failed() {
-                // the builder reports it; the rest of the file is skipped without being kept
+                // the builder reports the error; the rest of the file is skipped without being kept
                 while elements.next_element::<de::IgnoredAny>()?.is_some() {}
             }
         }
@@ -89,7 +89,7 @@ enum Element<'de> {
     Special(String),
 }
 
-/// What an element may be, for messages.
+/// The allowed elements, for messages.
 const WANTED: &str = r#"a string, an array of bytes, null, or {"special": "NAME"}"#;
 
 struct ElementSeed;
@@ -130,7 +130,7 @@ impl<'de> Visitor<'de> for ElementSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Element<'de>, A::Error> {
-        // with serde_json's arbitrary precision a number arrives here, too, as a map with a private key
+        // with serde_json's arbitrary precision a number also arrives as a map, with a private key
         let name = match fields.next_key::<Cow<'_, str>>()? {
             Some(key) if key == "special" => fields.next_value::<String>()?,
             _ => return Err(de::Error::custom(format_args!("expected {WANTED}"))),

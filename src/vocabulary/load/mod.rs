@@ -1,17 +1,16 @@
 //! Reading tokenizer files.
 //!
-//! Four formats, distinguished by their first character that is not white space:
-//! - `{`: a Hugging Face `tokenizer.json`, see [`huggingface`], or Mistral's `tekken.json`, which has `config` and `vocab` and no
-//!   `model`, see [`tekken`];
+//! Four formats, distinguished by the first character that is not white space:
+//! - `{`: a Hugging Face `tokenizer.json`, see [`huggingface`], or Mistral's `tekken.json`, which has `config` and
+//!   `vocab` but no `model`, see [`tekken`];
 //! - `[`: a JSON array of tokens; see [`list`];
 //! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
 //!
-//! None of them says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special
-//! token with a well-known name counts as one; [`EOS_NAMES`] lists them.
-//! If there is none of these either, loading fails and says so.
+//! No format says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special token with a name
+//! from [`EOS_NAMES`] ends one. If there is none either, loading fails with an error that says so.
 //!
-//! Files are not trusted: their size, the number of tokens and each token's length are capped by
-//! [`Limits`], and whatever is wrong with them is an error, never a panic.
+//! Files are not trusted: [`Limits`] bounds their size, the number of tokens and the length of each token. Anything
+//! wrong with a file is an error, never a panic.
 
 pub mod huggingface;
 pub mod list;
@@ -28,26 +27,27 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
-/// Which added tokens of a `tokenizer.json` are special: those that its file does not flag as special are text otherwise.
+/// Selects which added tokens of a `tokenizer.json` are special. The other added tokens are ordinary text.
 ///
-/// A file flags few of the tokens that templates and parsers of tool calls look for: `<think>` and `<tool_call>` of Qwen 3 are added
-/// tokens with `"special": false`. As text they may stand in a JSON string as single tokens, which a server that splits the output by
-/// ids misreads. As special tokens, only token terminals take them; a string can still spell `<think>` with other tokens.
+/// Files flag few of the tokens that templates and parsers of tool calls look for: `<think>` and `<tool_call>` of Qwen
+/// 3 are added tokens with `"special": false`. As ordinary text, they may occur in a JSON string as single tokens,
+/// which a server that splits the output by ids misreads. As special tokens, only token terminals allow them; a string
+/// can still spell `<think>` with other tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AddedTokens {
-    /// Those that the file flags as special.
+    /// The added tokens that the file flags as special.
     #[default]
     Flagged,
-    /// All of them. Some tokenizers have added tokens for runs of spaces or newlines: these are special then, too.
+    /// All added tokens. Some tokenizers have added tokens for runs of spaces or newlines: these become special, too.
     Special,
-    /// Those that the file flags, and these, by their content.
+    /// The added tokens that the file flags, and those with these contents.
     Named(Vec<String>),
 }
 
 impl AddedTokens {
-    /// Whether an added token is special that the file does not flag.
+    /// Whether these options make an added token special that the file does not flag.
     fn has(&self, content: &str) -> bool {
         match self {
             AddedTokens::Flagged => false,
@@ -56,7 +56,7 @@ impl AddedTokens {
         }
     }
 
-    /// The names that are none of these.
+    /// The first name that is not the content of a known added token.
     fn unknown(&self, known: &FxHashSet<&str>) -> Option<&str> {
         match self {
             AddedTokens::Named(names) => names.iter().map(String::as_str).find(|name| !known.contains(name)),
@@ -65,7 +65,7 @@ impl AddedTokens {
     }
 }
 
-/// What a tokenizer file does not say, and the limits to read it under.
+/// Options that complement what a tokenizer file says, and the limits for reading it.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -74,9 +74,9 @@ impl AddedTokens {
 )]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// The end-of-sequence ids. Default: none, which means the special tokens with well-known names.
+    /// The end-of-sequence ids. Default: empty, which selects the special tokens with well-known names.
     pub eos: Vec<TokenId>,
-    /// Special tokens besides those the file names: a tiktoken file names none. Default: none.
+    /// Special tokens in addition to those that the file names; a tiktoken file names none. Default: none.
     pub specials: Vec<(String, TokenId)>,
     /// Which added tokens of a `tokenizer.json` are special. Default: those that the file flags.
     pub added: AddedTokens,
@@ -99,9 +99,9 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has no known format, is damaged, breaks a limit, or is of a tokenizer whose
-    /// tokens do not have exact bytes; no end-of-sequence ids are given or known; or the options do not fit
-    /// the tokens (see [`VocabularyBuilder::build`]).
+    /// The file cannot be read, has an unknown format, is damaged, exceeds a limit, or belongs to a tokenizer whose
+    /// tokens do not have exact bytes; no end-of-sequence ids are given or known; or the options do not fit the tokens
+    /// (see [`VocabularyBuilder::build`]).
     pub fn from_file(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Vocabulary> {
         let path = path.as_ref();
         let in_file = |error: Error| error.in_file(&path.display().to_string());
@@ -113,7 +113,7 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// As for [`from_file`](Vocabulary::from_file).
+    /// Those of [`from_file`](Vocabulary::from_file).
     pub fn from_file_bytes(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         check_size(content.len(), &options.limits)?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
@@ -136,13 +136,13 @@ fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     }
 }
 
-/// Refuses names of added tokens that a file does not have.
+/// Fails if the options name an added token that the file does not have.
 fn check_added<'a>(options: &LoadOptions, added: impl Iterator<Item = &'a str>) -> Result<()> {
     let added: FxHashSet<&str> = added.collect();
     options.added.unknown(&added).map_or(Ok(()), |name| Err(errors::no_added_token(name, added)))
 }
 
-/// A whole file, if it is small enough; a file that never ends is cut off at the limit.
+/// Reads a whole file of at most `tokenizer_bytes`; reading stops at the limit, even if the file never ends.
 fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     files::read(path, limits.tokenizer_bytes, |found| too_large(found, limits))
 }
@@ -156,13 +156,13 @@ fn too_large(found: u64, limits: &Limits) -> Error {
     Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found)
 }
 
-/// Adds what the options say to what a file without added tokens says.
+/// Like [`finish`], for a file without added tokens.
 fn finish_without_added(builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
     check_added(options, std::iter::empty())?;
     finish(builder, options)
 }
 
-/// Adds what the options say to what the file says.
+/// Adds the options to what the file says, and builds the vocabulary.
 fn finish(mut builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
     for (name, id) in &options.specials {
         builder = builder.special(*id, name);

@@ -1,9 +1,10 @@
-//! Mistral's `tekken.json`: byte-level BPE of which each token's bytes are in base64.
+//! Mistral's `tekken.json`: byte-level BPE, with the bytes of each token in base64.
 //!
-//! `config` says how many ids there are (`default_vocab_size`) and how many of them, from 0, are special
-//! (`default_num_special_tokens`). The tokens of `vocab` follow in the order of their ranks, as many as there is room for: a file
-//! may have more than its model uses. The names of special tokens are in `special_tokens`; files up to version 7 leave it out and
-//! mean `OLD_SPECIALS`. A special id without a name is called `<SPECIAL_N>`, as in the model's `tokenizer.json`.
+//! `config` gives the number of ids (`default_vocab_size`) and how many of them, from 0, are special
+//! (`default_num_special_tokens`). The tokens of `vocab` follow in the order of their ranks until all ids are used: a
+//! file may have more tokens than its model uses. `special_tokens` has the names of special tokens; files up to version
+//! 7 omit it and mean `OLD_SPECIALS`. A special id without a name is called `<SPECIAL_N>`, as in the model's
+//! `tokenizer.json`.
 
 use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
@@ -15,7 +16,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Special tokens of a file; real ones have 1,000. Each has a name in memory.
+/// Maximum number of special tokens of a file; real files have 1,000. Each has a name in memory.
 const MOST_SPECIALS: usize = 1 << 16;
 
 /// The special tokens of files that do not list them, by id.
@@ -42,7 +43,7 @@ const OLD_SPECIALS: [&str; 20] = [
     "[TOOL_CONTENT]",
 ];
 
-/// What tells such a file from other JSON objects.
+/// The fields that distinguish a `tekken.json` from other JSON objects.
 #[derive(Deserialize)]
 struct Outline {
     model: Option<IgnoredAny>,
@@ -79,7 +80,7 @@ struct Special {
     token_str: String,
 }
 
-/// Whether a JSON object is such a file: it has `config` and `vocab`, and no `model` as a `tokenizer.json`.
+/// Whether a JSON object is a `tekken.json`: it has `config` and `vocab`, and lacks the `model` of a `tokenizer.json`.
 pub(super) fn is_one(content: &[u8]) -> bool {
     serde_json::from_slice::<Outline>(content)
         .is_ok_and(|outline| outline.model.is_none() && outline.config.is_some() && outline.vocab.is_some())
@@ -89,8 +90,8 @@ pub(super) fn is_one(content: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// The file is damaged: ranks that are not in order, a token that is not base64 or has no bytes, fewer tokens or more special ones
-/// than `config` says; and as for [`Vocabulary::from_file`].
+/// The file is damaged: ranks are out of order, a token is not base64 or has no bytes, there are fewer tokens or more
+/// special tokens than `config` says; and those of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;
@@ -131,7 +132,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     finish_without_added(builder, options)
 }
 
-/// The bytes of a token.
+/// Decodes the bytes of a token, and checks its rank.
 fn bytes(place: usize, token: &Token) -> Result<Vec<u8>> {
     if token.rank != place {
         return Err(errors::tekken(
@@ -151,7 +152,7 @@ fn bytes(place: usize, token: &Token) -> Result<Vec<u8>> {
     }
 }
 
-/// The name of each special id.
+/// The name of each special id, in ascending order.
 fn names(listed: Option<Vec<Special>>, count: usize) -> Result<Vec<String>> {
     let old = |(rank, &name): (usize, &&str)| Special { rank, token_str: name.to_owned() };
     let listed = listed.unwrap_or_else(|| OLD_SPECIALS.iter().take(count).enumerate().map(old).collect());

@@ -1,7 +1,7 @@
-//! tiktoken rank files: a line for each token, its bytes in base64, a space, and its rank, which is its id.
+//! tiktoken rank files. Each line has a token's bytes in base64, a space, and its rank, which is its id.
 //!
-//! Ids without a line are padding, unless [`LoadOptions::specials`] names them: the file itself has no
-//! special tokens. Empty lines are passed over.
+//! Ids without a line are padding, unless [`LoadOptions::specials`] names them; the file itself has no special tokens.
+//! Empty lines are skipped.
 
 use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
@@ -14,12 +14,11 @@ use base64::engine::general_purpose::STANDARD;
 ///
 /// # Errors
 ///
-/// A line is not base64, a space and a number; two lines have one rank; and as for
-/// [`Vocabulary::from_file`].
+/// A line is not base64, a space and a number; two lines have the same rank; and those of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;
-    // each line's rank, number and place; the token itself is decoded again when its turn comes
+    // rank, line number and offset of each line; the token is decoded in the second pass, in the order of ranks
     let mut ranks: Vec<(u32, u32, usize)> = Vec::new();
     for (number, start, line) in lines(content) {
         let (encoded, rank) = split(line, number)?;
@@ -56,7 +55,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     finish_without_added(builder, options)
 }
 
-/// The lines that are not empty, without their ends: each one's number, from 0, and where it begins.
+/// The non-empty lines without their line ends, each with its number, from 0, and its offset.
 fn lines(content: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
     let starts = content.split_inclusive(|&b| b == b'\n').scan(0, |start, line| {
         let at = *start;
@@ -69,7 +68,7 @@ fn lines(content: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
         .map(|(number, (at, line))| (number, at, line))
 }
 
-/// The two halves of a line.
+/// Splits a line at its first space.
 fn split(line: &[u8], number: usize) -> Result<(&[u8], &[u8])> {
     let space = line.iter().position(|&b| b == b' ');
     space.and_then(|at| Some((line.get(..at)?, line.get(at + 1..)?))).ok_or_else(|| {

@@ -1,19 +1,20 @@
-//! A trie as words, for a file: all else in it follows from these, so that whatever words say it is a trie.
+//! A trie as words, for files. Everything else is derived from the words, so any accepted words give a valid trie.
 //!
-//! A node is a word: its byte, 256 if tokens end at it, and 65,536 times its depth, in preorder. Tokens are a word each, in the same
-//! order, the last one of a node with the highest bit.
+//! Each node is one word, in preorder: its byte, plus 256 if tokens end at it, plus 65,536 times its depth. Each token
+//! is one word, in the same order; the last token of a node has the highest bit set.
 
 use super::{Arrays, NONE, Node, SEVERAL, TokenTrie};
 use crate::vocabulary::TokenId;
 
-/// Tokens end at a node.
+/// Flag of a node: tokens end at it.
 const ENDS: u32 = 1 << 8;
 
-/// The token is the last one of its node.
+/// Flag of a token: it is the last one of its node.
 const LAST: u32 = 1 << 31;
 
 impl TokenTrie {
-    /// The words of its nodes and of its tokens; `None` for tries that are too deep or have too many tokens for such.
+    /// The words of the nodes and of the tokens; `None` if the trie is too deep or has token ids that are too large for
+    /// this encoding.
     pub(crate) fn to_words(&self) -> Option<[Vec<u32>; 2]> {
         let (mut nodes, mut tokens) =
             (Vec::with_capacity(self.nodes.len()), Vec::with_capacity(self.tokens.len()));
@@ -31,19 +32,19 @@ impl TokenTrie {
         is_spelled.then_some([nodes, tokens])
     }
 
-    /// The trie of these words, the tokens being below `width`; `None` if they are those of none.
+    /// Decodes a trie whose tokens are below `width`; `None` if the words are not those of a trie.
     pub(crate) fn from_words(nodes: &[[u8; 4]], tokens: &[[u8; 4]], width: usize) -> Option<TokenTrie> {
         let count = nodes.len();
         let mut trie = Arrays::with_capacity(count, tokens.len());
         let mut parents: Vec<u32> = Vec::with_capacity(count);
         let mut child_counts: Vec<u32> = vec![0; count];
-        // the nodes from the root to the last one
+        // the nodes from the root to the current one
         let mut path: Vec<u32> = Vec::new();
         let mut tokens = tokens.iter().map(|&token| u32::from_le_bytes(token));
         for (id, &node) in nodes.iter().enumerate() {
             let word = u32::from_le_bytes(node);
             let (byte, depth) = (word as u8, (word >> 16) as u16);
-            // below the last node, or beside it or one that is above it; the root is the only one of no depth
+            // the node is a child of the last one, or a sibling of it or of an ancestor; only the root has depth 0
             if usize::from(depth) > path.len() || (depth == 0) != (id == 0) || word & 0xfe00 != 0 {
                 return None;
             }
@@ -95,8 +96,8 @@ impl TokenTrie {
 }
 
 impl Arrays {
-    /// Puts the children of each node, which lie in the order of their numbers, into that of their bytes; and counts the leaves right
-    /// after each node. False if two have the same byte, or a leaf has no token.
+    /// Sorts the children of each node, which are in the order of their ids, by byte, and counts the leaves directly
+    /// after each node. False if two children have the same byte, or a leaf has no token.
     fn sort_children(&mut self) -> bool {
         let is_leaf = |node: &Node, id: u32| node.end == id + 1;
         for id in 0..self.nodes.len() {
@@ -108,7 +109,7 @@ impl Arrays {
             let leaves =
                 children.iter().enumerate().take(usize::from(u8::MAX)).take_while(|&(at, &child)| {
                     let node = &self.nodes[child as usize];
-                    // leaves of one token each come first, one after the other
+                    // leaves with one token come first, contiguously
                     child as usize == id + 1 + at && is_leaf(node, child) && node.token < SEVERAL
                 });
             self.nodes[id].leaves = leaves.count() as u8;
@@ -132,7 +133,7 @@ mod tests {
         words.iter().map(|word| word.to_le_bytes()).collect()
     }
 
-    /// All that there is of a trie.
+    /// Everything that a trie stores, as text.
     fn all(trie: &TokenTrie) -> String {
         let nodes = (0..trie.node_count() as u32).map(|id| {
             let Node { token, end, depth, byte, leaves } = trie.nodes[id as usize];

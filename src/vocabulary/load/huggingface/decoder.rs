@@ -1,4 +1,4 @@
-//! What a decoder makes of one token: its bytes.
+//! Decoders of a `tokenizer.json`: from the text of one token to its bytes.
 
 use super::file::{File, Pattern, Pipeline, Step};
 use crate::error::Result;
@@ -7,10 +7,10 @@ use crate::vocabulary::errors;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
-/// Sentencepiece's stand-in for a space.
+/// Replaces a space in tokens of SentencePiece.
 const METASPACE: &str = "▁";
 
-/// A decoder that maps each token to bytes by itself.
+/// A decoder that maps each token to bytes independently of its neighbours.
 pub(super) struct ByteMap {
     steps: Vec<Mapping>,
     token_bytes: usize,
@@ -29,8 +29,8 @@ impl Mapping {
 }
 
 impl ByteMap {
-    /// The byte map of a file's decoder; without one, that of its pre-tokenizer. Tokens of more than
-    /// `token_bytes` bytes are refused.
+    /// The byte map of a file's decoder, or of its pre-tokenizer if there is no decoder. `token_bytes` is the maximum
+    /// number of bytes of a token.
     pub(super) fn new(file: &File, byte_fallback: bool, token_bytes: usize) -> Result<ByteMap> {
         let mut steps = match (&file.decoder, &file.pre_tokenizer) {
             (Some(decoder), _) => from_decoder(decoder)?,
@@ -38,13 +38,13 @@ impl ByteMap {
             (None, None) => return Err(no_decoder()),
         };
         if byte_fallback && !steps.iter().any(|step| matches!(step, Mapping::ByteFallback)) {
-            // the model encodes to `<0xNN>`, so these are bytes whatever the decoder says
+            // the model encodes bytes as `<0xNN>`, whatever the decoder says
             steps.insert(0, Mapping::ByteFallback);
         }
         Ok(ByteMap { steps, token_bytes })
     }
 
-    /// Puts the bytes of the token with this text into `bytes`, which is empty.
+    /// Writes the bytes of the token with this text to `bytes`, which must be empty.
     pub(super) fn apply(&self, text: &str, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.extend_from_slice(text.as_bytes());
         for step in &self.steps {
@@ -82,8 +82,8 @@ fn from_decoder(decoder: &Pipeline) -> Result<Vec<Mapping>> {
     Ok(reading.mappings)
 }
 
-/// Files without a decoder cannot be decoded exactly by their own library (it puts spaces between tokens), but
-/// what these pre-tokenizers do to a text can be undone.
+/// Derives the byte map from the pre-tokenizer of a file without a decoder. Its own library cannot decode such a file
+/// exactly (it puts spaces between tokens), but these pre-tokenizers can be undone.
 fn from_pre_tokenizer(pre_tokenizer: &Pipeline) -> Result<Vec<Mapping>> {
     let steps = pre_tokenizer.steps.iter().flat_map(|steps| &steps.0);
     let known =
@@ -104,10 +104,10 @@ fn metaspace<S>(step: &Step<S>) -> Mapping {
     Mapping::replace(pattern, " ")
 }
 
-/// A decoder's steps while they are read.
+/// State while the steps of a decoder are read.
 struct Reading {
     mappings: Vec<Mapping>,
-    /// Whether the tokens are one text by now, so that a step no longer sees single tokens.
+    /// Whether the tokens have been joined, so that further steps do not see single tokens.
     fused: bool,
 }
 
@@ -133,7 +133,7 @@ impl Reading {
             },
             ("Fuse", _) => self.fused = true,
             ("Strip", true) => {
-                // it strips the text as a whole; that is not a matter of tokens
+                // `Strip` applies to the whole text and does not change tokens
                 let space = step.content.as_deref() == Some(" ");
                 if !space || step.start.unwrap_or(0) > 1 || step.stop.unwrap_or(0) > 0 {
                     return refuse("Strip of more than one leading space");
@@ -147,7 +147,8 @@ impl Reading {
     }
 }
 
-/// Replaces each `pattern` (not empty) by `content`, if the result has at most `limit` bytes. Takes time linear in `bytes`.
+/// Replaces each occurrence of `pattern` (not empty) by `content`, in time linear in `bytes`. Fails if the result
+/// exceeds `limit` bytes.
 fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usize) -> Result<()> {
     let (mut replaced, mut from) = (Vec::new(), 0);
     let mut add = |piece: &[u8]| {
@@ -169,15 +170,15 @@ fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usi
     Ok(())
 }
 
-/// `NN` of `<0xNN>`.
+/// The byte of `<0xNN>`.
 fn fallback_byte(text: &[u8]) -> Option<u8> {
     let &[b'<', b'0', b'x', high, low, b'>'] = text else { return None };
     let digit = |c: u8| (c as char).to_digit(16);
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// Turns GPT-2's printable stand-ins back into bytes. A token with any other character stays as it is, as
-/// it does in the tokenizers crate: it is an added token, which the byte level has not seen.
+/// Turns the printable characters of GPT-2's byte level back into bytes. A token with any other character stays
+/// unchanged, as in the tokenizers crate: it is an added token, which the byte level has not encoded.
 fn undo_byte_level(text: &mut Vec<u8>) {
     let Ok(chars) = std::str::from_utf8(text) else { return };
     let byte_of = |c: char| BYTE_OF.get(c as usize).copied().flatten();
@@ -187,8 +188,8 @@ fn undo_byte_level(text: &mut Vec<u8>) {
     }
 }
 
-/// The byte that a character stands for. Bytes that are printable in Latin-1 stand for themselves; the
-/// others, in rising order, have the characters from U+0100 on.
+/// The byte that a character encodes. Printable Latin-1 bytes encode as themselves; the others, in ascending order, as
+/// the characters from U+0100 on.
 static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
     let mut table = [None; 0x144];
     let mut stand_in = 0x100;
@@ -223,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Nearly a match at each place: four times the text takes about four times as long.
+    /// The pattern almost matches everywhere. Four times the text may take about four times as long.
     #[test]
     fn a_long_token_takes_linear_time() {
         let time = |len: usize| {
@@ -239,7 +240,7 @@ mod tests {
             runs.min().unwrap_or_default()
         };
         let (small, large) = (time(1 << 20), time(4 << 20));
-        // quadratic work took more than a minute here
+        // a quadratic implementation took more than a minute
         assert!(large < 8 * small + std::time::Duration::from_millis(50), "{small:?}, {large:?}");
     }
 }

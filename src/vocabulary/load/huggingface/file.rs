@@ -1,14 +1,14 @@
-//! The parts of a `tokenizer.json` that are needed, read without keeping the rest.
+//! The needed parts of a `tokenizer.json`, read without keeping the rest.
 //!
-//! What is kept is at most a few times the file's size, which is capped: the tokens' texts are one string,
-//! pipelines have at most [`MAX_STEPS`] steps, and steps do not nest.
+//! Memory is at most a few times the file's size, which is capped: the texts of tokens are one string, pipelines have
+//! at most [`MAX_STEPS`] steps, and steps do not nest.
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Steps of one decoder or pre-tokenizer; real ones have up to five.
+/// Maximum number of steps of a decoder or pre-tokenizer; real ones have up to five.
 const MAX_STEPS: usize = 64;
 
 /// A `tokenizer.json`.
@@ -28,7 +28,7 @@ impl File {
     }
 }
 
-/// A token that is matched before the model sees the text.
+/// A token that is matched before the model tokenizes the text.
 #[derive(Deserialize)]
 #[serde(expecting = "an added token, an object with `id` and `content`")]
 pub(super) struct AddedToken {
@@ -54,7 +54,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The model's type; old files leave it out, and only BPE has merges.
+    /// The model's type. Old files omit it; a model with merges is BPE.
     pub(super) fn kind(&self) -> Option<&str> {
         self.kind.as_deref().or(self.merges.map(|_| "BPE"))
     }
@@ -63,7 +63,7 @@ impl Model {
 /// A decoder or pre-tokenizer: one step, or a `Sequence` of steps.
 pub(super) type Pipeline = Step<Step<IgnoredAny>>;
 
-/// One step, with the fields of all kinds of steps; `S` is what a `Sequence` is made of.
+/// One step, with the fields of all kinds of steps; `S` is the type of the steps of a `Sequence`.
 #[derive(Deserialize)]
 #[serde(expecting = "a step, an object with a `type`")]
 pub(super) struct Step<S> {
@@ -78,7 +78,7 @@ pub(super) struct Step<S> {
     pub(super) steps: Option<Few<S>>,
 }
 
-/// What a `Replace` looks for.
+/// The pattern of a `Replace`.
 #[derive(Deserialize)]
 #[serde(expecting = "a pattern, an object with `String` or `Regex`")]
 pub(super) enum Pattern {
@@ -86,7 +86,7 @@ pub(super) enum Pattern {
     Regex(String),
 }
 
-/// At most [`MAX_STEPS`] elements.
+/// An array of at most [`MAX_STEPS`] elements; longer ones fail.
 pub(super) struct Few<T>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
@@ -118,14 +118,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
 
 /// The model's tokens: an object from text to id (BPE), or an array of pairs of text and score (Unigram).
 pub(super) struct Vocab {
-    /// All texts, one after the other.
+    /// The concatenated texts.
     texts: String,
-    /// Id, start and end in `texts`.
+    /// The id of each entry, and the start and end of its text in `texts`.
     entries: Vec<(u32, u32, u32)>,
 }
 
 impl Vocab {
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -186,7 +186,7 @@ impl<'de> Visitor<'de> for VocabVisitor {
     }
 }
 
-/// Appends a string to another.
+/// Deserializes a string by appending it to another.
 struct Append<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Append<'_> {
@@ -210,7 +210,7 @@ impl Visitor<'_> for Append<'_> {
     }
 }
 
-/// Appends the first half of a pair of text and score.
+/// Deserializes a pair of text and score by appending the text to a string.
 struct Scored<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Scored<'_> {

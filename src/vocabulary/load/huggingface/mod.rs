@@ -2,33 +2,32 @@
 //!
 //! # What is supported
 //!
-//! Masks need each token's exact bytes, so the file's decoder has to map each token to bytes by itself:
-//! - byte-level BPE (GPT-2 and its heirs; Llama 3, Qwen, DeepSeek, SmolLM, GPT-4o): the printable stand-ins
-//!   of GPT-2's byte-to-character table become bytes again;
-//! - BPE or Unigram with Metaspace (Llama 2, Mistral, Gemma, T5): `▁` becomes a space, and with byte
-//!   fallback `<0xNN>` becomes a byte.
+//! Masks need each token's exact bytes, so the file's decoder must map each token to bytes independently:
+//! - byte-level BPE (GPT-2 and its successors; Llama 3, Qwen, DeepSeek, SmolLM, GPT-4o): the printable characters of
+//!   GPT-2's byte-to-character table become bytes again;
+//! - BPE or Unigram with Metaspace (Llama 2, Mistral, Gemma, T5): `▁` becomes a space, and with byte fallback `<0xNN>`
+//!   becomes a byte.
 //!
-//! WordPiece, WordLevel, BPE with `##` or `</w>` marks, and decoders that look at more than one token are
-//! errors that name what was found. Normalizers are not read: they change what a text is encoded to, not
-//! what a token decodes to.
+//! WordPiece, WordLevel, BPE with `##` or `</w>` marks, and decoders that look at more than one token are errors that
+//! name what was found. Normalizers are ignored: they change how a text is encoded, not what a token decodes to.
 //!
 //! # Where bytes and decoded text differ
 //!
-//! - Llama 2, T5 and others put a space in front of a text when they encode it and drop one when they decode
-//!   (a `Strip` after `Fuse`, or Metaspace with a prepend scheme). That concerns a text's start, not a
-//!   token: `▁the` is ` the` here, wherever it stands. A grammar whose words begin without a space does
-//!   therefore not allow `▁the` as its first token.
-//! - Added tokens with `"special": true`, and the model's unknown token, are special tokens: never bytes.
-//!   Other added tokens are the bytes of their content, unless [`LoadOptions::added`] takes them for special ones. Where one is part of the model's own vocabulary, too,
-//!   its content is decoded like every other token's, because text that only the model sees yields it.
+//! - Llama 2, T5 and others add a space before a text when they encode it and drop one when they decode (a `Strip`
+//!   after `Fuse`, or Metaspace with a prepend scheme). This affects the start of a text, not a token: `▁the` is always
+//!   ` the` here. So a grammar whose words begin without a space does not allow `▁the` as its first token.
+//! - Added tokens with `"special": true`, and the model's unknown token, are special tokens and never have bytes. Other
+//!   added tokens are the bytes of their content, unless [`LoadOptions::added`] makes them special. If an added token
+//!   is also in the model's own vocabulary, its content is decoded like that of any other token, because the model can
+//!   produce it from text.
 //! - A token that decodes to nothing is padding.
 //!
 //! # Why not through the `tokenizers` crate
 //!
 //! The crate (0.23.2) builds its merge tables when it loads a file: 0.30 s for Llama 3.1 and 1.2 s for Gemma 3,
-//! where the parts needed here take 0.04 s and 0.1 s; and it panics on some damaged files. So this module reads `model.vocab`,
-//! `added_tokens`, `decoder` and `pre_tokenizer` itself and skips the rest without keeping it. Tests compare
-//! the outcome with the crate's encoding.
+//! compared with 0.04 s and 0.1 s for the parts needed here; and it panics on some damaged files. So this module reads
+//! `model.vocab`, `added_tokens`, `decoder` and `pre_tokenizer` itself and skips the rest without keeping it. Tests
+//! compare the result with the crate's encoding.
 
 mod decoder;
 mod file;
@@ -44,8 +43,8 @@ use file::{AddedToken, File, Model, Vocab};
 ///
 /// # Errors
 ///
-/// The file is damaged or is another kind of JSON file; the tokenizer is of a kind without exact bytes for
-/// each token; two tokens have one id; and as for [`Vocabulary::from_file`].
+/// The file is damaged or is another kind of JSON file; the tokenizer does not have exact bytes for each token; two
+/// tokens share an id; and those of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     super::check_size(content.len(), &options.limits)?;
     let file: File = serde_json::from_slice(content).map_err(|cause| errors::json(content, &cause))?;
@@ -60,7 +59,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     finish(builder, options)
 }
 
-/// Refuses the kinds of models whose tokens are not exact.
+/// Fails for kinds of models without exact bytes for each token.
 fn check_model(model: &Model) -> Result<()> {
     if model.vocab.is_none() {
         return Err(errors::missing_model());
@@ -82,7 +81,7 @@ fn check_model(model: &Model) -> Result<()> {
     Ok(())
 }
 
-/// Pushes the model's tokens and the added ones in the order of their ids, with empty ones for the gaps.
+/// Pushes the tokens of the model and the added tokens in the order of their ids, with empty tokens for gaps.
 fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Result<VocabularyBuilder> {
     let entries = model.vocab.as_ref().map_or(0, Vocab::len).saturating_add(file.added().count());
     if entries > limits.vocabulary_tokens.saturating_mul(2) {
@@ -92,7 +91,7 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
             format!("{entries} entries"),
         ));
     }
-    // the model's own come first among equal ids
+    // with equal ids, the model's token comes before the added token
     let own = model.vocab.iter().flat_map(|vocab| vocab.iter()).map(|(id, text)| (id, false, text));
     let added = file.added().map(|token| (token.id, true, token.content.as_str()));
     let mut all: Vec<(u32, bool, &str)> = own.chain(added).collect();
@@ -133,7 +132,7 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     Ok(builder)
 }
 
-/// The special added tokens, with those that the options take for special, and the model's unknown token.
+/// The special added tokens, including those that the options make special, and the model's unknown token.
 fn specials<'a>(
     file: &'a File,
     model: &'a Model,
