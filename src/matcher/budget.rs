@@ -1,7 +1,8 @@
-//! Distances: how few tokens and bytes lead from where a matcher is to the end.
+//! Distances: the smallest number of tokens and bytes from a matcher's place to the end.
 //!
-//! What is known of a configuration does not know which names came in objects. So where a grammar has names, a completion
-//! is read once more with them, and where it gives an object a name twice, another is searched for that does not.
+//! The known facts about a configuration do not cover the names of objects read so far. So in a grammar with names, a
+//! completion is checked against these names, and if it repeats a name in an object, another completion is searched
+//! for.
 
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
@@ -13,24 +14,25 @@ use crate::mask::{Distance, Effort, Known};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// What is known of the way to the end from a place of a text.
+/// Known facts about completions from one place of a text.
 pub(super) struct Ahead {
     pub(super) bytes: Distance,
     pub(super) tokens: Distance,
-    /// The tokens that are known to do.
+    /// The tokens of a known completion.
     pub(super) completion: Option<Arc<[TokenId]>>,
-    /// How many names that are remembered end in it.
+    /// The number of names in the completion that are remembered.
     pub(super) names: usize,
 }
 
-/// The names of a completion that was searched for because of the names that came.
+/// Marks a completion that was found by a search that considered the names read so far.
 const MANY_NAMES: usize = usize::MAX;
 
-/// Places that are searched for the shortest completion without a name that came; then for any.
+/// Number of places searched for the shortest completion without a repeated name; after that, any completion will do.
 const PATIENCE: usize = 32;
 
 impl Matcher {
-    /// How many tokens lead to a complete text at least, the end-of-sequence token not counted. After the end it is 0.
+    /// The smallest number of tokens that lead to a complete text. The end-of-sequence token does not count. After the
+    /// end it is 0.
     ///
     /// # Errors
     /// Limits.
@@ -41,7 +43,7 @@ impl Matcher {
         }
     }
 
-    /// How many bytes lead to a complete text at least, whether tokens spell them or not.
+    /// The smallest number of bytes that lead to a complete text, whether tokens spell them or not.
     ///
     /// # Errors
     /// Limits.
@@ -52,7 +54,7 @@ impl Matcher {
         }
     }
 
-    /// `None` after the end.
+    /// Facts about completions from here; `None` after the end.
     fn ahead_of_end(&mut self, effort: Effort) -> Result<Option<Ahead>> {
         if self.path.has_ended() {
             return Ok(None);
@@ -66,8 +68,8 @@ impl Matcher {
 }
 
 impl Locked<'_> {
-    /// What is known of the way to the end from a cursor with as little effort as shows that at most `most` tokens do; with
-    /// no more than `effort`.
+    /// Facts about completions from a cursor. Uses the least effort that shows that at most `most` tokens suffice, and
+    /// at most `effort`.
     pub(super) fn ahead_within(
         &mut self,
         at: Cursor,
@@ -84,7 +86,7 @@ impl Locked<'_> {
         Ok(ahead)
     }
 
-    /// What is known of the way to the end from a cursor, which the bytes `since` have led to from the path.
+    /// Facts about completions from a cursor that the bytes `since` lead to from the path.
     pub(super) fn ahead(&mut self, at: Cursor, since: &[u8], effort: Effort) -> Result<Ahead> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let known = self.cache.completion(automaton, index, at.configuration, effort)?;
@@ -103,8 +105,8 @@ impl Locked<'_> {
         }
     }
 
-    /// The cursor after a token of a completion, which comes after the path and the bytes `text`: by its bytes, along token edges,
-    /// or both. How many names end in it is added to `names`.
+    /// The cursor after a token of a completion, which follows the path and the bytes `text`: by the token's bytes,
+    /// along token edges, or both. Adds to `names` the number of names that end in it.
     fn step_completion(
         &mut self,
         from: Cursor,
@@ -127,7 +129,8 @@ impl Locked<'_> {
         self.by_id_too(from, by_bytes, token)
     }
 
-    /// Reads a completion with the names that came: how many more end in it, if none of them came.
+    /// Reads a completion with the names read so far. Returns the number of names that end in it, or `None` if it
+    /// repeats a name.
     pub(super) fn read_completion(
         &mut self,
         mut at: Cursor,
@@ -144,7 +147,7 @@ impl Locked<'_> {
         Ok(Some(names))
     }
 
-    /// The cursors behind the token edges of each terminal. No object that is open has names to remember there.
+    /// The cursors after the token edges of each terminal. No object that is open there has names to remember.
     fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
         let key_state = KeyState::OUTSIDE;
         let after = self.cache.lazy(self.compiled.automaton()).after_terminals(at.configuration)?;
@@ -154,7 +157,7 @@ impl Locked<'_> {
             .collect())
     }
 
-    /// Searches for a completion that gives no object a name twice.
+    /// Searches for a completion that does not repeat a name in an object.
     fn ahead_by_names(&mut self, at: Cursor, since: &[u8]) -> Result<Ahead> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let limit = self.compiled.automaton().limits().completion_search;
@@ -174,7 +177,7 @@ impl Locked<'_> {
             let (bytes, tokens) = (Distance::Unknown, Distance::Unknown);
             return Ok(Ahead { bytes, tokens, completion: None, names: MANY_NAMES });
         };
-        // texts that came to the same place in different ways count as one in the search
+        // the search merges texts that reach one place in different ways, so the completion is checked
         let mut text = since.to_vec();
         let mut end = Some(at);
         for &letter in &found.letters {
@@ -206,7 +209,7 @@ impl Ahead {
     }
 }
 
-/// The places that a path leads to, by bytes that are tokens alone and by tokens of terminals.
+/// The search space of cursors: its steps are bytes that are tokens on their own, and tokens of terminals.
 struct Cursors<'a, 'b> {
     locked: &'a mut Locked<'b>,
     since: &'a [u8],
@@ -241,7 +244,7 @@ impl Space for Cursors<'_, '_> {
             if self.missing[usize::from(byte)] {
                 continue;
             }
-            // what was read matters only where the first name of an object ends
+            // the text read matters only at the end of an object's first name
             if vertex.key_state.is_outside() && text.is_empty() {
                 let after = self.locked.cache.lazy(automaton).step(vertex.configuration, byte)?;
                 if self.locked.cache.tables.transitions().is_named(after) {

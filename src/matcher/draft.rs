@@ -1,5 +1,4 @@
-//! Tokens and bytes that someone proposes, of which the grammar may refuse some: a refusal is an answer here, and no error that
-//! has to be explained.
+//! Tokens and bytes that the grammar may reject. Here a rejection is a return value, not an error with an explanation.
 
 use super::explored;
 use super::matcher::Matcher;
@@ -8,11 +7,11 @@ use crate::error::Result;
 use crate::vocabulary::TokenId;
 
 impl Matcher {
-    /// Accepts a token if the mask allows it, and says whether it does. A token that is refused costs no more than one that is
-    /// accepted; [`accept_token`](Matcher::accept_token) explains a refusal.
+    /// Accepts a token if the mask allows it, and returns whether it does. A rejected token costs no more than an
+    /// accepted one; [`accept_token`](Matcher::accept_token) explains a rejection.
     ///
     /// # Errors
-    /// Limits; the matcher stays where it was.
+    /// Limits; the matcher does not move.
     pub fn try_accept(&mut self, token: TokenId) -> Result<bool> {
         let steps = self.steps();
         let taken = self.step_by(token)?;
@@ -22,10 +21,10 @@ impl Matcher {
         Ok(taken)
     }
 
-    /// Accepts tokens up to the first one that is not allowed, and says how many these are.
+    /// Accepts the longest allowed prefix of `tokens` and returns its length.
     ///
     /// # Errors
-    /// Limits; the matcher stays where it was before the first token.
+    /// Limits; the matcher is then where it was before the first token.
     pub fn accept_tokens(&mut self, tokens: &[TokenId]) -> Result<usize> {
         let mut ahead = self.fork();
         for (count, &token) in tokens.iter().enumerate() {
@@ -38,7 +37,7 @@ impl Matcher {
         Ok(tokens.len())
     }
 
-    /// How many of some tokens may come one after the other; the matcher stays where it is.
+    /// The length of the longest prefix of `tokens` that is allowed. The matcher does not move.
     ///
     /// # Errors
     /// Limits.
@@ -46,7 +45,7 @@ impl Matcher {
         self.fork().accept_tokens(tokens)
     }
 
-    /// Whether a word goes on with these bytes. Nothing is accepted.
+    /// Whether some completion begins with these bytes. Nothing is accepted.
     ///
     /// # Errors
     /// Limits.
@@ -67,7 +66,7 @@ impl Matcher {
         self.fork().step_over(bytes)
     }
 
-    /// Accepts bytes as one step if a word goes on with them, and says whether it did.
+    /// Accepts bytes as one step if some completion begins with them, and returns whether one does.
     ///
     /// # Errors
     /// Limits.
@@ -80,7 +79,7 @@ impl Matcher {
         Ok(took)
     }
 
-    /// Whether a token was accepted as a step.
+    /// Steps by a token and returns whether it was accepted.
     fn step_by(&mut self, token: TokenId) -> Result<bool> {
         if !self.is_bounded() {
             return self.step_unbounded(token);
@@ -90,7 +89,7 @@ impl Matcher {
         self.step_bounded(bytes, Some(token), |matcher| matcher.step_unbounded(token))
     }
 
-    /// The same where no bounds of parts are regarded.
+    /// Like `step_by`, ignoring bounds of parts.
     fn step_unbounded(&mut self, token: TokenId) -> Result<bool> {
         let is_eos = self.compiled.is_end(token);
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
@@ -109,7 +108,7 @@ impl Matcher {
         if accept_known(&self.compiled, &mut self.path, bytes) {
             return Ok(true);
         }
-        // only what takes the lock needs a vocabulary of its own beside the matcher
+        // the clone keeps the bytes alive while the matcher is borrowed for the lock; the cases above do not need it
         let vocabulary = std::sync::Arc::clone(vocabulary);
         match vocabulary.bytes(token) {
             Some(bytes) => self.step_over_unbounded(bytes),
@@ -117,7 +116,7 @@ impl Matcher {
         }
     }
 
-    /// Whether the text was ended: it is a word, and had not ended before.
+    /// Ends the text if it is a word and has not ended. Returns whether it did.
     pub(super) fn accept_end(&mut self) -> bool {
         let may_end = !self.path.has_ended() && self.is_accepting();
         if may_end {

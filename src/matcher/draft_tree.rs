@@ -1,4 +1,4 @@
-//! Masks for a whole draft of speculative decoding: a row for each of its tokens, without a matcher for each.
+//! Masks for a whole draft of speculative decoding: one row per token, without a matcher per token.
 
 use super::errors;
 use super::matcher::Matcher;
@@ -6,12 +6,12 @@ use super::promises::Drafted;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
-/// Draft tokens as a tree. Node 0 is the root: the place where a matcher is. Every other node is a token that may follow its
-/// parent's.
+/// A tree of draft tokens. Node 0 is the root: the place of a matcher. Every other node is a token that may follow the
+/// token of its parent.
 #[derive(Clone, Debug)]
 pub struct DraftTree {
     nodes: usize,
-    /// The nodes below the root, each after its parent and before its next sibling.
+    /// The nodes below the root. Each comes after its parent, and its subtree before its next sibling.
     visits: Vec<Visit>,
 }
 
@@ -19,23 +19,23 @@ pub struct DraftTree {
 struct Visit {
     node: usize,
     parent: usize,
-    /// Tokens from the root to the node; 1 for the root's children.
+    /// Number of tokens from the root to the node; 1 for the root's children.
     depth: usize,
-    /// `None` if it is no id that a token can have.
+    /// `None` if the number is not a `u32`.
     token: Option<TokenId>,
 }
 
 impl DraftTree {
-    /// The tree that two arrays link: `first_child[n]` is the first child of node `n`, `next_sibling[n]` the next child of the
-    /// same parent, and -1 stands for none. `tokens[n]` is the token of node `n`; that of the root is not read. A token that is
-    /// no id of the vocabulary, such as -1, is one that no mask allows.
+    /// Builds a tree from two arrays of links: `first_child[n]` is the first child of node `n`, `next_sibling[n]` the
+    /// next child of the same parent, and -1 means none. `tokens[n]` is the token of node `n`; that of the root is not
+    /// read. A token that is not in the vocabulary, such as -1, is a token that no mask allows.
     ///
-    /// These are the arrays `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens` of SGLang and XGrammar. Nodes that
-    /// no link leads to from the root are not reached.
+    /// SGLang and XGrammar call these arrays `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens`. Nodes
+    /// without links from the root are not reached.
     ///
     /// # Errors
-    /// `matcher/draft-tree` if the lengths differ or are 0, if a link leads to no node or to the root, if two links lead to one
-    /// node, or if the root has a sibling. So there are no cycles below the root.
+    /// `matcher/draft-tree` if the lengths differ or are 0, if a link targets the root or a node that does not exist,
+    /// if two links target one node, or if the root has a sibling. So there are no cycles below the root.
     pub fn new(first_child: &[i64], next_sibling: &[i64], tokens: &[i64]) -> Result<DraftTree> {
         let nodes = tokens.len();
         if nodes == 0 || first_child.len() != nodes || next_sibling.len() != nodes {
@@ -77,7 +77,7 @@ impl DraftTree {
         Ok(DraftTree { nodes, visits })
     }
 
-    /// The tree of one draft: token `i` is that of node `i + 1`, the only child of node `i`.
+    /// The tree of a linear draft: token `i` belongs to node `i + 1`, the only child of node `i`.
     pub fn chain(tokens: &[TokenId]) -> DraftTree {
         let visits = tokens.iter().enumerate().map(|(parent, &token)| Visit {
             node: parent + 1,
@@ -88,7 +88,7 @@ impl DraftTree {
         DraftTree { nodes: tokens.len() + 1, visits: visits.collect() }
     }
 
-    /// How many nodes there are, with the root: at least 1.
+    /// The number of nodes, including the root: at least 1.
     #[allow(clippy::len_without_is_empty)] // there is a root
     pub fn len(&self) -> usize {
         self.nodes
@@ -99,17 +99,17 @@ const FIRST_CHILD: &str = "first_child";
 const NEXT_SIBLING: &str = "next_sibling";
 
 impl Matcher {
-    /// Writes a mask for each node of a draft tree: that of node `n` is the row that begins at `words[n * row_words]`, and has
-    /// the tokens that may come after those from the root to the node. The row of the root is the mask of this place. Returns
-    /// for each node whether its tokens are allowed one after the other. The matcher stays where it is.
+    /// Writes a mask for each node of a draft tree. The row of node `n` begins at `words[n * row_words]` and has the
+    /// tokens that may follow the tokens from the root to the node; the root's row is the mask of the current place.
+    /// Returns for each node whether its tokens are allowed in sequence. The matcher does not move.
     ///
-    /// A node whose token is not allowed is not reached, nor are those below it: their rows are all 0. So are rows of nodes after
-    /// an end token. Where the model turns logits of such a row into probabilities, give it other words before: no choice of
-    /// them is ever accepted.
+    /// A node whose token is not allowed is not reached, nor are the nodes below it: their rows are all 0. So are rows
+    /// of nodes after an end token. If the model turns the logits of such a row into probabilities, replace the row
+    /// first; nothing sampled from it is ever accepted.
     ///
     /// # Errors
-    /// `matcher/draft-rows` if there are fewer than `tree.len() * row_words` words; `mask/buffer-too-short` if a row is shorter
-    /// than a mask; those of [`fill_mask`](Matcher::fill_mask). Then all rows are 0.
+    /// `matcher/draft-rows` if there are fewer than `tree.len() * row_words` words; `mask/buffer-too-short` if a row is
+    /// shorter than a mask; those of [`fill_mask`](Matcher::fill_mask). All rows are then 0.
     pub fn fill_tree_masks(
         &mut self,
         tree: &DraftTree,
@@ -124,12 +124,14 @@ impl Matcher {
         filled
     }
 
-    /// The same with masks [within a budget](Matcher::mask_within): `budget` tokens are still to come at this place, and one fewer with
-    /// each token of the draft, the end-of-sequence token not counted. A node whose token is not in its parent's row is not reached.
-    /// Once the tokens of a path are accepted, there is a mask within the rest of the budget.
+    /// Like [`fill_tree_masks`](Matcher::fill_tree_masks), with masks [within a budget](Matcher::mask_within): `budget`
+    /// tokens are still to come at this place, and one fewer after each token of the draft; the end-of-sequence token
+    /// does not count. A node whose token is not in its parent's row is not reached. After the tokens of a path are
+    /// accepted, there is a mask within the rest of the budget.
     ///
     /// # Errors
-    /// As for [`fill_tree_masks`](Matcher::fill_tree_masks); `matcher/budget` if no completion within the budget is known here.
+    /// Those of [`fill_tree_masks`](Matcher::fill_tree_masks); `matcher/budget` if no completion within the budget is
+    /// known here.
     pub fn fill_tree_masks_within(
         &mut self,
         tree: &DraftTree,
@@ -147,13 +149,13 @@ impl Matcher {
         filled
     }
 
-    /// Writes `draft.len() + 1` masks for a draft: the first is that of this place, row `i` that after the first `i` tokens. Returns
-    /// how many tokens are allowed one after the other. The matcher stays where it is.
+    /// Writes `draft.len() + 1` masks for a draft: the first is that of this place, row `i` that after the first `i`
+    /// tokens. Returns the length of the longest allowed prefix of the draft. The matcher does not move.
     ///
-    /// Rows behind the first token that is not allowed are all 0.
+    /// Rows after the first token that is not allowed are all 0.
     ///
     /// # Errors
-    /// As for [`fill_tree_masks`](Matcher::fill_tree_masks).
+    /// Those of [`fill_tree_masks`](Matcher::fill_tree_masks).
     pub fn fill_draft_masks(
         &mut self,
         draft: &[TokenId],
@@ -164,10 +166,11 @@ impl Matcher {
         Ok(reached.iter().filter(|&&reached| reached).count() - 1)
     }
 
-    /// The same with masks [within a budget](Matcher::fill_tree_masks_within).
+    /// Like [`fill_draft_masks`](Matcher::fill_draft_masks), with masks [within a
+    /// budget](Matcher::fill_tree_masks_within).
     ///
     /// # Errors
-    /// As for [`fill_tree_masks_within`](Matcher::fill_tree_masks_within).
+    /// Those of [`fill_tree_masks_within`](Matcher::fill_tree_masks_within).
     pub fn fill_draft_masks_within(
         &mut self,
         draft: &[TokenId],
@@ -179,7 +182,7 @@ impl Matcher {
         Ok(reached.iter().filter(|&&reached| reached).count() - 1)
     }
 
-    /// Fills the rows of the nodes that are reached, and ends at one of them.
+    /// Fills the rows of all nodes that are reached. The matcher ends at the last of them.
     fn fill_rows(&mut self, tree: &DraftTree, rows: &mut [u32], row_words: usize) -> Result<Vec<bool>> {
         let root = self.steps();
         let place = |node: usize| node * row_words..(node + 1) * row_words;
@@ -198,7 +201,7 @@ impl Matcher {
         Ok(reached)
     }
 
-    /// The same within a budget. Adds the nodes that are reached to `drafted`, and ends at one of them.
+    /// Like `fill_rows`, within a budget. Appends the nodes that are reached to `drafted`.
     fn fill_rows_within(
         &mut self,
         tree: &DraftTree,
@@ -208,11 +211,11 @@ impl Matcher {
     ) -> Result<Vec<bool>> {
         let root = self.steps();
         let place = |node: usize| node * row_words..(node + 1) * row_words;
-        // drafts would keep each other
+        // otherwise drafts would keep each other alive
         self.promises.forget_draft();
         self.fill_mask_within(budget, &mut rows[place(0)])?;
         drafted.push(Drafted { parent: 0, token: None, promises: self.promises.clone() });
-        // where each node stands in `drafted`
+        // the index of each node in `drafted`
         let mut stands = vec![None; tree.len()];
         stands[0] = Some(0);
         for &Visit { node, parent, depth, token } in &tree.visits {
@@ -223,7 +226,7 @@ impl Matcher {
                 continue;
             }
             self.rollback(self.steps() - (root + depth - 1))?;
-            // a rollback forgets what is known of the next token
+            // a rollback drops the known completions after the next token
             self.promises.clone_from(&drafted[above].promises);
             if self.try_accept(token)? {
                 self.fill_mask_within(budget.saturating_sub(depth), &mut rows[place(node)])?;
@@ -235,7 +238,7 @@ impl Matcher {
     }
 }
 
-/// The rows of a tree, all 0.
+/// The rows of a tree, set to 0. On error all of `words` is set to 0.
 fn rows_of<'a>(tree: &DraftTree, words: &'a mut [u32], row_words: usize) -> Result<&'a mut [u32]> {
     let found = words.len();
     match tree.len().checked_mul(row_words) {

@@ -1,7 +1,7 @@
-//! End tokens that were given in place of the vocabulary's: what that changes in a mask.
+//! End tokens given in place of the vocabulary's: how they change a mask.
 //!
-//! Masks are shared by all matchers of a grammar, so each matcher exchanges the end tokens in its own copy. They differ only
-//! where the text may end.
+//! All matchers of a grammar share its masks, so each matcher replaces the end tokens in its own copy. The masks differ
+//! only if the text may end.
 
 use super::matcher::Matcher;
 use crate::error::Result;
@@ -11,19 +11,19 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl Matcher {
-    /// Whether the mask is not the one that matchers share.
+    /// Whether the mask here differs from the shared mask because of given end tokens.
     pub(super) fn exchanges_ends(&self) -> bool {
         self.compiled.given_ends().is_some() && self.is_accepting()
     }
 
-    /// A mask of the tokens that may come next, with the end tokens that were given.
+    /// Replaces the vocabulary's end tokens in a mask by the given ones, if the text may end.
     pub(super) fn with_given_ends(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
         let Some(ends) = self.compiled.given_ends().filter(|_| self.is_accepting()).map(Arc::clone) else {
             return Ok(mask);
         };
         let mut removed = FxHashSet::default();
         for &token in &ends.removed {
-            // a token terminal may list it
+            // kept if a token terminal lists it
             if !self.may_come(token)? {
                 removed.insert(token.get());
             }
@@ -31,12 +31,12 @@ impl Matcher {
         Ok(Arc::new(mask.without(removed).with(&ends.added)))
     }
 
-    /// The same of a mask within a budget, where no bounds of parts matter.
+    /// Like `with_given_ends`, for a mask within a budget without bounds of parts.
     pub(super) fn with_given_ends_within(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
         let Some(ends) = self.compiled.given_ends().filter(|_| self.is_accepting()).map(Arc::clone) else {
             return Ok(mask);
         };
-        // a token that token edges take does not end the text: the mask says whether it is within the budget
+        // a token of a token edge does not end the text: the mask says whether it is within the budget
         let by_id = self.with_lock(|locked, at| locked.tokens_by_id(at))?;
         let is_plain = |token: &&TokenId| !by_id.contains_key(token);
         let removed = ends.removed.iter().filter(is_plain).map(|token| token.get()).collect();

@@ -30,7 +30,7 @@ pub(super) fn after_end(length: usize) -> Error {
     )
 }
 
-/// A token that neither its bytes nor token edges lead on with, where some do.
+/// A token that was rejected although token edges leave this place.
 pub(super) fn rejected_token(vocabulary: &Vocabulary, token: TokenId, explanation: &Explanation) -> Error {
     if vocabulary.bytes(token).is_some() {
         return rejected(explanation);
@@ -45,7 +45,7 @@ pub(super) fn rejected_token(vocabulary: &Vocabulary, token: TokenId, explanatio
     )
 }
 
-/// A token without bytes as a person reads it.
+/// A token without bytes in readable form.
 fn show_token(vocabulary: &Vocabulary, token: TokenId) -> String {
     match vocabulary.special(token) {
         Some(name) => format!("token {token}, the special token `{name}`"),
@@ -64,7 +64,8 @@ pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -
     )
 }
 
-/// The error of taking back more steps than there are, for other state machines that count steps as a [`Matcher`](crate::Matcher) does.
+/// The error of rolling back more steps than there are, also for other state machines that count steps as a
+/// [`Matcher`](crate::Matcher) does.
 pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -75,7 +76,7 @@ pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     )
 }
 
-/// No completion within a budget is known. Every completion takes at least `least` tokens.
+/// No completion within a budget is known. Every completion has at least `least` tokens.
 pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: usize) -> Error {
     let tokens = |count: usize| format!("{count} token{}", if count == 1 { "" } else { "s" });
     let needed = match distance {
@@ -97,7 +98,8 @@ pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: us
     )
 }
 
-/// What a part that is bounded in tokens has no room for: the part's name and bound, and how many tokens are left for it.
+/// A token or text for which the open part has no room; `part` is its name, its bound, and how many tokens are left for
+/// it.
 pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Error {
     let allowed = match part {
         Some((name, most, left)) => {
@@ -133,7 +135,7 @@ pub(super) fn draft_lengths(first_child: usize, next_sibling: usize, tokens: usi
     )
 }
 
-/// A link from a node to a node, in one of the arrays.
+/// A link from a node to a node, in one of the arrays, is invalid.
 pub(super) fn draft_link(what: &'static str, (array, from, to): (&str, usize, i64), nodes: usize) -> Error {
     Error::new(
         ErrorKind::Usage,

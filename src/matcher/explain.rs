@@ -1,4 +1,4 @@
-//! Why a text is rejected: where, and what was expected there, by rule and by label.
+//! Explanations of rejected texts: the place, and what was expected there, by rule and label.
 
 use super::matcher::{Locked, Matcher};
 use crate::diagnostic::excerpt;
@@ -7,10 +7,10 @@ use crate::grammar::{ByteSet, Expression};
 use crate::vocabulary::TokenId;
 use std::fmt;
 
-/// Bytes before the place of a rejection that are shown.
+/// Maximum number of bytes shown before the place of a rejection.
 const TAIL: usize = 32;
 
-/// How the grammar takes a text.
+/// How the grammar reads a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     position: usize,
@@ -21,21 +21,21 @@ pub struct Explanation {
     expected: Vec<Expectation>,
 }
 
-/// What one part of the grammar waits for.
+/// What a rule, or a labelled part of it, expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
     /// The label within the rule, for instance the JSON Pointer of a sub-schema.
     pub label: Option<String>,
-    /// The bytes that may come next for its sake.
+    /// The bytes that it allows next.
     pub bytes: ByteSet,
-    /// The token terminals of which a token may come next for its sake, as a grammar shows them.
+    /// The token terminals that it allows next, as a grammar displays them.
     pub terminals: Vec<String>,
 }
 
 impl Explanation {
-    /// How many bytes from the beginning of the sequence are fine.
+    /// The number of bytes from the beginning of the sequence that the grammar accepts.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -50,22 +50,22 @@ impl Explanation {
         self.viable
     }
 
-    /// Whether the text might have ended at the position.
+    /// Whether the text may end at the position.
     pub fn may_end(&self) -> bool {
         self.may_end
     }
 
-    /// What was expected at the position.
+    /// What was expected at the position, per rule and label.
     pub fn expected(&self) -> &[Expectation] {
         &self.expected
     }
 
-    /// The last bytes (32 at most) before the position.
+    /// The last bytes before the position, at most 32.
     pub fn accepted_tail(&self) -> &[u8] {
         &self.tail
     }
 
-    /// What was expected, in one line.
+    /// What was expected, on one line; at most eight expectations are listed.
     pub fn expected_text(&self) -> String {
         let mut parts: Vec<String> = self.expected.iter().take(8).map(Expectation::to_string).collect();
         if self.expected.len() > 8 {
@@ -115,7 +115,7 @@ impl fmt::Display for Expectation {
 }
 
 impl Matcher {
-    /// Explains how the grammar takes `bytes` after what was accepted so far. The matcher does not move.
+    /// Explains how the grammar reads `bytes` after the bytes accepted so far. The matcher does not move.
     ///
     /// # Errors
     /// Limits.
@@ -171,8 +171,8 @@ impl Matcher {
         })
     }
 
-    /// Explains how the grammar takes a token; see [`explain`](Matcher::explain). A token that a token terminal takes is
-    /// explained as accepted; any other one without bytes as the end of the text.
+    /// Explains how the grammar reads a token; see [`explain`](Matcher::explain). A token that a token terminal allows
+    /// is explained as accepted; any other token without bytes as the end of the text.
     ///
     /// # Errors
     /// Limits.
@@ -186,7 +186,7 @@ impl Matcher {
     }
 }
 
-/// A byte as a person reads it.
+/// A byte in readable form.
 pub(super) fn show_byte(byte: u8) -> String {
     match byte {
         b'`' => "\"`\"".into(),

@@ -1,8 +1,8 @@
-//! What a matcher reads in a mask file, and how it comes back to one.
+//! Reading a mask file along a path, and returning to it.
 //!
-//! A step has its place in the file, its configuration in the engine, or both. As long as bytes lead from place to place the
-//! engine is not asked. Where they lead out of what was explored, or something else than steps and masks is asked, the
-//! path finds its configuration by its bytes.
+//! A step has a place in the file, a configuration in the engine, or both. While bytes lead from place to place, the
+//! engine is not used. If they leave the explored part, or if something other than steps and masks is needed, the path
+//! recomputes its configuration from its bytes.
 
 use super::keys;
 use super::matcher::{Locked, Matcher};
@@ -14,34 +14,35 @@ use crate::mask::{Base, BaseState, CompiledGrammar, Located, NameEnds, TokenMask
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Each step that the engine makes looks for places in the file along at most this number of edges.
+/// Maximum number of edges followed after each step of the engine to find places of the file.
 const EDGES: usize = 64;
 
-/// Where a matcher begins.
+/// The place where a matcher begins.
 pub(super) fn start(compiled: &CompiledGrammar) -> Destination {
     Destination { at: compiled.start(), base: compiled.base().map_or(BaseState::NONE, Base::start) }
 }
 
-/// A place of the file, whose configuration is not known.
+/// A destination at a place of the file, with unknown configuration.
 #[inline]
 fn reached(base: &Base, place: BaseState) -> Option<Destination> {
     let facts = base.facts(place)?;
     Some(Destination { at: Located::unknown(facts.is_accepting, facts.is_final), base: place })
 }
 
-/// The mask at the end of a path, names that came not regarded.
+/// The mask of the file at the end of a path, ignoring the names of objects read so far.
 #[inline]
 pub(super) fn mask<'a>(compiled: &'a CompiledGrammar, path: &Path) -> Option<&'a Arc<TokenMask>> {
     compiled.base()?.mask(path.base())
 }
 
-/// What is true of the end of a path.
+/// The facts that the file has about the end of a path.
 #[inline]
 pub(super) fn facts(compiled: &CompiledGrammar, path: &Path) -> Option<Facts> {
     compiled.base()?.facts(path.base())
 }
 
-/// Where bytes lead, nowhere included, if the file says it; and the places of the bytes with which names end.
+/// The destination of bytes, if the file knows it (`None` inside is a dead end), and the indices of the bytes that end
+/// names.
 #[inline]
 pub(super) fn run(
     compiled: &CompiledGrammar,
@@ -56,11 +57,11 @@ pub(super) fn run(
     }
 }
 
-/// Accepts a token that token edges take, if the file says where it leads.
+/// Accepts a token along token edges, if the file knows where they lead.
 pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: TokenId) -> bool {
     let took = || {
         let (base, vocabulary) = (compiled.base()?, compiled.vocabulary());
-        // names are followed along bytes, with the engine
+        // names are tracked along bytes, by the engine
         if path.has_ended() || !path.key_state().is_outside() {
             return None;
         }
@@ -80,7 +81,7 @@ pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: T
 }
 
 impl Locked<'_> {
-    /// A configuration of the engine with the place in the file that it was found to be.
+    /// A destination at a configuration of the engine, with its place in the file if that is known.
     pub(super) fn reached(&mut self, at: Located) -> Destination {
         if let Some(base) = self.compiled.base() {
             self.cache.find_base_states((self.compiled.automaton(), self.compiled.index()), base, EDGES);
@@ -90,8 +91,8 @@ impl Locked<'_> {
 }
 
 impl Matcher {
-    /// Whether the mask that comes next is read from a [mask file](crate::mask_file), and the engine is not asked: not where
-    /// nothing was explored, nor where names of objects that came are to be left out.
+    /// Whether the next mask is read from a [mask file](crate::mask_file) without the engine. False if the place was
+    /// not explored, or if the mask must exclude names that an object already has.
     pub fn is_explored(&self) -> bool {
         let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
         let outside = free || !keys::needs_engine(&self.compiled);
@@ -99,8 +100,8 @@ impl Matcher {
         outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
     }
 
-    /// What is remembered of the text that no mask file has: whether names of objects are, and whether items of a list that must
-    /// differ are. For benches, which count such steps apart.
+    /// What the text so far requires to remember that mask files do not store: whether names of objects, and whether
+    /// items of a list whose items must differ. Benches count such steps separately.
     ///
     /// # Errors
     /// Limits.

@@ -6,21 +6,21 @@ use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
 
-/// No more forced bytes than this are looked for at a time.
+/// Maximum number of forced bytes returned.
 const MOST_FORCED: usize = 1 << 16;
 
-/// To split forced bytes into tokens, this many bytes are read at most for each of them.
+/// Number of bytes read, per forced byte, to split forced bytes into tokens.
 const MOST_READ: usize = 256;
 
 impl Matcher {
-    /// The longest byte string (65,536 bytes at most) that every completion begins with. Empty where the
-    /// text may end, where more than one byte may come, or a token by its id, and where a part
-    /// [bounded in tokens](crate::grammar::GrammarBuilder::max_tokens) is open or may follow.
+    /// The longest byte string (at most 65,536 bytes) that every completion begins with. It is empty if the text may
+    /// end, if more than one byte or a token by its id may come next, and if a part [bounded in
+    /// tokens](crate::grammar::GrammarBuilder::max_tokens) is open or may follow.
     ///
     /// # Errors
     /// Limits.
     pub fn forced_bytes(&mut self) -> Result<Vec<u8>> {
-        // a bounded part may have no tokens left for them
+        // a bounded part may not have enough tokens left for them
         if self.path.has_ended() || self.is_bounded() {
             return Ok(Vec::new());
         }
@@ -51,10 +51,9 @@ impl Matcher {
         })
     }
 
-    /// Tokens that spell the beginning of the [forced bytes](Matcher::forced_bytes), each the longest that
-    /// fits, and tokens of token terminals where nothing else may come. Where a longer token might reach past the forced bytes,
-    /// the choice is left to the model: the list ends before it, so no tokenisation that a model would prefer is cut off. The
-    /// tokens are not accepted.
+    /// Tokens that spell a prefix of the [forced bytes](Matcher::forced_bytes), each the longest that fits, and tokens
+    /// of token terminals if nothing else may come. If a longer token might reach beyond the forced bytes, the list
+    /// ends before it, so that the model is free to choose its preferred tokenisation. The tokens are not accepted.
     ///
     /// # Errors
     /// Limits.
@@ -79,7 +78,7 @@ impl Matcher {
         Ok(tokens)
     }
 
-    /// The token that a token terminal has, if nothing else may come.
+    /// The only token that may come next, if that is a token of a token terminal and nothing else may come.
     fn forced_terminal(&mut self) -> Result<Option<TokenId>> {
         if !self.has_token_edges()? || self.is_accepting() || !self.allowed_bytes()?.is_empty() {
             return Ok(None);
@@ -92,16 +91,17 @@ impl Matcher {
         })
     }
 
-    /// Adds the tokens that spell forced bytes, as far as they leave no choice; returns whether that is all of them.
+    /// Appends the tokens that spell forced bytes, up to the first choice; returns whether they spell all of them.
     fn spell_forced(&self, forced: &[u8], tokens: &mut Vec<TokenId>) -> Result<bool> {
         let mut ahead = self.fork();
         ahead.accept_bytes(forced)?;
-        // a token edge ends what a longer token could reach
+        // at a token edge no longer token can follow
         let nothing_follows = ahead.is_finished()
             || self.compiled.automaton().has_terminals() && ahead.allowed_bytes()?.is_empty();
         let trie = self.compiled.vocabulary().trie();
         let mut rest = forced;
-        // a vocabulary of tokens that go on alike for long would make the list quadratic; it may end anywhere
+        // bounds the work for vocabularies with many long common prefixes, where it would be quadratic; the list may
+        // end anywhere
         let mut bytes_left = MOST_READ.saturating_mul(1 + forced.len());
         while !rest.is_empty() {
             let (mut node, mut longest, mut read) = (trie.root(), None, 0);

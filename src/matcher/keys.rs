@@ -1,10 +1,10 @@
-//! No object has a name twice: what that takes away from masks and texts.
+//! Unique names in objects: what they remove from masks and texts.
 //!
-//! Configurations know nothing of the names that came; they are followed beside them ([`KeyState`]), and only from the first
-//! name on that a grammar does not list. Of a mask, then, those tokens are taken away that end a name which came: within a
-//! name they are found along the names that begin alike, of the tokens with a quote. Two things need a closer look, at each
-//! token with a quote: names of which there are few, as a beginning may leave none that did not come; and vocabularies with
-//! tokens that hold two names.
+//! Configurations do not know the names read so far. They are tracked separately ([`KeyState`]), from the first name on
+//! that the grammar does not list. A mask then excludes the tokens that complete a name already read. Within a name,
+//! they are found among the tokens with a quote, along the names with the same prefix. In two cases each token with a
+//! quote must be checked: if the names are finitely many, as a prefix may leave no unused name; and if the vocabulary
+//! has tokens that contain two names.
 
 use super::matcher::{Locked, Matcher};
 use super::path;
@@ -21,26 +21,27 @@ use crate::work::Budget;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Tables of this many bytes, and this many more for each byte of the text, are rebuilt when steps are taken back.
+/// Key tables larger than this many bytes, plus the next constant per byte of the text, are rebuilt to drop what was
+/// only examined.
 const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
 
-/// Whether a single token may give an object a name twice, so that masks are looked through even where no name came.
+/// Whether a single token may repeat a name in an object, so that masks are checked even before the first name.
 pub(super) fn holds_two_names(compiled: &CompiledGrammar) -> bool {
     compiled.automaton().has_names() && compiled.index().quote_tokens().has_two_key_tokens
 }
 
-/// Whether each token with a quote needs a look.
+/// Whether each token with a quote must be checked.
 fn is_thorough(compiled: &CompiledGrammar) -> bool {
     compiled.index().quote_tokens().has_two_key_tokens || !compiled.keys_are_unbounded()
 }
 
-/// Whether the engine is asked for the tokens that repeat a name.
+/// Whether finding the tokens that repeat a name needs the engine.
 pub(super) fn needs_engine(compiled: &CompiledGrammar) -> bool {
     is_thorough(compiled) || compiled.automaton().has_terminals()
 }
 
-/// A configuration, and which names came.
+/// A configuration with the state of the key tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cursor {
     pub(super) configuration: ConfigurationId,
@@ -48,12 +49,13 @@ pub(super) struct Cursor {
 }
 
 impl Locked<'_> {
-    /// Where the path has come.
+    /// The cursor at the end of the path, given its configuration.
     pub(super) fn cursor(&self, configuration: ConfigurationId) -> Cursor {
         Cursor { configuration, key_state: self.path.key_state() }
     }
 
-    /// The cursor after one more byte, which comes after the path and the bytes `since`, if a word goes on so.
+    /// The cursor after one more byte, which follows the path and the bytes `since`; `None` if no completion continues
+    /// so.
     pub(super) fn step(&mut self, at: Cursor, since: &[u8], byte: u8) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
         match self.cache.lazy(automaton).step(at.configuration, byte)? {
@@ -62,7 +64,8 @@ impl Locked<'_> {
         }
     }
 
-    /// The cursor after a byte that leads to a configuration, unless that gives an object a name twice, or will have to.
+    /// The cursor after a byte that leads to a configuration; `None` if an object then repeats a name, or inevitably
+    /// will.
     fn come_to(
         &mut self,
         configuration: ConfigurationId,
@@ -83,14 +86,14 @@ impl Locked<'_> {
         Ok(if self.is_open(next)? { Some(next) } else { None })
     }
 
-    /// Whether a name that is being read, if one is, may become one that did not come.
+    /// Whether a name that is being read can still become an unused one. True outside names.
     fn is_open(&mut self, at: Cursor) -> Result<bool> {
         let name = at.key_state.in_name().filter(|&name| self.names.is_left(name));
         let Some(name) = name.filter(|_| !self.compiled.keys_are_unbounded()) else { return Ok(true) };
         self.names.has_another(&mut self.cache.lazy(self.compiled.automaton()), at.configuration, name)
     }
 
-    /// Accepts bytes as a step, if a word goes on so and no object gets a name twice, or will have to.
+    /// Accepts bytes as a step, if a completion continues so and no object repeats a name, or inevitably will.
     pub(super) fn accept(&mut self, configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
         let _scope = attribution::enter(Cause::Steps);
         let Some(Cursor { configuration, key_state }) = self.read(configuration, bytes)? else {
@@ -101,8 +104,8 @@ impl Locked<'_> {
         Ok(true)
     }
 
-    /// Accepts a token as a step: by its bytes, if it has any, and along token edges. No object that is open has names to
-    /// remember where a token edge leads, so names are followed along the bytes.
+    /// Accepts a token as a step: by its bytes, if it has any, and along token edges. No object that is open after a
+    /// token edge has names to remember, so names are tracked along the bytes.
     pub(super) fn accept_token(&mut self, configuration: ConfigurationId, token: TokenId) -> Result<bool> {
         let _scope = attribution::enter(Cause::Steps);
         let vocabulary = Arc::clone(self.compiled.vocabulary());
@@ -129,7 +132,8 @@ impl Locked<'_> {
         Ok(true)
     }
 
-    /// The cursor after bytes that come after the path, if a word goes on so and no object gets a name twice, or will have to.
+    /// The cursor after bytes that follow the path; `None` if no completion continues so, or an object repeats a name,
+    /// or inevitably will.
     fn read(&mut self, mut configuration: ConfigurationId, bytes: &[u8]) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
         let mut key_state = self.path.key_state();
@@ -153,7 +157,7 @@ impl Locked<'_> {
         Ok(if self.is_open(to)? { Some(to) } else { None })
     }
 
-    /// Makes the sets of names again, without what was only examined.
+    /// Rebuilds the sets of names, without those that were only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
         let _scope = attribution::enter(Cause::Keys);
         let work = Budget::of_steps(self.compiled.automaton().limits(), self.path.step_count());
@@ -197,7 +201,8 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Tokens that end a name which came, or after which none is left that did not. Some may not be allowed anyway.
+    /// Tokens that complete a name already read, or after which no unused name is possible. Some may be forbidden
+    /// anyway.
     fn tokens_repeating_a_key(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
         let _scope = attribution::enter(Cause::Keys);
         let mut repeated = self.without_another(at)?;
@@ -245,7 +250,7 @@ impl Locked<'_> {
         Ok(repeated)
     }
 
-    /// The tokens that go on with a name so that it can only become one that came.
+    /// The tokens that continue a name so that it can only become one already read.
     fn without_another(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
         let mut without = FxHashSet::default();
         if self.compiled.keys_are_unbounded() {
@@ -273,7 +278,7 @@ impl Locked<'_> {
     }
 }
 
-/// The place after a byte; `before` has the bytes before it, last first.
+/// The state of the key tracker after a byte; `before` has the bytes before it, last first.
 fn next_place(
     names: &mut KeyTracker,
     quoted: &QuoteTokens,
@@ -287,8 +292,8 @@ fn next_place(
     }
 }
 
-/// Which names came after more bytes, which end names at some places. Nothing if one of those came before, or if it takes
-/// the engine to know whether what was begun can become another.
+/// The state of the key tracker after more bytes; `ends` are the indices of the bytes that end names. `None` if a name
+/// repeats, or if only the engine can tell whether an unfinished name can become an unused one.
 pub(super) fn place_after(
     compiled: &CompiledGrammar,
     path: &Path,
@@ -309,7 +314,7 @@ pub(super) fn place_after(
 }
 
 impl Matcher {
-    /// A mask without the tokens that would give an object a name twice.
+    /// Removes from a mask the tokens that would repeat a name in an object.
     pub(super) fn without_repeated_keys(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
         if self.path.key_state().is_outside() && !holds_two_names(&self.compiled) {
             return Ok(mask);
@@ -328,7 +333,7 @@ impl Matcher {
             false => self.tokens_repeating_a_key(key_state),
         };
         if self.compiled.automaton().has_terminals() && !repeated.is_empty() {
-            // a token that comes by its id is no name
+            // a token taken by its id is not part of a name
             self.with_lock(|locked, configuration| {
                 let terminals = locked.cache.lazy(locked.compiled.automaton()).terminals(configuration);
                 let has = |&token: &u32| {
@@ -342,7 +347,7 @@ impl Matcher {
         Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })
     }
 
-    /// Tokens that end a name which came.
+    /// Tokens that complete a name already read.
     fn tokens_repeating_a_key(&self, key_state: KeyState) -> FxHashSet<u32> {
         let names = self.path.names();
         let mut names = path::lock(&names);

@@ -1,4 +1,4 @@
-//! What a matcher consists of, and the section in which it finds out what is not known yet.
+//! The parts of a matcher, and the critical section in which it computes what is not known yet.
 
 use super::open_parts::Parts;
 use super::path::{self, Path};
@@ -20,7 +20,7 @@ pub struct Matcher {
     pub(super) parts: Parts,
 }
 
-/// What it takes to find out more about a path, under the engine's lock.
+/// What a matcher can access under the engine's lock.
 pub(super) struct Locked<'a> {
     pub(super) compiled: &'a CompiledGrammar,
     pub(super) cache: &'a mut MaskCache,
@@ -40,24 +40,24 @@ impl Matcher {
         &self.compiled
     }
 
-    /// The bytes accepted so far, copied together.
+    /// The bytes accepted so far, as one copy.
     pub fn bytes(&self) -> Vec<u8> {
         self.path.bytes()
     }
 
-    /// How many bytes were accepted so far.
+    /// The number of bytes accepted so far.
     pub fn byte_count(&self) -> usize {
         self.path.byte_count()
     }
 
-    /// How many steps (tokens or byte strings) were accepted so far and can be rolled back.
+    /// The number of steps (tokens or byte strings) accepted so far, which can be rolled back.
     pub fn steps(&self) -> usize {
         self.path.step_count()
     }
 
-    /// Runs `work` on the current configuration, under the engine's lock. Where the tables are full they are dropped, the
-    /// walk is found again, and the work is done once more with all the room there is: what it changes must be its last
-    /// act.
+    /// Runs `work` on the current configuration, under the engine's lock. If the tables are full, they are dropped, the
+    /// configuration is recomputed, and the work is repeated with all the room: so `work` must make its changes as its
+    /// last action.
     pub(super) fn with_lock<R>(
         &mut self,
         mut work: impl FnMut(&mut Locked<'_>, ConfigurationId) -> Result<R>,
@@ -86,7 +86,7 @@ impl Matcher {
             was_fresh = is_fresh(&cache);
             result = attempt(&mut cache);
         }
-        // others may have filled the tables meanwhile: now the lock is kept
+        // other threads may have filled the tables meanwhile; this time the lock is held
         let mut old = None;
         if !was_fresh && is_full(&result) {
             let _scope = attribution::enter(Cause::Reset);

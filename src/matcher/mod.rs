@@ -1,10 +1,10 @@
 //! The matcher: one sequence's walk through the automaton.
 //!
-//! A matcher is a list of configurations, one a step, and the bytes that led to them (`path`). So rollback drops
-//! from the end of the list, and forks share its beginning. The bytes are kept so that the walk can be found again when
-//! the shared tables had to make room.
+//! A matcher is a list of configurations, one per step, and the bytes that led to them (`path`). Rollback drops the end
+//! of the list, and forks share its beginning. The bytes are kept to recompute the walk after the shared tables were
+//! dropped to make room.
 //!
-//! What is known is read without a lock. What is not is found out under the engine's lock, in one section for each
+//! Known results are read without a lock. Others are computed under the engine's lock, in one critical section per
 //! step: tables are dropped between sections, never within one.
 
 mod budget;

@@ -1,43 +1,43 @@
-//! Which parts bounded in tokens are open after each step of a path, and how many tokens are left for them.
+//! The parts bounded in tokens that are open after each step of a path, and how many tokens are left for them.
 
 use crate::automaton::PartId;
 use crate::mask::{Located, WayOut};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Readings after the steps of a path, the latest first.
+/// Readings after the steps of a path, latest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     pub(super) last: Option<Arc<StepReadings>>,
 }
 
-/// What is known after a step.
+/// The readings after a step.
 #[derive(Debug)]
 pub(super) struct StepReadings {
-    /// How many steps there were.
+    /// The number of steps.
     pub(super) steps: usize,
-    /// Nothing if no bound matters from here on.
+    /// `None` if no bound matters from here on.
     pub(super) readings: Option<Vec<BoundedReading>>,
     pub(super) before: Option<Arc<StepReadings>>,
 }
 
-/// One way to read the text.
+/// One reading of the text: a configuration whose stacks all have the same part open, or none.
 #[derive(Clone, Debug)]
 pub(super) struct BoundedReading {
     pub(super) at: Located,
     pub(super) open: Option<BoundedPart>,
 }
 
-/// The part that is open in a reading.
+/// The open part of a reading.
 #[derive(Clone, Debug)]
 pub(super) struct BoundedPart {
     pub(super) part: PartId,
-    /// How many more tokens may begin in it.
+    /// The number of further tokens that may begin in it.
     pub(super) left: usize,
     pub(super) way_out: WayOut,
 }
 
-/// Nodes are dropped one after the other: there may be too many for the stack.
+/// Nodes are dropped in a loop: recursion could overflow the stack.
 impl Drop for StepReadings {
     fn drop(&mut self) {
         let mut next = self.before.take();
@@ -55,23 +55,23 @@ impl BoundedPart {
 }
 
 impl Parts {
-    /// Whether no bound matters any more.
+    /// Whether no bound matters from here on.
     pub(super) fn are_free(&self) -> bool {
         self.last.as_ref().is_some_and(|node| node.readings.is_none())
     }
 
-    /// Of a matcher that regards no bounds.
+    /// The parts of a matcher that ignores bounds.
     pub(super) fn free() -> Parts {
         Parts { last: Some(Arc::new(StepReadings { steps: 0, readings: None, before: None })) }
     }
 
-    /// Adds what is known after a number of steps.
+    /// Appends the readings after a number of steps.
     pub(super) fn push(&mut self, steps: usize, readings: Option<Vec<BoundedReading>>) {
         let before = self.last.take();
         self.last = Some(Arc::new(StepReadings { steps, readings, before }));
     }
 
-    /// Takes notice that only `steps` steps are left.
+    /// Drops what is known about steps after the first `steps`.
     pub(super) fn rolled_back(&mut self, steps: usize) {
         while let Some(node) = self.last.take_if(|node| node.steps > steps) {
             self.last = node.before.clone();

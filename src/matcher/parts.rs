@@ -1,13 +1,14 @@
 //! Parts of the grammar that are bounded in tokens.
 //!
-//! Which parts are open is shown by the stacks of a configuration; how many tokens are left for them is counted here, beside it. A
-//! text may be read in several ways, so what is counted is kept for each *reading*: a configuration of which all stacks have the
-//! same part open, or none. A token counts for the part that it begins in. A reading with an open part is only followed if a way
-//! out of the part is known that takes no more tokens than are left, and the way is carried along, as a search after one of its
-//! tokens need not find the rest of it. So a text whose readings are in parts can always leave them: no reading is dropped that
-//! all others depend on. Readings of one configuration are one, with the most tokens left.
+//! The stacks of a configuration show which parts are open; the tokens left for them are counted here, separately. A
+//! text may be read in several ways, so the count is kept per *reading*: a configuration whose stacks all have the same
+//! part open, or none. A token counts for the part in which it begins. A reading with an open part is followed only if
+//! a way out of the part is known that needs no more tokens than are left. The way out is carried along, because a
+//! search after one of its tokens may not find the rest. So a text whose readings are in parts can always leave them:
+//! no reading is dropped that all others depend on. Readings of one configuration are merged, with the largest number
+//! of tokens left.
 //!
-//! Once no part is open and none may follow, the mask is the one without bounds, at the cost of one.
+//! Once no part is open and none can follow, the mask is the one without bounds, at the same cost.
 
 use super::errors;
 use super::keys::Cursor;
@@ -25,7 +26,7 @@ use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What comes next of a text: bytes that are read as such, and a token that token edges may take.
+/// The next piece of a text: bytes read as text, and a token that token edges may take.
 #[derive(Clone, Copy)]
 struct Next<'a> {
     bytes: Option<&'a [u8]>,
@@ -33,13 +34,13 @@ struct Next<'a> {
 }
 
 impl Matcher {
-    /// Whether the bounds of parts may matter here.
+    /// Whether bounds of parts may matter here.
     #[inline]
     pub(super) fn is_bounded(&self) -> bool {
         self.compiled.has_parts() && !self.parts.are_free()
     }
 
-    /// Does something with the readings, if bounds of parts matter.
+    /// Calls `work` with the readings, if bounds of parts matter. Otherwise, and after the end, returns `None`.
     pub(super) fn with_readings<R>(
         &mut self,
         mut work: impl FnMut(&mut Locked<'_>, &[BoundedReading]) -> Result<R>,
@@ -57,7 +58,8 @@ impl Matcher {
         Ok(result)
     }
 
-    /// Whether the text may end, and whether nothing can be added to it, as far as bounds of parts say so.
+    /// Whether the text may end, and whether it cannot be extended, according to the readings. `None` if the readings
+    /// after the last step are not known, or no bounds matter.
     pub(super) fn bounded_end(&self) -> Option<(bool, bool)> {
         let node = self.parts.last.as_ref().filter(|node| node.steps == self.steps())?;
         let readings = node.readings.as_ref()?;
@@ -65,12 +67,14 @@ impl Matcher {
         Some((may_end, may_end && readings.iter().all(|reading| reading.at.is_final())))
     }
 
-    /// The mask of the tokens after which a reading goes on, names that came not regarded; nothing if no bounds matter.
+    /// The mask of the tokens after which some reading continues, ignoring names read so far. `None` if no bounds
+    /// matter.
     pub(super) fn bounded_mask(&mut self) -> Result<Option<Arc<TokenMask>>> {
         self.with_readings(|locked, readings| locked.mask_of(readings))
     }
 
-    /// Accepts a token, or bytes as one step, by `step` if a reading goes on so.
+    /// Accepts a token, or bytes as one step, by calling `step`, if some reading continues. Returns whether it was
+    /// accepted.
     pub(super) fn step_bounded(
         &mut self,
         bytes: Option<&[u8]>,
@@ -92,14 +96,15 @@ impl Matcher {
                 Ok(true)
             }
             Err(error) => {
-                // an error leaves the matcher where it was
+                // on an error the matcher must not have moved
                 self.path.pop(1);
                 Err(error)
             }
         }
     }
 
-    /// The error of what was not accepted because of the bound of a part, if that is why.
+    /// The error of a rejected input, if the bound of a part is the reason. `accept` repeats the input on a matcher
+    /// without bounds.
     pub(super) fn refusal_of_part(
         &mut self,
         accept: impl FnOnce(&mut Matcher) -> Result<bool>,
@@ -127,7 +132,7 @@ impl Matcher {
 }
 
 impl Locked<'_> {
-    /// What is known after the last step of the path, which has led to a configuration. `last` is what was known.
+    /// The readings after the last step of the path, which led to `at`. `last` is the latest known node.
     fn node(
         &mut self,
         at: ConfigurationId,
@@ -172,7 +177,7 @@ impl Locked<'_> {
             let next = Next { bytes: way.is_text().then_some(&*bytes), token: way.token() };
             let before = parts.last.clone();
             let readings = before.as_ref().and_then(|node| node.readings.as_deref()).unwrap_or_default();
-            // each step had the work of its own searches when it was made first
+            // each step originally had its own search work
             self.cache.renew_search_work();
             let after = self.after(readings, next)?;
             parts.push(place, Some(after));
@@ -187,7 +192,7 @@ impl Locked<'_> {
         }
     }
 
-    /// Whether readings are all that there is at a configuration, and no part is open or ahead.
+    /// Whether the readings are the whole configuration, and no part is open or can follow.
     fn are_free(&mut self, readings: &[BoundedReading], at: ConfigurationId) -> Result<bool> {
         match readings {
             [BoundedReading { at: only, open: None }]
@@ -199,7 +204,7 @@ impl Locked<'_> {
         }
     }
 
-    /// The readings after more of the text.
+    /// The readings after the next piece of the text.
     fn after(&mut self, readings: &[BoundedReading], next: Next<'_>) -> Result<Vec<BoundedReading>> {
         if next.token.is_none() && next.bytes.is_none_or(|bytes| bytes.is_empty()) {
             return Ok(readings.to_vec());
@@ -222,7 +227,7 @@ impl Locked<'_> {
         Ok(after)
     }
 
-    /// The configuration after bytes, names not regarded.
+    /// The configuration after bytes, ignoring names.
     fn run_bytes(&mut self, mut at: ConfigurationId, bytes: &[u8]) -> Result<ConfigurationId> {
         let automaton = self.compiled.automaton();
         for &byte in bytes {
@@ -250,7 +255,7 @@ impl Locked<'_> {
         taken.map(|taken| self.cache.id(taken)).transpose()
     }
 
-    /// Adds the readings of a configuration that more of the text has led to, from a place where `before` was open.
+    /// Adds the readings of configuration `to`, reached by `next` from a reading whose open part was `before`.
     fn add_readings(
         &mut self,
         to: ConfigurationId,
@@ -280,7 +285,7 @@ impl Locked<'_> {
             match readings.iter_mut().find(|known| known.at == at) {
                 None => readings.push(BoundedReading { at, open }),
                 Some(known) => {
-                    // each way out is one of the other too
+                    // both readings have the same configuration, so the way out of one is valid for the other
                     if let (Some(known), Some(open)) = (&mut known.open, open) {
                         known.left = known.left.max(open.left);
                         let size = |way: &WayOut| (way.tokens_inside(), way.tokens().len());
@@ -294,14 +299,14 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Whether what comes next is the next token of the way out of a part.
+    /// Whether the next piece of text is the next token of the way out of a part.
     fn follows(&self, open: &BoundedPart, next: Next<'_>) -> bool {
         let Some(&token) = open.way_left().first() else { return false };
         let same_bytes = next.bytes.is_some() && next.bytes == self.compiled.vocabulary().bytes(token);
         next.token == Some(token) || same_bytes && !self.compiled.automaton().has_terminals()
     }
 
-    /// Tokens that lead out of the part of a reading, at most `most` of them in the part, if such are known.
+    /// A known way out of the part of a reading, with at most `most` tokens inside the part.
     fn way_out(
         &mut self,
         reading: (ConfigurationId, OpenPart),
@@ -313,7 +318,7 @@ impl Locked<'_> {
         self.cache.way_out(PartContext { automaton, index, bound: &bound }, reading, most, effort)
     }
 
-    /// How many tokens are known to lead from inside a part to its end.
+    /// The number of tokens of a known completion from inside a part to its end.
     fn longer_way(&mut self, inside: ConfigurationId, effort: Effort) -> Result<Option<usize>> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let known = self.cache.completion(automaton, index, inside, effort)?;
@@ -359,13 +364,13 @@ impl Locked<'_> {
         Ok(Arc::new(TokenMask::near(all.into(), Vec::new(), Vec::new(), width)))
     }
 
-    /// The tokens that may come in a reading and after which a way on is known if then `rest` tokens are left for its part;
-    /// and how many must be left so that these are all that the mask has, if that is known.
+    /// The tokens that may come next in a reading and after which a way to continue is known, if `rest` tokens are then
+    /// left for its part. Also returns the value of `rest` from which on these are all tokens of the mask, if known.
     fn tokens_within(&mut self, from: ConfigurationId, rest: usize) -> Result<(Vec<TokenId>, Option<usize>)> {
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
-        // names are looked for in the mask as a whole
+        // names are handled in the mask as a whole
         let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
         let from = Cursor { configuration: from, key_state: KeyState::OUTSIDE };
         let (groups, _) = self.groups(self.compiled.vocabulary().trie(), from, step, |_| true, usize::MAX)?;
@@ -384,7 +389,8 @@ impl Locked<'_> {
         Ok((allowed, ceiling))
     }
 
-    /// The tokens that token edges take, each with which of the terminals have it, as bits.
+    /// The tokens that token edges take, each with the set of terminals that contain it, as bits. With 64 or more
+    /// terminals the bits of every token are all set.
     ///
     /// # Errors
     /// Limits.
@@ -392,7 +398,7 @@ impl Locked<'_> {
         let mut tokens: FxHashMap<TokenId, u64> = FxHashMap::default();
         let terminals = self.cache.lazy(self.compiled.automaton()).terminals(at);
         for (place, &terminal) in terminals.iter().enumerate() {
-            // beyond, tokens are not put together
+            // with more terminals, tokens are not grouped
             let bit = if terminals.len() < 64 { 1 << place } else { u64::MAX };
             let mut count = 1;
             self.compiled.terminals().each(terminal, |token| {
@@ -404,8 +410,8 @@ impl Locked<'_> {
         Ok(tokens)
     }
 
-    /// How many tokens must be left for a part that was open so that a way on is known from a place; 0 if the part is closed
-    /// there, and nothing if no number is known to do.
+    /// The number of tokens that must be left for the part that was open, so that a way to continue is known from `to`.
+    /// It is 0 if the part is closed there; `None` if no number is known to suffice.
     fn needed(&mut self, to: ConfigurationId, rest: usize, effort: Effort) -> Result<Option<usize>> {
         let mut least: Option<usize> = None;
         for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {
@@ -434,7 +440,7 @@ impl Locked<'_> {
     }
 }
 
-/// How many tokens may begin in a part.
+/// The number of tokens that may begin in a part.
 fn bound(compiled: &CompiledGrammar, part: PartId) -> usize {
     match compiled.grammar().expression(part.expression()) {
         Expression::MaxTokens { most, .. } => *most as usize,

@@ -1,7 +1,7 @@
-//! What a matcher has accepted: a persistent list of steps.
+//! The accepted steps of a matcher: a persistent list.
 //!
-//! The steps lie in chunks, each of which holds the one before it. Full chunks never change and are shared by forks, so
-//! that a fork copies one chunk at most, however long the text is.
+//! The steps are stored in chunks, each of which refers to the previous one. Full chunks are immutable and shared by
+//! forks, so a fork copies at most one chunk, however long the text is.
 
 use crate::attribution::{self, Cause};
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
@@ -12,47 +12,48 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A chunk of this many steps is full.
+/// Number of steps that makes a chunk full.
 const STEPS: usize = 64;
 
-/// So is one of this many bytes: a step may be a long text.
+/// Number of bytes that makes a chunk full; a step may be a long text.
 const BYTES: usize = 1 << 12;
 
-/// What was accepted so far, and the configurations that it led to.
+/// The accepted text and the configurations it led to.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The place before the first byte.
+    /// The place before the first step.
     start: Destination,
-    /// The last chunk. It is empty where no step was accepted, or where the one before it has just become full.
+    /// The last chunk. It is empty if no step was accepted, or if the previous chunk has just become full.
     last: Chunk,
-    /// The sets of names that the places of the steps are of. Forks share them: they only grow.
+    /// The sets of names that the key states of the steps refer to. Forks share them; they only grow.
     names: Arc<Mutex<KeyTracker>>,
 }
 
 /// An accepted token or byte string.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// Bytes accepted by then.
+    /// Number of bytes of the path up to and including this step.
     end: usize,
-    /// The configuration after it, where it was needed.
+    /// The configuration after the step, if the engine computed it.
     at: Located,
-    /// The place in a mask file after it. It holds whatever becomes of the tables.
+    /// The place in a mask file after the step. It stays valid when tables are dropped.
     base: BaseState,
-    /// Which names of objects came.
+    /// The state of the key tracker after the step: which names objects already have.
     key_state: KeyState,
     way: Way,
     /// Whether it is an end-of-sequence token.
     is_end: bool,
 }
 
-/// Where a step leads: the configuration if the engine made it, the place in a mask file if that has one.
+/// The destination of a step: the configuration if the engine computed it, and the place in the mask file if it has
+/// one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
     pub(super) at: Located,
     pub(super) base: BaseState,
 }
 
-/// How a step was read: what it takes to make it again.
+/// How a step was read, which is needed to repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// By its bytes.
@@ -81,14 +82,14 @@ impl Way {
 #[derive(Clone, Debug, Default)]
 struct Chunk {
     before: Option<Arc<Chunk>>,
-    /// Steps and bytes of the chunks before.
+    /// Number of steps in the chunks before this one; the next field has their bytes.
     steps_before: usize,
     bytes_before: usize,
     steps: Vec<Step>,
     bytes: Vec<u8>,
 }
 
-/// Chunks are dropped one after the other: there may be too many for the stack.
+/// Chunks are dropped in a loop: recursion could overflow the stack.
 impl Drop for Chunk {
     fn drop(&mut self) {
         let mut next = self.before.take();
@@ -114,7 +115,7 @@ impl Chunk {
         self.steps.len() >= STEPS || self.bytes.len() >= BYTES
     }
 
-    /// The steps with the bytes of each.
+    /// The steps of the chunk, each with its bytes.
     fn iter(&self) -> impl Iterator<Item = (&Step, &[u8])> {
         let starts = std::iter::once(self.bytes_before).chain(self.steps.iter().map(|step| step.end));
         let bytes =
@@ -128,7 +129,7 @@ impl Path {
         Path { start, last: Chunk::default(), names: Arc::default() }
     }
 
-    /// The path without steps.
+    /// An empty path from the same start, with new sets of names.
     pub(super) fn emptied(&self) -> Path {
         Path::new(self.start)
     }
@@ -137,13 +138,13 @@ impl Path {
         self.last.steps.last().or_else(|| self.last.before.as_ref()?.steps.last())
     }
 
-    /// Adds a step by bytes.
+    /// Appends a step read by its bytes.
     pub(super) fn push(&mut self, bytes: &[u8], at: Destination, key_state: KeyState) {
         self.last.bytes.extend_from_slice(bytes);
         self.push_step(at, key_state, Way::Bytes, false);
     }
 
-    /// Adds a token that token edges have taken, with its bytes. `is_end` says that the text ends with it.
+    /// Appends a token that token edges have taken, with its bytes. `is_end` says that the text ends with it.
     pub(super) fn push_token(
         &mut self,
         bytes: &[u8],
@@ -156,7 +157,7 @@ impl Path {
         self.push_step(at, key_state, way, is_end);
     }
 
-    /// Adds an end-of-sequence token.
+    /// Appends an end-of-sequence token, which leads to the same place.
     pub(super) fn push_end(&mut self) {
         let at = Destination { at: self.at(), base: self.base() };
         self.push_step(at, self.key_state(), Way::Bytes, true);
@@ -176,7 +177,7 @@ impl Path {
         }
     }
 
-    /// Takes the last steps back; there must be as many.
+    /// Removes the last `count` steps, or all if there are fewer.
     pub(super) fn pop(&mut self, mut count: usize) {
         while count > 0 {
             if self.last.steps.is_empty() {
@@ -208,7 +209,7 @@ impl Path {
         self.last_step().is_some_and(|step| step.way.token().is_some())
     }
 
-    /// Which names of objects came.
+    /// The state of the key tracker: which names objects already have.
     #[inline]
     pub(super) fn key_state(&self) -> KeyState {
         self.last_step().map_or(KeyState::OUTSIDE, |step| step.key_state)
@@ -220,14 +221,14 @@ impl Path {
         self.last_step().map_or(self.start.base, |step| step.base)
     }
 
-    /// The configuration, of whichever generation.
+    /// The last configuration, of any generation of the tables.
     #[inline]
     pub(super) fn at(&self) -> Located {
         self.last_step().map_or(self.start.at, |step| step.at)
     }
 
-    /// The configuration in the engine's tables. Where it is not one of them, the steps since the last one that is are made
-    /// again, along the bytes and token edges.
+    /// The configuration in the engine's tables. If it is not there, all steps after the last one with a known
+    /// configuration are repeated along their bytes and token edges.
     pub(super) fn find(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
         match self.at() {
             at if cache.has(at) => Ok(at),
@@ -248,7 +249,7 @@ impl Path {
         Ok(at)
     }
 
-    /// How many steps, from the last one backwards, have led to configurations that are not in the engine's tables.
+    /// The number of steps at the end of the path whose configurations are not in the engine's tables.
     fn unknown_steps(&self, cache: &MaskCache) -> usize {
         let backwards = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
         let steps = backwards.flat_map(|chunk| chunk.steps.iter().rev());
@@ -287,8 +288,8 @@ impl Path {
         Ok((path, at))
     }
 
-    /// The same text with other configurations and places: those that `rewrite` says for the place, the bytes and the way of
-    /// each step, in turn.
+    /// The same text with other configurations and key states, as returned by `rewrite` for the key state, bytes and
+    /// way of each step in turn.
     pub(super) fn rewritten(
         &self,
         start: Located,
@@ -321,7 +322,6 @@ impl Path {
         chunks
     }
 
-    /// The bytes.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let chunks = self.chunks();
         let mut bytes = Vec::with_capacity(self.byte_count());
@@ -329,24 +329,25 @@ impl Path {
         bytes
     }
 
-    /// The bytes, the last one first.
+    /// The bytes in reverse order.
     pub(super) fn backwards(&self) -> impl Iterator<Item = u8> {
         let chunks = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
         chunks.flat_map(|chunk| chunk.bytes.iter().rev().copied())
     }
 
-    /// The sets of names.
+    /// The shared sets of names.
     pub(super) fn names(&self) -> Arc<Mutex<KeyTracker>> {
         Arc::clone(&self.names)
     }
 
-    /// Replaces the sets of names, which are then not those of forks any more.
+    /// Replaces the sets of names, which are then no longer shared with forks.
     pub(super) fn set_names(&mut self, names: KeyTracker) {
         self.names = Arc::new(Mutex::new(names));
     }
 }
 
-/// Where a step leads that is made again, from `at`: what its bytes have led to, or what token edges lead to, which were there.
+/// The destination of a repeated step from `at`: the result of its token edges, otherwise that of its bytes, otherwise
+/// `at`.
 pub(super) fn along(
     way: Way,
     at: Located,
@@ -357,7 +358,7 @@ pub(super) fn along(
     Ok(taken.or(by_bytes).unwrap_or(at))
 }
 
-/// Locks sets of names. Each change of them is whole or not begun, so whoever panicked has left them usable.
+/// Locks sets of names. A change of them is complete or not begun, so they stay usable after a panic.
 pub(super) fn lock(names: &Mutex<KeyTracker>) -> MutexGuard<'_, KeyTracker> {
     names.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,28 +1,29 @@
 //! Completions that masks within a budget rely on.
 //!
-//! A token of a known completion leaves the rest of it, whatever a search from there would find. So a matcher carries the
-//! completion along as long as it is followed, and finds it again when steps are taken back.
+//! A token of a known completion leaves the rest of it as a completion, even if a search from there would not find one.
+//! So a matcher carries the completion along while it is followed, and restores it on rollback.
 
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// The completions known at some steps, the latest first.
+/// The completions known at some steps, latest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Promises {
     last: Option<Arc<Promise>>,
-    /// After this many steps the last one was left for another token; [`usize::MAX`] as long as it is followed.
+    /// The number of steps after which the last completion was left for another token; [`usize::MAX`] while it is
+    /// followed.
     followed_until: usize,
-    /// Completions after the tokens that may be next, sorted by these, and how many steps there are before them.
+    /// Completions after possible next tokens, sorted by token, and the number of steps before them.
     leads: Option<(usize, Arc<Leads>)>,
-    /// What is known at the nodes of a draft, and the node that the matcher is at.
+    /// The completions known at the nodes of a draft, and the node where the matcher is.
     drafted: Option<(Arc<[Drafted]>, usize)>,
 }
 
-/// A node of a draft that masks were made for: the promises of a matcher that has accepted the tokens from the root to the node, and
-/// made the mask there.
+/// A node of a draft for which masks were computed: the promises of a matcher that has accepted the tokens from the
+/// root to the node and computed the mask there.
 #[derive(Debug)]
 pub(super) struct Drafted {
-    /// The nearest node above it that is in the list; itself for the root.
+    /// The nearest ancestor in the list; the root's is itself.
     pub(super) parent: usize,
     pub(super) token: Option<TokenId>,
     pub(super) promises: Promises,
@@ -35,13 +36,13 @@ type Leads = [Lead];
 
 #[derive(Debug)]
 struct Promise {
-    /// How many steps there were where it began.
+    /// The number of steps before the completion.
     from: usize,
     tokens: Arc<[TokenId]>,
     before: Promises,
 }
 
-/// Promises are dropped one after the other: there may be too many for the stack.
+/// Promises are dropped in a loop: recursion could overflow the stack.
 impl Drop for Promise {
     fn drop(&mut self) {
         let mut next = self.before.last.take();
@@ -52,7 +53,7 @@ impl Drop for Promise {
 }
 
 impl Promises {
-    /// The tokens that are known to lead to the end after `steps` steps.
+    /// The tokens known to lead to the end after `steps` steps.
     pub(super) fn ahead(&self, steps: usize) -> Option<&[TokenId]> {
         let last = self.last.as_ref().filter(|_| steps <= self.followed_until)?;
         last.tokens.get(steps.checked_sub(last.from)?..)
@@ -66,7 +67,8 @@ impl Promises {
         *self = Promises { last, followed_until: usize::MAX, leads: None, drafted };
     }
 
-    /// Keeps completions for the token after `steps` steps, beside those that are kept for it already.
+    /// Keeps completions that begin with a token after `steps` steps, in addition to those already kept there; the
+    /// shortest per token.
     pub(super) fn lead(&mut self, steps: usize, mut leads: Vec<(TokenId, Arc<[TokenId]>)>) {
         if let Some((_, known)) = self.leads.take_if(|(at, _)| *at == steps) {
             leads.extend_from_slice(&known);
@@ -76,7 +78,8 @@ impl Promises {
         self.leads = (!leads.is_empty()).then(|| (steps, leads.into()));
     }
 
-    /// Takes over what is known at the nodes of a draft: the first is where the matcher is, and each stands behind its parent.
+    /// Takes over what is known at the nodes of a draft. The first node is where the matcher is, and each node comes
+    /// after its parent.
     pub(super) fn draft(&mut self, nodes: Vec<Drafted>) {
         if let Some(root) = nodes.first() {
             *self = root.promises.clone();
@@ -84,12 +87,12 @@ impl Promises {
         }
     }
 
-    /// Forgets the draft that nodes were taken over from.
+    /// Drops the draft.
     pub(super) fn forget_draft(&mut self) {
         self.drafted = None;
     }
 
-    /// Takes notice of the step after `steps` steps: of a token, or of something else.
+    /// Records the step after `steps` steps: a token, or `None` for bytes.
     pub(super) fn took(&mut self, steps: usize, token: Option<TokenId>) {
         if let Some((nodes, at)) = self.drafted.take() {
             let is_next = |node: &Drafted| node.parent == at && node.token == token && token.is_some();
@@ -114,7 +117,7 @@ impl Promises {
         self.leads = None;
     }
 
-    /// Takes notice that only `steps` steps are left.
+    /// Records a rollback to `steps` steps.
     pub(super) fn rolled_back(&mut self, steps: usize) {
         (self.leads, self.drafted) = (None, None);
         while let Some(last) = self.last.take_if(|last| last.from > steps) {

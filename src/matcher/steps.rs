@@ -1,4 +1,4 @@
-//! The steps of a matcher and its masks: what is known is read without a lock, and what is not is found out.
+//! Steps and masks of a matcher: known results are read without a lock, others are computed.
 
 use super::matcher::{Locked, Matcher};
 use super::open_parts::Parts;
@@ -24,12 +24,12 @@ impl CompiledGrammar {
 }
 
 impl Matcher {
-    /// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. Words
-    /// past the vocabulary's are cleared. After an end-of-sequence token nothing may come.
+    /// Writes the mask of the tokens that may come next. Token `i` is bit `i % 32` of word `i / 32`. Words beyond the
+    /// vocabulary's are cleared. After an end-of-sequence token the mask is empty.
     ///
     /// # Errors
-    /// `mask/buffer-too-short`; limits `cache_bytes`, `lockstep_search` and `mask_work`. Then all words are 0, so that no
-    /// token of an earlier mask stays allowed.
+    /// `mask/buffer-too-short`; limits `cache_bytes`, `lockstep_search` and `mask_work`. All words are then 0, so that
+    /// no token of an earlier mask stays allowed.
     pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         let filled = self.with_mask(|mask| mask.write_to(words)).flatten();
         if filled.is_err() {
@@ -38,8 +38,8 @@ impl Matcher {
         filled
     }
 
-    /// Looks at the mask of the tokens that may come next where it lies. That neither copies it nor counts a reference,
-    /// over which threads on one grammar would wait for each other.
+    /// Calls `look` with the mask of the tokens that may come next, in place. This avoids copying the mask, and
+    /// counting a reference to it, which would make threads that use one grammar contend.
     ///
     /// # Errors
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
@@ -57,7 +57,7 @@ impl Matcher {
         Ok(look(&*self.mask()?))
     }
 
-    /// The mask of the tokens that may come next, shared, not copied.
+    /// The mask of the tokens that may come next. It is shared, not copied.
     ///
     /// # Errors
     /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
@@ -84,13 +84,13 @@ impl Matcher {
         self.with_given_ends(mask)
     }
 
-    /// Accepts a token: ordinary ones by their bytes, those of token terminals by their ids, both ways at once where both lead
-    /// on, and end-of-sequence ones where the text is a word. A token terminal that has an end-of-sequence token takes it; the
-    /// sequence has then ended if the text is a word.
+    /// Accepts a token: an ordinary token by its bytes, a token of a token terminal by its id, both ways if both are
+    /// possible, and an end-of-sequence token if the text is a word. A token terminal that contains an end-of-sequence
+    /// token takes it; the sequence has then ended if the text is a word.
     ///
     /// # Errors
-    /// `matcher/rejected` with what was expected, if the mask does not allow it (the matcher stays where it
-    /// was); limits.
+    /// `matcher/rejected` with what was expected, if the mask does not allow the token (the matcher does not move);
+    /// limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
         match self.try_accept(token)? {
             true => Ok(()),
@@ -98,12 +98,12 @@ impl Matcher {
         }
     }
 
-    /// Whether token edges lead on from here.
+    /// Whether token edges leave this place.
     pub(super) fn has_token_edges(&mut self) -> Result<bool> {
         Ok(!self.path.has_ended() && self.facts()?.has_tokens)
     }
 
-    /// Whether token edges take a token; if so, it is accepted.
+    /// Accepts a token if token edges take it. Returns whether they do.
     pub(super) fn takes_by_id(&mut self, token: TokenId) -> Result<bool> {
         if !self.has_token_edges()? {
             return Ok(false);
@@ -119,8 +119,8 @@ impl Matcher {
     /// Accepts bytes, as one step.
     ///
     /// # Errors
-    /// `matcher/rejected` with the place and what was expected there, if no word goes on so (the matcher
-    /// stays where it was); limits.
+    /// `matcher/rejected` with the place and what was expected there, if no completion continues so (the matcher does
+    /// not move); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         match self.try_accept_bytes(bytes)? {
             true => Ok(()),
@@ -128,7 +128,7 @@ impl Matcher {
         }
     }
 
-    /// Whether bytes were accepted as a step.
+    /// Steps over bytes and returns whether they were accepted.
     pub(super) fn step_over(&mut self, bytes: &[u8]) -> Result<bool> {
         match self.is_bounded() && !self.path.has_ended() {
             true => self.step_bounded(Some(bytes), None, |matcher| matcher.step_over_unbounded(bytes)),
@@ -136,14 +136,14 @@ impl Matcher {
         }
     }
 
-    /// The same where no bounds of parts are regarded.
+    /// Like `step_over`, ignoring bounds of parts.
     pub(super) fn step_over_unbounded(&mut self, bytes: &[u8]) -> Result<bool> {
         Ok(!self.path.has_ended()
             && (accept_known(&self.compiled, &mut self.path, bytes)
                 || self.with_lock(|locked, at| locked.accept(at, bytes))?))
     }
 
-    /// The error of bytes that were not accepted.
+    /// The error of rejected bytes.
     fn refusal_of_text(&mut self, bytes: &[u8]) -> Result<Error> {
         if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept_bytes(bytes))? {
             return Ok(error);
@@ -154,7 +154,7 @@ impl Matcher {
         }
     }
 
-    /// The error of a token that was not accepted.
+    /// The error of a rejected token.
     fn refusal(&mut self, token: TokenId) -> Result<Error> {
         if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept(token))? {
             return Ok(error);
@@ -172,7 +172,7 @@ impl Matcher {
         }
     }
 
-    /// Takes back the last `steps` steps.
+    /// Undoes the last `steps` steps.
     ///
     /// # Errors
     /// `matcher/rollback-too-far` if there were fewer.
@@ -186,12 +186,12 @@ impl Matcher {
         Ok(())
     }
 
-    /// A matcher of its own at the same place. What was accepted so far is shared, not copied.
+    /// An independent matcher at the same place. It shares the accepted prefix instead of copying it.
     pub fn fork(&self) -> Matcher {
         self.clone()
     }
 
-    /// Back to the beginning.
+    /// Returns to the beginning of the text.
     pub fn reset(&mut self) {
         self.path = self.path.emptied();
         self.promises = Promises::default();
@@ -203,13 +203,13 @@ impl Matcher {
         self.bounded_end().map_or_else(|| self.path.at().is_accepting(), |(may_end, _)| may_end)
     }
 
-    /// Whether the text has ended, or is a word that nothing can be added to.
+    /// Whether the text has ended, or is a word that cannot be extended.
     pub fn is_finished(&self) -> bool {
         self.path.has_ended()
             || self.bounded_end().map_or_else(|| self.path.at().is_final(), |(_, is_last)| is_last)
     }
 
-    /// What is true of where the matcher is.
+    /// The facts about the place of the matcher.
     pub(super) fn facts(&mut self) -> Result<Facts> {
         if let Some(facts) = explored::facts(&self.compiled, &self.path) {
             return Ok(facts);
@@ -222,7 +222,7 @@ impl Matcher {
     }
 }
 
-/// Where bytes lead, nowhere included, if it is known; and the places of the bytes with which names end.
+/// The destination of bytes, if it is known (`None` inside is a dead end), and the indices of the bytes that end names.
 pub(super) fn known_run(
     compiled: &CompiledGrammar,
     path: &Path,
@@ -237,8 +237,8 @@ pub(super) fn known_run(
     Some((reached, names))
 }
 
-/// Accepts bytes if it is known where they lead, in which case nothing but reading is shared with other threads. Where they
-/// are not accepted, they may still be.
+/// Accepts bytes if their destination is known; this only reads data shared with other threads. If it returns false,
+/// the bytes may still be accepted by the engine.
 pub(super) fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &[u8]) -> bool {
     if path.has_ended() {
         return false;

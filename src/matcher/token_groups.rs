@@ -1,8 +1,8 @@
-//! The tokens that may come next, put together by where they lead.
+//! The tokens that may come next, grouped by where they lead.
 //!
-//! The trie is walked once for each configuration, as if no name had come, and what is found is kept. Where names are followed, and
-//! in a string, only the tokens with a quote or a backslash, and those that go on as a name that came, are walked again: the others
-//! change nothing, or go on with a name that is none of those that came.
+//! The trie is walked once per configuration, ignoring names read so far, and the result is kept. If names are tracked,
+//! or in a string, only tokens with a quote or a backslash, and those that continue as a name already read, are walked
+//! again: all others change nothing, or continue with an unused name.
 
 use super::keys::Cursor;
 use super::matcher::Locked;
@@ -16,15 +16,15 @@ use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Tokens that lead to one place.
+/// A group of tokens that lead to the same place.
 pub(super) struct Alike {
     pub(super) at: Cursor,
     pub(super) tokens: Vec<TokenId>,
 }
 
 impl Locked<'_> {
-    /// The tokens of a mask, by the configurations that they lead to; the places of names there, if these are not all as at `from`; and
-    /// whether there are no more.
+    /// The tokens of a mask, grouped by the configurations that they lead to; the key states there, empty if all equal
+    /// that of `from`; and whether the groups are complete.
     pub(super) fn kept_or_new_groups(
         &mut self,
         from: Cursor,
@@ -53,8 +53,9 @@ impl Locked<'_> {
         Ok((groups, if names_stay { Vec::new() } else { key_states }, whole))
     }
 
-    /// The groups of a configuration, of which those tokens are right that have no quote and no backslash, if only the others and
-    /// those that go on as a name that came need another look; `kept` are those that were kept.
+    /// The groups of a configuration ignoring names, if they can be reused: only tokens with a quote or a backslash,
+    /// and those that continue as a name already read, then need another look. `kept` are the groups kept for the
+    /// configuration.
     fn as_if_no_name_came(&mut self, from: Cursor, kept: Option<KeptGroups>) -> Result<Option<Arc<Groups>>> {
         let state = from.key_state;
         let in_string =
@@ -78,14 +79,14 @@ impl Locked<'_> {
         Ok(Some(groups))
     }
 
-    /// The cursor after one more byte, names not regarded.
+    /// The cursor after one more byte, ignoring names.
     pub(super) fn step_without_names(&mut self, at: Cursor, byte: u8) -> Result<Option<Cursor>> {
         let configuration = self.cache.lazy(self.compiled.automaton()).step(at.configuration, byte)?;
         Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
     }
 
-    /// The tokens that are wanted, by the places that they lead to, of which `known` has those without a quote and a backslash by
-    /// configurations.
+    /// The wanted tokens, grouped by the places that they lead to. `known` has the tokens without a quote and a
+    /// backslash, grouped by configuration.
     fn groups_by_breaks(
         &mut self,
         from: Cursor,
@@ -114,7 +115,7 @@ impl Locked<'_> {
             }
             let Some(&first) = fresh.first() else { continue };
             let at = match name {
-                // the name goes on, differently with each token
+                // each token extends the name differently, so any of them may represent the group
                 Some(_) => self.after_token(from, first)?,
                 None => Some(Cursor { configuration: *configuration, ..from }),
             };
@@ -123,9 +124,9 @@ impl Locked<'_> {
         Ok(groups)
     }
 
-    /// The tokens of a trie that are wanted, by the places that they lead to, where `step` says what a byte after others leads to;
-    /// without those of which it is plain that they ask for more than `rest` tokens after them, which takes the trie of all tokens.
-    /// And whether there were none such.
+    /// The wanted tokens of a trie, grouped by the places that they lead to; `step` gives the destination of a byte
+    /// after others. Skips tokens that clearly need more than `rest` tokens after them (only valid with the trie of all
+    /// tokens). Also returns whether nothing was skipped.
     pub(super) fn groups(
         &mut self,
         trie: &TokenTrie,
@@ -138,7 +139,7 @@ impl Locked<'_> {
         let vocabulary = index.vocabulary();
         let automaton = self.compiled.automaton();
         let reach = self.reach(rest);
-        // what is kept is for all budgets
+        // outside of names the groups are kept for all budgets, so none may be skipped
         let looks_ahead = reach < FAR && !at.key_state.is_outside();
         let mut groups: Vec<Alike> = Vec::new();
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
@@ -190,7 +191,7 @@ impl Locked<'_> {
         Ok((groups, whole))
     }
 
-    /// Adds the tokens that token edges take to the groups; `texts` has where their bytes lead.
+    /// Adds the tokens that token edges take to the groups; `texts` has the destinations of their bytes.
     fn add_by_id(
         &mut self,
         from: Cursor,
@@ -199,7 +200,7 @@ impl Locked<'_> {
         wanted: &impl Fn(TokenId) -> bool,
         groups: &mut Vec<Alike>,
     ) -> Result<()> {
-        // those of the same terminals and the same text lead to one place
+        // tokens with the same terminals and the same text lead to one place
         let mut places: FxHashMap<(u64, Option<Cursor>), usize> = FxHashMap::default();
         let mut tokens: Vec<(TokenId, u64)> = by_id.iter().map(|(&token, &bits)| (token, bits)).collect();
         tokens.sort_unstable();

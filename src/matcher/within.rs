@@ -1,8 +1,8 @@
-//! Masks within a budget of tokens, and whether one token may come.
+//! Masks within a budget of tokens, and queries about single tokens.
 //!
-//! A token is allowed if a completion of few enough tokens is known after it. As long as the budget is more than what any
-//! allowed token may ask for, that is the mask without a budget. Else the trie is walked once, and the tokens are put
-//! together by where they lead: what is known there is asked once for all of them.
+//! A token is allowed if a completion of few enough tokens is known after it. If the budget exceeds what any allowed
+//! token may need, the result is the mask without a budget. Otherwise the trie is walked once, and the tokens are
+//! grouped by where they lead, so that each group needs one query.
 
 use super::errors;
 use super::keys::Cursor;
@@ -15,35 +15,36 @@ use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// The searches of one mask examine `Limits::completion_search` places and letters this many times at most, and look for
-/// fewer tokens along all ways until they have examined a quarter of them. What has no completion by then is forbidden.
+/// The searches of one mask examine at most `Limits::completion_search` places and letters times this factor. After a
+/// quarter of them, they no longer look for shorter completions along all ways. Tokens without a completion by then are
+/// forbidden.
 pub(super) const SEARCHES: usize = 256;
 
-/// How often more is found out about names before a budget is examined.
+/// How many times the key supply is explored before a budget is examined.
 const LOOKS_AT_NAMES: usize = 16;
 
-/// From a budget of this number of bytes on it is not examined token by token whether it reaches the end.
+/// Budgets of at least this many bytes are not checked token by token for whether they reach the end.
 pub(super) const FAR: usize = 1 << 13;
 
-/// Searches of one mask for a completion because of the names that came.
+/// Searches per mask for completions that avoid the names read so far.
 const SEARCHES_BY_NAMES: usize = 64;
 
-/// The allowed tokens that a completion within the budget is known after.
+/// The allowed tokens after which a completion within the budget is known.
 struct WithinBudget {
     tokens: Vec<TokenId>,
-    /// No budget of more makes a difference; if that is known.
+    /// Larger values of `rest` make no difference; if known.
     ceiling: Option<usize>,
-    /// Completions after tokens that are not found again without what this mask found on the way.
+    /// Completions after tokens that cannot be found again without the intermediate results of this mask.
     leads: Vec<(TokenId, Arc<[TokenId]>)>,
-    /// Whether the tokens are those of the configuration, whatever names came, and all that could be found.
+    /// Whether the tokens depend only on the configuration, not on names read so far, and no search was cut short.
     is_general: bool,
 }
 
 impl Matcher {
-    /// The mask of the tokens that may come next if at most `budget` tokens are still to come, the next one among them and
-    /// the end-of-sequence token not counted: those after which a completion of at most `budget - 1` tokens is known. Where
-    /// all [distances](Matcher::distance) are exact, there are no others. If this gives a mask once, then with each token
-    /// of it there is one for a budget less by one: the text is complete within the budget.
+    /// The mask of the tokens that may come next if at most `budget` tokens are still to come, including the next one
+    /// and without the end-of-sequence token: those after which a completion of at most `budget - 1` tokens is known.
+    /// If all [distances](Matcher::distance) are exact, there are no others. If this returns a mask, then after each of
+    /// its tokens there is a mask for a budget smaller by one: the text will be complete within the budget.
     ///
     /// # Errors
     /// `matcher/budget` if no completion within the budget is known; limits.
@@ -69,7 +70,7 @@ impl Matcher {
             self.promises.lead(self.steps(), leads);
             return Ok(self.with_promised(TokenMask::of(&tokens, width).into()));
         }
-        // what the place knows of names is not part of the configuration
+        // the key state is not part of the configuration
         let outside = self.path.key_state().is_outside();
         let is_accepting = self.is_accepting();
         let (mask, leads) = self.with_lock(|locked, at| {
@@ -89,7 +90,7 @@ impl Matcher {
                 return Ok((Arc::clone(&plain), Vec::new()));
             }
             if is_accepting {
-                // what token edges take does not end the text
+                // an end token taken by a token edge does not end the text
                 let by_id = locked.tokens_by_id(at)?;
                 tokens
                     .extend(locked.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
@@ -105,8 +106,8 @@ impl Matcher {
         Ok(self.with_promised(mask))
     }
 
-    /// A budget from which on the [mask within a budget](Matcher::mask_within) is the mask without one here, if such a budget
-    /// can be read off the grammar. It is an upper bound: smaller budgets may do.
+    /// A budget from which on the [mask within a budget](Matcher::mask_within) equals the mask without one here, if the
+    /// grammar shows such a budget. It is an upper bound: smaller budgets may suffice.
     ///
     /// # Errors
     /// Limits.
@@ -125,7 +126,7 @@ impl Matcher {
             .map(|ceiling| ceiling.saturating_add(1)))
     }
 
-    /// A mask with the next token of the completion that is carried along, which a search from here may not find.
+    /// Adds to a mask the next token of the completion that is carried along, which a search from here may not find.
     fn with_promised(&self, mask: Arc<TokenMask>) -> Arc<TokenMask> {
         match self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()) {
             Some(&promised) if !mask.contains(promised) => {
@@ -136,8 +137,8 @@ impl Matcher {
         }
     }
 
-    /// Whether a budget is known to be more than any allowed token asks for. Nothing need be promised then: what was known after each
-    /// of the tokens is found again.
+    /// Whether a budget is known to exceed what any allowed token needs. No completion need be carried along then: what
+    /// was known after each of the tokens will be found again.
     fn is_above_ceiling(&self, budget: usize) -> bool {
         if budget == 0 || !self.path.key_state().is_outside() || self.is_bounded() {
             return false;
@@ -145,8 +146,8 @@ impl Matcher {
         self.compiled.snapshot().completion_ceiling(self.path.at()).is_some_and(|ceiling| ceiling < budget)
     }
 
-    /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does. After an error the words
-    /// allow nothing.
+    /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does. After an
+    /// error all words are 0.
     ///
     /// # Errors
     /// `matcher/budget` if no completion within the budget is known; `mask/buffer-too-short`; limits.
@@ -155,7 +156,7 @@ impl Matcher {
         filled.inspect_err(|_| words.fill(0))
     }
 
-    /// Whether a token may come next: what the mask says of it, without a mask.
+    /// Whether a token may come next: its bit of the mask, without computing the mask.
     ///
     /// # Errors
     /// Limits.
@@ -182,17 +183,18 @@ impl Matcher {
         self.with_lock(|locked, at| locked.run(locked.cursor(at), bytes).map(|end| end.is_some()))
     }
 
-    /// Whether a completion of at most `budget` tokens is known, the end-of-sequence token not counted.
+    /// Checks that a completion of at most `budget` tokens is known; the end-of-sequence token does not count.
     ///
     /// # Errors
-    /// `matcher/budget` if not, with the least budget that is known to do; limits.
+    /// `matcher/budget` if none is known, with the smallest budget known to suffice; limits.
     pub fn check_budget(&mut self, budget: usize) -> Result<()> {
         if self.path.has_ended() { Ok(()) } else { self.promise(budget) }
     }
 
-    /// Whether a token is in the [mask within a budget](Matcher::mask_within), for what a completion after this one token takes.
-    /// A decoder that draws from the plain mask, asks this of the token, and draws from the mask within the budget only if the
-    /// answer is no, makes texts as if it had drawn from that mask at once (rejection sampling).
+    /// Whether a token is in the [mask within a budget](Matcher::mask_within), for the cost of one completion after
+    /// this token. A decoder may sample from the plain mask, call this with the token, and sample from the mask within
+    /// the budget only if the result is false. Its texts have the same distribution as if it had sampled from that mask
+    /// directly (rejection sampling).
     ///
     /// # Errors
     /// Limits.
@@ -236,20 +238,20 @@ impl Matcher {
                 }
                 None => Ok((false, None)),
             })?;
-        // the next token need not search for it
+        // saves the search at the next token
         if let Some(completion) = completion {
             self.promises.lead(steps, vec![(token, completion)]);
         }
         Ok(may_come)
     }
 
-    /// Whether an end-of-sequence token ends the text if it comes: where token edges take it, the text may go on instead.
+    /// Whether an end-of-sequence token ends the text. If token edges take it, the text may continue instead.
     pub(super) fn ends_text(&mut self, token: TokenId) -> Result<bool> {
         let mut ahead = self.fork();
         Ok(self.compiled.is_end(token) && ahead.try_accept(token)? && ahead.path.has_ended())
     }
 
-    /// Sees to it that a completion of at most `budget` tokens is carried along.
+    /// Ensures that a completion of at most `budget` tokens is carried along.
     fn promise(&mut self, budget: usize) -> Result<()> {
         let steps = self.steps();
         if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
@@ -268,12 +270,12 @@ impl Matcher {
                         return Ok(Err(()));
                     }
                     let least = locked.least_tokens(at)?;
-                    // no search finds a completion, though one may find a budget that suffices
+                    // no search can find such a completion, but one may find a budget that suffices
                     let effort = if least > budget { Effort::Quick } else { Effort::All };
                     let ahead = locked.ahead_within(at, &[], budget, effort)?;
                     Ok(Ok((ahead.completion, ahead.tokens, least)))
                 })?;
-                // the bound is carried along by configurations
+                // the configuration itself guarantees the bound
                 let Ok(found) = found else { return Ok(()) };
                 found
             }
@@ -308,7 +310,7 @@ impl Locked<'_> {
         self.by_id_too(at, by_bytes, token)
     }
 
-    /// What a token leads to if token edges take it, and its bytes lead to `by_bytes`.
+    /// The cursor after a token whose bytes lead to `by_bytes`, including its token edges.
     pub(super) fn by_id_too(
         &mut self,
         at: Cursor,
@@ -317,18 +319,18 @@ impl Locked<'_> {
     ) -> Result<Option<Cursor>> {
         let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
         let taken = self.by_token(at.configuration, known, token)?;
-        // names are followed along bytes
+        // names are tracked along bytes
         let key_state = by_bytes.map_or(KeyState::OUTSIDE, |at| at.key_state);
         Ok(taken.map(|configuration| Cursor { configuration, key_state }).or(by_bytes))
     }
 
-    /// Whether the upper bound on a completion is at most `most` letters. The bound knows nothing of the names that came.
+    /// Whether the upper bound on a completion is at most `most` letters.
     fn is_sufficient(&mut self, at: Cursor, most: usize) -> Result<bool> {
         Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
     }
 
-    /// The upper bound on a completion, if one is known: that of the configuration, and what a name takes that has to differ
-    /// from those that came.
+    /// An upper bound on the letters of a completion, if known: that of the configuration, plus the letters of a name
+    /// that must differ from those already read.
     fn sufficient(&mut self, at: Cursor) -> Result<Option<usize>> {
         let Some(names) = self.letters_of_names(at, 0) else { return Ok(None) };
         let sufficient = Arc::clone(self.compiled.sufficient());
@@ -336,8 +338,8 @@ impl Locked<'_> {
         Ok(letters.map(|letters| letters.saturating_add(names)))
     }
 
-    /// How many letters a name takes at most that has to differ from those that came and from `more`; `None` if that is not
-    /// known.
+    /// The maximum number of letters of a name that must differ from those already read and from `more` others; `None`
+    /// if unknown.
     fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
         if self.compiled.has_parts() {
             return None;
@@ -349,14 +351,14 @@ impl Locked<'_> {
         Some(names.letters(self.names.most_names(at.key_state).saturating_add(more)) as usize)
     }
 
-    /// A completion takes at least this many tokens.
+    /// A lower bound on the number of tokens of a completion.
     fn least_tokens(&mut self, at: Cursor) -> Result<usize> {
         let least = self.cache.least_bytes(self.compiled.automaton(), at.configuration)?;
         Ok(least.div_ceil((self.compiled.vocabulary().longest() as usize).max(1)))
     }
 
-    /// At most this many tokens are needed after any token that may come, if that can be read off the grammar. It is kept
-    /// where it does not depend on names.
+    /// An upper bound on the tokens needed after any token that may come, if the grammar shows one. It is cached if it
+    /// does not depend on names.
     fn find_ceiling(&mut self, at: Cursor) -> Result<Option<usize>> {
         let (compiled, outside) = (self.compiled, at.key_state.is_outside());
         if let Some(known) = self.cache.completion_ceiling(at.configuration).filter(|_| outside) {
@@ -376,7 +378,7 @@ impl Locked<'_> {
         Ok(ceiling)
     }
 
-    /// Of the tokens of a mask, those after which a completion of at most `rest` tokens is known.
+    /// The tokens of a mask after which a completion of at most `rest` tokens is known.
     fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let (groups, key_states, whole) = self.kept_or_new_groups(from, plain, rest)?;
@@ -414,7 +416,7 @@ impl Locked<'_> {
             let needed = ahead.tokens.known();
             let is_within = |needed: Option<usize>| needed.is_some_and(|needed| needed <= rest);
             within.tokens.extend(is_within(needed).then_some(first));
-            // a second name may be that of which the place does not know the beginning
+            // a second name may equal the one that is unfinished at this place
             let alike = ahead.names <= 1;
             within.ceiling = match alike && (at.key_state.is_outside() || ahead.names == 0) {
                 true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),
@@ -429,7 +431,7 @@ impl Locked<'_> {
             }
             let mut found: Vec<Arc<[TokenId]>> = ahead.completion.into_iter().collect();
             for &token in others {
-                // the tokens of a group may have different names begun
+                // tokens of a group may have begun different names
                 let Some(at) = self.after_token(from, token)? else { continue };
                 let mut lead = None;
                 for completion in found.iter().filter(|completion| completion.len() <= rest) {
@@ -452,7 +454,7 @@ impl Locked<'_> {
         Ok(within)
     }
 
-    /// The most bytes of a number of tokens.
+    /// The maximum number of bytes of a number of tokens.
     pub(super) fn reach(&self, tokens: usize) -> usize {
         tokens.saturating_mul((self.compiled.vocabulary().longest() as usize).max(1))
     }

@@ -1,8 +1,8 @@
-//! Budgets of a whole text beside bounds of parts.
+//! Budgets of a whole text together with bounds of parts.
 //!
-//! What is known of completions of configurations knows nothing of the tokens that are left for a part. So a completion is put
-//! together from such completions and from ways out of parts, and a fork of the matcher accepts each token of it: what is found
-//! keeps all bounds, though there may be fewer tokens that do.
+//! Known completions of configurations ignore the tokens left for a part. So a completion is assembled from such
+//! completions and from ways out of parts, and a fork of the matcher accepts each of its tokens: the result keeps all
+//! bounds, though it need not be the shortest.
 
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
@@ -16,34 +16,36 @@ use crate::vocabulary::TokenId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// A completion is put together from this many pieces at most.
+/// Maximum number of pieces of an assembled completion.
 const PIECES: usize = 64;
 
-/// Completions are looked for after this many tokens of one mask at most. Of the others it is not known what follows them.
+/// Maximum number of tokens of one mask after which completions are searched for. Nothing is known about the others, so
+/// they are forbidden.
 const COMPLETIONS: usize = 1 << 10;
 
-/// Stands for the whole text among the numbers of readings: where tokens lead as far as names of objects are concerned.
+/// In place of a reading's index: the whole text, where tokens are grouped by the names of objects.
 const NAMES: usize = usize::MAX;
 
-/// Tokens after which the same may follow.
+/// A class of tokens with the same continuations.
 struct Class {
     tokens: Vec<TokenId>,
-    /// Whether they end within a name of an object, which need not be the same name.
+    /// Whether they end within a name of an object; the names may differ.
     is_in_name: bool,
 }
 
-/// What may come next of a completion.
+/// The next piece of a completion.
 enum Piece {
     /// Nothing: the text may end.
     End,
-    /// Tokens out of the part that is open.
+    /// Tokens that leave the open part.
     WayOut(Arc<[TokenId]>),
-    /// Tokens to the end, as far as no bound is against them.
+    /// Tokens to the end, which bounds of parts may interrupt.
     Rest(Arc<[TokenId]>),
 }
 
 impl Matcher {
-    /// A completion that keeps the bounds of parts, if one is found: one of at most `most` tokens if such is found, else the shortest.
+    /// A completion that keeps the bounds of parts, if one is found: the first with at most `most` tokens, otherwise
+    /// the shortest found.
     pub(super) fn bounded_completion(&self, most: usize) -> Result<Option<Arc<[TokenId]>>> {
         let mut shortest: Option<Vec<TokenId>> = None;
         for effort in Effort::ALL {
@@ -58,8 +60,8 @@ impl Matcher {
         Ok(shortest.map(Arc::from))
     }
 
-    /// Puts a completion together; `leaves_first` says that a part that is open is left before anything else. One of fewer tokens
-    /// than `fewer`, if that is given.
+    /// Assembles a completion, with fewer than `fewer` tokens if that is given. With `leaves_first`, an open part is
+    /// left before anything else.
     fn put_together(
         &self,
         effort: Effort,
@@ -79,7 +81,8 @@ impl Matcher {
             let mut accepted = ahead.accept_some(&piece)?;
             tokens.extend_from_slice(&piece[..accepted]);
             if accepted == 0 && !is_way && leaves {
-                // a token that enters a part leaves it less than it needs: byte by byte it begins where the part does
+                // a token that enters a part may not leave enough tokens for it; its single bytes begin where the part
+                // does
                 let vocabulary = self.compiled.vocabulary();
                 let bytes = piece.first().and_then(|&token| vocabulary.bytes(token)).unwrap_or_default();
                 let single: Vec<TokenId> =
@@ -90,13 +93,13 @@ impl Matcher {
             if tokens.len() > most || accepted == 0 && leaves {
                 return Ok(None);
             }
-            // where a bound was against the rest, the part is left
+            // if a bound interrupted the rest, the part is left next
             leaves = leaves_first || accepted < piece.len();
         }
         Ok(None)
     }
 
-    /// Accepts tokens up to the first one that is not allowed, and says how many these are.
+    /// Accepts the longest allowed prefix of `tokens` and returns its length.
     fn accept_some(&mut self, tokens: &[TokenId]) -> Result<usize> {
         for (count, &token) in tokens.iter().enumerate() {
             if !self.try_accept(token)? {
@@ -106,7 +109,7 @@ impl Matcher {
         Ok(tokens.len())
     }
 
-    /// What may come next of a completion, if something is known.
+    /// The next piece of a completion, if one is known.
     fn piece(&mut self, effort: Effort, leaves: bool) -> Result<Option<Piece>> {
         let piece = self.with_readings(|locked, readings| locked.piece_of(readings, effort, leaves))?;
         match piece {
@@ -122,8 +125,8 @@ impl Matcher {
         }
     }
 
-    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after the next one;
-    /// `plain` is the mask without the budget. Gives also completions after the tokens.
+    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after
+    /// the next one; `plain` is the mask without the budget. Also returns completions after the tokens.
     pub(super) fn bounded_mask_within(
         &mut self,
         plain: &TokenMask,
@@ -135,7 +138,7 @@ impl Matcher {
         for Class { tokens, is_in_name } in classes.unwrap_or_default() {
             let mut known: Option<Arc<[TokenId]>> = None;
             for token in tokens {
-                // names that begin differently may end differently
+                // different prefixes of names may require different ends
                 if known.is_none() || is_in_name {
                     looked_for += 1;
                     if looked_for > COMPLETIONS {
@@ -164,7 +167,7 @@ impl Matcher {
         Ok((allowed, leads))
     }
 
-    /// What is known of the way to the end, in tokens and in bytes, where bounds of parts matter.
+    /// The distances to the end in tokens and in bytes, where bounds of parts matter.
     pub(super) fn bounded_distances(&mut self) -> Result<(Distance, Distance)> {
         let Some(completion) = self.bounded_completion(0)? else {
             return Ok((Distance::Unknown, Distance::Unknown));
@@ -172,7 +175,7 @@ impl Matcher {
         let mut ahead = self.fork();
         ahead.accept_some(&completion)?;
         let bytes = ahead.byte_count() - self.byte_count();
-        // bounds take completions away
+        // bounds only remove completions, so a lower bound without them still holds
         let (least_tokens, least_bytes) = self.with_lock(|locked, at| {
             let (automaton, index) = (locked.compiled.automaton(), locked.compiled.index());
             let known = locked.cache.completion(automaton, index, at, Effort::All)?;
@@ -219,7 +222,7 @@ impl Locked<'_> {
         Ok(shortest.map(Piece::Rest))
     }
 
-    /// The tokens of a mask, put together by where they lead in each reading, and by the names that come with them.
+    /// The tokens of a mask, grouped by where they lead in each reading and by the names they contain.
     fn classes(&mut self, readings: &[BoundedReading], plain: &TokenMask) -> Result<Vec<Class>> {
         let plain = plain.to_bits();
         let trie = self.compiled.vocabulary().trie();
@@ -235,7 +238,7 @@ impl Locked<'_> {
                     places.entry(token).or_default().push((number, group));
                 }
             }
-            // the way out is carried along with its next token only
+            // only the next token of the way out is known to follow it
             if let Some(next) = reading.open.as_ref().and_then(|open| open.way_left().first()) {
                 places.entry(*next).or_default().push((number, usize::MAX));
             }

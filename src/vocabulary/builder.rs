@@ -118,7 +118,7 @@ impl VocabularyBuilder {
         self
     }
 
-    /// Adds the special tokens with names from [`EOS_NAMES`](super::EOS_NAMES) as end-of-sequence ids, in place of
+    /// Adds the special tokens with names from [`EOS_NAMES`](super::eos::EOS_NAMES) as end-of-sequence ids, in place of
     /// those added so far.
     ///
     /// # Errors

@@ -295,7 +295,7 @@ pub(crate) fn sort_key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(key)
 }
 
-/// The trie while sorted tokens are inserted: each new node gets the next id, which makes preorder.
+/// A trie under construction, from sorted tokens: each new node gets the next id, which gives preorder.
 struct Building {
     bytes: Vec<u8>,
     parents: Vec<u32>,
