@@ -1,4 +1,4 @@
-//! What was explored, as a mask file.
+//! Writing the explored places as a mask file.
 
 use super::ExploreBudget;
 use super::walk::Explorer;
@@ -10,11 +10,11 @@ use crate::mask_file::{MaskDrafts, MaskFile, StateDraft, Target, about, write};
 use crate::work::Budget;
 use std::time::Instant;
 
-/// What is left of a budget for the steps that the places of a file lack. Each place has up to as many as there are classes of
-/// bytes, and documents lead through places whose other steps nobody has made.
+/// The remaining budget for the missing steps of places. A place has up to as many steps as there are byte classes, and
+/// documents lead through places whose other steps have not been computed.
 struct Left {
     work: u64,
-    /// Bytes that the tables may come to.
+    /// Maximum size of the tables in bytes.
     bytes: usize,
     end: Option<Instant>,
 }
@@ -25,7 +25,7 @@ impl Left {
         self.work == 0 || is_late() || cache.memory_usage() > self.bytes
     }
 
-    /// Where a byte leads; nothing past a limit or the end of the budget.
+    /// The destination of a byte; `None` beyond a limit or the end of the budget.
     fn step(
         &mut self,
         automaton: &Automaton,
@@ -41,7 +41,7 @@ impl Left {
         let all = work.limit() as u64;
         cache.tables.work = work;
         let next = cache.lazy(automaton).step(at, byte);
-        // what did not fit may have been tried in vain
+        // the work may have been wasted on something that did not fit
         let is_too_much = next.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::MaskWork));
         let spent = if is_too_much { all } else { cache.tables.work.spent() };
         self.work = self.work.saturating_sub(1 + spent);
@@ -50,7 +50,7 @@ impl Left {
 }
 
 impl Explorer<'_> {
-    /// What is left of the budget, and a quarter of it at least: exploring ends where it is used up.
+    /// The remaining budget, but at least a quarter of the whole: exploring ends when the budget is used up.
     fn left(&self) -> Left {
         let ExploreBudget { work, bytes, time, .. } = *self.budget;
         let bytes = bytes.min(self.compiled.automaton().cache_bytes());
@@ -61,10 +61,11 @@ impl Explorer<'_> {
         }
     }
 
-    /// A mask file of what was explored so far. What the tables hold beside it is left out: it depends on who has used them.
+    /// Writes the places explored so far as a mask file. Other contents of the tables are left out, since they depend
+    /// on earlier users.
     ///
     /// # Errors
-    /// None but those of defects.
+    /// Only in case of defects.
     pub(super) fn freeze(self) -> Result<MaskFile> {
         let left = self.left();
         self.freeze_within(left)
@@ -86,7 +87,7 @@ impl Explorer<'_> {
             let mut mask = None;
             if self.masked.contains(state) {
                 let made = |cache: &mut MaskCache| cache.mask(compiled.automaton(), compiled.index(), at);
-                // a mask that was made is kept in the tables
+                // a computed mask is still in the tables
                 if let Some(made) = self.with_tables(made) {
                     made?.write_to(&mut words)?;
                     mask = Some(masks.add(&words));
@@ -114,7 +115,7 @@ impl Explorer<'_> {
     }
 }
 
-/// Where each run of bytes leads.
+/// The destination of each run of bytes; steps that are not computed within `left` are unexplored.
 fn runs(
     automaton: &Automaton,
     cache: &mut MaskCache,
@@ -129,7 +130,7 @@ fn runs(
         let to = match wanted.contains(byte) {
             false => Target::Dead,
             true => *of_class[automaton.class_of(byte)].get_or_insert_with(|| {
-                // what was not made is left to the engine
+                // steps that were not computed are left to the engine
                 left.step(automaton, cache, at, byte).map_or(Target::Unexplored, &target)
             }),
         };
@@ -149,8 +150,8 @@ mod tests {
     use crate::{CompiledGrammar, Compiler};
     use std::sync::Arc;
 
-    /// Texts with no letter twice in a row, and a document of one token: it leads through all places, and makes one step from
-    /// each.
+    /// A grammar of texts without the same letter twice in a row, and a document of one token that leads through all
+    /// places with one step from each.
     fn explored() -> (CompiledGrammar, Vec<TokenId>) {
         let mut g = GrammarBuilder::new();
         let rules: Vec<_> =
@@ -174,7 +175,7 @@ mod tests {
         (compiled, vec![TokenId::new(0)])
     }
 
-    /// The file with what is left for freezing, and how many bytes lead nobody knows where in it.
+    /// The file frozen with this rest of a budget, and the number of bytes in it whose destination is unexplored.
     fn frozen(budget: &ExploreBudget, left: Option<Left>) -> (MaskFile, usize) {
         let (compiled, document) = explored();
         let tables = Tables::Own(Box::new(compiled.own_cache()));

@@ -1,13 +1,13 @@
-//! Exploring: finding out ahead of time what masks will need.
+//! Exploring: computing ahead of time what masks will need.
 //!
-//! - [`CompiledGrammar::explore`] walks along documents that are likely and then best-first through what is near to them, within
-//!   an [`ExploreBudget`], and gives a [`MaskFile`].
-//! - [`CompiledGrammar::warm`] does the same on a thread of its own, in the tables of the grammar itself, while for instance a
-//!   prompt is prefilled, and lets sequences go first.
-//! - [`CompiledGrammar::verify_masks`] holds a mask file to its own grammar.
+//! - [`CompiledGrammar::explore`] walks along likely documents and then best-first through their neighbourhood, within
+//!   an [`ExploreBudget`], and returns a [`MaskFile`].
+//! - [`CompiledGrammar::warm`] does the same on a background thread, in the grammar's own tables, for example during
+//!   prefill; sequences have priority.
+//! - [`CompiledGrammar::verify_masks`] compares a mask file with its own grammar.
 //!
-//! `walk` explores, `skeleton` makes documents of a grammar, `freeze` turns what was explored into a file, `warm` is the
-//! thread, `verify` holds a file to its grammar.
+//! `walk` explores, `skeleton` makes documents of a grammar, `freeze` writes the explored places to a file, `warm` is
+//! the thread, and `verify` compares a file with its grammar.
 //!
 //! ```
 //! use grammata::explore::ExploreBudget;
@@ -51,17 +51,18 @@ use crate::vocabulary::TokenId;
 use std::fmt;
 use std::time::Duration;
 
-/// How far to explore. Completing the steps of the places that were found takes up to a quarter more work, bytes and time.
+/// Bounds on exploring. Completing the steps of the places found takes up to a quarter more work, bytes and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExploreBudget {
-    /// Places: what differs in what may still come. Default 4,096.
+    /// Maximum number of places; texts with the same continuations share one. Default 4,096.
     pub states: usize,
-    /// Steps of work, as [`Limits::mask_work`](crate::Limits::mask_work) counts them. Default 4,000,000, some 200 ms.
+    /// Maximum number of steps of work, counted as by [`Limits::mask_work`](crate::Limits::mask_work). Default
+    /// 4,000,000, some 200 ms.
     pub work: u64,
-    /// Bytes of tables and masks in memory, or of what is written. Default 16 MiB.
+    /// Maximum number of bytes of tables and masks in memory. Default 16 MiB.
     pub bytes: usize,
-    /// Time, if it is to be bounded: then what is explored depends on the machine. Default none.
+    /// Maximum time. With it, the result depends on the machine. Default none.
     pub time: Option<Duration>,
 }
 
@@ -72,22 +73,22 @@ impl Default for ExploreBudget {
 }
 
 impl ExploreBudget {
-    /// The same with other places.
+    /// Sets the maximum number of places.
     pub fn states(self, states: usize) -> ExploreBudget {
         ExploreBudget { states, ..self }
     }
 
-    /// The same with other steps of work.
+    /// Sets the maximum number of steps of work.
     pub fn work(self, work: u64) -> ExploreBudget {
         ExploreBudget { work, ..self }
     }
 
-    /// The same with other bytes.
+    /// Sets the maximum number of bytes.
     pub fn bytes(self, bytes: usize) -> ExploreBudget {
         ExploreBudget { bytes, ..self }
     }
 
-    /// The same within a time.
+    /// Sets the maximum time.
     pub fn time(self, time: Duration) -> ExploreBudget {
         ExploreBudget { time: Some(time), ..self }
     }
@@ -102,10 +103,11 @@ impl fmt::Display for ExploreBudget {
 }
 
 impl CompiledGrammar {
-    /// Explores the grammar and makes a mask file of it: first along documents, those given as tokens and those that
-    /// the grammar itself suggests, then what is near to them. What cannot be explored (lists whose items must differ, and what
-    /// comes after a limit was met) is left to the engine. The same grammar, vocabulary, documents and budget without a time make
-    /// the same bytes, whatever the grammar was used for: exploring has tables of its own.
+    /// Explores the grammar and makes a mask file: first along documents, those given as tokens and those that the
+    /// grammar itself suggests, then through their neighbourhood. What cannot be explored (lists whose items must
+    /// differ, and places where a limit was reached) is left to the engine. The same grammar, vocabulary, documents and
+    /// budget without a time give the same bytes, whatever the grammar was used for before: exploring uses its own
+    /// tables.
     ///
     /// # Errors
     /// The first configuration exceeds a limit.

@@ -1,34 +1,34 @@
-//! Documents that a grammar suggests: each member once, lists of no, one and two items, each alternative.
+//! Documents that a grammar suggests: each member once, lists of zero, one and two items, each alternative.
 //!
-//! They need not be words: whoever follows them stops where they leave the language.
+//! They need not be words: a walk along them stops where they leave the language.
 
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordGraph, WordTarget};
 use std::collections::BTreeSet;
 
-/// No document is longer.
+/// Maximum length of a document in bytes.
 const BYTES: usize = 1 << 14;
-/// Nor made in more steps.
+/// Maximum number of steps to make one document.
 const STEPS: usize = 1 << 15;
-/// Rules and operands are followed so deep.
+/// Maximum depth to which rules and operands are followed.
 const DEPTH: usize = 96;
-/// The most alternatives of each choice that are taken in turn.
+/// Maximum number of alternatives of each choice that are tried in turn.
 const ALTERNATIVES: usize = 16;
-/// The most times that what must be repeated is repeated.
+/// Maximum number of repetitions, even if more are required.
 const ROUNDS: u32 = 64;
 
-/// What a document is like.
+/// How a document is made.
 #[derive(Clone, Copy, Debug)]
 struct Style {
-    /// The alternative that is taken of each choice, if it has as many.
+    /// The index of the alternative taken of each choice, modulo their number.
     alternative: usize,
-    /// How often repeated parts come, within their bounds.
+    /// The number of repetitions, clamped to the bounds of the repeated part.
     rounds: u32,
-    /// Whether members come that need not.
+    /// Whether optional members are included.
     optional: bool,
 }
 
-/// Documents that a grammar suggests, each once: each member, lists of no, one and two items, and up to 16 alternatives of
-/// each choice. They need not be words: those who follow them stop where they leave the language.
+/// The documents that a grammar suggests, without duplicates: each member, lists of zero, one and two items, and up to
+/// 16 alternatives of each choice. They need not be words: a walk along them stops where they leave the language.
 pub fn documents(grammar: &Grammar) -> Vec<Vec<u8>> {
     let mut styles = Vec::new();
     for optional in [true, false] {
@@ -39,7 +39,7 @@ pub fn documents(grammar: &Grammar) -> Vec<Vec<u8>> {
     let mut documents = Vec::new();
     for style in styles {
         let mut maker = Maker { grammar, style, text: Vec::new(), steps: 0 };
-        // what was made before it failed is the beginning of a document
+        // on failure the text is a prefix of a document
         maker.add(grammar.rule(grammar.root()).body, 0);
         if seen.insert(maker.text.clone()) {
             documents.push(maker.text);
@@ -56,7 +56,7 @@ struct Maker<'g> {
 }
 
 impl Maker<'_> {
-    /// Adds a word of an expression. Where that fails, what was added is its beginning.
+    /// Appends a word of an expression. On failure it has appended a prefix of one, and returns false.
     fn add(&mut self, id: ExprId, depth: usize) -> bool {
         self.steps += 1;
         if depth > DEPTH || self.steps > STEPS || self.text.len() > BYTES {
@@ -65,7 +65,7 @@ impl Maker<'_> {
         let depth = depth + 1;
         match self.grammar.expression(id) {
             Expression::Empty => true,
-            // a token is no text
+            // a token terminal has no text
             Expression::Never | Expression::Token(_) | Expression::Complement(_) => false,
             Expression::Bytes(bytes) => {
                 self.text.extend_from_slice(bytes);
@@ -95,7 +95,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds a word of the first that has one; else the beginning of the first.
+    /// Appends a word of the first alternative that has one, or else the prefix found for the first.
     fn add_one_of(&mut self, alternatives: impl Iterator<Item = ExprId>, depth: usize) -> bool {
         let begin = self.text.len();
         let mut failed: Option<Vec<u8>> = None;

@@ -1,4 +1,4 @@
-//! A mask file, held to its own grammar.
+//! Comparing a mask file with its own grammar.
 
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
@@ -9,16 +9,16 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// A place may stand for several configurations, if their futures are the same; for more than this number on average it is a sign of
-/// a file that does not fit.
+/// Maximum average number of configurations per place. Configurations with the same future may share a place; more than
+/// this suggests a file that does not fit.
 const CONFIGURATIONS_A_PLACE: usize = 4;
 
-/// The number allowed beyond it where there are few places.
+/// Additional configurations allowed, for files with few places.
 const CONFIGURATIONS: usize = 1 << 10;
 
 impl CompiledGrammar {
-    /// Computes all again that the mask file of the grammar says of the places that texts lead to: what is true there, where each
-    /// byte leads, and the mask. Gives the number of masks that were compared. Without a mask file there is nothing to compare.
+    /// Recomputes what the grammar's mask file says about the places that texts reach: the facts, where each byte
+    /// leads, and the mask. Returns the number of masks compared; 0 without a mask file.
     ///
     /// # Errors
     /// `mask-file/disagrees`, `mask-file/damaged`, `mask-file/impossible`; limits.
@@ -83,7 +83,7 @@ impl CompiledGrammar {
         Ok(compared)
     }
 
-    /// The configuration after a token, its bytes and token edges together; dead if no token edge takes it.
+    /// The configuration after a token, combining its bytes and token edges; dead if no token edge takes it.
     fn after_token(
         &self,
         cache: &mut MaskCache,

@@ -1,7 +1,7 @@
-//! Walking through configurations: along documents, then best-first.
+//! Walks through configurations: along documents, then best-first.
 //!
-//! The cost of a configuration is how many choices lead to it from a document, each in bits: what is forced costs nothing, and
-//! one of thirty names five. Of equal cost, what was found first comes first.
+//! The cost of a configuration is the number of bits of the choices on the way from a document: a forced step costs
+//! nothing, one of thirty names costs five bits. Ties are broken by the order of discovery.
 
 use super::{ExploreBudget, skeleton};
 use crate::automaton::ConfigurationId;
@@ -17,36 +17,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Steps of work of one visit to the tables, which ends early where a sequence waits for them: some milliseconds.
+/// Maximum steps of work of one visit to shared tables, some milliseconds. A visit ends early if a sequence waits for
+/// the tables.
 const SECTION_WORK: u64 = 1 << 16;
 
-/// Who waits for sequences to need nothing looks again after this time.
+/// How long to sleep before checking again whether sequences need the tables.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// The tables that are explored.
+/// The tables used for exploring.
 #[derive(Debug)]
 pub(super) enum Tables<'a> {
-    /// The explorer's own: what is found depends on nothing else.
+    /// The explorer's own tables: results depend on nothing else.
     Own(Box<MaskCache>),
-    /// Those of the grammar, used when no sequence needs them, for a short time, until this is set.
+    /// The grammar's tables, used for short periods while no sequence needs them, until the flag is set.
     Shared(&'a AtomicBool),
 }
 
-/// What is being explored.
+/// The state of an exploration.
 pub(super) struct Explorer<'a> {
     pub(super) compiled: &'a CompiledGrammar,
     pub(super) budget: &'a ExploreBudget,
     tables: Tables<'a>,
-    /// Of the tables; ids mean nothing in others.
+    /// Generation of the tables; ids are meaningless in other generations.
     generation: u64,
-    /// The configurations, in the order in which they were found.
+    /// The configurations in the order of discovery.
     pub(super) order: Vec<ConfigurationId>,
     pub(super) index: FxHashMap<ConfigurationId, u32>,
-    /// Those whose mask was made.
+    /// The configurations whose mask was computed, by their place in `order`.
     pub(super) masked: FixedBitSet,
-    /// Where tokens lead that come by their ids.
+    /// For each place, the destinations of tokens that token edges take.
     pub(super) token_edges: FxHashMap<u32, BTreeMap<u32, ConfigurationId>>,
-    /// What is near to what was found, by cost and time.
+    /// Configurations to explore, by cost and then by time of discovery.
     frontier: BinaryHeap<Reverse<(u32, u32, ConfigurationId)>>,
     queued: FxHashSet<ConfigurationId>,
     pub(super) spent: u64,
@@ -54,10 +55,10 @@ pub(super) struct Explorer<'a> {
     is_over: bool,
 }
 
-/// What came of a visit to the tables.
+/// The result of a visit to the tables.
 enum Visit<T> {
     Done(T),
-    /// A limit was met: this place is left out.
+    /// A limit was reached; this place is skipped.
     Left,
 }
 
@@ -84,7 +85,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Makes the configuration before the first byte.
+    /// Computes the configuration before the first byte and adds it.
     ///
     /// # Errors
     /// Limits.
@@ -126,12 +127,12 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// How many configurations and masks there are.
+    /// The number of configurations and of masks.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.order.len(), self.masked.count_ones(..))
     }
 
-    /// Does something with the tables, once they may be used; nothing where that is over.
+    /// Runs `work` on the tables as soon as they may be used. `None` if exploring was cancelled or its time is over.
     pub(super) fn with_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> T) -> Option<T> {
         let is_cancelled = match &mut self.tables {
             Tables::Own(cache) => return Some(work(cache)),
@@ -153,7 +154,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Does something with the tables, within the budget of a visit.
+    /// Runs `work` on the tables, within the budget of a visit. `None` if that failed or exploring is over.
     pub(super) fn visit<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> Result<T>) -> Option<T> {
         if self.is_over {
             return None;
@@ -166,7 +167,7 @@ impl<'a> Explorer<'a> {
         None
     }
 
-    /// `None` where nothing more is to be done.
+    /// `None` if exploring is over.
     fn visit_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> Result<T>) -> Option<Visit<T>> {
         let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
         let is_shared = matches!(self.tables, Tables::Shared(_));
@@ -174,7 +175,7 @@ impl<'a> Explorer<'a> {
             return None;
         }
         let automaton = self.compiled.automaton();
-        // what was explored is of no use where it drives out what sequences need
+        // exploring is useless if it evicts what sequences need
         let (most_work, most_bytes) = match self.tables {
             Tables::Own(_) => (u64::MAX, automaton.cache_bytes()),
             Tables::Shared(_) => (SECTION_WORK, automaton.cache_bytes() / 2),
@@ -201,7 +202,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Adds a configuration, where there is room.
+    /// Adds a configuration, if the budget has room, and returns its place.
     fn add(&mut self, configuration: ConfigurationId, cost: u32) -> Option<u32> {
         if let Some(&known) = self.index.get(&configuration) {
             return Some(known);
@@ -224,7 +225,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Makes the mask of a configuration.
+    /// Computes the mask of a configuration.
     fn mask(&mut self, configuration: ConfigurationId) {
         let Some(&state) = self.index.get(&configuration) else { return };
         if self.masked.contains(state as usize) {
@@ -236,7 +237,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Follows a document, as far as it is one.
+    /// Follows a document to its first token that is not allowed.
     fn walk(&mut self, tokens: &[TokenId]) {
         let Some(mut at) = self.order.first().copied() else { return };
         for &token in tokens {
@@ -249,7 +250,7 @@ impl<'a> Explorer<'a> {
         self.mask(at);
     }
 
-    /// The configuration after a token; all on the way are added.
+    /// The configuration after a token. All configurations on the way are added.
     fn follow(&mut self, at: ConfigurationId, token: TokenId) -> Option<ConfigurationId> {
         let compiled = self.compiled;
         let automaton = compiled.automaton();
@@ -276,7 +277,7 @@ impl<'a> Explorer<'a> {
                 false => None,
             };
             if !is_whole {
-                // what leads to no token is not worth a place
+                // a partial path to a token is not worth places
                 way.clear();
             }
             Ok((way, by_id.filter(|&to| !cache.tables.is_history_dependent(to))))
@@ -291,7 +292,7 @@ impl<'a> Explorer<'a> {
                 self.add_token_edge(at, token, to, 0);
                 Some(to)
             }
-            // without bytes a token that no token edge takes leads nowhere
+            // a token without bytes that no token edge takes leads nowhere
             None if bytes.is_none_or(<[u8]>::is_empty) => None,
             None => last,
         }
@@ -305,7 +306,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Adds a configuration, makes its mask, and queues what it leads to.
+    /// Adds a configuration, computes its mask, and queues its successors.
     fn expand(&mut self, at: ConfigurationId, cost: u32) {
         if self.add(at, cost).is_none() {
             return;
@@ -328,7 +329,7 @@ impl<'a> Explorer<'a> {
             true => self.visit(|cache| {
                 let mut by_id = Vec::new();
                 for terminal in cache.lazy(automaton).terminals(at) {
-                    // of many tokens, documents say which come
+                    // for terminals with many tokens, only documents tell which ones occur
                     let Some(token) = compiled.terminals().only(terminal) else { continue };
                     let bytes = compiled.vocabulary().bytes(token);
                     let mut after = bytes.map(|_| at);
@@ -341,7 +342,7 @@ impl<'a> Explorer<'a> {
                     }
                 }
                 by_id.retain(|&(_, to)| to.is_ordinary() && !cache.tables.is_history_dependent(to));
-                // whatever the order of the items
+                // independent of the order of the items
                 by_id.sort_unstable_by_key(|&(token, _)| token);
                 Ok(by_id)
             }),

@@ -1,4 +1,4 @@
-//! One step of many sequences.
+//! One step of many sequences: masks and accepted tokens of a batch.
 
 use super::errors;
 use crate::error::Result;
@@ -6,18 +6,19 @@ use crate::matcher::Matcher;
 use crate::vocabulary::TokenId;
 use rayon::prelude::*;
 
-/// Sequences that one thread takes at a time: a known mask takes less than handing it to another thread.
+/// Sequences per task of a thread: filling a known mask is cheaper than handing it to another thread.
 const TOGETHER: usize = 4;
 
-/// Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. A row
-/// has at least [`Vocabulary::mask_words`](crate::Vocabulary::mask_words) words. The result of each matcher is that of
-/// [`Matcher::fill_mask`]; one that fails does not stop the others, and its row is all 0.
+/// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A row has
+/// at least [`Vocabulary::mask_words`](crate::Vocabulary::mask_words) words. The result of each matcher is that of
+/// [`Matcher::fill_mask`]; a matcher that fails does not stop the others, and its row is all 0.
 ///
-/// The work is spread over rayon's current pool: the global one, or that of a
-/// [`ThreadPool::install`](rayon::ThreadPool::install) around the call. The matchers may belong to one grammar or to many.
+/// The work is spread over rayon's current pool: the global pool, or that of a
+/// [`ThreadPool::install`](rayon::ThreadPool::install) around the call. The matchers may belong to one grammar or to
+/// many.
 ///
 /// # Errors
-/// Per matcher those of [`Matcher::fill_mask`]; `mask/buffer-too-short` where `words` ends before the row does.
+/// Per matcher those of [`Matcher::fill_mask`]; `mask/buffer-too-short` if `words` ends before the row does.
 pub fn fill_masks<M: AsMut<Matcher> + Send>(
     matchers: &mut [M],
     words: &mut [u32],
@@ -29,19 +30,19 @@ pub fn fill_masks<M: AsMut<Matcher> + Send>(
     work.map(|(matcher, row)| matcher.as_mut().fill_mask(row)).collect()
 }
 
-/// What a batch asks of one matcher: a row for its place, and one for each token of a draft.
+/// The rows that a batch fills for one matcher: one for its current place, and one for each token of a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowRequest<'a> {
-    /// The first row; the others come after it.
+    /// Index of the first row; the others follow it.
     pub first: usize,
-    /// The draft, whose tokens the host has proposed and not accepted; empty without speculation.
+    /// The draft: tokens that were proposed but not accepted; empty without speculation.
     pub draft: &'a [TokenId],
-    /// How many tokens are still to come; `None` for masks without a budget.
+    /// The number of tokens still to come; `None` for masks without a budget.
     pub budget: Option<usize>,
 }
 
 impl RowRequest<'_> {
-    /// How many rows are written.
+    /// The number of rows written.
     fn rows(&self) -> usize {
         self.draft.len() + 1
     }
@@ -56,16 +57,18 @@ impl RowRequest<'_> {
     }
 }
 
-/// Writes the rows that are asked for: request `i` is that of matcher `i`, and row `n` begins at `words[n * row_words]`. Rows that
-/// nothing asks for are left as they are. The result of each matcher is how many tokens of its draft are allowed one after the other;
-/// one that fails does not stop the others, and its rows are all 0.
+/// Writes the requested rows: request `i` is that of matcher `i`, and row `n` begins at `words[n * row_words]`. Rows
+/// without a request stay unchanged. The result of each matcher is the length of the longest allowed prefix of its
+/// draft; a matcher that fails does not stop the others, and its rows are all 0. There is one result per pair of a
+/// matcher and a request.
 ///
-/// The work is spread over rayon's current pool as that of [`fill_masks`]; the caller does up to four matchers alone.
+/// The work is spread over rayon's current pool, as in [`fill_masks`]; the calling thread does up to four matchers
+/// alone.
 ///
 /// # Errors
 /// Per matcher those of [`Matcher::fill_mask`] and [`Matcher::fill_draft_masks`], with a budget those of
-/// [`Matcher::fill_mask_within`]; `serve/rows` if its rows are not all in `words`, or if one of them belongs to a request whose first row
-/// comes before its own (of equal ones, to the one before it in the list): then nothing of it is written. There is a result for each matcher that there is a request for.
+/// [`Matcher::fill_mask_within`]; `serve/rows` if its rows are not all in `words`, or if one of them belongs to a
+/// request with a smaller first row (with equal first rows, to an earlier request): then none of its rows is written.
 pub fn fill_rows<M: AsMut<Matcher> + Send>(
     matchers: &mut [M],
     requests: &[RowRequest<'_>],
@@ -79,7 +82,7 @@ pub fn fill_rows<M: AsMut<Matcher> + Send>(
         .iter()
         .map(|request| Err(errors::rows(request.first, request.rows(), words.len(), row_words)))
         .collect();
-    // what is left of `words`, and how many rows come before it
+    // the rest of `words`, and the number of rows before it
     let (mut rest, mut before) = (words, 0);
     for place in order {
         let request = &requests[place];
@@ -102,8 +105,8 @@ pub fn fill_rows<M: AsMut<Matcher> + Send>(
     matchers.par_iter_mut().zip(requests).zip(slices).with_min_len(TOGETHER).map(fill).collect()
 }
 
-/// Accepts one token in each matcher, over rayon's current pool. There is a result for each matcher that there is a
-/// token for; one that fails does not stop the others, and stays where it was.
+/// Accepts one token in each matcher, over rayon's current pool. There is one result per pair of a matcher and a token;
+/// a matcher that fails does not stop the others, and does not move.
 ///
 /// # Errors
 /// Per matcher those of [`Matcher::accept_token`].

@@ -1,4 +1,4 @@
-//! Compiled grammars by their source.
+//! A cache of compiled grammars by their source.
 
 use super::folder::Folder;
 use crate::diagnostic::Diagnostic;
@@ -15,20 +15,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CachedGrammar {
-    /// The grammar, with the tables and masks that its matchers made so far.
+    /// The grammar, with the tables and masks that its matchers have computed so far.
     pub compiled: CompiledGrammar,
     /// The warnings of its front end.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Compiled grammars for one vocabulary, by source and options. Threads may share it; a grammar that several ask for
-/// at once is compiled once.
+/// Compiled grammars for one vocabulary, by source and options. Threads may share it; a grammar that several threads
+/// request at the same time is compiled once.
 ///
-/// What is kept is bounded: each grammar counts with its text, its automaton, and the tables and masks that its
-/// matchers made, which grow. Where that exceeds the bound, the grammars asked for longest ago are let go; a sequence that
-/// is still following one of them goes on undisturbed, as it holds the grammar itself. A grammar is measured when it is
-/// asked for, and all are once in as many requests as there are grammars, so that a request takes no longer where there
-/// are many.
+/// The cache bounds memory. The size of a grammar includes its text, its automaton, and the tables and masks that its
+/// matchers computed, which grow. If the bound is exceeded, the least recently used grammars are evicted; a sequence
+/// that still uses one of them is not affected, as it holds the grammar itself. A grammar is measured when it is
+/// requested, and all of them once per as many requests as there are grammars, so that the cost of a request does not
+/// grow with the number of grammars.
 #[derive(Debug)]
 pub struct GrammarCache {
     compiler: Compiler,
@@ -38,31 +38,32 @@ pub struct GrammarCache {
     folder: Option<Folder>,
 }
 
-/// Errors are not kept: they go to those who wait for the same compilation.
+/// The result of compiling one grammar, shared by everybody who waits for it. Errors are returned to them and then
+/// dropped.
 type Slot = Arc<OnceLock<Result<Arc<CachedGrammar>>>>;
 
 #[derive(Debug, Default)]
 struct Entries {
     by_source: HashMap<Arc<Source>, Entry>,
-    /// How many times a grammar was asked for.
+    /// The number of requests so far.
     clock: u64,
-    /// Sum of the bytes of all entries when each was last measured.
+    /// Sum of the bytes of all entries, as last measured.
     bytes: usize,
-    /// Requests since all were measured.
+    /// Requests since all entries were measured.
     unmeasured: usize,
 }
 
 #[derive(Debug)]
 struct Entry {
     slot: Slot,
-    /// When it was last asked for.
+    /// The value of the clock at the last request.
     used: u64,
-    /// Bytes when it was last measured; none before its grammar is compiled.
+    /// Bytes as last measured; 0 before the grammar is compiled.
     bytes: usize,
 }
 
 impl Entry {
-    /// The bytes of the grammar; none while it is being compiled.
+    /// Measures the bytes of the grammar; 0 while it is being compiled.
     fn measure(&self, source: &Source) -> usize {
         let cached = self.slot.get().and_then(|result| result.as_ref().ok());
         cached.map_or(0, |cached| source.text().len() + cached.compiled.memory_usage())
@@ -70,7 +71,7 @@ impl Entry {
 }
 
 impl Entries {
-    /// Measures the grammar of a source.
+    /// Updates the size of the grammar of a source.
     fn measure(&mut self, source: &Source) {
         if let Some(entry) = self.by_source.get_mut(source) {
             let bytes = entry.measure(source);
@@ -93,7 +94,7 @@ impl Entries {
         }
     }
 
-    /// Lets the grammars asked for longest ago go until the rest is within the bound.
+    /// Evicts the least recently used grammars until the rest is within the bound.
     fn shrink(&mut self, max_bytes: usize) {
         self.unmeasured += 1;
         if self.bytes > max_bytes || self.unmeasured > self.by_source.len() {
@@ -116,13 +117,13 @@ impl Entries {
 }
 
 impl GrammarCache {
-    /// An empty cache that keeps at most this many bytes of grammars.
+    /// An empty cache that keeps grammars of at most `max_bytes` bytes in total.
     pub fn new(compiler: Compiler, max_bytes: usize) -> GrammarCache {
         GrammarCache { compiler, max_bytes, entries: Mutex::default(), archive: None, folder: None }
     }
 
-    /// The same with an archive of mask files behind it: a grammar that is not in memory begins with its file there, if there is one that
-    /// can be read. Its masks are trusted. A [folder](GrammarCache::with_folder) is asked after it.
+    /// Adds an archive of mask files: a grammar that is not in memory is loaded from its file there, if it has one that
+    /// can be read. Its masks are trusted. A [folder](GrammarCache::with_folder) is looked up after it.
     ///
     /// # Errors
     /// `mask-file/other-vocabulary`.
@@ -134,13 +135,14 @@ impl GrammarCache {
         }
     }
 
-    /// The same with a folder of [mask files](crate::mask_file) behind it, made where it is missing. A grammar that is not in memory
-    /// begins with its file, if there is one; else it is compiled as ever, and a thread explores it and writes one for the next
-    /// process. Past `max_file_bytes` the files that were written longest ago are removed. Several processes may share a folder.
-    /// A file is used only if it is of the very grammar; its masks are trusted, so the folder should be the server's own.
+    /// Adds a folder of [mask files](crate::mask_file), which is created if it is missing. A grammar that is not in
+    /// memory is loaded from its file, if there is one. Otherwise it is compiled, and a background thread explores it
+    /// and writes the file for the next process. Beyond `max_file_bytes` the oldest files are removed. Several
+    /// processes may share a folder. A file is used only if it contains exactly the same grammar; its masks are
+    /// trusted, so the folder should belong to the server.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn with_folder(
         self,
         folder: impl Into<PathBuf>,
@@ -151,15 +153,16 @@ impl GrammarCache {
         Ok(GrammarCache { folder: Some(folder), ..self })
     }
 
-    /// Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
+    /// Waits until pending mask files are written. A child of `fork()` has no thread that writes files, so there this
+    /// returns immediately.
     pub fn flush(&self) {
         if let Some(folder) = &self.folder {
             folder.flush();
         }
     }
 
-    /// The grammar of a source: the one that is kept, else compiled now. One that is larger than the whole bound is
-    /// given but not kept.
+    /// Returns the cached grammar of a source, or compiles it. A grammar larger than the whole bound is returned but
+    /// not kept.
     ///
     /// # Errors
     /// Those of the front end and of [`Compiler::compile`].
@@ -177,7 +180,7 @@ impl GrammarCache {
         result
     }
 
-    /// The place of a source's grammar, made where it is missing.
+    /// The slot of a source's grammar, which is added if it is missing.
     fn slot(&self, source: &Source) -> Slot {
         let mut entries = self.entries();
         entries.clock += 1;
@@ -210,33 +213,33 @@ impl GrammarCache {
         Ok(Arc::new(CachedGrammar { compiled, warnings }))
     }
 
-    /// How many grammars are kept.
+    /// The number of cached grammars, including those being compiled.
     pub fn len(&self) -> usize {
         self.entries().by_source.len()
     }
 
-    /// Whether no grammar is kept.
+    /// Whether no grammar is cached.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of the grammars that are kept: texts, automata, tables and masks.
+    /// Bytes of the cached grammars: texts, automata, tables and masks.
     pub fn memory_usage(&self) -> usize {
         let mut entries = self.entries();
         entries.measure_all();
         entries.bytes
     }
 
-    /// Lets all grammars go, and what they have found out for each other. The memory of those that no sequence follows is given
-    /// back to the allocator.
+    /// Evicts all grammars, and drops the data that they share with each other. The memory of grammars that no sequence
+    /// uses is freed.
     pub fn clear(&self) {
         self.compiler.forget();
-        // dropped after the lock is given back
+        // dropped after the lock is released
         let _entries = std::mem::take(&mut *self.entries());
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
-        // nothing that could panic runs under this lock half way through a change
+        // no code under this lock can panic halfway through a change
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

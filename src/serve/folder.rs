@@ -1,4 +1,5 @@
-//! Mask files behind a cache: read when a grammar is first asked for, written after it was compiled.
+//! A folder of mask files for a cache: files are read when a grammar is first requested, and written after it was
+//! compiled.
 
 use crate::error::Result;
 use crate::explore::ExploreBudget;
@@ -10,30 +11,31 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::SystemTime;
 
-/// Grammars that wait to be written; more are not written.
+/// Maximum number of grammars waiting to be written; further ones are not written.
 const WAITING: usize = 64;
 
 /// A folder of mask files.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// To the thread that writes; there is none where no thread could be started.
+    /// Channel to the thread that writes; `None` if no thread could be started.
     jobs: Option<SyncSender<Job>>,
-    /// The process that has the thread: a child of `fork()` has it not, and waits for nothing.
+    /// The process that runs the thread; a child of `fork()` does not have it and does not wait.
     process: u32,
 }
 
 enum Job {
     Write(Box<Grammar>, PathBuf),
-    /// Says when all before it is done.
+    /// Replies when all earlier jobs are done.
     Flush(SyncSender<()>),
 }
 
 impl Folder {
-    /// A folder, made where it is missing, of which files are let go past a number of bytes.
+    /// Opens a folder, creating it if it is missing, and starts its writing thread. Files beyond `max_bytes` in total
+    /// are removed.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The folder cannot be created.
     pub(super) fn new(
         compiler: &Compiler,
         path: PathBuf,
@@ -48,7 +50,7 @@ impl Folder {
         Ok(Folder { path, jobs: thread.is_ok().then_some(jobs), process: std::process::id() })
     }
 
-    /// The file of a grammar: its name is a hash of the grammar and the vocabulary.
+    /// The path of a grammar's file; its name is a hash of the grammar and the vocabulary.
     fn file(&self, compiler: &Compiler, grammar: &Grammar) -> PathBuf {
         let mut hasher = Sha256::new();
         hasher.update(compiler.vocabulary().fingerprint());
@@ -58,7 +60,7 @@ impl Folder {
         self.path.join(format!("{name}.{EXTENSION}"))
     }
 
-    /// The grammar as its file has it. What is no file of this grammar, or none that can be read, is as if it were not there.
+    /// Loads a grammar from its file. `None` if there is no file, it cannot be read, or it has another grammar.
     pub(super) fn read(&self, compiler: &Compiler, grammar: &Grammar) -> Option<CompiledGrammar> {
         let file = MaskFile::open(self.file(compiler, grammar), compiler.get_limits()).ok()?;
         if !file.is_of(grammar) {
@@ -67,31 +69,31 @@ impl Folder {
         compiler.load(file).ok()
     }
 
-    /// Has a file of a grammar written, unless many others wait for that.
+    /// Queues a grammar to be written, unless the queue is full.
     pub(super) fn write(&self, compiler: &Compiler, grammar: &Grammar) {
         if let Some(jobs) = &self.jobs {
             let job = Job::Write(Box::new(grammar.clone()), self.file(compiler, grammar));
             match jobs.try_send(job) {
-                // then the next process that compiles it has it written
+                // if it is not queued, the next process that compiles the grammar will try again
                 Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
             }
         }
     }
 
-    /// Waits until all that was to be written is.
+    /// Waits until all queued files are written.
     pub(super) fn flush(&self) {
         let (sender, receiver) = sync_channel(1);
         if self.process == std::process::id()
             && let Some(jobs) = &self.jobs
             && jobs.send(Job::Flush(sender)).is_ok()
         {
-            // the thread is gone if it says nothing
+            // an error means that the thread has ended
             let _ = receiver.recv();
         }
     }
 }
 
-/// What the thread does until nobody sends anything any more.
+/// The loop of the writing thread, which ends when the channel is closed.
 fn write_all(
     jobs: &Receiver<Job>,
     compiler: &Compiler,
@@ -102,11 +104,11 @@ fn write_all(
     while let Ok(job) = jobs.recv() {
         match job {
             Job::Write(grammar, path) => {
-                // who was faster wrote the same
+                // another process has written the same file
                 if !path.exists() {
                     let compiled = compiler.apart().compile(&grammar);
                     let file = compiled.and_then(|compiled| compiled.explore(budget, &[]));
-                    // a folder that is full, or gone, costs speed alone
+                    // a folder that is full or was removed only costs speed
                     if file.is_ok_and(|file| file.save(&path).is_ok()) {
                         shrink(folder, max_bytes);
                     }
@@ -117,7 +119,7 @@ fn write_all(
     }
 }
 
-/// Removes the files that were written longest ago until the rest is within the bound. Who has one open keeps it.
+/// Removes the oldest files until the rest is within the bound. Processes that have a file open keep it.
 fn shrink(folder: &Path, max_bytes: u64) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<(SystemTime, PathBuf, u64)> = entries

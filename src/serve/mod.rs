@@ -1,8 +1,8 @@
-//! For servers, which follow many sequences under many grammars at once.
+//! Tools for servers, which follow many sequences under many grammars at the same time.
 //!
 //! - [`GrammarCache`] keeps compiled grammars by their source and options, within a bound of bytes.
-//! - [`fill_masks`] and [`accept_tokens`] take one step of many sequences over a pool of threads; [`fill_rows`] also knows budgets,
-//!   drafts of speculative decoding, and which rows are whose.
+//! - [`fill_masks`] and [`accept_tokens`] process one step of many sequences on a thread pool; [`fill_rows`] also
+//!   supports budgets, drafts of speculative decoding, and a choice of rows.
 //!
 //! ```
 //! use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
