@@ -1,18 +1,19 @@
-//! The text about how a mask file was made, and what is read back from it.
+//! The text about how a mask file was made, and what is parsed from it.
 //!
-//! A file's fingerprint says that it is of another vocabulary, but not what differs. The end tokens are what differs most often,
-//! since tokenizer files do not have them. So they are in this text. The text is not trusted: what it says is checked with the fingerprint.
+//! A file's fingerprint shows that it is for another vocabulary, but not what differs. Most often the end tokens
+//! differ, since tokenizer files do not have them; so this text lists them. The text is not trusted: it is checked
+//! against the fingerprint.
 
 use crate::vocabulary::{TokenId, Vocabulary};
 use std::fmt;
 
-/// What stands before the end tokens of the vocabulary.
+/// Prefix of the line with the vocabulary's end tokens.
 const END_TOKENS: &str = "end tokens ";
 
-/// End tokens that are read back at most.
+/// Maximum number of end tokens parsed.
 const MOST: usize = 1_024;
 
-/// The text for a file that is made now.
+/// The text for a new file.
 pub(crate) fn about(budget: &impl fmt::Display, vocabulary: &Vocabulary) -> String {
     format!(
         "grammata {}\nbudget {budget}\n{END_TOKENS}{}\n",
@@ -21,7 +22,7 @@ pub(crate) fn about(budget: &impl fmt::Display, vocabulary: &Vocabulary) -> Stri
     )
 }
 
-/// The end tokens in such a text, rising; None if it has none, as files of earlier versions.
+/// The end tokens in such a text, in ascending order; `None` if it has none, as in files of earlier versions.
 pub(super) fn end_tokens(about: &str) -> Option<Vec<TokenId>> {
     let list = about.lines().find_map(|line| line.strip_prefix(END_TOKENS))?;
     let ids = list.split(", ").take(MOST).filter(|id| !id.is_empty());
@@ -31,7 +32,7 @@ pub(super) fn end_tokens(about: &str) -> Option<Vec<TokenId>> {
     Some(ids)
 }
 
-/// Token ids as a text for people: the first of them, and the number of all if there are more.
+/// Token ids as readable text, separated by commas.
 pub fn listed(ids: &[TokenId]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -1,19 +1,19 @@
-//! Writing the bytes of a file: header, sections, and the checksums of both.
+//! Writing the bytes of a file: header, checksums and sections.
 
 use super::header::{
     ALIGNMENT, BLOCK, BYTE_ORDER, FORMAT, HEADER, Kind, ROW, SEMANTICS, Section, field, header_checksum,
 };
 use sha2::{Digest, Sha256};
 
-/// What lies between sections.
+/// Padding between sections.
 static ZEROS: [u8; ALIGNMENT] = [0; ALIGNMENT];
 
-/// The hash of a section of a grammar.
+/// SHA-256 of a grammar section.
 pub(super) fn hash_of(grammar: &[u8]) -> [u8; 32] {
     Sha256::digest(grammar).into()
 }
 
-/// The header of a file of these sections, at most one of each kind; [`pieces`] of them follow it.
+/// The header of a file with these sections, at most one of each kind. Their [`pieces`] must follow it.
 pub(super) fn header(
     kind: Kind,
     fingerprint: [u8; 32],
@@ -56,7 +56,7 @@ pub(super) fn header(
     header
 }
 
-/// What comes after the header: the sections, with zeros before those that would not begin at a multiple of the alignment.
+/// The bytes after the header: the sections, each preceded by the zeros that align it.
 pub(super) fn pieces<'a>(sections: &'a [(Section, &'a [u8])]) -> impl Iterator<Item = &'a [u8]> {
     let mut at = 0usize;
     sections.iter().flat_map(move |(_, bytes)| {
@@ -67,7 +67,7 @@ pub(super) fn pieces<'a>(sections: &'a [(Section, &'a [u8])]) -> impl Iterator<I
     })
 }
 
-/// The checksum of each block of what the pieces are together.
+/// The checksum of each block of the concatenated pieces.
 fn checksums<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u32> {
     let (mut checksums, mut hasher, mut len) = (Vec::new(), crc32fast::Hasher::new(), 0);
     for mut piece in pieces {
@@ -87,7 +87,7 @@ fn checksums<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u32> {
     checksums
 }
 
-/// The bytes of a mask file of these sections.
+/// The bytes of a mask file with these sections.
 pub(super) fn assemble(fingerprint: [u8; 32], width: usize, sections: &[(Section, &[u8])]) -> Vec<u8> {
     let mut file = header(Kind::MaskFile, fingerprint, width, sections);
     pieces(sections).for_each(|piece| file.extend_from_slice(piece));

@@ -1,4 +1,4 @@
-//! Checks of all that a file says, at a cost that its length bounds.
+//! Checks of everything in a file, at a cost bounded by its length.
 
 use super::codec::word;
 use super::container::Container;
@@ -8,21 +8,22 @@ use super::header::Section;
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// Bytes that a check reads for each byte of the file, at most. In a file that this crate writes rows, lists and masks do not overlap,
-/// and each is read once; only files of an archive that share a part of their graphs are read more often.
+/// Maximum number of bytes that a check reads per byte of the file. In files written by this crate rows, lists and
+/// masks do not overlap, and each is read once. Only files of an archive that share a part of their graphs are read
+/// more often.
 const MOST: usize = 32;
 
-/// The places, in words of a section, that were visited.
+/// A bit set of visited places, in words of a section.
 #[derive(Debug)]
 struct Visited(Vec<u64>);
 
 impl Visited {
-    /// Those of a section of this many bytes.
+    /// An empty set for a section of this many bytes.
     fn of(section_bytes: usize) -> Visited {
         Visited(vec![0; section_bytes.div_ceil(4).div_ceil(64)])
     }
 
-    /// Marks a place; says whether it was new. What lies outside of the section is new each time.
+    /// Marks a place and returns whether it was new. Places outside the section are always new.
     fn is_new(&mut self, place: u32) -> bool {
         let Some(word) = self.0.get_mut(place as usize / 64) else { return true };
         let bit = 1 << (place % 64);
@@ -35,7 +36,7 @@ impl Visited {
 /// A check of a file or an archive.
 #[derive(Debug)]
 pub(super) struct Check {
-    /// Bytes that may be read, and those that were.
+    /// Bytes that may be read; the next field counts those that were.
     most: usize,
     done: usize,
     masks: Visited,
@@ -43,16 +44,16 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// A check of a file, or of an archive, of `bytes` bytes whose masks and words have as many.
+    /// A check of a file or archive of `bytes` bytes, with `masks` and `words` bytes in these sections.
     pub(super) fn new(bytes: usize, masks: usize, words: usize) -> Check {
         let most = bytes.saturating_mul(MOST);
         Check { most, done: 0, masks: Visited::of(masks), words: Visited::of(words) }
     }
 
-    /// Charges bytes that are to be read for the state, mask or file of a number.
+    /// Charges bytes that will be read for the state, mask or file with number `id`.
     ///
     /// # Errors
-    /// `mask-file/impossible`: more than a file without overlapping parts takes.
+    /// `mask-file/impossible` if there are more than in a file without overlapping parts.
     pub(super) fn charge(&mut self, bytes: usize, what: &str, id: usize) -> Result<()> {
         self.done = self.done.saturating_add(bytes);
         if self.done > self.most { Err(errors::overlapping(what, id, self.most)) } else { Ok(()) }
@@ -84,7 +85,8 @@ impl Check {
         Ok(())
     }
 
-    /// Checks the masks of a file, and the shared words that they name. `part` gives bytes of the sections of masks and words.
+    /// Checks the masks of a file, and the shared words that they refer to. `part` returns bytes of the sections of
+    /// masks and words.
     ///
     /// # Errors
     /// `mask-file/impossible`; those of `part`.
@@ -120,7 +122,7 @@ impl Check {
         Ok(())
     }
 
-    /// Checks some shared words.
+    /// Checks the shared words with number `id`, once.
     ///
     /// # Errors
     /// `mask-file/impossible`; those of `part`.
@@ -144,12 +146,12 @@ impl Check {
     }
 }
 
-/// Whether a number in the place of a state can be.
+/// Whether a number is a valid target.
 fn is_target(file: &Container, number: u32) -> bool {
     number == UNEXPLORED || graph::target(file, number).is_some()
 }
 
-/// Says what of a state on its own cannot be, if something cannot.
+/// Says which part of a state is impossible by itself, if any.
 fn wrong_with(file: &Container, state: State) -> Option<&'static str> {
     let both = bits::SINGLE | bits::ROW;
     if state.info & !bits::ALL != 0 || state.info & both == both {
@@ -164,7 +166,7 @@ fn wrong_with(file: &Container, state: State) -> Option<&'static str> {
     }
 }
 
-/// The bytes of a row that is in order.
+/// The length in bytes of a row; `None` if the row is invalid.
 fn row_bytes(file: &Container, at: u32) -> Option<usize> {
     let Row { starts, targets } = graph::row(file, at)?;
     let in_order = starts.first() == Some(&0) && starts.is_sorted_by(|one, other| one < other);
@@ -172,7 +174,7 @@ fn row_bytes(file: &Container, at: u32) -> Option<usize> {
     is_right.then_some(starts.len() + targets.len())
 }
 
-/// The bytes of a list of token edges that is in order.
+/// The length in bytes of a list of token edges; `None` if the list is invalid.
 fn token_edges_bytes(file: &Container, list: u32) -> Option<usize> {
     let edges = graph::token_edges(file, list)?;
     let mut last = None;
@@ -196,7 +198,7 @@ mod tests {
         words.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
-    /// The bytes that a check of a file of these sections reads, and what it finds.
+    /// Checks a file with these sections; returns the bytes read, the file's length, and the result.
     fn checked(width: usize, sections: &[(Section, Vec<u8>)]) -> (usize, usize, Result<()>) {
         let sections: Vec<(Section, &[u8])> =
             sections.iter().map(|(section, all)| (*section, &**all)).collect();
@@ -228,13 +230,13 @@ mod tests {
             ],
         );
         found.unwrap();
-        // each list for each entry would be 2,000 times as much
+        // reading each list for each entry would take 2,000 times as much
         assert!(done <= len, "{done} of {len}");
     }
 
     #[test]
     fn parts_that_overlap_are_refused() {
-        // a list of token edges begins at each target of the first, which is the number of the edges that follow
+        // a list of token edges begins at each target of the first list, which is the number of edges that follow
         let states = (0..COUNT).flat_map(|id| [0, 0, NONE, 2 * id]).collect::<Vec<u32>>();
         let edges = (0..COUNT).flat_map(|id| [COUNT - 1 - id, id]).collect::<Vec<u32>>();
         let sections = [(Section::States, bytes(states)), (Section::TokenEdges, bytes(edges))];

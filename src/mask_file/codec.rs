@@ -1,6 +1,6 @@
-//! Numbers as they stand in a mask file: little-endian words, and LEB128 where they are mostly small.
+//! Numbers of a mask file: little-endian words, and LEB128 for numbers that are mostly small.
 
-/// Adds a number, seven bits a byte, the low ones first; all bytes but the last have their highest bit set.
+/// Appends a LEB128 number: seven bits per byte, low bits first; all bytes but the last have their highest bit set.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -9,26 +9,26 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Adds a text after its length.
+/// Appends the length of a text and the text.
 pub(super) fn put_text(bytes: &mut Vec<u8>, text: &[u8]) {
     put(bytes, text.len() as u64);
     bytes.extend_from_slice(text);
 }
 
-/// The little-endian word at a place, if it lies within.
+/// The little-endian 32-bit word at an offset, if it is within `bytes`.
 #[inline]
 pub(super) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(word.try_into().ok()?))
 }
 
-/// The little-endian double word at a place, if it lies within.
+/// The little-endian 64-bit word at an offset, if it is within `bytes`.
 pub(super) fn double_word(bytes: &[u8], at: usize) -> Option<u64> {
     let word = bytes.get(at..at.checked_add(8)?)?;
     Some(u64::from_le_bytes(word.try_into().ok()?))
 }
 
-/// What is left to read of a section.
+/// A cursor over the unread rest of a section.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
@@ -40,12 +40,12 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Leaves the rest unread.
+    /// Skips the rest.
     pub(super) fn skip(&mut self) {
         self.at = self.bytes.len();
     }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         Some(byte)
     }
 
-    /// A number of at most 35 bits.
+    /// Reads a number of at most 35 bits.
     pub(super) fn long_number(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for shift in (0..35).step_by(7) {
@@ -69,12 +69,13 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A number of at most 32 bits.
+    /// Reads a number of at most 32 bits.
     pub(super) fn number(&mut self) -> Option<u32> {
         u32::try_from(self.long_number()?).ok()
     }
 
-    /// How many things follow, each of which takes a byte at least.
+    /// Reads the number of items that follow. Each takes at least a byte, so a larger number than the rest allows is
+    /// refused.
     pub(super) fn count(&mut self) -> Option<usize> {
         let count = self.number()? as usize;
         (count <= self.bytes.len() - self.at).then_some(count)

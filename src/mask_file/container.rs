@@ -1,4 +1,4 @@
-//! The sections of a mask file or an archive in memory: which bytes of them have their checksum.
+//! The sections of a mask file or an archive in memory, and which of their blocks have been checked.
 
 use super::codec::word;
 use super::errors;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) enum Bytes {
     Owned(Box<[u8]>),
     Mapped(memmap2::Mmap),
-    /// Those of an archive, which knows what was checked of them.
+    /// The bytes of an archive, which also records the checked blocks.
     Archive(Arc<Container>),
 }
 
@@ -30,20 +30,20 @@ impl Deref for Bytes {
     }
 }
 
-/// A file whose header is in order.
+/// A file with a valid header.
 #[derive(Debug)]
 pub(super) struct Container {
     bytes: Bytes,
     header: Header,
-    /// Per block whether its checksum was right, and whether it was wrong: two bits.
+    /// Two bits per block: checksum found right, and found wrong.
     checked: Box<[AtomicU64]>,
 }
 
-/// Blocks whose state fits into one word of [`Container::checked`].
+/// Blocks per word of [`Container::checked`].
 const BLOCKS_A_WORD: usize = 32;
 
 impl Container {
-    /// Reads the header, and checks all of it.
+    /// Reads the header and checks it completely.
     ///
     /// # Errors
     /// Those of [`Header::read`].
@@ -54,7 +54,7 @@ impl Container {
         Ok(Container { bytes, header, checked })
     }
 
-    /// A mask file whose sections lie in an archive, which gives what is not a file's own.
+    /// A mask file in an archive, with these sections; everything else is the archive's.
     pub(super) fn member(archive: &Arc<Container>, sections: Sections, grammar_hash: [u8; 32]) -> Container {
         let header = Header { sections, grammar_hash, ..archive.header.clone() };
         Container { bytes: Bytes::Archive(Arc::clone(archive)), header, checked: Box::default() }
@@ -69,12 +69,12 @@ impl Container {
         self.header.fingerprint
     }
 
-    /// SHA-256 of the section of the grammar.
+    /// SHA-256 of the grammar section.
     pub(super) fn grammar_hash(&self) -> [u8; 32] {
         self.header.grammar_hash
     }
 
-    /// Tokens of the vocabulary.
+    /// The width of the vocabulary, in tokens.
     pub(super) fn width(&self) -> usize {
         self.header.width
     }
@@ -83,12 +83,12 @@ impl Container {
         &self.bytes
     }
 
-    /// Whether the sections lie in an archive.
+    /// Whether this is a file in an archive.
     pub(super) fn is_member(&self) -> bool {
         matches!(self.bytes, Bytes::Archive(_))
     }
 
-    /// Bytes that are in memory of the process's own; those of an archive are the archive's.
+    /// Bytes of memory owned by this value; those of an archive belong to the archive.
     pub(super) fn owned_bytes(&self) -> usize {
         let owned = match &self.bytes {
             Bytes::Owned(bytes) => bytes.len(),
@@ -97,27 +97,26 @@ impl Container {
         owned + size_of_val(&*self.checked)
     }
 
-    /// Where a section lies.
+    /// The range of a section in the file.
     pub(super) fn section(&self, section: Section) -> Range<usize> {
         self.header.sections[section as usize].clone()
     }
 
-    /// The sections that a file has, a token index if there is one.
+    /// The sections of a file of this kind; the token index only if there is one.
     pub(super) fn kinds(&self, kind: Kind) -> impl Iterator<Item = Section> + '_ {
         self.header.kinds(kind)
     }
 
-    /// How many bytes a section has.
     pub(super) fn section_len(&self, section: Section) -> usize {
         self.header.sections[section as usize].len()
     }
 
-    /// A whole section, if all of it has its checksum.
+    /// A whole section; `None` if one of its blocks has a wrong checksum.
     pub(super) fn whole(&self, section: Section) -> Option<&[u8]> {
         self.part(section, 0, self.section_len(section))
     }
 
-    /// `len` bytes of a section from `at` on, if they lie in it and have their checksum.
+    /// `len` bytes of a section from offset `at` on; `None` if they are outside it or have a wrong checksum.
     #[inline]
     pub(super) fn part(&self, section: Section, at: usize, len: usize) -> Option<&[u8]> {
         let section = &self.header.sections[section as usize];
@@ -135,7 +134,7 @@ impl Container {
         self.bytes.get(start..end)
     }
 
-    /// Whether a block has its checksum, which is computed when it is first asked for.
+    /// Whether a block has its checksum, which is computed on first use.
     #[inline]
     fn is_whole(&self, block: usize) -> bool {
         let checked = match &self.bytes {
@@ -163,7 +162,7 @@ impl Container {
     /// Checks all blocks, or those of a file in an archive.
     ///
     /// # Errors
-    /// `mask-file/damaged` with the first one that does not have its checksum.
+    /// `mask-file/damaged` with the first block that has a wrong checksum.
     pub(super) fn check_all(&self) -> Result<()> {
         let (body, len) = (self.header.body, self.header.len);
         if self.is_member() {

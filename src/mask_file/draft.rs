@@ -1,6 +1,6 @@
-//! The graph of explored places before it is written.
+//! A draft of the graph of explored places.
 //!
-//! Whatever makes a draft, equal drafts are equal files, byte for byte.
+//! Equal drafts give equal files, byte for byte, however they were made.
 
 use super::assemble::assemble;
 use super::grammar;
@@ -11,10 +11,10 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
-/// A mask of at most this number of words never has shared words of its own.
+/// Masks of at most this many words never get their own shared words.
 const FEW: usize = 8;
 
-/// Where a run of bytes, or a token, leads.
+/// The destination of a run of bytes, or of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     Dead,
@@ -32,22 +32,23 @@ impl Target {
     }
 }
 
-/// A state in the making.
+/// A draft of a state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateDraft {
     pub(crate) accepting: bool,
     pub(crate) is_final: bool,
     pub(crate) named: bool,
     pub(crate) tokens: bool,
-    /// The first byte of each run of bytes, from 0 on, and where the run leads. Empty where no byte was followed.
+    /// The first byte of each run of bytes, in ascending order from 0, and the run's destination. Empty if no byte was
+    /// followed.
     pub(crate) runs: Vec<(u8, Target)>,
-    /// Where tokens lead that come by their ids, sorted.
+    /// Destinations of tokens taken by their ids, sorted by token.
     pub(crate) token_edges: Vec<(u32, Target)>,
-    /// The mask, as [`MaskDrafts::add`] gave it.
+    /// The id of the mask, as returned by [`MaskDrafts::add`].
     pub(crate) mask: Option<u32>,
 }
 
-/// Masks in the making, each once, in the smallest of their forms.
+/// Drafts of masks, deduplicated, each in the smallest of the forms.
 #[derive(Debug)]
 pub(crate) struct MaskDrafts {
     width: usize,
@@ -58,13 +59,13 @@ pub(crate) struct MaskDrafts {
 }
 
 impl MaskDrafts {
-    /// No masks, of a vocabulary of this number of tokens.
+    /// An empty set of masks for a vocabulary of this width.
     pub(crate) fn new(width: usize) -> MaskDrafts {
         let (places, masks, shared) = Default::default();
         MaskDrafts { width, places, masks, shared, known: FxHashMap::default() }
     }
 
-    /// Adds a mask: `width` bits. Gives its id.
+    /// Adds a mask of `width` bits and returns its id.
     pub(crate) fn add(&mut self, words: &[u32]) -> u32 {
         let ones: usize = words.iter().map(|word| word.count_ones() as usize).sum();
         let few = ones <= words.len();
@@ -91,7 +92,7 @@ impl MaskDrafts {
         let (list, all_but) = (2 + ones, 2 + self.width - ones);
         let least = near_size.min(list).min(all_but);
         if least > (words.len() / 2).max(FEW) {
-            // as large as words of its own, to which others may be near
+            // no other form is much smaller than its own words, which later masks can then refer to
             self.masks.extend([form::NEAR, self.shared.len() as u32, 0, 0]);
             self.shared.push(words.to_vec());
         } else if least == list {
@@ -115,7 +116,7 @@ impl MaskDrafts {
     }
 }
 
-/// The places of the bits that are set.
+/// The positions of the set bits.
 fn ones_of(words: &[u32]) -> Vec<u32> {
     let mut ones = Vec::new();
     for (place, &word) in words.iter().enumerate() {
@@ -128,7 +129,7 @@ fn ones_of(words: &[u32]) -> Vec<u32> {
     ones
 }
 
-/// The bytes of a mask file. `about` is text about how it was made.
+/// Writes the bytes of a mask file. `about` is text about how it was made.
 pub(crate) fn write(
     grammar: &Grammar,
     vocabulary: &Vocabulary,
@@ -177,7 +178,7 @@ pub(crate) fn write(
     assemble(vocabulary.fingerprint(), vocabulary.width(), &sections)
 }
 
-/// The only byte of which the run is not dead, with where it leads.
+/// The single byte that is not dead, if there is only one, and its destination.
 fn only_byte(runs: &[(u8, Target)]) -> Option<(u8, Target)> {
     let mut live = (0..runs.len()).filter(|&at| runs[at].1 != Target::Dead);
     let (at, None) = (live.next()?, live.next()) else { return None };
@@ -186,7 +187,7 @@ fn only_byte(runs: &[(u8, Target)]) -> Option<(u8, Target)> {
     (end - usize::from(start) == 1).then_some((start, target))
 }
 
-/// Rows, each once.
+/// Rows, deduplicated.
 #[derive(Default)]
 struct Rows {
     words: Vec<u32>,
@@ -194,7 +195,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// The place of a row.
+    /// Adds a row unless it is already there, and returns its place.
     fn add(&mut self, runs: &[(u8, Target)]) -> u32 {
         if let Some(&known) = self.known.get(runs) {
             return known;

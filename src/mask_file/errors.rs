@@ -1,4 +1,4 @@
-//! The errors of mask files.
+//! Errors of mask files.
 
 use super::about::listed;
 use crate::diagnostic::{Diagnostic, Place, excerpt};
@@ -37,7 +37,7 @@ pub(super) fn no_archive(found: usize, is_mask_file: bool) -> Error {
     })
 }
 
-/// A second file of a name is put into an archive.
+/// A second file with the same name is added to an archive.
 pub(super) fn name_twice(name: &str) -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -48,7 +48,7 @@ pub(super) fn name_twice(name: &str) -> Error {
     )
 }
 
-/// A field of the header says that the file is not for this reader.
+/// A header field shows that the file is for another reader.
 pub(super) fn other_reader(at: usize, field: &str, found: u32, allowed: u32) -> Error {
     format(
         Diagnostic::new("mask-file/other-version", format!("a mask file with another {field}"))
@@ -59,7 +59,7 @@ pub(super) fn other_reader(at: usize, field: &str, found: u32, allowed: u32) -> 
     )
 }
 
-/// The header, or the part of it at a byte, contradicts itself or the file.
+/// The header, or the part of it at a byte offset, contradicts itself or the file.
 pub(super) fn damaged_header(at: usize, what: &str) -> Error {
     format(
         Diagnostic::new("mask-file/damaged-header", format!("the header of a mask file is damaged: {what}"))
@@ -76,7 +76,7 @@ pub(super) fn damaged_block(at: usize) -> Error {
     )
 }
 
-/// What a state, a row or a mask says cannot be.
+/// A state, a row or a mask has an impossible value.
 pub(super) fn impossible(what: &str, id: usize) -> Error {
     format(
         Diagnostic::new("mask-file/impossible", format!("{what} {id} of a mask file cannot be"))
@@ -84,7 +84,7 @@ pub(super) fn impossible(what: &str, id: usize) -> Error {
     )
 }
 
-/// Parts of a file overlap, so that reading each of them would take longer than its length allows.
+/// Parts of a file overlap, so that reading each of them would take longer than the file's length allows.
 pub(super) fn overlapping(what: &str, id: usize, most: usize) -> Error {
     format(
         Diagnostic::new("mask-file/impossible", "parts of a mask file overlap")
@@ -113,7 +113,7 @@ pub(crate) fn other_vocabulary(found: &[u8; 32], allowed: &[u8; 32]) -> Error {
     )
 }
 
-/// A file of the same tokens with other end tokens, another width, or both. Each side is the width and the end tokens.
+/// A file has the same tokens but other end tokens, another width, or both. Each side is the width and the end tokens.
 pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[TokenId])) -> Error {
     let widths_differ = found.0 != allowed.0;
     let end_tokens_differ = found.1 != allowed.1;
@@ -145,7 +145,7 @@ pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[To
     )
 }
 
-/// A token index that is none of the vocabulary.
+/// A token index does not belong to the vocabulary.
 pub(crate) fn other_token_index() -> Error {
     format(
         Diagnostic::new("mask-file/token-index", "a token index that cannot be used")
@@ -155,7 +155,7 @@ pub(crate) fn other_token_index() -> Error {
     )
 }
 
-/// A vocabulary whose index cannot be written.
+/// The token index of a vocabulary cannot be written.
 pub(crate) fn no_token_index() -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -165,7 +165,7 @@ pub(crate) fn no_token_index() -> Error {
     )
 }
 
-/// The file and its own grammar say different things.
+/// A file contradicts its own grammar.
 pub(crate) fn disagrees(what: &str) -> Error {
     format(
         Diagnostic::new("mask-file/disagrees", format!("a mask file does not fit its own grammar: {what}"))

@@ -1,6 +1,7 @@
-//! The section of the grammar: its intermediate representation, from which the engine is made where a mask file says nothing.
+//! The grammar section: the intermediate representation, from which the engine is built for places that a mask file
+//! does not cover.
 //!
-//! Reading goes through the [`GrammarBuilder`], as front ends do: what it lets pass is a grammar, whoever wrote the file.
+//! Reading uses the [`GrammarBuilder`], as front ends do, so the result is a valid grammar, whoever wrote the file.
 
 use super::codec::{Reader, put, put_text};
 use super::errors;
@@ -34,7 +35,7 @@ mod tag {
     pub(super) const MAX_TOKENS: u8 = 17;
 }
 
-/// The bytes of the section.
+/// Encodes the section.
 pub(super) fn write(grammar: &Grammar) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, grammar.rules().len() as u64);
@@ -58,7 +59,7 @@ fn put_places(out: &mut Vec<u8>, places: &[u32]) {
     places.iter().for_each(|&place| put(out, u64::from(place)));
 }
 
-/// A number that may be missing: 0, or one more than it is.
+/// Appends an optional number: 0 if it is missing, otherwise one more than its value.
 fn put_optional(out: &mut Vec<u8>, number: Option<u64>) {
     put(out, number.map_or(0, |number| number + 1));
 }
@@ -234,7 +235,7 @@ fn read_all(reader: &mut Reader<'_>, limits: &Limits) -> Option<(GrammarBuilder,
     let count = reader.count()?;
     let mut read = Expressions { builder, rules, ids: Vec::new() };
     for _ in 0..count {
-        // past a limit nothing is added any more: the error is that of the builder
+        // beyond a limit nothing more is added, and the builder reports the error
         if read.builder.error().is_some() {
             break;
         }
@@ -243,7 +244,7 @@ fn read_all(reader: &mut Reader<'_>, limits: &Limits) -> Option<(GrammarBuilder,
     }
     let Expressions { mut builder, rules, ids } = read;
     if builder.error().is_some() {
-        // what is left is skipped: the grammar is not to be had
+        // the rest is skipped, since building the grammar will fail
         let root = *rules.first()?;
         reader.skip();
         return Some((builder, root));
@@ -255,7 +256,7 @@ fn read_all(reader: &mut Reader<'_>, limits: &Limits) -> Option<(GrammarBuilder,
     Some((builder, root))
 }
 
-/// What was read so far: what each rule and each expression of the file has become.
+/// The state of reading: the ids of the file's rules and expressions in the builder.
 struct Expressions {
     builder: GrammarBuilder,
     rules: Vec<RuleId>,

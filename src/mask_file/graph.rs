@@ -1,7 +1,7 @@
-//! The graph of explored places as it stands in a mask file: reading.
+//! Reading the graph of explored places of a mask file.
 //!
-//! Whatever is read is range-checked where it is read, and what cannot be is as if it had not been explored. A place in the
-//! graph is a number in the file and means nothing elsewhere.
+//! Everything is range-checked when it is read, and impossible values count as unexplored. A place of the graph is a
+//! number that is valid only in its file.
 
 use super::codec::word;
 use super::container::Container;
@@ -9,17 +9,17 @@ use super::header::Section;
 use crate::error::Result;
 use std::borrow::Cow;
 
-/// Bytes of a state.
+/// Size of a state in bytes.
 pub(super) const STATE: usize = 16;
 
-/// The state before the first byte.
+/// The number of the state before the first byte.
 pub(crate) const START: u32 = 0;
 
-/// In the place of a state: no word goes on so.
+/// In place of a state: no completion continues so.
 pub(super) const DEAD: u32 = u32::MAX;
-/// In the place of a state: where this leads was not explored.
+/// In place of a state: the destination was not explored.
 pub(super) const UNEXPLORED: u32 = u32::MAX - 1;
-/// In the place of a mask or of a list of token edges: there is none.
+/// In place of a mask or a list of token edges: there is none.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The bits of a state's first word.
@@ -28,25 +28,25 @@ pub(super) mod bits {
     pub(in crate::mask_file) const FINAL: u32 = 2;
     pub(in crate::mask_file) const NAMED: u32 = 4;
     pub(in crate::mask_file) const TOKENS: u32 = 8;
-    /// One byte may come, which lies in the bits 8 to 15.
+    /// Exactly one byte may come, which is stored in bits 8 to 15.
     pub(in crate::mask_file) const SINGLE: u32 = 16;
-    /// The successors lie in a row.
+    /// The successors are stored in a row.
     pub(in crate::mask_file) const ROW: u32 = 32;
-    /// All that mean something.
+    /// All bits with a meaning.
     pub(in crate::mask_file) const ALL: u32 = 0xff3f;
 }
 
-/// A state: what is known of a place of texts.
+/// A state: the facts about a place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     pub(super) info: u32,
-    /// The successor of the single byte, or where the row lies.
+    /// The successor of the single byte, or the place of the row.
     pub(super) next: u32,
     mask: u32,
     pub(super) token_edges: u32,
 }
 
-/// Where a byte or a token leads.
+/// The destination of a byte or a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Dead,
@@ -59,38 +59,38 @@ impl State {
         self.info & bits::ACCEPTING != 0
     }
 
-    /// Whether it is a word that nothing can be added to.
+    /// Whether the text so far is a word that cannot be extended.
     pub(crate) fn is_final(self) -> bool {
         self.info & bits::FINAL != 0
     }
 
-    /// Whether the last byte has ended a name of an object.
+    /// Whether the last byte ended a name of an object.
     pub(crate) fn is_named(self) -> bool {
         self.info & bits::NAMED != 0
     }
 
-    /// Whether a token may come by its id.
+    /// Whether a token may be taken by its id.
     pub(crate) fn has_tokens(self) -> bool {
         self.info & bits::TOKENS != 0
     }
 
-    /// Whether the successors lie in a row.
+    /// Whether the successors are stored in a row.
     pub(super) fn has_row(self) -> bool {
         self.info & bits::ROW != 0
     }
 
-    /// The mask, if there is one.
+    /// The number of the mask, if there is one.
     pub(crate) fn mask(self) -> Option<u32> {
         Some(self.mask).filter(|&mask| mask != NONE)
     }
 }
 
-/// How many states there are.
+/// The number of states.
 pub(super) fn state_count(file: &Container) -> usize {
     file.section_len(Section::States) / STATE
 }
 
-/// A state, if the file has it.
+/// Reads a state, if the file has it.
 #[inline]
 pub(super) fn state(file: &Container, id: u32) -> Option<State> {
     let record = file.part(Section::States, (id as usize).checked_mul(STATE)?, STATE)?;
@@ -98,7 +98,7 @@ pub(super) fn state(file: &Container, id: u32) -> Option<State> {
     Some(State { info: field(0)?, next: field(4)?, mask: field(8)?, token_edges: field(12)? })
 }
 
-/// What a number in the place of a state means; nothing if that is not explored.
+/// Decodes the number of a target; `None` if it is unexplored or not a state.
 #[inline]
 pub(super) fn target(file: &Container, number: u32) -> Option<Next> {
     match number {
@@ -108,7 +108,7 @@ pub(super) fn target(file: &Container, number: u32) -> Option<Next> {
     }
 }
 
-/// Where a byte leads, if that was explored.
+/// The destination of a byte, if it was explored.
 #[inline]
 pub(super) fn after_byte(file: &Container, state: State, byte: u8) -> Option<Next> {
     if state.info & bits::SINGLE != 0 {
@@ -125,7 +125,7 @@ pub(super) fn after_byte(file: &Container, state: State, byte: u8) -> Option<Nex
     target(file, word(targets, place * 4)?)
 }
 
-/// Where a token leads, its bytes and token edges together, if that was explored.
+/// The destination of a token, combining its bytes and token edges, if it was explored.
 pub(super) fn after_token(file: &Container, state: State, token: u32) -> Option<Next> {
     if state.token_edges == NONE {
         return None;
@@ -140,7 +140,7 @@ pub(super) fn after_token(file: &Container, state: State, token: u32) -> Option<
     (at(low)? == token).then(|| target(file, word(edges, low * 8 + 4)?)).flatten()
 }
 
-/// The states that a state leads to, each with one byte that does.
+/// The states that a state's bytes lead to, each with a byte that leads there.
 pub(super) fn byte_successors(file: &Container, state: State) -> impl Iterator<Item = (u8, u32)> + '_ {
     let single = Some(state).filter(|state| state.info & bits::SINGLE != 0);
     let single = single.map(|state| ((state.info >> 8) as u8, state.next));
@@ -149,7 +149,7 @@ pub(super) fn byte_successors(file: &Container, state: State) -> impl Iterator<I
     single.into_iter().chain(runs).filter(|&(_, to)| matches!(target(file, to), Some(Next::State(_))))
 }
 
-/// The states that the token edges of a state lead to.
+/// The states that a state's token edges lead to, each with its token.
 pub(super) fn token_successors(file: &Container, state: State) -> impl Iterator<Item = (u32, u32)> + '_ {
     let list = Some(state.token_edges).filter(|&list| list != NONE);
     let edges = list.and_then(|list| token_edges(file, list)).unwrap_or_default();
@@ -157,7 +157,7 @@ pub(super) fn token_successors(file: &Container, state: State) -> impl Iterator<
     edges.filter(|&(_, to)| matches!(target(file, to), Some(Next::State(_))))
 }
 
-/// The bytes of the token edges of a list: for each a token and a state.
+/// The bytes of a list of token edges: for each edge a token and a target.
 pub(super) fn token_edges(file: &Container, list: u32) -> Option<&[u8]> {
     let at = (list as usize).checked_mul(4)?;
     let count = word(file.part(Section::TokenEdges, at, 4)?, 0)? as usize;
@@ -182,19 +182,19 @@ pub(super) fn row(file: &Container, at: u32) -> Option<Row<'_>> {
     Some(Row { starts: &row[..count], targets: &row[starts..] })
 }
 
-/// A mask as it stands in the file.
+/// A mask as encoded in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form<'a> {
-    /// These tokens.
+    /// Exactly these tokens.
     List(Ids<'a>),
-    /// All tokens but these.
+    /// All tokens except these.
     AllBut(Ids<'a>),
-    /// The tokens of some shared words without the removed ones, and those added.
+    /// The tokens of shared words `words`, without `removed` and with `added`.
     Near { words: u32, removed: Ids<'a>, added: Ids<'a> },
 }
 
 impl Form<'_> {
-    /// The mask as it stands in a file in which its shared words have another id.
+    /// Encodes the mask for a file in which its shared words have the id `words`.
     pub(super) fn to_bytes(self, words: u32) -> Vec<u8> {
         let len = |ids: Ids<'_>| (ids.0.len() / 4) as u32;
         let (head, lists) = match self {
@@ -210,24 +210,24 @@ impl Form<'_> {
     }
 }
 
-/// Tokens as they stand in the file.
+/// Token ids as encoded in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ids<'a>(&'a [u8]);
 
 impl Ids<'_> {
-    /// The tokens, if they are sorted, each once, and below the width.
+    /// Decodes the tokens; `None` unless they are strictly ascending and below the width.
     pub(crate) fn read(self, width: usize) -> Option<Vec<u32>> {
         let ids: Vec<u32> = numbers(self.0).collect();
         are_ids(&ids, width).then_some(ids)
     }
 }
 
-/// Whether tokens are sorted, each once, and below the width.
+/// Whether tokens are strictly ascending and below the width.
 pub(super) fn are_ids(ids: &[u32], width: usize) -> bool {
     ids.is_sorted_by(|one, other| one < other) && ids.last().is_none_or(|&last| (last as usize) < width)
 }
 
-/// Little-endian words.
+/// Decodes little-endian words.
 pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word))
 }
@@ -239,18 +239,18 @@ pub(super) mod form {
     pub(in crate::mask_file) const NEAR: u32 = 3;
 }
 
-/// How many masks there are.
+/// The number of masks.
 pub(super) fn mask_count(file: &Container) -> usize {
     file.section_len(Section::MaskPlaces) / 4
 }
 
-/// Where a mask begins, in words of the section of masks.
+/// The start of a mask, in words of the section of masks.
 pub(super) fn mask_place(file: &Container, id: u32) -> Option<u32> {
     word(file.part(Section::MaskPlaces, (id as usize).checked_mul(4)?, 4)?, 0)
 }
 
-/// The words of the mask at a place, if it can be read and has at most `room` bytes. `part` gives bytes of a section, nothing where they
-/// cannot be had.
+/// The words of the mask at a place; `None` if it cannot be read or has more than `room` bytes. `part` returns bytes of
+/// a section, or `None` if they are not available.
 ///
 /// # Errors
 /// Those of `part`.
@@ -278,7 +278,7 @@ pub(super) fn record<'a>(
     Ok(record.map(|record| numbers(&record).collect()))
 }
 
-/// A mask, if the file has it.
+/// Reads a mask, if the file has it.
 pub(super) fn mask(file: &Container, id: u32) -> Option<Form<'_>> {
     let at = (mask_place(file, id)? as usize).checked_mul(4)?;
     let head = file.part(Section::Masks, at, 8)?;
@@ -300,25 +300,25 @@ pub(super) fn mask(file: &Container, id: u32) -> Option<Form<'_>> {
     }
 }
 
-/// The form of a mask, which need not be readable beyond it.
+/// The form of a mask; the rest of the mask may be unreadable.
 pub(super) fn form_of(file: &Container, id: u32) -> Option<u32> {
     let at = (mask_place(file, id)? as usize).checked_mul(4)?;
     word(file.part(Section::Masks, at, 4)?, 0)
 }
 
-/// How many shared words there are, each of as many words as a mask of the vocabulary has.
+/// The number of sets of shared words, each of the length of a mask.
 pub(super) fn words_count(file: &Container) -> usize {
     file.section_len(Section::Words) / (file.width().div_ceil(32) * 4).max(4)
 }
 
-/// Shared words, if the file has them. No bit beyond the vocabulary is set.
+/// Reads shared words, if the file has them and no bit beyond the vocabulary is set.
 pub(super) fn words(file: &Container, id: u32) -> Option<Vec<u32>> {
     let (width, len) = (file.width(), file.width().div_ceil(32) * 4);
     let bytes = file.part(Section::Words, (id as usize).checked_mul(len)?, len)?;
     are_words(bytes, width).then(|| numbers(bytes).collect())
 }
 
-/// Whether bytes are shared words of which no bit beyond the vocabulary is set.
+/// Whether bytes are shared words without a bit beyond the vocabulary.
 pub(super) fn are_words(bytes: &[u8], width: usize) -> bool {
     let last = bytes.len().checked_sub(4).and_then(|at| word(bytes, at));
     last.is_some_and(|last| width.is_multiple_of(32) || last >> (width % 32) == 0)

@@ -1,4 +1,4 @@
-//! The header of mask files and their archives: which sections there are and where they lie, how it is read, and its own checksum.
+//! The header of mask files and archives: the ranges of their sections, how it is read, and its own checksum.
 
 use super::codec::{double_word, word};
 use super::errors;
@@ -8,25 +8,25 @@ use std::ops::Range;
 /// The version of the layout.
 pub(super) const FORMAT: u32 = 1;
 
-/// The version of what grammars mean: the same grammar under another one may have other masks.
+/// The version of the meaning of grammars: under another version the same grammar may have other masks.
 pub(super) const SEMANTICS: u32 = 1;
 
-/// Reads so where it was written so.
+/// A constant that reads the same only in the byte order of the writer.
 pub(super) const BYTE_ORDER: u32 = 0x0102_0304;
 
 /// Bytes of the header before the table of sections.
 pub(super) const HEADER: usize = 128;
 
-/// Bytes of a row of that table.
+/// Bytes of a row of the table of sections.
 pub(super) const ROW: usize = 24;
 
-/// Sections begin at multiples of this.
+/// Sections begin at multiples of this many bytes.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// Bytes that one checksum is of.
+/// Bytes per checksum.
 pub(super) const BLOCK: usize = 4096;
 
-/// Where the fields of the header lie.
+/// Offsets of the header's fields.
 pub(super) mod field {
     pub(in crate::mask_file) const FORMAT: usize = 8;
     pub(in crate::mask_file) const SEMANTICS: usize = 12;
@@ -41,7 +41,7 @@ pub(super) mod field {
     pub(in crate::mask_file) const CHECKSUM: usize = 112;
 }
 
-/// What a file is: one grammar, or many.
+/// The kind of a file: a mask file of one grammar, or an archive of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     MaskFile,
@@ -49,7 +49,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How such a file begins.
+    /// The first bytes of such a file.
     pub(super) fn magic(self) -> [u8; 8] {
         match self {
             Kind::MaskFile => *b"\x89GMASK\r\n",
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The sections that it may have.
+    /// The sections that such a file may have.
     pub(super) fn sections(self) -> &'static [Section] {
         match self {
             Kind::MaskFile => &[
@@ -103,7 +103,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// All of them; the first eight are those that each mask file has.
+    /// All sections; the first eight are those that every mask file has.
     pub(super) const ALL: [Section; 13] = [
         Section::Grammar,
         Section::States,
@@ -120,7 +120,7 @@ impl Section {
         Section::TokenIndex,
     ];
 
-    /// What people call it.
+    /// The name shown to users.
     pub(super) fn name(self) -> &'static str {
         match self {
             Section::Grammar => "grammar",
@@ -139,55 +139,55 @@ impl Section {
         }
     }
 
-    /// The number that stands for it in the table of sections.
+    /// The number of the section in the table of sections.
     pub(super) fn kind(self) -> u32 {
         self as u32 + 1
     }
 }
 
-/// Where each section lies; one that is missing is empty.
+/// The range of each section in the file; empty if the section is missing.
 pub(super) type Sections = [Range<usize>; Section::ALL.len()];
 
 /// No sections.
 pub(super) const NO_SECTIONS: Sections = [const { 0..0 }; Section::ALL.len()];
 
-/// A header that is in order.
+/// A valid header.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) sections: Sections,
-    /// Where the sections begin.
+    /// Offset of the first section.
     pub(super) body: usize,
     /// The length of the file.
     pub(super) len: usize,
-    /// Where the checksums of the blocks begin.
+    /// Offset of the checksums of the blocks.
     pub(super) checksums: usize,
     /// The vocabulary's fingerprint.
     pub(super) fingerprint: [u8; 32],
-    /// SHA-256 of the section of the grammar.
+    /// SHA-256 of the grammar section.
     pub(super) grammar_hash: [u8; 32],
-    /// Tokens of the vocabulary.
+    /// The width of the vocabulary, in tokens.
     pub(super) width: usize,
 }
 
 impl Header {
-    /// How many bytes a section has.
     pub(super) fn section_len(&self, section: Section) -> usize {
         self.sections[section as usize].len()
     }
 
-    /// The sections of such a file; a token index only if it has one.
+    /// The sections of a file of this kind; the token index only if there is one.
     pub(super) fn kinds(&self, kind: Kind) -> impl Iterator<Item = Section> + '_ {
         let is_there = |section: &Section| *section != Section::TokenIndex || self.section_len(*section) > 0;
         kind.sections().iter().copied().filter(is_there)
     }
 
-    /// Where the sections of a file of `len` bytes begin that begins with these; nothing if it does not say.
+    /// The offset of the first section of a file of `len` bytes that begins with `start`; `None` if the header does not
+    /// give a valid one.
     pub(super) fn body_of(start: &[u8], len: usize) -> Option<usize> {
         let body = usize::try_from(double_word(start, field::BODY)?).ok()?;
         (HEADER..=len).contains(&body).then_some(body)
     }
 
-    /// Reads the header of a file of `len` bytes, of which `file` has the beginning, and checks all of it.
+    /// Reads the header of a file of `len` bytes and checks it completely. `file` has at least the file's beginning.
     ///
     /// # Errors
     /// `mask-file/no-mask-file`, `mask-file/no-archive`, `mask-file/other-version`, `mask-file/damaged-header`.
@@ -245,7 +245,7 @@ impl Header {
             let section = section.ok_or_else(|| damaged(at, "a section of an unknown kind"))?;
             let (start, section_len) = (long(at + 8)?, long(at + 16)?);
             let range = start..start.saturating_add(section_len);
-            // sections lie one after the other, so none overlaps another
+            // sections are in ascending order, so they cannot overlap
             if start < end || range.end > len || !start.is_multiple_of(ALIGNMENT) || section.end > 0 {
                 return Err(damaged(at, "a section that lies outside of its place"));
             }
@@ -274,7 +274,7 @@ pub(super) fn header_checksum(header: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The file with the checksums that its content has, as a forger would write them. What has no header stays as it is.
+/// Recomputes all checksums of a file, as a forger would. A file without a header stays unchanged.
 #[cfg(feature = "testing")]
 pub(super) fn resealed(mut file: Vec<u8>) -> Vec<u8> {
     let field = |file: &[u8], at: usize| word(file, at).map_or(0, |number| number as usize);

@@ -1,20 +1,23 @@
-//! Mask files: what exploring has found out about a compiled grammar, for another process to begin with.
+//! Mask files: the result of exploring a compiled grammar, for use by another process.
 //!
-//! A [`MaskFile`] holds a grammar and a deterministic graph of explored places: which byte leads where, and the mask at a place.
-//! Where the graph ends, the engine goes on, made from the grammar in the file. `docs/mask-file-format.md` describes every byte.
+//! A [`MaskFile`] holds a grammar and a deterministic graph of explored places: the destination of each byte, and the
+//! mask at a place. Beyond the graph, the engine continues, built from the grammar in the file.
+//! `docs/mask-file-format.md` describes every byte.
 //!
-//! A [`MaskArchive`] holds many of them for one vocabulary, and what they share once; an [`ArchiveBuilder`] makes one.
+//! A [`MaskArchive`] holds many mask files for one vocabulary, and what they share once; an [`ArchiveBuilder`] builds
+//! one.
 //!
-//! - `header` says where sections lie and has their checksums, `container` holds both, `assemble` makes the bytes of a file;
-//!   `codec` reads and writes numbers;
-//! - `graph` reads states, rows and masks; `words` those that masks share; `draft` writes them; `grammar` reads and writes the grammar;
-//! - `check` checks all that a file says;
+//! - `header` has the ranges of sections and their checksums, `container` holds both, `assemble` makes the bytes of a
+//!   file; `codec` reads and writes numbers;
+//! - `graph` reads states, rows and masks; `words` reads the words that masks share; `draft` writes them; `grammar`
+//!   reads and writes the grammar;
+//! - `check` checks the whole content of a file;
 //! - `archive` is many files in one;
-//! - `save` puts a file into its place as a whole, or not at all.
+//! - `save` writes a file atomically.
 //!
-//! Nothing that a file says is trusted. What is followed is range-checked where it is read, and what lies in a block without
-//! its checksum, or cannot be, is as if it had not been explored. So a forged file can be wrong about its own grammar, and no
-//! more.
+//! The content of a file is not trusted. Values are range-checked when they are read; blocks with a wrong checksum and
+//! impossible values count as unexplored. So a forged file can give wrong answers for its own grammar, but do no other
+//! harm.
 
 mod about;
 mod archive;
@@ -54,39 +57,39 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use words::SharedWords;
 
-/// How the names of mask files end.
+/// File name extension of mask files.
 pub const EXTENSION: &str = "gmask";
 
-/// Whether bytes begin as a mask file does, or as an archive of them.
+/// Whether bytes begin like a mask file or an archive.
 pub fn is_mask_file(bytes: &[u8]) -> bool {
     [Kind::MaskFile, Kind::Archive].iter().any(|kind| bytes.starts_with(&kind.magic()))
 }
 
-/// How the names of archives of mask files end.
+/// File name extension of archives.
 pub const ARCHIVE_EXTENSION: &str = "gmasks";
 
-/// A grammar with what was explored of it, for one vocabulary.
+/// A grammar and its explored places, for one vocabulary.
 ///
 /// [`Compiler::load`](crate::Compiler::load) makes a compiled grammar of it.
 #[derive(Debug)]
 pub struct MaskFile {
     file: Container,
     words: Arc<SharedWords>,
-    /// The bytes as a file of its own, if it lies in an archive and someone has asked for them.
+    /// The bytes as a standalone file, if the file is in an archive and they were requested.
     alone: OnceLock<Box<[u8]>>,
 }
 
-/// A section of a mask file, for people.
+/// The size of a section of a mask file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionSize {
-    /// What it holds.
+    /// The name of the section.
     pub name: &'static str,
-    /// Bytes, without those between sections.
+    /// Bytes, without the padding between sections.
     pub bytes: usize,
 }
 
-/// What a mask file holds, for people.
+/// Sizes and counts of a mask file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contents {
@@ -98,20 +101,20 @@ pub struct Contents {
     pub states: usize,
     /// Explored places that have a mask.
     pub states_with_mask: usize,
-    /// Different masks.
+    /// Number of distinct masks.
     pub masks: usize,
-    /// Masks by their forms: lists of allowed tokens, lists of tokens that are not allowed, and shared words with what
-    /// is taken away and added.
+    /// Number of masks per form: lists of allowed tokens, lists of forbidden tokens, and differences from shared words.
     pub forms: [usize; 3],
-    /// Words that masks share, one bit a token.
+    /// Number of shared bit sets (one bit per token) that masks are stored as differences from.
     pub shared_words: usize,
 }
 
 impl MaskFile {
-    /// Reads a file into memory and checks it whole.
+    /// Reads a file into memory and checks its header and all checksums.
     ///
     /// # Errors
-    /// The file cannot be read or is no regular file; the limit `mask_file_bytes`; those of [`from_bytes`](MaskFile::from_bytes).
+    /// The file cannot be read or is not a regular file; the limit `mask_file_bytes`; those of
+    /// [`from_bytes`](MaskFile::from_bytes).
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
         let path = path.as_ref();
         let (file, len) = regular_file(path, LimitKind::MaskFileBytes, limits)?;
@@ -119,18 +122,18 @@ impl MaskFile {
         let io = |cause: std::io::Error| Error::io(path, &cause);
         let too_large = |_| errors::too_large(LimitKind::MaskFileBytes, len as u64, limits);
         bytes.try_reserve_exact(len).map_err(too_large)?;
-        // what is longer by now is not read
+        // a file that has grown is not read further
         file.take(len as u64).read_to_end(&mut bytes).map_err(io)?;
         MaskFile::from_bytes(bytes).map_err(|error| error.in_file(&path.display().to_string()))
     }
 
-    /// Maps a file into memory. A block is read, and its checksum computed, when it is first needed; where it is wrong, that part
-    /// is as if it had not been explored.
+    /// Maps a file into memory. A block is read, and its checksum computed, on first use; a block with a wrong checksum
+    /// counts as unexplored.
     ///
     /// # Safety
-    /// As long as the value or a grammar made of it lives, nobody changes or shortens the file: it may be replaced by renaming
-    /// another one to its name, as everything here that writes mask files does, and never be written to in its place. Where that
-    /// cannot be promised, [`open`](MaskFile::open) reads it into memory.
+    /// While the value or a grammar made of it exists, nobody may change or truncate the file. It may be replaced by
+    /// renaming another file to its name, as all writers of mask files here do, but never be written in place. If that
+    /// cannot be guaranteed, [`open`](MaskFile::open) reads the file into memory.
     ///
     /// # Errors
     /// Those of [`open`](MaskFile::open); the file cannot be mapped.
@@ -143,7 +146,7 @@ impl MaskFile {
         file.map(MaskFile::of).map_err(|error| error.in_file(&path.display().to_string()))
     }
 
-    /// Takes the bytes of a file and checks them whole.
+    /// Reads a file from its bytes and checks its header and all checksums.
     ///
     /// # Errors
     /// `mask-file/no-mask-file`, `mask-file/other-version`, `mask-file/damaged-header`, `mask-file/damaged`.
@@ -153,14 +156,14 @@ impl MaskFile {
         Ok(MaskFile::of(file))
     }
 
-    /// A file with words of its own.
+    /// A file with its own table of shared words.
     fn of(file: Container) -> MaskFile {
         let words = Arc::new(SharedWords::new(graph::words_count(&file), file.bytes().len()));
         MaskFile { file, words, alone: OnceLock::new() }
     }
 
-    /// The bytes of the file. One in an archive is put together when they are first asked for, and is then the file that was put
-    /// into the archive; what lies in damaged blocks is missing in it.
+    /// The bytes of the file. A file in an archive is extracted on first use, and equals the file that was added to the
+    /// archive; damaged blocks are missing in it.
     pub fn as_bytes(&self) -> &[u8] {
         match self.file.is_member() {
             true => self.alone.get_or_init(|| archive::alone(&self.file).into()),
@@ -168,10 +171,10 @@ impl MaskFile {
         }
     }
 
-    /// Puts the file into its place: written beside, synced, and renamed, so that there is never a part of it under its name.
+    /// Writes the file atomically: to a temporary file in the same folder, which is synced and renamed.
     ///
     /// # Errors
-    /// The folder cannot be written to, or is full; of a file in an archive those of [`check`](MaskFile::check).
+    /// The folder cannot be written to, or is full; for a file in an archive those of [`check`](MaskFile::check).
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         if self.file.is_member() {
             self.check()?;
@@ -179,42 +182,43 @@ impl MaskFile {
         save(path.as_ref(), [self.as_bytes()])
     }
 
-    /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that the masks are of.
+    /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that the masks are for.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.file.fingerprint()
     }
 
-    /// SHA-256 of the grammar as it stands in the file: files of the same grammar have the same.
+    /// SHA-256 of the grammar as encoded in the file; it is the same for files of the same grammar.
     pub fn grammar_hash(&self) -> [u8; 32] {
         self.file.grammar_hash()
     }
 
-    /// What a file of a grammar has as its [hash](MaskFile::grammar_hash).
+    /// The [hash](MaskFile::grammar_hash) of a file of this grammar.
     pub fn hash_of(grammar: &Grammar) -> [u8; 32] {
         assemble::hash_of(&grammar::write(grammar))
     }
 
-    /// Whether the file is of a grammar.
+    /// Whether the file contains exactly this grammar.
     pub fn is_of(&self, grammar: &Grammar) -> bool {
         self.file.whole(Section::Grammar).is_some_and(|section| section == grammar::write(grammar))
     }
 
-    /// The grammar.
+    /// Reads the grammar.
     ///
     /// # Errors
-    /// `mask-file/grammar`, `mask-file/damaged`, and those of a [`GrammarBuilder`](crate::grammar::GrammarBuilder); limits.
+    /// `mask-file/grammar`, `mask-file/damaged`, and those of a [`GrammarBuilder`](crate::grammar::GrammarBuilder);
+    /// limits.
     pub fn grammar(&self, limits: &Limits) -> Result<Grammar> {
         let section = self.file.whole(Section::Grammar);
         let at = self.file.section(Section::Grammar).start;
         grammar::read(section.ok_or_else(|| errors::damaged_block(at))?, limits)
     }
 
-    /// That the file is not of a vocabulary: an error that says what differs, as far as the file tells it.
+    /// The error that the file is for another vocabulary than `here`. It says what differs, if the file shows that.
     pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
         let fingerprint = self.fingerprint();
         let width = self.width();
         let eos = self.end_tokens();
-        // a forged width would be expensive
+        // hashing with a forged large width would be expensive
         let is_near = width / 2 <= here.width();
         let same_tokens = |eos: &Vec<TokenId>| is_near && here.fingerprint_with(width, eos) == fingerprint;
         match eos.filter(same_tokens) {
@@ -223,27 +227,28 @@ impl MaskFile {
         }
     }
 
-    /// What was written about how the file was made.
+    /// The text about how the file was made; empty if it cannot be read.
     pub fn about(&self) -> &str {
         self.file.whole(Section::About).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
     }
 
-    /// The end-of-sequence ids of the vocabulary, as [`about`](MaskFile::about) has them; None for files of earlier versions, which do
-    /// not say. Nothing checks them: the [fingerprint](MaskFile::fingerprint) decides which vocabulary a file is of.
+    /// The end-of-sequence ids of the vocabulary according to [`about`](MaskFile::about); `None` for files of earlier
+    /// versions, which do not list them. They are not checked: the [fingerprint](MaskFile::fingerprint) decides for
+    /// which vocabulary a file is.
     pub fn end_tokens(&self) -> Option<Vec<TokenId>> {
         about::end_tokens(self.about())
     }
 
-    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file has it, or the archive in which it lies and
-    /// that is [mapped](MaskArchive::map).
+    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file has one, or the
+    /// [mapped](MaskArchive::map) archive that contains the file.
     pub fn token_index(&self) -> Option<&[u8]> {
         self.file.whole(Section::TokenIndex).filter(|index| !index.is_empty())
     }
 
-    /// The same file with a [token index](crate::Compiler::token_index), or without one if that is empty.
+    /// A copy of the file with a [token index](crate::Compiler::token_index), or without one if `index` is empty.
     ///
     /// # Errors
-    /// Of a file in an archive those of [`check`](MaskFile::check).
+    /// For a file in an archive those of [`check`](MaskFile::check).
     pub fn with_token_index(&self, index: &[u8]) -> Result<MaskFile> {
         let alone = self.file.is_member().then(|| MaskFile::from_bytes(self.as_bytes())).transpose()?;
         let file = alone.as_ref().map_or(&self.file, |alone| &alone.file);
@@ -256,8 +261,8 @@ impl MaskFile {
         MaskFile::from_bytes(bytes)
     }
 
-    /// Checks all blocks, and that all states, rows and masks are in order. Whether they are *right*,
-    /// [`CompiledGrammar::verify_masks`](crate::CompiledGrammar::verify_masks) finds out.
+    /// Checks all blocks, and that all states, rows and masks are well-formed.
+    /// [`CompiledGrammar::verify_masks`](crate::CompiledGrammar::verify_masks) checks whether they are *correct*.
     ///
     /// # Errors
     /// `mask-file/damaged`, `mask-file/impossible`.
@@ -268,12 +273,12 @@ impl MaskFile {
         let part = |section, at, len| Ok(self.file.part(section, at, len).map(Cow::Borrowed));
         check.states(&self.file)?;
         check.masks(&self.file, part)?;
-        // an archive has those of other files beside them
+        // the archive's section also has words of other files
         let all = 0..if self.file.is_member() { 0 } else { self.words_count() };
         all.into_iter().try_for_each(|id| check.shared_words(id, self.width(), part))
     }
 
-    /// Sizes and counts; those of a file of its own where it lies in an archive.
+    /// Sizes and counts; for a file in an archive, those of the extracted file.
     pub fn contents(&self) -> Contents {
         if self.file.is_member()
             && let Ok(alone) = MaskFile::from_bytes(self.as_bytes())
@@ -303,88 +308,88 @@ impl MaskFile {
         }
     }
 
-    /// Tokens of the vocabulary.
+    /// The width of the vocabulary, in tokens.
     pub(crate) fn width(&self) -> usize {
         self.file.width()
     }
 
-    /// How many states there are.
+    /// The number of explored states.
     pub(crate) fn state_count(&self) -> usize {
         graph::state_count(&self.file)
     }
 
-    /// How many masks there are.
+    /// The number of masks.
     pub(crate) fn mask_count(&self) -> usize {
         graph::mask_count(&self.file)
     }
 
-    /// How many shared words there are.
+    /// The number of sets of shared words.
     pub(crate) fn words_count(&self) -> usize {
         graph::words_count(&self.file)
     }
 
-    /// A state, if there is one of this id.
+    /// The state with this id, if there is one.
     #[inline]
     pub(crate) fn state(&self, id: u32) -> Option<State> {
         graph::state(&self.file, id)
     }
 
-    /// Where a byte leads, if that was explored.
+    /// The destination of a byte, if it was explored.
     #[inline]
     pub(crate) fn after_byte(&self, state: State, byte: u8) -> Option<Next> {
         graph::after_byte(&self.file, state, byte)
     }
 
-    /// Where a token leads that may come by its id, if that was explored.
+    /// The destination of a token that token edges take, if it was explored.
     pub(crate) fn after_token(&self, state: State, token: u32) -> Option<Next> {
         graph::after_token(&self.file, state, token)
     }
 
-    /// The places that a place leads to, each with one byte that does.
+    /// The places that a place's bytes lead to, each with a byte that leads there.
     pub(crate) fn byte_successors(&self, state: State) -> impl Iterator<Item = (u8, u32)> + '_ {
         graph::byte_successors(&self.file, state)
     }
 
-    /// The places that tokens lead to which come by their ids.
+    /// The places that a place's token edges lead to, each with its token.
     pub(crate) fn token_successors(&self, state: State) -> impl Iterator<Item = (u32, u32)> + '_ {
         graph::token_successors(&self.file, state)
     }
 
-    /// A mask, if there is one of this id.
+    /// The mask with this id, if there is one.
     pub(crate) fn mask(&self, id: u32) -> Option<Form<'_>> {
         graph::mask(&self.file, id)
     }
 
-    /// Shared words, if there are some of this id: a bit for each token.
+    /// The shared words with this id, if there are some: one bit per token.
     pub(crate) fn words(&self, id: u32) -> Option<Arc<[u32]>> {
         self.words.get(&self.file, id)
     }
 
-    /// Words in which all tokens are.
+    /// Words with the bits of all tokens set.
     pub(crate) fn all_words(&self) -> Arc<[u32]> {
         self.words.all(self.width())
     }
 
-    /// Bytes of the file, or of the archive in which it lies.
+    /// Bytes of the file, or of the archive that contains it.
     pub(crate) fn len(&self) -> usize {
         self.file.bytes().len()
     }
 
-    /// Bytes in memory of the process's own; what an archive has for all of its files is not counted.
+    /// Bytes of memory owned by this value, without what an archive holds for all of its files.
     pub(crate) fn owned_bytes(&self) -> usize {
         let words = if self.file.is_member() { 0 } else { self.words.memory_usage() };
         self.file.owned_bytes() + words + self.alone.get().map_or(0, |bytes| bytes.len())
     }
 }
 
-/// The bytes of a file with the checksums that they have: for tests of files that lie.
+/// Recomputes all checksums of a file, for tests with forged files.
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub fn resealed(file: Vec<u8>) -> Vec<u8> {
     header::resealed(file)
 }
 
-/// Opens a regular file, and says how long it is. A pipe would keep whoever opens it waiting.
+/// Opens a regular file and returns its length. Pipes are refused, since opening one would block.
 fn regular_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<(File, usize)> {
     let (file, found) = files::open(path)?;
     let len = usize::try_from(found).ok().filter(|&len| len <= limits.get(kind));
@@ -396,13 +401,13 @@ fn regular_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<(File, 
 ///
 /// # Safety
 /// Nobody changes or shortens the file while it is mapped.
-#[allow(unsafe_code)] // what the crate's `unsafe fn`s are made of: docs/security.md
+#[allow(unsafe_code)] // a helper of the crate's `unsafe fn`s: docs/security.md
 unsafe fn map_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<Bytes> {
     let (file, len) = regular_file(path, kind, limits)?;
     if len == 0 {
         return Ok(Bytes::Owned(Box::default()));
     }
-    // SAFETY: the caller promises what is asked for here
+    // SAFETY: the caller promises what `map` requires
     let mapped = unsafe { memmap2::MmapOptions::new().len(len).map(&file) };
     Ok(Bytes::Mapped(mapped.map_err(|cause| Error::io(path, &cause))?))
 }

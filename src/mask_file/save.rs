@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Writing files atomically.
 
 use crate::error::{Error, Result};
 use crate::files;
@@ -7,20 +7,21 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most names that are tried where others are taken.
+/// Maximum number of temporary names tried if others are taken.
 const ATTEMPTS: u32 = 100;
 
-/// Files of this process so far: part of the names of those that are being written.
+/// Number of temporary files of this process so far, used in their names.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Writes a file, given in pieces, beside its place, syncs it, and renames it. Who is killed meanwhile leaves a file of another name
-/// (`.NAME.PROCESS.NUMBER.part`); of two that write at once, the one that renames last wins, and both files are whole.
+/// Writes a file, given in pieces, to a temporary file in the same folder, syncs it, and renames it. A killed process
+/// leaves the temporary file (`.NAME.PROCESS.NUMBER.part`). Of two concurrent writers, the one that renames last wins,
+/// and both files are complete.
 ///
 /// # Errors
 /// The folder cannot be written to, or is full.
 pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
-    // the name of a folder or a pipe is not taken away from it
+    // renaming must not replace a folder or a pipe
     if let Some(metadata) = std::fs::metadata(path).ok().filter(|metadata| !metadata.is_file()) {
         return Err(files::no_file(path, metadata.file_type()));
     }
@@ -30,11 +31,11 @@ pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) 
     drop(file);
     let renamed = written.and_then(|()| std::fs::rename(&beside, path));
     if let Err(cause) = renamed {
-        // what is left over is no mask file of anybody's
+        // a partial temporary file is useless
         let _ = std::fs::remove_file(&beside);
         return Err(io(cause));
     }
-    // the name is as durable as the content where folders can be synced
+    // syncing the folder makes the new name durable, where folders can be synced
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())

@@ -4,12 +4,12 @@ use super::container::Container;
 use super::graph;
 use std::sync::{Arc, OnceLock};
 
-/// Words, decoded when they are first asked for; nothing where they cannot be read.
+/// Words, decoded on first use; `None` inside if they cannot be read.
 type Words = OnceLock<Option<Arc<[u32]>>>;
 
-/// Empty slots for `count` entries of a file, but no more bytes of them than the file has. In a file that this crate writes, the mask, the
-/// place and the state of an entry alone take more than a slot. A forged file may have entries of four bytes: those without a slot are
-/// as if they had not been explored.
+/// Empty slots for `count` entries of a file, but of at most as many bytes as the file has. In a file written by this
+/// crate, the mask, the place and the state of an entry alone take more than a slot. A forged file may have entries of
+/// four bytes: those without a slot count as unexplored.
 pub(crate) fn slots<T>(count: usize, file_bytes: usize) -> Box<[OnceLock<T>]> {
     let count = count.min(file_bytes / size_of::<OnceLock<T>>());
     let mut slots = Vec::new();
@@ -20,28 +20,27 @@ pub(crate) fn slots<T>(count: usize, file_bytes: usize) -> Box<[OnceLock<T>]> {
     slots.into()
 }
 
-/// The shared words of a file or an archive, each decoded when it is first asked for. The masks of all grammars of an archive share
-/// them.
+/// The shared words of a file or an archive, decoded on first use. The masks of all grammars of an archive share them.
 #[derive(Debug)]
 pub(super) struct SharedWords {
     words: Box<[Words]>,
-    /// A bit for each token.
+    /// The words of all tokens: one bit per token.
     all: OnceLock<Arc<[u32]>>,
 }
 
 impl SharedWords {
-    /// The words of a file that has this many of them, or of as many as [`slots`] allows.
+    /// A table for `count` sets of words, or for as many as [`slots`] allows.
     pub(super) fn new(count: usize, file_bytes: usize) -> SharedWords {
         SharedWords { words: slots(count, file_bytes), all: OnceLock::new() }
     }
 
-    /// The words of an id, if the file has them.
+    /// The words with an id, if the file has them.
     pub(super) fn get(&self, file: &Container, id: u32) -> Option<Arc<[u32]>> {
         let decode = || graph::words(file, id).map(Arc::from);
         self.words.get(id as usize)?.get_or_init(decode).clone()
     }
 
-    /// Words in which all tokens of the vocabulary are.
+    /// Words with the bits of all tokens of the vocabulary set.
     pub(super) fn all(&self, width: usize) -> Arc<[u32]> {
         let all = self.all.get_or_init(|| {
             let mut all = vec![u32::MAX; width.div_ceil(32)];
@@ -53,7 +52,7 @@ impl SharedWords {
         Arc::clone(all)
     }
 
-    /// Bytes of the table; decoded words count with the masks that share them.
+    /// Bytes of the table; decoded words count for the masks that share them.
     pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&*self.words)
     }

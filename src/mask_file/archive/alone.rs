@@ -1,4 +1,4 @@
-//! A file of an archive as a file of its own.
+//! Extracting a file from an archive.
 
 use super::member::OWN;
 use crate::error::Result;
@@ -8,18 +8,18 @@ use crate::mask_file::header::{Header, Section};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A file that was taken out.
+/// An extracted file.
 pub(super) struct Taken {
     pub(super) bytes: Vec<u8>,
-    /// A place in the archive of what could not be read, and is missing.
+    /// The place in the archive of the first part that could not be read and is missing.
     pub(super) missing: Option<usize>,
 }
 
 /// A mask that cannot be read: no form has this number.
 const UNREADABLE: [u32; 2] = [0, 0];
 
-/// Takes out the file whose sections are those of `header`, masks and words being those of the archive. `part` gives bytes of a
-/// section, nothing where they cannot be had. Masks beyond `room` bytes count as such.
+/// Extracts the file with the sections of `header`, whose masks and words are those of the archive. `part` returns
+/// bytes of a section, or `None` if they are not available. Masks beyond `room` bytes count as not available.
 ///
 /// # Errors
 /// Those of `part`.

@@ -1,4 +1,4 @@
-//! Archives in the making.
+//! Building archives.
 
 use super::member::{Member, OWN};
 use crate::error::Result;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// Puts mask files of one vocabulary together. It holds all of the archive in memory. The same files in the same order make the
-/// same bytes.
+/// Combines mask files of one vocabulary into an archive, which it holds in memory. The same files in the same order
+/// give the same bytes.
 #[derive(Debug)]
 pub struct ArchiveBuilder {
     fingerprint: [u8; 32],
@@ -26,16 +26,16 @@ pub struct ArchiveBuilder {
     token_index: Vec<u8>,
 }
 
-/// Bytes in which each part lies once.
+/// Bytes that store each distinct part once.
 #[derive(Debug, Default)]
 struct Pool {
     bytes: Vec<u8>,
-    /// Where parts of these hashes begin.
+    /// Start of each part, by its hash.
     known: FxHashMap<[u8; 32], usize>,
 }
 
 impl Pool {
-    /// Where these bytes lie; the first time they are put at a multiple of `alignment`.
+    /// Adds a part, at a multiple of `alignment`, unless it is already there. Returns its range.
     fn add(&mut self, part: &[u8], alignment: usize) -> Range<usize> {
         if part.is_empty() {
             return 0..0;
@@ -51,7 +51,7 @@ impl Pool {
 }
 
 impl ArchiveBuilder {
-    /// An empty archive of a vocabulary, of at most `mask_archive_bytes`.
+    /// An empty archive for a vocabulary, of at most `mask_archive_bytes`.
     pub fn new(vocabulary: &Vocabulary, limits: &Limits) -> ArchiveBuilder {
         ArchiveBuilder {
             fingerprint: vocabulary.fingerprint(),
@@ -65,16 +65,17 @@ impl ArchiveBuilder {
         }
     }
 
-    /// Puts the [token index](crate::Compiler::token_index) of the vocabulary in, once for all files; those that files have are left out.
+    /// Sets the [token index](crate::Compiler::token_index) of the vocabulary, once for all files; token indices of the
+    /// files are left out.
     pub fn set_token_index(&mut self, index: Vec<u8>) {
         self.token_index = index;
     }
 
-    /// Puts a file in.
+    /// Adds a file.
     ///
     /// # Errors
-    /// `mask-file/other-vocabulary`, `mask-file/name-twice`; those of [`MaskFile::check`]; the limit `mask_archive_bytes`. Then it is
-    /// not put in.
+    /// `mask-file/other-vocabulary`, `mask-file/name-twice`; those of [`MaskFile::check`]; the limit
+    /// `mask_archive_bytes`. The file is not added then.
     pub fn add(&mut self, name: impl Into<String>, file: &MaskFile) -> Result<()> {
         let name = name.into();
         if file.fingerprint() != self.fingerprint || file.width() != self.width {
@@ -84,7 +85,7 @@ impl ArchiveBuilder {
             return Err(errors::name_twice(&name));
         }
         file.check()?;
-        // one that lies in another archive has masks of others beside it
+        // a file in another archive shares its sections of masks with other files
         let alone = file.file.is_member().then(|| MaskFile::from_bytes(file.as_bytes())).transpose()?;
         let file = alone.as_ref().unwrap_or(file);
         let bytes = self.len().saturating_add(file.as_bytes().len());
@@ -100,7 +101,7 @@ impl ArchiveBuilder {
         Ok(())
     }
 
-    /// Puts the masks of a file in; gives their places.
+    /// Adds the masks of a file and returns their places.
     fn add_masks(&mut self, file: &MaskFile) -> Result<Vec<u32>> {
         let words_len = self.width.div_ceil(32) * 4;
         let mut places = Vec::with_capacity(file.mask_count());
@@ -123,17 +124,17 @@ impl ArchiveBuilder {
         Ok(places)
     }
 
-    /// How many files were put in.
+    /// The number of files added.
     pub fn file_count(&self) -> usize {
         self.members.len()
     }
 
-    /// Bytes of what was put in so far.
+    /// The number of bytes added so far.
     fn len(&self) -> usize {
         self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len() + self.token_index.len()
     }
 
-    /// The sections without those of masks, words and data: rows, names, and rows by grammars.
+    /// The sections other than masks, words and data: rows, names, and rows by grammar.
     fn index(&self) -> [(Section, Vec<u8>); 3] {
         let (mut rows, mut names) = (Vec::new(), Vec::new());
         let mut by_grammar: Vec<([u8; 32], u32)> = Vec::new();
@@ -168,7 +169,7 @@ impl ArchiveBuilder {
         bytes
     }
 
-    /// Puts the archive into its place, as [`MaskFile::save`] does. Gives its size in bytes.
+    /// Writes the archive to a path, as [`MaskFile::save`] does. Returns its size in bytes.
     ///
     /// # Errors
     /// The folder cannot be written to, or is full.

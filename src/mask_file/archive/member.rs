@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Bytes of a row.
 pub(super) const ROW: usize = 144;
 
-/// The sections that each file has of its own, in the order of the row.
+/// The sections that belong to one file alone, in the order of the row.
 pub(super) const OWN: [Section; 6] = [
     Section::Grammar,
     Section::States,
@@ -19,22 +19,22 @@ pub(super) const OWN: [Section; 6] = [
     Section::About,
 ];
 
-/// Those of them that a check of a file reads.
+/// The sections among [`OWN`] that a check of a file reads.
 pub(super) const GRAPH: [Section; 4] =
     [Section::States, Section::Rows, Section::TokenEdges, Section::MaskPlaces];
 
-/// What an archive says of a file.
+/// A file in an archive, as its row describes it.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) grammar_hash: [u8; 32],
-    /// Where its name lies in the section of names.
+    /// Range of its name in the section of names.
     pub(super) name: Range<usize>,
-    /// Where its sections lie in the section of data.
+    /// Ranges of its sections in the section of data.
     pub(super) own: [Range<usize>; OWN.len()],
 }
 
 impl Member {
-    /// The member of a row, if its numbers can be.
+    /// Decodes a row; `None` if its numbers are impossible.
     pub(super) fn read(row: &[u8]) -> Option<Member> {
         let range = |at: usize| {
             let start = usize::try_from(double_word(row, at)?).ok()?;
@@ -48,7 +48,7 @@ impl Member {
         Some(Member { grammar_hash: row.get(..32)?.try_into().ok()?, name: range(32)?, own })
     }
 
-    /// The row.
+    /// Encodes the row.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.grammar_hash);
         for range in std::iter::once(&self.name).chain(&self.own) {
@@ -57,10 +57,10 @@ impl Member {
         }
     }
 
-    /// Where the sections of the file lie in the archive.
+    /// The ranges of the file's sections in the archive.
     ///
     /// # Errors
-    /// `mask-file/impossible`: outside of the archive's data.
+    /// `mask-file/impossible` if they are outside the archive's data.
     pub(super) fn sections(&self, archive: &Header) -> Result<Sections> {
         let what = "the sections of the file whose name is at";
         self.sections_in_data(archive).ok_or_else(|| errors::impossible(what, self.name.start))

@@ -1,9 +1,10 @@
-//! Many mask files in one, for one vocabulary: what they share lies in it once.
+//! Archives: many mask files for one vocabulary in one file, which stores shared parts once.
 //!
-//! An archive has a row for each file, sorted by name, and a list of the rows sorted by the hash of the grammar, so that one is found
-//! without reading the others. Masks and shared words of all files lie in one section each.
+//! An archive has a row per file, sorted by name, and a list of the rows sorted by the hash of the grammar, so that a
+//! file is found without reading the others. The masks and shared words of all files are in one section each.
 //!
-//! - `member` is the row of a file; `source` where an archive is read from; `alone` takes a file out of it; `builder` makes archives.
+//! - `member` is the row of a file; `source` is where an archive is read from; `alone` extracts a file; `builder`
+//!   builds archives.
 
 mod alone;
 mod builder;
@@ -55,11 +56,11 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct MaskArchive {
     source: Source,
-    /// The most bytes of a file that is taken out of the archive.
+    /// Maximum size in bytes of an extracted file.
     max_file_bytes: usize,
 }
 
-/// What an archive holds, for people.
+/// Sizes and counts of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveContents {
@@ -67,18 +68,18 @@ pub struct ArchiveContents {
     pub bytes: usize,
     /// The sections, in the order of the file.
     pub sections: Vec<SectionSize>,
-    /// Mask files.
+    /// Number of mask files.
     pub files: usize,
-    /// Words that masks of all files share, one bit a token.
+    /// Number of shared bit sets (one bit per token) that masks of all files are stored as differences from.
     pub shared_words: usize,
 }
 
 impl MaskArchive {
-    /// Opens an archive. Only its header is read; what else is needed is read, and its checksums computed, when it is. A file that
-    /// is taken out is in memory of its own.
+    /// Opens an archive and reads only its header. Other parts are read, and their checksums computed, on demand. An
+    /// extracted file is in its own memory.
     ///
     /// # Errors
-    /// The file cannot be read or is no regular file; the limit `mask_archive_bytes`; `mask-file/no-archive`,
+    /// The file cannot be read or is not a regular file; the limit `mask_archive_bytes`; `mask-file/no-archive`,
     /// `mask-file/other-version`, `mask-file/damaged-header`.
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskArchive> {
         let path = path.as_ref();
@@ -87,12 +88,12 @@ impl MaskArchive {
         Ok(MaskArchive { source: Source::Disk(Box::new(on_disk)), max_file_bytes: limits.mask_file_bytes })
     }
 
-    /// Maps an archive into memory. Files that are taken out lie in it, and share the words that were decoded for other ones;
+    /// Maps an archive into memory. Files taken from it refer to the mapping and share decoded words with each other;
     /// processes share the memory.
     ///
     /// # Safety
-    /// As [`MaskFile::map`]: as long as the value, a file taken out of it or a grammar made of one lives, nobody changes or shortens
-    /// the archive.
+    /// As for [`MaskFile::map`]: while the value, a file taken from it or a grammar made of such a file exists, nobody
+    /// may change or truncate the archive.
     ///
     /// # Errors
     /// Those of [`open`](MaskArchive::open); the file cannot be mapped.
@@ -105,7 +106,7 @@ impl MaskArchive {
         Ok(MaskArchive { max_file_bytes: limits.mask_file_bytes, ..archive })
     }
 
-    /// Takes the bytes of an archive.
+    /// Reads an archive from its bytes.
     ///
     /// # Errors
     /// `mask-file/no-archive`, `mask-file/other-version`, `mask-file/damaged-header`.
@@ -120,12 +121,13 @@ impl MaskArchive {
         Ok(MaskArchive { source, max_file_bytes: Limits::default().mask_file_bytes })
     }
 
-    /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that all masks are of.
+    /// The [fingerprint](crate::Vocabulary::fingerprint) of the vocabulary that all masks are for.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.source.header().fingerprint
     }
 
-    /// That the archive is not of a vocabulary: an error that says what differs, as far as its first file tells it.
+    /// The error that the archive is for another vocabulary than `here`. It says what differs, if the first file shows
+    /// that.
     #[cfg(feature = "serve")]
     pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
         let first = self.name_at(0).ok().flatten().and_then(|name| self.get(&name).ok().flatten());
@@ -135,12 +137,12 @@ impl MaskArchive {
         }
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn len(&self) -> usize {
         self.source.header().section_len(Section::Members) / member::ROW
     }
 
-    /// Whether there is none.
+    /// Whether the archive has no files.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -148,12 +150,12 @@ impl MaskArchive {
     /// The names of the files, sorted.
     ///
     /// # Errors
-    /// Each name: that of [`get`](MaskArchive::get).
+    /// Each name may be an error of [`get`](MaskArchive::get).
     pub fn names(&self) -> impl Iterator<Item = Result<String>> + '_ {
         (0..self.len()).map(|id| self.name(&self.member(id)?))
     }
 
-    /// The name at a place of the sorted ones, if there are as many.
+    /// The name at index `place` in sorted order; `None` if there are fewer.
     ///
     /// # Errors
     /// Those of [`get`](MaskArchive::get).
@@ -161,16 +163,16 @@ impl MaskArchive {
         self.at(place)?.map(|member| self.name(&member)).transpose()
     }
 
-    /// The file of a name, if there is one.
+    /// The file with a name; `None` if there is none.
     ///
     /// # Errors
-    /// `mask-file/damaged`, `mask-file/impossible`; of an archive that was [opened](MaskArchive::open) that it cannot be read, and the limit
-    /// `mask_file_bytes`.
+    /// `mask-file/damaged`, `mask-file/impossible`. If the archive was [opened](MaskArchive::open): it cannot be read;
+    /// the limit `mask_file_bytes`.
     pub fn get(&self, name: &str) -> Result<Option<MaskFile>> {
         self.named(name)?.map(|member| self.file(&member)).transpose()
     }
 
-    /// Whether there is a file of a name. It is not read.
+    /// Whether there is a file with a name. The file is not read.
     ///
     /// # Errors
     /// Those of [`get`](MaskArchive::get).
@@ -188,7 +190,7 @@ impl MaskArchive {
         if self.name(&member)? == name { Ok(Some(member)) } else { Ok(None) }
     }
 
-    /// The file of a grammar, if there is one.
+    /// The file of a grammar; `None` if there is none.
     ///
     /// # Errors
     /// Those of [`get`](MaskArchive::get).
@@ -205,7 +207,7 @@ impl MaskArchive {
         Ok(Some(self.file(&member)?).filter(|file| file.is_of(grammar)))
     }
 
-    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the archive has it.
+    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the archive has one.
     ///
     /// # Errors
     /// `mask-file/damaged`; it cannot be read.
@@ -214,7 +216,7 @@ impl MaskArchive {
         if len == 0 { Ok(None) } else { self.source.part(Section::TokenIndex, 0, len).map(Some) }
     }
 
-    /// Checks all of the archive: each file as [`MaskFile::check`] does, at a cost that the length of the archive bounds.
+    /// Checks the whole archive: each file as [`MaskFile::check`] does, at a cost bounded by the length of the archive.
     ///
     /// # Errors
     /// `mask-file/damaged`, `mask-file/impossible`.
@@ -241,7 +243,7 @@ impl MaskArchive {
             }
             (last_name, last_hash) = (Some(name), Some(by_grammar));
             let sections = member.sections(header)?;
-            // files of the same graph share it
+            // files with the same graph share it
             if graphs.insert(GRAPH.map(|section| sections[section as usize].clone())) {
                 let bytes = GRAPH.map(|section| sections[section as usize].len());
                 check.charge(bytes.into_iter().fold(0, usize::saturating_add), "file", id)?;
@@ -266,13 +268,13 @@ impl MaskArchive {
         }
     }
 
-    /// Bytes in memory of the process's own: the archive, if it is not mapped or opened, and the table of shared words. What was
-    /// decoded counts with the grammars that use it.
+    /// Bytes of memory that belong to this process: the archive, if it is not mapped or opened, and the table of shared
+    /// words. Decoded words count for the grammars that use them.
     pub fn memory_usage(&self) -> usize {
         self.source.memory_usage()
     }
 
-    /// The first number that `is_before` does not hold for, where it holds for all before that.
+    /// Binary search for the first number for which `is_before` is false; it must be true for all smaller ones.
     fn first(&self, is_before: impl Fn(usize) -> Result<bool>) -> Result<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -302,7 +304,7 @@ impl MaskArchive {
         String::from_utf8(name.into_owned()).map_err(|_| errors::impossible("the name at", member.name.start))
     }
 
-    /// The [graph](GRAPH) of a file, without its masks if the archive lies on a disk.
+    /// The [graph](GRAPH) of a file; without its masks if the archive is on disk.
     fn graph(&self, member: &Member, sections: Sections) -> Result<Container> {
         match &self.source {
             Source::Memory(archive, _) => Ok(Container::member(archive, sections, member.grammar_hash)),
@@ -327,17 +329,18 @@ fn in_file(error: Error, path: &Path) -> Error {
     error.in_file(&path.display().to_string())
 }
 
-/// The bytes of a file in an archive as a file of its own. What cannot be read is left out.
+/// The bytes of a file in an archive as a standalone file. Unreadable parts are left out.
 pub(super) fn alone(file: &Container) -> Vec<u8> {
     let header = file.header();
-    // what a good archive shares most is one mask, of which each file has one; a forged one could say it many times
+    // in a good archive the most shared part is a mask, which each file has once; a forged one could refer to it many
+    // times
     let room = file.bytes().len().saturating_mul(MOST);
     let part = |section, at, len| Ok(file.part(section, at, len).map(Into::into));
     let taken = alone::take(header, part, room);
     taken.map_or_else(|_| Vec::new(), |taken| taken.bytes)
 }
 
-/// Bytes that a file taken out of an archive has for each one of the archive, at most.
+/// Maximum size of an extracted file, per byte of the archive.
 const MOST: usize = 4;
 
 #[cfg(test)]
@@ -346,7 +349,7 @@ mod tests {
     use crate::mask_file::assemble;
     use member::OWN;
 
-    /// An archive of `count` files, the states of each of which begin at `start`, and end where the data do.
+    /// An archive of `count` files; the states of file `id` begin at `start(id)`, and end where the data do.
     fn archive(count: usize, start: impl Fn(usize) -> usize) -> Vec<u8> {
         let state = [0, 0, graph::NONE, graph::NONE].map(u32::to_le_bytes).concat();
         let data = state.repeat(count);

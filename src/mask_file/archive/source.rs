@@ -1,4 +1,4 @@
-//! Where an archive is read from: memory, or a file that stays on its disk.
+//! Sources of archives: memory, or a file on disk.
 
 use super::alone;
 use super::member::{GRAPH, Member};
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// In memory, mapped or the process's own, with the words that were decoded for any of its files.
+    /// In memory, mapped or owned, with the words decoded for any of its files.
     Memory(Arc<Container>, Arc<SharedWords>),
     Disk(Box<OnDisk>),
 }
@@ -31,10 +31,10 @@ impl Source {
         }
     }
 
-    /// `len` bytes of a section from `at` on.
+    /// `len` bytes of a section from offset `at` on.
     ///
     /// # Errors
-    /// They do not lie in it, do not have their checksum, or cannot be read.
+    /// They are outside the section, have a wrong checksum, or cannot be read.
     pub(super) fn part(&self, section: Section, at: usize, len: usize) -> Result<Cow<'_, [u8]>> {
         let part = match self {
             Source::Memory(archive, _) => archive.part(section, at, len).map(Cow::Borrowed),
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// Names the file of an archive on a disk.
+    /// Adds the file name of an archive on disk to an error.
     pub(super) fn in_file(&self, error: Error) -> Error {
         match self {
             Source::Memory(..) => error,
@@ -67,13 +67,13 @@ impl Source {
     }
 }
 
-/// An archive of which the header is in memory.
+/// An archive on disk with its header in memory.
 #[derive(Debug)]
 pub(super) struct OnDisk {
     path: PathBuf,
     file: Mutex<File>,
     header: Header,
-    /// All before the sections, checksums included.
+    /// Everything before the sections, checksums included.
     start: Vec<u8>,
 }
 
@@ -83,7 +83,7 @@ impl OnDisk {
         let io = |cause: std::io::Error| Error::io(path, &cause);
         let mut start = Vec::new();
         file.by_ref().take(HEADER as u64).read_to_end(&mut start).map_err(io)?;
-        // what does not say where its sections begin is refused for that
+        // without a valid start of the sections, reading the header fails
         if let Some(body) = Header::body_of(&start, len).filter(|_| start.starts_with(&Kind::Archive.magic()))
         {
             file.by_ref().take((body - start.len()) as u64).read_to_end(&mut start).map_err(io)?;
@@ -92,7 +92,7 @@ impl OnDisk {
         Ok(OnDisk { path: path.to_owned(), file: Mutex::new(file), header, start })
     }
 
-    /// `len` bytes of one of these sections from `at` on, if they lie in it and have their checksum.
+    /// `len` bytes of a section from offset `at` on; `None` if they are outside it or have a wrong checksum.
     ///
     /// # Errors
     /// They cannot be read.
@@ -124,7 +124,7 @@ impl OnDisk {
         let too_large = |_| Error::io(&self.path, &std::io::ErrorKind::OutOfMemory.into());
         bytes.try_reserve_exact(len).map_err(too_large)?;
         bytes.resize(len, 0);
-        // a thread that panicked here has left nothing behind but a place in the file
+        // a thread that panicked here has only moved the file's position
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(at as u64)).map_err(io)?;
         file.read_exact(&mut bytes).map_err(io)?;
@@ -132,7 +132,7 @@ impl OnDisk {
     }
 
     fn check_all(&self) -> Result<()> {
-        /// Bytes that are read at once.
+        /// Bytes per read.
         const STEP: usize = BLOCK << 8;
         let (body, len) = (self.header.body, self.header.len);
         for from in (body..len).step_by(STEP) {
@@ -148,10 +148,10 @@ impl OnDisk {
         Ok(())
     }
 
-    /// A file of the archive as a file of its own.
+    /// Extracts a file of the archive.
     ///
     /// # Errors
-    /// `mask-file/damaged`, `mask-file/impossible`; the limit `mask_file_bytes`; it cannot be read.
+    /// `mask-file/damaged`, `mask-file/impossible`; the limit `mask_file_bytes`; the archive cannot be read.
     pub(super) fn take(&self, member: &Member, max_bytes: usize) -> Result<Vec<u8>> {
         let header = Header { sections: member.sections(&self.header)?, ..self.header.clone() };
         within(member, max_bytes)?;
@@ -165,7 +165,7 @@ impl OnDisk {
         }
     }
 
-    /// A file of the archive without grammar, masks and words.
+    /// A file of the archive without its grammar, masks and words.
     ///
     /// # Errors
     /// Those of [`take`](OnDisk::take).
@@ -187,7 +187,7 @@ impl OnDisk {
     }
 }
 
-/// That what a file has of its own fits into a bound.
+/// Checks that the sections of a file alone fit into `max_bytes`.
 ///
 /// # Errors
 /// The limit `mask_file_bytes`.
