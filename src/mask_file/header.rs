@@ -265,7 +265,7 @@ impl Header {
     }
 }
 
-/// The checksum of all before the sections, with zeros in the place of itself.
+/// The checksum of everything before the sections, computed with zeros in place of the checksum.
 pub(super) fn header_checksum(header: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&header[..field::CHECKSUM]);

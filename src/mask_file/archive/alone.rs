@@ -15,7 +15,7 @@ pub(super) struct Taken {
     pub(super) missing: Option<usize>,
 }
 
-/// A mask that cannot be read: no form has this number.
+/// An unreadable mask: no form has this number.
 const UNREADABLE: [u32; 2] = [0, 0];
 
 /// Extracts the file with the sections of `header`, whose masks and words are those of the archive. `part` returns
