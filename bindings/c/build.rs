@@ -1,4 +1,4 @@
-//! Names the shared library as dynamic linkers ask for it. The number is that of the ABI, not of the release.
+//! Sets the shared library's name for dynamic linkers. Its number is that of the ABI, not of the release.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -33,22 +33,22 @@
 
 
 /**
- * The version of this header: its first number.
+ * The major version of this header.
  */
 #define GRAMMATA_VERSION_MAJOR 0
 
 /**
- * The second number.
+ * The minor version.
  */
 #define GRAMMATA_VERSION_MINOR 1
 
 /**
- * The third number.
+ * The patch version.
  */
 #define GRAMMATA_VERSION_PATCH 0
 
 /**
- * How a call ended. Numbers never change; new ones may come.
+ * The result of a call. Numbers never change; new ones may be added.
  */
 enum GrammataStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -56,11 +56,11 @@ enum GrammataStatus
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * As asked.
+     * Success.
      */
     GRAMMATA_STATUS_OK = 0,
     /**
-     * A grammar, schema, pattern or spec cannot be read or means nothing: its author can correct it.
+     * A grammar, schema, pattern or spec is invalid or describes nothing; its author can correct it.
      */
     GRAMMATA_STATUS_GRAMMAR = 1,
     /**
@@ -72,11 +72,11 @@ enum GrammataStatus
      */
     GRAMMATA_STATUS_LIMIT = 3,
     /**
-     * A token or text is not allowed where it was offered.
+     * A token or text is not allowed at its place.
      */
     GRAMMATA_STATUS_REJECTED = 4,
     /**
-     * The caller used the library in a way that cannot work: NULL, text that is not UTF-8, a token out of range.
+     * The caller used the library wrongly: NULL, text that is not UTF-8, a token out of range.
      */
     GRAMMATA_STATUS_USAGE = 5,
     /**
@@ -84,7 +84,7 @@ enum GrammataStatus
      */
     GRAMMATA_STATUS_MODEL = 6,
     /**
-     * A file cannot be read.
+     * A file cannot be read or written.
      */
     GRAMMATA_STATUS_IO = 7,
     /**
@@ -92,15 +92,15 @@ enum GrammataStatus
      */
     GRAMMATA_STATUS_BUSY = 8,
     /**
-     * A buffer is shorter than what should go into it. `*length` says what it takes.
+     * A buffer is too short for the result. `*length` is the length needed.
      */
     GRAMMATA_STATUS_TOO_SHORT = 9,
     /**
-     * A defect of this library. The matcher that was used cannot be used any more but freed; all else can.
+     * A defect of this library. The matcher used in the call can only be freed; everything else stays usable.
      */
     GRAMMATA_STATUS_PANIC = 10,
     /**
-     * Something that has no number in this version of the header; the error says what.
+     * An error without a number in this version of the header; the error's text describes it.
      */
     GRAMMATA_STATUS_OTHER = 11,
 };
@@ -113,7 +113,7 @@ typedef int32_t GrammataStatus;
 #endif // __cplusplus
 
 /**
- * What is known of a distance.
+ * The kind of a distance.
  */
 enum GrammataDistance
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -121,11 +121,11 @@ enum GrammataDistance
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The number does, and no fewer.
+     * The number suffices, and no smaller number does.
      */
     GRAMMATA_DISTANCE_EXACT = 0,
     /**
-     * The number is known to do; whether fewer would, is not.
+     * The number suffices; whether a smaller one would is unknown.
      */
     GRAMMATA_DISTANCE_AT_MOST = 1,
     /**
@@ -146,55 +146,56 @@ typedef int32_t GrammataDistance;
 #endif // __cplusplus
 
 /**
- * Mask files of many grammars for one vocabulary, each with a name. What they share lies in it once.
+ * Mask files of many grammars for one vocabulary, each with a name. Shared parts are stored once.
  */
 typedef struct GrammataArchive GrammataArchive;
 
 /**
- * An archive in the making. It holds all of it in memory.
+ * Builds an archive, which it holds in memory.
  */
 typedef struct GrammataArchiveBuilder GrammataArchiveBuilder;
 
 /**
- * Compiled grammars by their source and options, within a bound of bytes. A grammar that several threads ask for at once is compiled
- * once.
+ * Compiled grammars by their source and options, with a bound on their bytes. A grammar that several threads request
+ * at the same time is compiled once.
  */
 typedef struct GrammataCache GrammataCache;
 
 /**
- * Compiles grammars for one vocabulary. Its grammars share what is found out about the strings, numbers and patterns that they
- * have in common.
+ * Compiles grammars for one vocabulary. Its grammars share masks of the strings, numbers and patterns that they have
+ * in common.
  */
 typedef struct GrammataCompiler GrammataCompiler;
 
 /**
- * One message: of an error, or a warning of a grammar. It belongs to these and is not freed.
+ * One message of an error, or a warning of a grammar. It belongs to its error or grammar and must not be freed.
  */
 typedef struct GrammataDiagnostic GrammataDiagnostic;
 
 /**
- * Why a call failed: one message about the input or several. From `error` of any function; freed with
- * `grammata_error_free`.
+ * The reason why a call failed: one or more messages about the input. It comes from `error` of any function, and is
+ * freed with `grammata_error_free`.
  */
 typedef struct GrammataError GrammataError;
 
 /**
- * How the grammar takes a text.
+ * How the grammar reads a text.
  */
 typedef struct GrammataExplanation GrammataExplanation;
 
 /**
- * A grammar compiled for a vocabulary. Tables and masks are made when a matcher first needs them, and then kept for all.
+ * A grammar compiled for a vocabulary. Tables and masks are computed when a matcher first needs them, and shared by
+ * all its matchers.
  */
 typedef struct GrammataGrammar GrammataGrammar;
 
 /**
- * `struct llama_sampler`. llama.cpp makes and frees it.
+ * `struct llama_sampler` of llama.cpp, which makes and frees it.
  */
 typedef struct GrammataLlamaSampler GrammataLlamaSampler;
 
 /**
- * A mask file: a grammar and what was explored of it for one vocabulary.
+ * A mask file: a grammar and its explored places, for one vocabulary.
  */
 typedef struct GrammataMaskFile GrammataMaskFile;
 
@@ -236,33 +237,33 @@ typedef struct {
  */
 typedef struct {
     /**
-     * The first of them.
+     * The first candidate.
      */
     GrammataLlamaToken *data;
     /**
-     * How many there are.
+     * The number of candidates.
      */
     size_t size;
     /**
-     * The place of the one that was chosen.
+     * The index of the chosen candidate.
      */
     int64_t selected;
     /**
-     * Whether they are in the order of their logits.
+     * Whether the candidates are sorted by logit.
      */
     bool sorted;
 } GrammataLlamaTokens;
 
 /**
- * `struct llama_sampler_i`: the six members that are used, and room for those that are not, which are NULL.
+ * `struct llama_sampler_i`: the six members that are used, and room for further ones, which are NULL.
  */
 typedef struct {
     /**
-     * What the sampler is called.
+     * Returns the sampler's name.
      */
     const char *(*name)(const GrammataLlamaSampler *sampler);
     /**
-     * Takes a token that was chosen.
+     * Accepts a chosen token.
      */
     void (*accept)(GrammataLlamaSampler *sampler, int32_t token);
     /**
@@ -270,25 +271,25 @@ typedef struct {
      */
     void (*apply)(GrammataLlamaSampler *sampler, GrammataLlamaTokens *candidates);
     /**
-     * Goes back to the beginning.
+     * Returns to the beginning of the text.
      */
     void (*reset)(GrammataLlamaSampler *sampler);
     /**
-     * Makes another one at the same place.
+     * Makes an independent copy at the same place.
      */
     GrammataLlamaSampler *(*clone)(const GrammataLlamaSampler *sampler);
     /**
-     * Frees what is behind it.
+     * Frees the sampler's context.
      */
     void (*free)(GrammataLlamaSampler *sampler);
     /**
-     * Members that llama.cpp has added since or will add at the end.
+     * Members that llama.cpp has added or will add at the end.
      */
     void (*rest[26])(void);
 } GrammataLlamaInterface;
 
 /**
- * `llama_sampler_init` of llama.cpp, by the types of this header.
+ * `llama_sampler_init` of llama.cpp, with the types of this header.
  */
 typedef GrammataLlamaSampler *(*GrammataLlamaInit)(const GrammataLlamaInterface *iface, void *ctx);
 
@@ -302,17 +303,18 @@ extern "C" {
 const char *grammata_version(void);
 
 /**
- * All limits with their defaults, as a JSON object: what `limits` in the options of vocabularies and compilers may have. NULL
- * only after a defect of the library.
+ * All limits with their defaults, as a JSON object: the values that `limits` may have in options. NULL only after a
+ * defect of the library.
  */
 const char *grammata_default_limits(void);
 
 /**
  * Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
  *
- * Options: `eos` (list of ids; without it the special tokens with well-known names), `specials` (object from names to
- * ids, beside those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as the file says;
- * "special", all of them; or `{"named": [...]}`, these too), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.
+ * Options: `eos` (list of ids; default: the special tokens with well-known names), `specials` (object from names to
+ * ids, in addition to those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as
+ * the file says; "special", all of them; or `{"named": [...]}`, the flagged and these), `width` (of the model's
+ * logits, if it exceeds the number of the tokenizer's ids), `limits`.
  */
 GrammataStatus grammata_vocabulary_from_file(const char *path,
                                              const char *options,
@@ -329,10 +331,10 @@ GrammataStatus grammata_vocabulary_from_bytes(const char *content,
                                               GrammataError **error);
 
 /**
- * Makes a vocabulary of tokens: the bytes of all after each other, and the length of each. Token `i` has the id `i`; one of
- * length 0 has no bytes, as special tokens and padding have none.
+ * Makes a vocabulary of tokens, given by their concatenated bytes and the length of each. Token `i` has the id `i`; a
+ * token of length 0 has no bytes, like special tokens and padding.
  *
- * Options: those of `grammata_vocabulary_from_file`; `eos` has to be given, or no text could end where it might go on.
+ * Options: those of `grammata_vocabulary_from_file`; `eos` must be given, or a text that may continue could never end.
  */
 GrammataStatus grammata_vocabulary_from_tokens(const char *bytes,
                                                size_t bytes_length,
@@ -343,7 +345,7 @@ GrammataStatus grammata_vocabulary_from_tokens(const char *bytes,
                                                GrammataError **error);
 
 /**
- * The length of the model's logits, in tokens: a mask has a bit for each. 0 for NULL.
+ * The length of the model's logits, in tokens; a mask has one bit per token. 0 for NULL.
  */
 size_t grammata_vocabulary_width(const GrammataVocabulary *vocabulary);
 
@@ -367,8 +369,8 @@ GrammataStatus grammata_vocabulary_eos(const GrammataVocabulary *vocabulary,
                                        GrammataError **error);
 
 /**
- * The bytes of a token, which belong to the vocabulary and do not end with NUL: `*bytes` is NULL and `*length` 0 for special
- * tokens and padding.
+ * The bytes of a token. They belong to the vocabulary and do not end with NUL. For special tokens and padding `*bytes`
+ * is NULL and `*length` 0.
  */
 GrammataStatus grammata_vocabulary_token(const GrammataVocabulary *vocabulary,
                                          uint32_t token,
@@ -377,13 +379,13 @@ GrammataStatus grammata_vocabulary_token(const GrammataVocabulary *vocabulary,
                                          GrammataError **error);
 
 /**
- * The name of a special token; NULL for every other one.
+ * The name of a special token; NULL for every other token.
  */
 const char *grammata_vocabulary_special(const GrammataVocabulary *vocabulary, uint32_t token);
 
 /**
- * Splits bytes into tokens by taking the longest one at each place. That is not the tokenizer's own encoding, but the tokens'
- * bytes are the given ones. GRAMMATA_STATUS_REJECTED where no token fits.
+ * Splits bytes into tokens, taking the longest token at each place. This is not the tokenizer's own encoding, but the
+ * tokens' bytes are the given ones. GRAMMATA_STATUS_REJECTED if no token fits somewhere.
  */
 GrammataStatus grammata_vocabulary_encode_greedy(const GrammataVocabulary *vocabulary,
                                                  const char *bytes,
@@ -394,15 +396,15 @@ GrammataStatus grammata_vocabulary_encode_greedy(const GrammataVocabulary *vocab
                                                  GrammataError **error);
 
 /**
- * Frees a vocabulary. Compilers and grammars that were made with it keep what they need.
+ * Frees a vocabulary. Compilers and grammars that were made with it stay valid.
  */
 void grammata_vocabulary_free(GrammataVocabulary *vocabulary);
 
 /**
  * Makes a compiler.
  *
- * Options: `limits` (object from names to numbers, as of `grammata_default_limits`), which hold for the sources of its
- * grammars, for compiling, and for masks.
+ * Options: `limits` (object from names to numbers, as returned by `grammata_default_limits`; they apply to the sources
+ * of its grammars, to compiling, and to masks).
  */
 GrammataStatus grammata_compiler_new(const GrammataVocabulary *vocabulary,
                                      const char *options,
@@ -410,24 +412,25 @@ GrammataStatus grammata_compiler_new(const GrammataVocabulary *vocabulary,
                                      GrammataError **error);
 
 /**
- * Computes now what masks need of the vocabulary alone, which the first grammar does else: some 60 milliseconds for 128,000
- * tokens.
+ * Computes the token index of the vocabulary now; otherwise the first grammar does (some 60 milliseconds for 128,000
+ * tokens).
  */
 GrammataStatus grammata_compiler_prepare(const GrammataCompiler *compiler,
                                          GrammataError **error);
 
 /**
- * Frees a compiler. Its grammars stay.
+ * Frees a compiler. Its grammars stay valid.
  */
 void grammata_compiler_free(GrammataCompiler *compiler);
 
 /**
  * Compiles a JSON Schema.
  *
- * Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
- * digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
- * (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `undeclared` (`"allowed"`, `"refused"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
- * `documents` (object from URIs to documents that references may name).
+ * Options: `generation` (true: defaults for the output of a language model, which prevent runaway white space and
+ * digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`, `{"at_most": 3}`, `{"pattern": " ?"}`),
+ * `property_order` (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `undeclared` (`"allowed"`,
+ * `"refused"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number), `documents` (object from URIs to the
+ * documents of references).
  */
 GrammataStatus grammata_compile_json_schema(const GrammataCompiler *compiler,
                                             const char *schema,
@@ -437,7 +440,7 @@ GrammataStatus grammata_compile_json_schema(const GrammataCompiler *compiler,
                                             GrammataError **error);
 
 /**
- * Compiles a regular expression that describes whole texts.
+ * Compiles a regular expression that matches whole texts.
  *
  * Options: `dialect` (`"rust"`, `"ecma262"`), `unicode` (default true), `case_insensitive`, `dot_matches_newline`,
  * `ascii_classes`, `search` (default false).
@@ -462,10 +465,10 @@ GrammataStatus grammata_compile_gbnf(const GrammataCompiler *compiler,
                                      GrammataError **error);
 
 /**
- * Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
+ * Compiles a structural tag, the JSON in which servers describe tool calls, given as text.
  *
- * Options: those of `grammata_compile_json_schema`, for the schemas in it; `grammars`, an object that has for each name in a format
- * `{"type": "grammar", "name": …}` an object with `notation` ("json-schema", "gbnf", …) and `text`.
+ * Options: those of `grammata_compile_json_schema`, for its schemas; `grammars`, an object that maps each name used in
+ * a format `{"type": "grammar", "name": …}` to an object with `notation` ("json-schema", "gbnf", …) and `text`.
  */
 GrammataStatus grammata_compile_structural_tag(const GrammataCompiler *compiler,
                                                const char *tag,
@@ -489,8 +492,8 @@ GrammataStatus grammata_compile_lark(const GrammataCompiler *compiler,
 /**
  * Compiles an automaton spec.
  *
- * Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files
- * with schemas of arguments are).
+ * Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (of the files
+ * with schemas of arguments).
  */
 GrammataStatus grammata_compile_spec(const GrammataCompiler *compiler,
                                      const char *spec,
@@ -500,24 +503,24 @@ GrammataStatus grammata_compile_spec(const GrammataCompiler *compiler,
                                      GrammataError **error);
 
 /**
- * How many warnings there are: unknown keywords and the like, and bytes that the vocabulary cannot spell.
+ * The number of warnings: about unknown keywords and the like, and about bytes that the vocabulary cannot spell.
  */
 size_t grammata_grammar_warning_count(const GrammataGrammar *grammar);
 
 /**
- * Warning `index`, which belongs to the grammar; NULL past the last.
+ * Warning `index`, which belongs to the grammar; NULL for larger indices.
  */
 const GrammataDiagnostic *grammata_grammar_warning(const GrammataGrammar *grammar, size_t index);
 
 /**
- * Bytes of the grammar, its automaton, and the tables and masks made so far.
+ * Bytes of the grammar, its automaton, and the tables and masks computed so far.
  */
 size_t grammata_grammar_memory_usage(const GrammataGrammar *grammar);
 
 /**
- * Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far, `strategies` (how the
- * tokens of these masks were computed), `resets` of full tables, `automaton_bytes`, `cache_bytes`, and the `distances` that budgets
- * have asked for. It is written without NUL, and is shorter than 1,024 bytes.
+ * Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far,
+ * `strategies` (how the tokens of these masks were computed), `resets` of full tables, `automaton_bytes`,
+ * `cache_bytes`, and `distances` computed for budgets. It is written without NUL, and is shorter than 1,024 bytes.
  */
 GrammataStatus grammata_grammar_statistics(const GrammataGrammar *grammar,
                                            char *buffer,
@@ -526,15 +529,15 @@ GrammataStatus grammata_grammar_statistics(const GrammataGrammar *grammar,
                                            GrammataError **error);
 
 /**
- * Frees a grammar. Its matchers stay.
+ * Frees a grammar. Its matchers stay valid.
  */
 void grammata_grammar_free(GrammataGrammar *grammar);
 
 /**
- * Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary make the same bytes.
+ * Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary give the same bytes.
  *
- * Options: `documents` (list of texts that are explored first), `states` (the most places to explore, 4,096 unless it is given),
- * `work` (the most steps, 4,000,000 unless it is given, some 200 milliseconds).
+ * Options: `documents` (list of texts to explore first), `states` (maximum number of places to explore, default
+ * 4,096), `work` (maximum number of steps, default 4,000,000, some 200 milliseconds).
  */
 GrammataStatus grammata_mask_file_new(const GrammataGrammar *grammar,
                                       const char *options,
@@ -544,7 +547,7 @@ GrammataStatus grammata_mask_file_new(const GrammataGrammar *grammar,
 /**
  * Reads a mask file into memory and checks its header and checksums.
  *
- * Options: `limits` (of which `mask_file_bytes` is the most that is read).
+ * Options: `limits` (`mask_file_bytes` is the maximum read).
  */
 GrammataStatus grammata_mask_file_open(const char *path,
                                        const char *options,
@@ -552,7 +555,7 @@ GrammataStatus grammata_mask_file_open(const char *path,
                                        GrammataError **error);
 
 /**
- * Takes the bytes of a mask file, which are copied, and checks them.
+ * Reads a mask file from bytes, which are copied and checked.
  */
 GrammataStatus grammata_mask_file_from_bytes(const char *content,
                                              size_t length,
@@ -560,36 +563,39 @@ GrammataStatus grammata_mask_file_from_bytes(const char *content,
                                              GrammataError **error);
 
 /**
- * The bytes of the file, `*length` of them, which belong to the handle. NULL for NULL.
+ * Returns the bytes of the file, `*length` of them. They belong to the handle. NULL for NULL.
  */
 const char *grammata_mask_file_bytes(const GrammataMaskFile *file, size_t *length);
 
 /**
- * What the file holds, as a JSON object: the fingerprint of its `vocabulary` and the hash of its `grammar`, both in hexadecimal;
- * `bytes`; explored places (`states`, `states_with_mask`); `masks` and the `shared_words` that they are near to; and in `sections`
- * the bytes of each. NULL for NULL.
+ * Describes the file as a JSON object: the fingerprint of its `vocabulary` and the hash of its `grammar`, both in
+ * hexadecimal; `bytes`; explored places (`states`, `states_with_mask`); `masks`; `shared_words`, the number of shared
+ * bit sets (one bit per token) that masks are stored as differences from; and `sections`, the bytes of each. NULL for
+ * NULL.
  */
 const char *grammata_mask_file_contents(const GrammataMaskFile *file);
 
 /**
- * Checks that all places and masks of the file are in order. Whether they are right, `grammata_grammar_verify_masks` finds out.
+ * Checks that all places and masks of the file are well-formed. `grammata_grammar_verify_masks` checks whether they
+ * are correct.
  */
 GrammataStatus grammata_mask_file_check(const GrammataMaskFile *file,
                                         GrammataError **error);
 
 /**
- * Puts the file into its place as a whole: another process finds all of it under the name, or nothing.
+ * Writes the file atomically: other processes see a complete file or none.
  */
 GrammataStatus grammata_mask_file_save(const GrammataMaskFile *file, const char *path, GrammataError **error);
 
 /**
- * Frees a mask file. Grammars that were loaded from it stay.
+ * Frees a mask file. Grammars that were loaded from it stay valid.
  */
 void grammata_mask_file_free(GrammataMaskFile *file);
 
 /**
- * The grammar of a mask file, which has to be of the compiler's vocabulary: what was explored is read from the file, the rest is made
- * as it is needed. Masks are those of the grammar compiled anew. Warnings of its source are not kept in files.
+ * Loads the grammar of a mask file, which must be for the compiler's vocabulary. What was explored is read from the
+ * file, the rest is computed on demand. Masks are the same as after compiling the grammar. Files do not keep warnings
+ * of the grammar's source.
  */
 GrammataStatus grammata_compiler_load(const GrammataCompiler *compiler,
                                       const GrammataMaskFile *file,
@@ -597,17 +603,17 @@ GrammataStatus grammata_compiler_load(const GrammataCompiler *compiler,
                                       GrammataError **error);
 
 /**
- * Computes all again that the mask file of a loaded grammar says: `*masks` is the number that were compared, 0 for a grammar that is
- * of no file.
+ * Recomputes everything that the mask file of a loaded grammar contains. `*masks` is the number of masks compared, 0
+ * for a grammar that was not loaded from a file.
  */
 GrammataStatus grammata_grammar_verify_masks(const GrammataGrammar *grammar,
                                              size_t *masks,
                                              GrammataError **error);
 
 /**
- * Makes an archive of a vocabulary without mask files.
+ * Makes an archive builder for a vocabulary, without mask files.
  *
- * Options: `limits` (of which `mask_archive_bytes` is the most that the archive may have).
+ * Options: `limits` (`mask_archive_bytes` is the maximum size of the archive).
  */
 GrammataStatus grammata_archive_builder_new(const GrammataVocabulary *vocabulary,
                                             const char *options,
@@ -615,8 +621,8 @@ GrammataStatus grammata_archive_builder_new(const GrammataVocabulary *vocabulary
                                             GrammataError **error);
 
 /**
- * Puts a mask file in. No two have the same name, and all are of the archive's vocabulary. The same files in the same order make the
- * same bytes.
+ * Adds a mask file. Names must be unique, and all files must be for the archive's vocabulary. The same files in the
+ * same order give the same bytes.
  */
 GrammataStatus grammata_archive_builder_add(const GrammataArchiveBuilder *builder,
                                             const char *name,
@@ -625,22 +631,22 @@ GrammataStatus grammata_archive_builder_add(const GrammataArchiveBuilder *builde
                                             GrammataError **error);
 
 /**
- * Puts the archive into its place as a whole: another process finds all of it under the name, or nothing.
+ * Writes the archive atomically: other processes see a complete file or none.
  */
 GrammataStatus grammata_archive_builder_save(const GrammataArchiveBuilder *builder,
                                              const char *path,
                                              GrammataError **error);
 
 /**
- * Frees an archive in the making.
+ * Frees an archive builder.
  */
 void grammata_archive_builder_free(GrammataArchiveBuilder *builder);
 
 /**
- * Opens an archive and reads its header. What else is asked for is read, and its checksums computed, then.
+ * Opens an archive and reads its header. Other parts are read, and their checksums computed, on demand.
  *
- * Options: `limits` (of which `mask_archive_bytes` is the most that the file may have, `mask_file_bytes` the most that is taken out of it
- * at once).
+ * Options: `limits` (`mask_archive_bytes` is the maximum size of the file, `mask_file_bytes` the maximum read from it
+ * in one call).
  */
 GrammataStatus grammata_archive_open(const char *path,
                                      const char *options,
@@ -648,12 +654,13 @@ GrammataStatus grammata_archive_open(const char *path,
                                      GrammataError **error);
 
 /**
- * How many mask files an archive has. 0 for NULL.
+ * The number of mask files of an archive. 0 for NULL.
  */
 size_t grammata_archive_count(const GrammataArchive *archive);
 
 /**
- * The name of a mask file by its place, which is less than the count. Names are sorted. It is written without NUL.
+ * The name of the mask file at a place, which must be less than the count. Names are sorted. The name is written
+ * without NUL.
  */
 GrammataStatus grammata_archive_name(const GrammataArchive *archive,
                                      size_t place,
@@ -663,7 +670,8 @@ GrammataStatus grammata_archive_name(const GrammataArchive *archive,
                                      GrammataError **error);
 
 /**
- * The mask file of a name, for `grammata_compiler_load`: `*out` is NULL if there is none, and the status is OK.
+ * Returns the mask file of a name, for `grammata_compiler_load`. If there is none, `*out` is NULL and the status is
+ * OK.
  */
 GrammataStatus grammata_archive_get(const GrammataArchive *archive,
                                     const char *name,
@@ -672,13 +680,13 @@ GrammataStatus grammata_archive_get(const GrammataArchive *archive,
                                     GrammataError **error);
 
 /**
- * Frees an archive. Mask files that were taken out of it stay.
+ * Frees an archive. Mask files that were taken from it stay valid.
  */
 void grammata_archive_free(GrammataArchive *archive);
 
 /**
- * What masks need of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` of another process. The same vocabulary
- * has the same bytes, some 35 a token.
+ * The token index of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` in another process.
+ * Equal vocabularies have equal bytes, some 35 per token.
  */
 GrammataStatus grammata_compiler_token_index(const GrammataCompiler *compiler,
                                              char *buffer,
@@ -687,9 +695,9 @@ GrammataStatus grammata_compiler_token_index(const GrammataCompiler *compiler,
                                              GrammataError **error);
 
 /**
- * Takes what masks need of the vocabulary from a token index in place of computing it, in a fifth to a ninth of the time. Nothing is
- * done where it is there already. The bytes can do no harm, but masks are by them: they are to come from where the vocabulary comes
- * from.
+ * Reads the token index of the vocabulary from bytes instead of computing it, in a fifth to a ninth of the time. Does
+ * nothing if the compiler already has its index. The bytes cannot do harm, but masks depend on them: take them from
+ * the same source as the vocabulary.
  */
 GrammataStatus grammata_compiler_prepare_from(const GrammataCompiler *compiler,
                                               const char *index,
@@ -697,13 +705,14 @@ GrammataStatus grammata_compiler_prepare_from(const GrammataCompiler *compiler,
                                               GrammataError **error);
 
 /**
- * The token index of a mask file: `*length` bytes, which belong to the handle. NULL if it has none, and for NULL. An archive has its own.
+ * The token index of a mask file, `*length` bytes. They belong to the handle. NULL if it has none, and for NULL. An
+ * archive has its own.
  */
 const char *grammata_mask_file_token_index(const GrammataMaskFile *file,
                                            size_t *length);
 
 /**
- * The same mask file with a token index, or without one if `length` is 0.
+ * Makes a copy of a mask file with a token index, or without one if `length` is 0.
  */
 GrammataStatus grammata_mask_file_with_token_index(const GrammataMaskFile *file,
                                                    const char *index,
@@ -712,7 +721,7 @@ GrammataStatus grammata_mask_file_with_token_index(const GrammataMaskFile *file,
                                                    GrammataError **error);
 
 /**
- * Puts a token index into an archive in the making, once for all of its files; those that files have are left out.
+ * Sets the token index of an archive, once for all of its files; token indices of the files are left out.
  */
 GrammataStatus grammata_archive_builder_set_token_index(const GrammataArchiveBuilder *builder,
                                                         const char *index,
@@ -731,10 +740,11 @@ GrammataStatus grammata_archive_token_index(const GrammataArchive *archive,
 /**
  * Makes a cache.
  *
- * Options: `max_bytes` (of grammars, tables and masks in memory; 268,435,456 unless it is given), and `folder`, made where it is
- * missing: what is not in memory begins with its mask file there, else a thread explores it and writes one for the next process.
- * `max_file_bytes` (1,073,741,824 unless it is given): past them the files that were written longest ago are removed. `states` and
- * `work` bound exploring, as of `grammata_mask_file_new`. Several processes may share a folder, whose files are trusted.
+ * Options: `max_bytes` (maximum bytes of grammars, tables and masks in memory; default 268,435,456); `folder` (created
+ * if it is missing: a grammar that is not in memory is loaded from its mask file there; if there is none, a background
+ * thread explores it and writes the file for the next process); `max_file_bytes` (default 1,073,741,824; beyond it the
+ * oldest files are removed); `states` and `work` (bound exploring, as for `grammata_mask_file_new`). Several processes
+ * may share a folder, whose files are trusted.
  */
 GrammataStatus grammata_cache_new(const GrammataCompiler *compiler,
                                   const char *options,
@@ -742,10 +752,11 @@ GrammataStatus grammata_cache_new(const GrammataCompiler *compiler,
                                   GrammataError **error);
 
 /**
- * The grammar of a source: the one that is kept, else compiled now. It is freed like any other, and stays as long as it is needed
- * when the cache lets it go.
+ * Returns the cached grammar of a source, or compiles it. The caller frees it like any other grammar; it stays valid
+ * if the cache evicts it.
  *
- * `notation` is `"json-schema"`, `"regex"`, `"gbnf"` or `"spec"`; the options are those of the function that compiles it.
+ * `notation` is `"json-schema"`, `"regex"`, `"gbnf"`, `"lark"`, `"structural-tag"` or `"spec"`; the options are those
+ * of the function that compiles it.
  */
 GrammataStatus grammata_cache_get(const GrammataCache *cache,
                                   const char *notation,
@@ -756,28 +767,29 @@ GrammataStatus grammata_cache_get(const GrammataCache *cache,
                                   GrammataError **error);
 
 /**
- * Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
+ * Waits until pending mask files are written. A child of `fork()` has no thread that writes files, so there this
+ * returns immediately.
  */
 GrammataStatus grammata_cache_flush(const GrammataCache *cache,
                                     GrammataError **error);
 
 /**
- * How many grammars are kept. 0 for NULL.
+ * The number of cached grammars. 0 for NULL.
  */
 size_t grammata_cache_length(const GrammataCache *cache);
 
 /**
- * Bytes of the grammars that are kept. 0 for NULL.
+ * Bytes of the cached grammars. 0 for NULL.
  */
 size_t grammata_cache_memory_usage(const GrammataCache *cache);
 
 /**
- * Lets all grammars go.
+ * Evicts all grammars.
  */
 GrammataStatus grammata_cache_clear(const GrammataCache *cache, GrammataError **error);
 
 /**
- * Frees a cache. Its grammars that were given out stay.
+ * Frees a cache. Grammars taken from it stay valid.
  */
 void grammata_cache_free(GrammataCache *cache);
 
@@ -789,12 +801,13 @@ GrammataStatus grammata_matcher_new(const GrammataGrammar *grammar,
                                     GrammataError **error);
 
 /**
- * Makes a matcher at the beginning of a text that ends with these tokens, in place of the vocabulary's end-of-sequence tokens: the
- * `stop_token_ids` of a request. A mask has each of them exactly where the text may end, and none of the others; only a token
- * terminal that lists a token takes it elsewhere. GRAMMATA_STATUS_USAGE if there are none, or one is outside of the vocabulary.
+ * Makes a matcher at the beginning of a text that ends with the given tokens instead of the vocabulary's
+ * end-of-sequence tokens, like the `stop_token_ids` of a request. A mask contains each of them exactly if the text may
+ * end, and none of the vocabulary's that is not given. Elsewhere only a token terminal that lists such a token allows
+ * it. GRAMMATA_STATUS_USAGE if there are none, or one is outside the vocabulary.
  *
- * A token that is ordinary text is text no longer. The grammar is compiled again for each such call: fork the matcher if more are
- * needed.
+ * A token of ordinary text no longer counts as text; then each such call compiles the grammar again: fork the matcher
+ * if you need more.
  */
 GrammataStatus grammata_matcher_new_with_end_tokens(const GrammataGrammar *grammar,
                                                     const uint32_t *tokens,
@@ -803,12 +816,12 @@ GrammataStatus grammata_matcher_new_with_end_tokens(const GrammataGrammar *gramm
                                                     GrammataError **error);
 
 /**
- * Makes a matcher of its own at the same place. What was accepted so far is shared, not copied.
+ * Makes an independent matcher at the same place. It shares the accepted prefix instead of copying it.
  */
 GrammataStatus grammata_matcher_fork(GrammataMatcher *matcher, GrammataMatcher **out, GrammataError **error);
 
 /**
- * Frees a matcher. GRAMMATA_STATUS_BUSY if another call is using it: it is then not freed.
+ * Frees a matcher. If another call is using it, the status is GRAMMATA_STATUS_BUSY, and it is not freed.
  */
 GrammataStatus grammata_matcher_free(GrammataMatcher *matcher);
 
@@ -822,9 +835,11 @@ GrammataStatus grammata_matcher_bytes(GrammataMatcher *matcher,
                                       GrammataError **error);
 
 /**
- * How many steps were accepted so far and can be rolled back. A step is one token, or the bytes of one call.
+ * The number of steps accepted so far, which can be rolled back. A step is one token, or the bytes of one call.
  */
-GrammataStatus grammata_matcher_steps(GrammataMatcher *matcher, size_t *steps, GrammataError **error);
+GrammataStatus grammata_matcher_steps(GrammataMatcher *matcher,
+                                      size_t *steps,
+                                      GrammataError **error);
 
 /**
  * Whether the text so far is a word of the grammar, so that it may end here.
@@ -832,12 +847,12 @@ GrammataStatus grammata_matcher_steps(GrammataMatcher *matcher, size_t *steps, G
 GrammataStatus grammata_matcher_is_accepting(GrammataMatcher *matcher, bool *answer, GrammataError **error);
 
 /**
- * Whether the text has ended, or is a word that nothing can be added to.
+ * Whether the text has ended, or is a word that cannot be extended.
  */
 GrammataStatus grammata_matcher_is_finished(GrammataMatcher *matcher, bool *answer, GrammataError **error);
 
 /**
- * Whether a token may come next: what the mask says of it, without a mask.
+ * Whether a token may come next: its bit of the mask, without computing the mask.
  */
 GrammataStatus grammata_matcher_may_come(GrammataMatcher *matcher,
                                          uint32_t token,
@@ -845,7 +860,7 @@ GrammataStatus grammata_matcher_may_come(GrammataMatcher *matcher,
                                          GrammataError **error);
 
 /**
- * Whether a word goes on with these bytes. Nothing is accepted.
+ * Whether some completion begins with these bytes. Nothing is accepted.
  */
 GrammataStatus grammata_matcher_may_continue(GrammataMatcher *matcher,
                                              const char *bytes,
@@ -854,13 +869,16 @@ GrammataStatus grammata_matcher_may_continue(GrammataMatcher *matcher,
                                              GrammataError **error);
 
 /**
- * Whether the next mask is read from the mask file that the grammar was loaded from, and nothing is computed.
+ * Whether the next mask is read from the mask file that the grammar was loaded from, so that nothing is computed.
  */
-GrammataStatus grammata_matcher_is_explored(GrammataMatcher *matcher, bool *answer, GrammataError **error);
+GrammataStatus grammata_matcher_is_explored(GrammataMatcher *matcher,
+                                            bool *answer,
+                                            GrammataError **error);
 
 /**
- * Whether a token is in the mask within a budget. Draw from the plain mask, ask this of the token, and draw from the mask
- * within the budget only if the answer is no: that gives the same texts as the mask within the budget, sooner.
+ * Whether a token is in the mask within a budget. To sample faster, sample from the plain mask, call this with the
+ * token, and sample from the mask within the budget only if the answer is false: the texts are as likely as with the
+ * mask within the budget.
  */
 GrammataStatus grammata_matcher_may_come_within(GrammataMatcher *matcher,
                                                 uint32_t token,
@@ -869,15 +887,16 @@ GrammataStatus grammata_matcher_may_come_within(GrammataMatcher *matcher,
                                                 GrammataError **error);
 
 /**
- * Whether a complete text is known within a budget of tokens. GRAMMATA_STATUS_REJECTED if not; the error names the least budget
- * that is known to do.
+ * Checks that a complete text is known within a budget of tokens. Otherwise the status is GRAMMATA_STATUS_REJECTED,
+ * and the error names the smallest budget known to suffice.
  */
 GrammataStatus grammata_matcher_check_budget(GrammataMatcher *matcher,
                                              size_t budget,
                                              GrammataError **error);
 
 /**
- * How few tokens lead to a complete text, the end-of-sequence token not counted. `*tokens` is 0 where there is no number.
+ * The smallest number of tokens that lead to a complete text, without the end-of-sequence token. `*tokens` is 0 if
+ * there is no number.
  */
 GrammataStatus grammata_matcher_distance(GrammataMatcher *matcher,
                                          GrammataDistance *kind,
@@ -885,7 +904,8 @@ GrammataStatus grammata_matcher_distance(GrammataMatcher *matcher,
                                          GrammataError **error);
 
 /**
- * How few bytes lead to a complete text, whether tokens spell them or not. `*bytes` is 0 where there is no number.
+ * The smallest number of bytes that lead to a complete text, whether tokens spell them or not. `*bytes` is 0 if there
+ * is no number.
  */
 GrammataStatus grammata_matcher_distance_in_bytes(GrammataMatcher *matcher,
                                                   GrammataDistance *kind,
@@ -893,8 +913,8 @@ GrammataStatus grammata_matcher_distance_in_bytes(GrammataMatcher *matcher,
                                                   GrammataError **error);
 
 /**
- * The longest byte string that every completion begins with, 65,536 bytes at most. Empty where the text may end, where more
- * than one byte may come, or a token by its id.
+ * The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may end, or
+ * if more than one byte or a token by its id may come next.
  */
 GrammataStatus grammata_matcher_forced_bytes(GrammataMatcher *matcher,
                                              char *buffer,
@@ -903,7 +923,7 @@ GrammataStatus grammata_matcher_forced_bytes(GrammataMatcher *matcher,
                                              GrammataError **error);
 
 /**
- * Tokens that leave no choice: they spell the beginning of the forced bytes, and are tokens by their ids where nothing else may
+ * Tokens that leave no choice: they spell a prefix of the forced bytes, or are taken by their ids if nothing else may
  * come. They are not accepted.
  */
 GrammataStatus grammata_matcher_forced_tokens(GrammataMatcher *matcher,
@@ -913,9 +933,9 @@ GrammataStatus grammata_matcher_forced_tokens(GrammataMatcher *matcher,
                                               GrammataError **error);
 
 /**
- * Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. `count` is that of the words
- * that there is room for, `grammata_vocabulary_mask_words` at least; those past the mask are cleared. After an end-of-sequence
- * token nothing may come.
+ * Writes the mask of the tokens that may come next: token `i` is bit `i % 32` of word `i / 32`. `count` is the number
+ * of words of the buffer, at least `grammata_vocabulary_mask_words`; words beyond the mask are cleared. After an
+ * end-of-sequence token the mask is empty.
  */
 GrammataStatus grammata_matcher_fill_mask(GrammataMatcher *matcher,
                                           uint32_t *words,
@@ -923,9 +943,9 @@ GrammataStatus grammata_matcher_fill_mask(GrammataMatcher *matcher,
                                           GrammataError **error);
 
 /**
- * Writes the mask within a budget: at most `budget` tokens are still to come, the next one among them, the end-of-sequence
- * token not. If this is OK once, then after each token of the mask it is OK for a budget less by one: the text is complete
- * within the budget. GRAMMATA_STATUS_REJECTED if no text is known that short.
+ * Writes the mask within a budget: at most `budget` tokens are still to come, including the next one, without the
+ * end-of-sequence token. If this returns OK, then after each token of the mask it returns OK for a budget smaller by
+ * one: the text will be complete within the budget. GRAMMATA_STATUS_REJECTED if no complete text is known within it.
  */
 GrammataStatus grammata_matcher_fill_mask_within(GrammataMatcher *matcher,
                                                  size_t budget,
@@ -934,14 +954,16 @@ GrammataStatus grammata_matcher_fill_mask_within(GrammataMatcher *matcher,
                                                  GrammataError **error);
 
 /**
- * Accepts a token. GRAMMATA_STATUS_REJECTED if the mask does not allow it; the matcher then stays where it was.
+ * Accepts a token. If the mask does not allow it, the status is GRAMMATA_STATUS_REJECTED, and the matcher does not
+ * move.
  */
 GrammataStatus grammata_matcher_accept_token(GrammataMatcher *matcher,
                                              uint32_t token,
                                              GrammataError **error);
 
 /**
- * Accepts a token if the mask allows it: `*accepted` says whether it does. A refusal costs no more than an acceptance.
+ * Accepts a token if the mask allows it: `*accepted` is whether it does. A rejected token costs no more than an
+ * accepted one.
  */
 GrammataStatus grammata_matcher_try_accept(GrammataMatcher *matcher,
                                            uint32_t token,
@@ -949,8 +971,8 @@ GrammataStatus grammata_matcher_try_accept(GrammataMatcher *matcher,
                                            GrammataError **error);
 
 /**
- * Accepts tokens until one is rejected, each as a step: `*accepted` is how many were. That is OK, also if it is none: the matcher
- * stands after the accepted ones. So drafts of speculative decoding are taken as far as they fit.
+ * Accepts the longest allowed prefix of the tokens, such as a draft of speculative decoding, each token as a step.
+ * `*accepted` is its length. The status is OK even if it is 0; the matcher is after the accepted tokens.
  */
 GrammataStatus grammata_matcher_accept_tokens(GrammataMatcher *matcher,
                                               const uint32_t *tokens,
@@ -959,7 +981,7 @@ GrammataStatus grammata_matcher_accept_tokens(GrammataMatcher *matcher,
                                               GrammataError **error);
 
 /**
- * How many tokens could be accepted one after the other. The matcher does not move.
+ * The length of the longest prefix of the tokens that is allowed. The matcher does not move.
  */
 GrammataStatus grammata_matcher_validate_tokens(GrammataMatcher *matcher,
                                                 const uint32_t *tokens,
@@ -968,7 +990,8 @@ GrammataStatus grammata_matcher_validate_tokens(GrammataMatcher *matcher,
                                                 GrammataError **error);
 
 /**
- * Accepts bytes, as one step. GRAMMATA_STATUS_REJECTED if no word goes on so; the matcher then stays where it was.
+ * Accepts bytes, as one step. If no completion continues so, the status is GRAMMATA_STATUS_REJECTED, and the matcher
+ * does not move.
  */
 GrammataStatus grammata_matcher_accept_bytes(GrammataMatcher *matcher,
                                              const char *bytes,
@@ -976,7 +999,7 @@ GrammataStatus grammata_matcher_accept_bytes(GrammataMatcher *matcher,
                                              GrammataError **error);
 
 /**
- * Accepts bytes as one step if a word goes on so: `*accepted` says whether one does.
+ * Accepts bytes as one step if some completion begins with them: `*accepted` is whether one does.
  */
 GrammataStatus grammata_matcher_try_accept_bytes(GrammataMatcher *matcher,
                                                  const char *bytes,
@@ -985,20 +1008,20 @@ GrammataStatus grammata_matcher_try_accept_bytes(GrammataMatcher *matcher,
                                                  GrammataError **error);
 
 /**
- * Takes back the last `steps` steps.
+ * Undoes the last `steps` steps.
  */
 GrammataStatus grammata_matcher_rollback(GrammataMatcher *matcher, size_t steps, GrammataError **error);
 
 /**
- * Back to the beginning.
+ * Returns to the beginning of the text.
  */
 GrammataStatus grammata_matcher_reset(GrammataMatcher *matcher, GrammataError **error);
 
 /**
- * Writes `count + 1` masks for a draft of `count` tokens: the first is that of this place, row `i`, which begins at
- * `words[i * row_words]`, that after the first `i` tokens. `*allowed` is how many tokens are allowed one after the other; rows behind
- * them are all 0, as are all rows if the call fails. A token outside of the vocabulary is one that is not allowed. The matcher
- * stays where it is.
+ * Writes `count + 1` masks for a draft of `count` tokens. The first is that of this place; row `i`, which begins at
+ * `words[i * row_words]`, is the mask after the first `i` tokens. `*allowed` is the length of the longest allowed
+ * prefix of the draft. Later rows are all 0, as are all rows if the call fails. A token outside the vocabulary is not
+ * allowed. The matcher does not move.
  */
 GrammataStatus grammata_matcher_fill_draft_masks(GrammataMatcher *matcher,
                                                  const uint32_t *tokens,
@@ -1010,8 +1033,9 @@ GrammataStatus grammata_matcher_fill_draft_masks(GrammataMatcher *matcher,
                                                  GrammataError **error);
 
 /**
- * The same with masks within a budget: `budget` tokens are still to come at this place, and one fewer after each token of the
- * draft. GRAMMATA_STATUS_REJECTED if no complete text is known within the budget.
+ * Like `grammata_matcher_fill_draft_masks`, with masks within a budget: `budget` tokens are still to come at this
+ * place, and one fewer after each token of the draft. GRAMMATA_STATUS_REJECTED if no complete text is known within the
+ * budget.
  */
 GrammataStatus grammata_matcher_fill_draft_masks_within(GrammataMatcher *matcher,
                                                         const uint32_t *tokens,
@@ -1024,14 +1048,14 @@ GrammataStatus grammata_matcher_fill_draft_masks_within(GrammataMatcher *matcher
                                                         GrammataError **error);
 
 /**
- * Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n * row_words]`. Node 0 is
- * the root, which stands for this place; `tokens[0]` is not read. `first_child[n]` is the first child of node `n`, `next_sibling[n]`
- * the next child of the same parent, and -1 stands for none. These are the arrays `retrieve_next_token`, `retrieve_next_sibling` and
- * `draft_tokens` of SGLang and XGrammar.
+ * Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n *
+ * row_words]`. Node 0 is the root and represents the current place; `tokens[0]` is not read. `first_child[n]` is the
+ * first child of node `n`, `next_sibling[n]` the next child of the same parent, and -1 means none. SGLang and XGrammar
+ * call these arrays and the tokens `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens`.
  *
- * `reached` may be NULL; else it has room for `count` answers: whether the tokens from the root to a node are allowed one after the
- * other. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the links make no tree. The
- * matcher stays where it is.
+ * `reached` may be NULL; otherwise it has room for `count` answers: whether the tokens from the root to a node are
+ * allowed in sequence. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the
+ * links do not form a tree. The matcher does not move.
  */
 GrammataStatus grammata_matcher_fill_tree_masks(GrammataMatcher *matcher,
                                                 const int64_t *first_child,
@@ -1045,18 +1069,19 @@ GrammataStatus grammata_matcher_fill_tree_masks(GrammataMatcher *matcher,
                                                 GrammataError **error);
 
 /**
- * Makes a `llama_sampler` of llama.cpp that follows a copy of the matcher: it forbids the tokens that may not come, by a logit of minus
- * infinity, and accepts those that do. Cast `llama_sampler_init` to GrammataLlamaInit, and `*out` to `struct llama_sampler *`. Put it
- * before samplers that drop tokens into the chain, which then owns it; alone, it is freed with `llama_sampler_free`.
+ * Makes a `llama_sampler` of llama.cpp that follows a copy of the matcher. It sets the logits of forbidden tokens to
+ * minus infinity, and accepts chosen tokens. Cast `llama_sampler_init` to GrammataLlamaInit, and `*out` to `struct
+ * llama_sampler *`. Put the sampler into the chain before samplers that drop tokens; the chain then owns it. Without a
+ * chain, free it with `llama_sampler_free`.
  *
- * Options: `budget` (tokens that may still come, the end-of-sequence token not counted: the text is then complete within them;
- * GRAMMATA_STATUS_REJECTED if it cannot be).
+ * Options: `budget` (maximum number of tokens to come, without the end-of-sequence token: the text will be complete
+ * within them; GRAMMATA_STATUS_REJECTED if that is impossible).
  *
- * `llama_sampler_reset` goes back to the beginning of a text. An error on the way leaves the end-of-sequence tokens alone allowed, so
- * that generation ends: see `grammata_llama_sampler_check`.
+ * `llama_sampler_reset` returns to the beginning of a text. After an error only the end-of-sequence tokens are
+ * allowed, so that generation ends: see `grammata_llama_sampler_check`.
  *
- * The interface is that of llama.cpp since 2024, in which later versions have further members, all NULL here; there is room for 32 in all.
- * Check `sizeof(struct llama_sampler_i) <= sizeof(GrammataLlamaInterface)` when you compile.
+ * The interface is that of llama.cpp since 2024. Members that later versions have added are NULL here; there is room
+ * for 32 in all. Check `sizeof(struct llama_sampler_i) <= sizeof(GrammataLlamaInterface)` when you compile.
  */
 GrammataStatus grammata_llama_sampler(GrammataMatcher *matcher,
                                       GrammataLlamaInit init,
@@ -1065,14 +1090,14 @@ GrammataStatus grammata_llama_sampler(GrammataMatcher *matcher,
                                       GrammataError **error);
 
 /**
- * Whether a sampler made by `grammata_llama_sampler` follows its text still; otherwise `*error` is what it met: a token that was
- * accepted and not allowed, or a limit.
+ * Checks that a sampler made by `grammata_llama_sampler` still follows its text. Otherwise `*error` is the error it
+ * met: a token that was accepted but not allowed, or a limit.
  */
 GrammataStatus grammata_llama_sampler_check(const GrammataLlamaSampler *sampler,
                                             GrammataError **error);
 
 /**
- * Explains how the grammar takes bytes after what was accepted so far. The matcher does not move.
+ * Explains how the grammar reads bytes after those accepted so far. The matcher does not move.
  */
 GrammataStatus grammata_matcher_explain(GrammataMatcher *matcher,
                                         const char *bytes,
@@ -1081,7 +1106,7 @@ GrammataStatus grammata_matcher_explain(GrammataMatcher *matcher,
                                         GrammataError **error);
 
 /**
- * Explains how the grammar takes a token. The matcher does not move.
+ * Explains how the grammar reads a token. The matcher does not move.
  */
 GrammataStatus grammata_matcher_explain_token(GrammataMatcher *matcher,
                                               uint32_t token,
@@ -1094,12 +1119,12 @@ GrammataStatus grammata_matcher_explain_token(GrammataMatcher *matcher,
 bool grammata_explanation_is_viable(const GrammataExplanation *explanation);
 
 /**
- * Whether the text might have ended at the position. False for NULL.
+ * Whether the text may end at the position. False for NULL.
  */
 bool grammata_explanation_may_end(const GrammataExplanation *explanation);
 
 /**
- * How many bytes from the beginning of the sequence are fine. 0 for NULL.
+ * The number of bytes from the beginning of the sequence that the grammar accepts. 0 for NULL.
  */
 size_t grammata_explanation_position(const GrammataExplanation *explanation);
 
@@ -1109,12 +1134,12 @@ size_t grammata_explanation_position(const GrammataExplanation *explanation);
 int32_t grammata_explanation_found(const GrammataExplanation *explanation);
 
 /**
- * What was expected at the position, in one line.
+ * What was expected at the position, on one line.
  */
 const char *grammata_explanation_expected(const GrammataExplanation *explanation);
 
 /**
- * The whole explanation, in one line.
+ * The whole explanation, on one line.
  */
 const char *grammata_explanation_text(const GrammataExplanation *explanation);
 
@@ -1124,24 +1149,25 @@ const char *grammata_explanation_text(const GrammataExplanation *explanation);
 void grammata_explanation_free(GrammataExplanation *explanation);
 
 /**
- * Makes a pool of `threads` threads; 0 is one for each core. It does not survive `fork()`: a child makes its own.
+ * Makes a pool of `threads` threads; 0 means one per core. A pool does not survive `fork()`: a child must make its
+ * own.
  */
 GrammataStatus grammata_pool_new(size_t threads,
                                  GrammataPool **out,
                                  GrammataError **error);
 
 /**
- * Frees a pool: waits for its threads to end.
+ * Frees a pool after waiting for its threads to end.
  */
 void grammata_pool_free(GrammataPool *pool);
 
 /**
- * Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. One that fails
- * does not stop the others; its row is all 0.
+ * Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
+ * that fails does not stop the others; its row is all 0.
  *
- * `pool` may be NULL: the work is then done by the calling thread. `statuses` may be NULL; else it has room for `count`
- * statuses, one for each matcher. The result is OK if all are; otherwise it is that of the first matcher that failed, as is
- * `error`.
+ * `pool` may be NULL: the calling thread then does the work. `statuses` may be NULL; otherwise it has room for `count`
+ * statuses, one per matcher. The result is OK if all statuses are OK; otherwise the result and `error` are those of
+ * the first matcher that failed.
  */
 GrammataStatus grammata_batch_fill_masks(const GrammataPool *pool,
                                          GrammataMatcher *const *matchers,
@@ -1153,8 +1179,8 @@ GrammataStatus grammata_batch_fill_masks(const GrammataPool *pool,
                                          GrammataError **error);
 
 /**
- * Accepts one token in each matcher: token `i` in matcher `i`. One that fails does not stop the others, and stays where it was.
- * `pool`, `statuses` and the result are as for `grammata_batch_fill_masks`.
+ * Accepts one token in each matcher: token `i` in matcher `i`. A matcher that fails does not stop the others, and does
+ * not move. `pool`, `statuses` and the result are as for `grammata_batch_fill_masks`.
  */
 GrammataStatus grammata_batch_accept_tokens(const GrammataPool *pool,
                                             GrammataMatcher *const *matchers,
@@ -1164,7 +1190,7 @@ GrammataStatus grammata_batch_accept_tokens(const GrammataPool *pool,
                                             GrammataError **error);
 
 /**
- * The status that came with the error; OK if it is NULL.
+ * The status that was returned with the error; OK for NULL.
  */
 GrammataStatus grammata_error_status(const GrammataError *error);
 
@@ -1179,12 +1205,12 @@ const char *grammata_error_text(const GrammataError *error);
 const char *grammata_error_code(const GrammataError *error);
 
 /**
- * How many messages the error has: 1, or up to 20 where the reader of a grammar could go on after one.
+ * The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover.
  */
 size_t grammata_error_count(const GrammataError *error);
 
 /**
- * Message `index` of the error, in the order of the source; NULL past the last.
+ * Message `index` of the error, in the order of the source; NULL for larger indices.
  */
 const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error, size_t index);
 
@@ -1209,27 +1235,27 @@ const char *grammata_diagnostic_message(const GrammataDiagnostic *diagnostic);
 const char *grammata_diagnostic_text(const GrammataDiagnostic *diagnostic);
 
 /**
- * The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL if it is the input as a whole.
+ * The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL for the input as a whole.
  */
 const char *grammata_diagnostic_place(const GrammataDiagnostic *diagnostic);
 
 /**
- * The file that the place is in; NULL if there is none.
+ * The file that contains the place; NULL if unknown.
  */
 const char *grammata_diagnostic_file(const GrammataDiagnostic *diagnostic);
 
 /**
- * What was found there; NULL if that says nothing.
+ * What was found there; NULL if there is nothing to show.
  */
 const char *grammata_diagnostic_found(const GrammataDiagnostic *diagnostic);
 
 /**
- * What another library or the operating system said; NULL if nothing.
+ * The message of another library or the operating system; NULL if there is none.
  */
 const char *grammata_diagnostic_cause(const GrammataDiagnostic *diagnostic);
 
 /**
- * What is allowed there; NULL if that says nothing.
+ * What is allowed there; NULL if not given.
  */
 const char *grammata_diagnostic_allowed(const GrammataDiagnostic *diagnostic);
 

@@ -10,10 +10,10 @@ use engine::mask_file::{ArchiveBuilder, MaskArchive};
 use std::ffi::c_char;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Mask files of many grammars for one vocabulary, each with a name. What they share lies in it once.
+/// Mask files of many grammars for one vocabulary, each with a name. Shared parts are stored once.
 pub struct GrammataArchive(MaskArchive);
 
-/// An archive in the making. It holds all of it in memory.
+/// Builds an archive, which it holds in memory.
 pub struct GrammataArchiveBuilder(Mutex<ArchiveBuilder>);
 
 impl GrammataArchive {
@@ -28,9 +28,9 @@ impl GrammataArchiveBuilder {
     }
 }
 
-/// Makes an archive of a vocabulary without mask files.
+/// Makes an archive builder for a vocabulary, without mask files.
 ///
-/// Options: `limits` (of which `mask_archive_bytes` is the most that the archive may have).
+/// Options: `limits` (`mask_archive_bytes` is the maximum size of the archive).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_builder_new(
     vocabulary: *const GrammataVocabulary,
@@ -49,8 +49,8 @@ pub unsafe extern "C" fn grammata_archive_builder_new(
     })
 }
 
-/// Puts a mask file in. No two have the same name, and all are of the archive's vocabulary. The same files in the same order make the
-/// same bytes.
+/// Adds a mask file. Names must be unique, and all files must be for the archive's vocabulary. The same files in the
+/// same order give the same bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_builder_add(
     builder: *const GrammataArchiveBuilder,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn grammata_archive_builder_add(
     })
 }
 
-/// Puts the archive into its place as a whole: another process finds all of it under the name, or nothing.
+/// Writes the archive atomically: other processes see a complete file or none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_builder_save(
     builder: *const GrammataArchiveBuilder,
@@ -86,17 +86,17 @@ pub unsafe extern "C" fn grammata_archive_builder_save(
     })
 }
 
-/// Frees an archive in the making.
+/// Frees an archive builder.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_builder_free(builder: *mut GrammataArchiveBuilder) {
     // SAFETY: the contract of the header
     unsafe { Call::new() }.free(builder);
 }
 
-/// Opens an archive and reads its header. What else is asked for is read, and its checksums computed, then.
+/// Opens an archive and reads its header. Other parts are read, and their checksums computed, on demand.
 ///
-/// Options: `limits` (of which `mask_archive_bytes` is the most that the file may have, `mask_file_bytes` the most that is taken out of it
-/// at once).
+/// Options: `limits` (`mask_archive_bytes` is the maximum size of the file, `mask_file_bytes` the maximum read from it
+/// in one call).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_open(
     path: *const c_char,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn grammata_archive_open(
     })
 }
 
-/// How many mask files an archive has. 0 for NULL.
+/// The number of mask files of an archive. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_count(archive: *const GrammataArchive) -> usize {
     // SAFETY: the contract of the header
@@ -122,7 +122,8 @@ pub unsafe extern "C" fn grammata_archive_count(archive: *const GrammataArchive)
     call.any(archive).map_or(0, |archive| archive.0.len())
 }
 
-/// The name of a mask file by its place, which is less than the count. Names are sorted. It is written without NUL.
+/// The name of the mask file at a place, which must be less than the count. Names are sorted. The name is written
+/// without NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_name(
     archive: *const GrammataArchive,
@@ -141,7 +142,8 @@ pub unsafe extern "C" fn grammata_archive_name(
     })
 }
 
-/// The mask file of a name, for `grammata_compiler_load`: `*out` is NULL if there is none, and the status is OK.
+/// Returns the mask file of a name, for `grammata_compiler_load`. If there is none, `*out` is NULL and the status is
+/// OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_get(
     archive: *const GrammataArchive,
@@ -162,7 +164,7 @@ pub unsafe extern "C" fn grammata_archive_get(
     })
 }
 
-/// Frees an archive. Mask files that were taken out of it stay.
+/// Frees an archive. Mask files that were taken from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_free(archive: *mut GrammataArchive) {
     // SAFETY: the contract of the header

@@ -1,4 +1,4 @@
-//! One step of many sequences over a pool of threads.
+//! One step of many sequences, on a pool of threads.
 
 use crate::error::GrammataError;
 use crate::failure::{self, Failure, GrammataStatus, Result};
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::thread::{Builder, JoinHandle};
 
-/// Sequences that one thread takes at a time: a known mask takes less than handing it to another thread.
+/// Sequences per task of a thread: filling a known mask is cheaper than handing it to another thread.
 const TOGETHER: usize = 4;
 
 /// Threads for batches.
@@ -20,7 +20,7 @@ pub struct GrammataPool {
 }
 
 impl Drop for GrammataPool {
-    /// Whoever unloads the library next must find none of its threads.
+    /// Joins the threads, so that the library can be unloaded afterwards.
     fn drop(&mut self) {
         drop(self.pool.take());
         for thread in self.threads.drain(..) {
@@ -29,7 +29,8 @@ impl Drop for GrammataPool {
     }
 }
 
-/// Makes a pool of `threads` threads; 0 is one for each core. It does not survive `fork()`: a child makes its own.
+/// Makes a pool of `threads` threads; 0 means one per core. A pool does not survive `fork()`: a child must make its
+/// own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_pool_new(
     threads: usize,
@@ -54,22 +55,22 @@ pub unsafe extern "C" fn grammata_pool_new(
     })
 }
 
-/// More is a number that was never meant as one of threads.
+/// Maximum number of threads; a larger number is surely a mistake.
 const MOST_THREADS: usize = 4096;
 
-/// Frees a pool: waits for its threads to end.
+/// Frees a pool after waiting for its threads to end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_pool_free(pool: *mut GrammataPool) {
     // SAFETY: the contract of the header
     unsafe { Call::new() }.free(pool);
 }
 
-/// Writes the mask of each matcher into a row of its own: that of matcher `i` begins at `words[i * row_words]`. One that fails
-/// does not stop the others; its row is all 0.
+/// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
+/// that fails does not stop the others; its row is all 0.
 ///
-/// `pool` may be NULL: the work is then done by the calling thread. `statuses` may be NULL; else it has room for `count`
-/// statuses, one for each matcher. The result is OK if all are; otherwise it is that of the first matcher that failed, as is
-/// `error`.
+/// `pool` may be NULL: the calling thread then does the work. `statuses` may be NULL; otherwise it has room for `count`
+/// statuses, one per matcher. The result is OK if all statuses are OK; otherwise the result and `error` are those of
+/// the first matcher that failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_batch_fill_masks(
     pool: *const GrammataPool,
@@ -96,8 +97,8 @@ pub unsafe extern "C" fn grammata_batch_fill_masks(
     })
 }
 
-/// Accepts one token in each matcher: token `i` in matcher `i`. One that fails does not stop the others, and stays where it was.
-/// `pool`, `statuses` and the result are as for `grammata_batch_fill_masks`.
+/// Accepts one token in each matcher: token `i` in matcher `i`. A matcher that fails does not stop the others, and does
+/// not move. `pool`, `statuses` and the result are as for `grammata_batch_fill_masks`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_batch_accept_tokens(
     pool: *const GrammataPool,
@@ -122,9 +123,9 @@ pub unsafe extern "C" fn grammata_batch_accept_tokens(
 /// The matchers of a call.
 struct Batch<'a> {
     pool: Option<&'a ThreadPool>,
-    /// Those that can be used; a matcher that is there twice can be used at its first place.
+    /// The matchers that can be used. A matcher that occurs twice can be used only at its first place.
     matchers: Vec<Result<Using<'a, Matcher>>>,
-    /// As numbers: C need not have initialized them.
+    /// As integers, since C need not have initialized them.
     statuses: &'a mut [i32],
 }
 
@@ -144,7 +145,7 @@ impl<'a> Batch<'a> {
         Ok(Batch { pool, matchers, statuses })
     }
 
-    /// Does `work` with each matcher and its input, notes the statuses, and gives the first failure.
+    /// Runs `work` on each matcher and its input, stores the statuses, and returns the first failure.
     fn run<T: Send>(
         mut self,
         inputs: Vec<T>,

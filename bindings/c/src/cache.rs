@@ -1,4 +1,4 @@
-//! Compiled grammars by their source, within a bound of bytes.
+//! A cache of compiled grammars by their source.
 
 use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
@@ -9,8 +9,8 @@ use engine::Limits;
 use engine::serve::GrammarCache;
 use std::ffi::c_char;
 
-/// Compiled grammars by their source and options, within a bound of bytes. A grammar that several threads ask for at once is compiled
-/// once.
+/// Compiled grammars by their source and options, with a bound on their bytes. A grammar that several threads request
+/// at the same time is compiled once.
 pub struct GrammataCache {
     cache: GrammarCache,
     limits: Limits,
@@ -18,10 +18,11 @@ pub struct GrammataCache {
 
 /// Makes a cache.
 ///
-/// Options: `max_bytes` (of grammars, tables and masks in memory; 268,435,456 unless it is given), and `folder`, made where it is
-/// missing: what is not in memory begins with its mask file there, else a thread explores it and writes one for the next process.
-/// `max_file_bytes` (1,073,741,824 unless it is given): past them the files that were written longest ago are removed. `states` and
-/// `work` bound exploring, as of `grammata_mask_file_new`. Several processes may share a folder, whose files are trusted.
+/// Options: `max_bytes` (maximum bytes of grammars, tables and masks in memory; default 268,435,456); `folder` (created
+/// if it is missing: a grammar that is not in memory is loaded from its mask file there; if there is none, a background
+/// thread explores it and writes the file for the next process); `max_file_bytes` (default 1,073,741,824; beyond it the
+/// oldest files are removed); `states` and `work` (bound exploring, as for `grammata_mask_file_new`). Several processes
+/// may share a folder, whose files are trusted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_new(
     compiler: *const GrammataCompiler,
@@ -44,10 +45,11 @@ pub unsafe extern "C" fn grammata_cache_new(
     })
 }
 
-/// The grammar of a source: the one that is kept, else compiled now. It is freed like any other, and stays as long as it is needed
-/// when the cache lets it go.
+/// Returns the cached grammar of a source, or compiles it. The caller frees it like any other grammar; it stays valid
+/// if the cache evicts it.
 ///
-/// `notation` is `"json-schema"`, `"regex"`, `"gbnf"` or `"spec"`; the options are those of the function that compiles it.
+/// `notation` is `"json-schema"`, `"regex"`, `"gbnf"`, `"lark"`, `"structural-tag"` or `"spec"`; the options are those
+/// of the function that compiles it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_get(
     cache: *const GrammataCache,
@@ -76,7 +78,8 @@ pub unsafe extern "C" fn grammata_cache_get(
     })
 }
 
-/// Waits until the mask files that were to be written are. A child of `fork()` has no thread that writes any, and waits for none.
+/// Waits until pending mask files are written. A child of `fork()` has no thread that writes files, so there this
+/// returns immediately.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_flush(
     cache: *const GrammataCache,
@@ -90,7 +93,7 @@ pub unsafe extern "C" fn grammata_cache_flush(
     })
 }
 
-/// How many grammars are kept. 0 for NULL.
+/// The number of cached grammars. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_length(cache: *const GrammataCache) -> usize {
     // SAFETY: the contract of the header
@@ -98,7 +101,7 @@ pub unsafe extern "C" fn grammata_cache_length(cache: *const GrammataCache) -> u
     call.any(cache).map_or(0, |cache| cache.cache.len())
 }
 
-/// Bytes of the grammars that are kept. 0 for NULL.
+/// Bytes of the cached grammars. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_memory_usage(cache: *const GrammataCache) -> usize {
     // SAFETY: the contract of the header
@@ -106,7 +109,7 @@ pub unsafe extern "C" fn grammata_cache_memory_usage(cache: *const GrammataCache
     call.any(cache).map_or(0, |cache| cache.cache.memory_usage())
 }
 
-/// Lets all grammars go.
+/// Evicts all grammars.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_clear(
     cache: *const GrammataCache,
@@ -120,7 +123,7 @@ pub unsafe extern "C" fn grammata_cache_clear(
     })
 }
 
-/// Frees a cache. Its grammars that were given out stay.
+/// Frees a cache. Grammars taken from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_free(cache: *mut GrammataCache) {
     // SAFETY: the contract of the header

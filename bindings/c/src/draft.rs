@@ -7,10 +7,10 @@ use crate::raw::Call;
 use engine::matcher::DraftTree;
 use engine::{Matcher, TokenId};
 
-/// Writes `count + 1` masks for a draft of `count` tokens: the first is that of this place, row `i`, which begins at
-/// `words[i * row_words]`, that after the first `i` tokens. `*allowed` is how many tokens are allowed one after the other; rows behind
-/// them are all 0, as are all rows if the call fails. A token outside of the vocabulary is one that is not allowed. The matcher
-/// stays where it is.
+/// Writes `count + 1` masks for a draft of `count` tokens. The first is that of this place; row `i`, which begins at
+/// `words[i * row_words]`, is the mask after the first `i` tokens. `*allowed` is the length of the longest allowed
+/// prefix of the draft. Later rows are all 0, as are all rows if the call fails. A token outside the vocabulary is not
+/// allowed. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_draft_masks(
     matcher: *mut GrammataMatcher,
@@ -36,8 +36,9 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks(
     })
 }
 
-/// The same with masks within a budget: `budget` tokens are still to come at this place, and one fewer after each token of the
-/// draft. GRAMMATA_STATUS_REJECTED if no complete text is known within the budget.
+/// Like `grammata_matcher_fill_draft_masks`, with masks within a budget: `budget` tokens are still to come at this
+/// place, and one fewer after each token of the draft. GRAMMATA_STATUS_REJECTED if no complete text is known within the
+/// budget.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_draft_masks_within(
     matcher: *mut GrammataMatcher,
@@ -64,14 +65,14 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks_within(
     })
 }
 
-/// Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n * row_words]`. Node 0 is
-/// the root, which stands for this place; `tokens[0]` is not read. `first_child[n]` is the first child of node `n`, `next_sibling[n]`
-/// the next child of the same parent, and -1 stands for none. These are the arrays `retrieve_next_token`, `retrieve_next_sibling` and
-/// `draft_tokens` of SGLang and XGrammar.
+/// Writes a mask for each of the `count` nodes of a tree of draft tokens: that of node `n` begins at `words[n *
+/// row_words]`. Node 0 is the root and represents the current place; `tokens[0]` is not read. `first_child[n]` is the
+/// first child of node `n`, `next_sibling[n]` the next child of the same parent, and -1 means none. SGLang and XGrammar
+/// call these arrays and the tokens `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens`.
 ///
-/// `reached` may be NULL; else it has room for `count` answers: whether the tokens from the root to a node are allowed one after the
-/// other. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the links make no tree. The
-/// matcher stays where it is.
+/// `reached` may be NULL; otherwise it has room for `count` answers: whether the tokens from the root to a node are
+/// allowed in sequence. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the
+/// links do not form a tree. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
     matcher: *mut GrammataMatcher,
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
             let next_sibling = call.list(next_sibling, count, "next_sibling")?;
             Ok(DraftTree::new(first_child, next_sibling, call.list(tokens, count, "tokens")?)?)
         };
-        // as bytes: C need not have initialized them
+        // as bytes, since C need not have initialized them
         let answers: &mut [u8] = match reached.is_null() {
             true => &mut [],
             false => call.list_mut(reached.cast(), count, "reached")?,
@@ -107,7 +108,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
     })
 }
 
-/// Reads the tokens and the words of a draft, which are given as pointers with lengths, and sets how many tokens `fill` allows.
+/// Converts the tokens and words of a draft from pointers and lengths, and sets `*allowed` to the result of `fill`.
 fn fill_draft(
     call: &Call,
     matcher: *mut GrammataMatcher,

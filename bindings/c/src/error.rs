@@ -1,19 +1,19 @@
-//! Errors and their parts, for who reads them in C.
+//! Errors and their parts, as C reads them.
 
 use crate::failure::{Failure, GrammataStatus};
 use crate::raw::Call;
 use engine::diagnostic::{Diagnostic, Place};
 use std::ffi::{CString, c_char};
 
-/// Why a call failed: one message about the input or several. From `error` of any function; freed with
-/// `grammata_error_free`.
+/// The reason why a call failed: one or more messages about the input. It comes from `error` of any function, and is
+/// freed with `grammata_error_free`.
 pub struct GrammataError {
     status: GrammataStatus,
     text: CString,
     diagnostics: Vec<GrammataDiagnostic>,
 }
 
-/// One message: of an error, or a warning of a grammar. It belongs to these and is not freed.
+/// One message of an error, or a warning of a grammar. It belongs to its error or grammar and must not be freed.
 pub struct GrammataDiagnostic {
     code: CString,
     message: CString,
@@ -56,17 +56,17 @@ impl GrammataDiagnostic {
     }
 }
 
-/// Text as C has it. A NUL in it would end it: it is shown as U+2400.
+/// Converts text to a C string. A NUL, which would end it, is shown as U+2400.
 pub(crate) fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{2400}")).unwrap_or_default()
 }
 
-/// A pointer that lives as long as what it points into.
+/// A pointer that is valid as long as the string; NULL for `None`.
 fn pointer(text: Option<&CString>) -> *const c_char {
     text.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// The status that came with the error; OK if it is NULL.
+/// The status that was returned with the error; OK for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_status(error: *const GrammataError) -> GrammataStatus {
     // SAFETY: the contract of the header
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn grammata_error_code(error: *const GrammataError) -> *co
     pointer(first.map(|diagnostic| &diagnostic.code))
 }
 
-/// How many messages the error has: 1, or up to 20 where the reader of a grammar could go on after one.
+/// The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> usize {
     // SAFETY: the contract of the header
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> us
     call.any(error).map_or(0, |error| error.diagnostics.len())
 }
 
-/// Message `index` of the error, in the order of the source; NULL past the last.
+/// Message `index` of the error, in the order of the source; NULL for larger indices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_diagnostic(
     error: *const GrammataError,
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn grammata_diagnostic_text(diagnostic: *const GrammataDia
     pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.text))
 }
 
-/// The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL if it is the input as a whole.
+/// The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL for the input as a whole.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_place(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn grammata_diagnostic_place(diagnostic: *const GrammataDi
     pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.place.as_ref()))
 }
 
-/// The file that the place is in; NULL if there is none.
+/// The file that contains the place; NULL if unknown.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_file(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn grammata_diagnostic_file(diagnostic: *const GrammataDia
     pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.file.as_ref()))
 }
 
-/// What was found there; NULL if that says nothing.
+/// What was found there; NULL if there is nothing to show.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_found(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn grammata_diagnostic_found(diagnostic: *const GrammataDi
     pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.found.as_ref()))
 }
 
-/// What another library or the operating system said; NULL if nothing.
+/// The message of another library or the operating system; NULL if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_cause(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn grammata_diagnostic_cause(diagnostic: *const GrammataDi
     pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.cause.as_ref()))
 }
 
-/// What is allowed there; NULL if that says nothing.
+/// What is allowed there; NULL if not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_allowed(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header

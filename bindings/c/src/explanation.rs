@@ -8,7 +8,7 @@ use crate::vocabulary::in_range;
 use engine::matcher::Explanation;
 use std::ffi::{CString, c_char};
 
-/// How the grammar takes a text.
+/// How the grammar reads a text.
 pub struct GrammataExplanation {
     explanation: Explanation,
     text: CString,
@@ -25,7 +25,7 @@ impl GrammataExplanation {
     }
 }
 
-/// Explains how the grammar takes bytes after what was accepted so far. The matcher does not move.
+/// Explains how the grammar reads bytes after those accepted so far. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_explain(
     matcher: *mut GrammataMatcher,
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn grammata_matcher_explain(
     })
 }
 
-/// Explains how the grammar takes a token. The matcher does not move.
+/// Explains how the grammar reads a token. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_explain_token(
     matcher: *mut GrammataMatcher,
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn grammata_explanation_is_viable(explanation: *const Gram
     call.any(explanation).is_some_and(|handle| handle.explanation.is_viable())
 }
 
-/// Whether the text might have ended at the position. False for NULL.
+/// Whether the text may end at the position. False for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_may_end(explanation: *const GrammataExplanation) -> bool {
     // SAFETY: the contract of the header
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn grammata_explanation_may_end(explanation: *const Gramma
     call.any(explanation).is_some_and(|handle| handle.explanation.may_end())
 }
 
-/// How many bytes from the beginning of the sequence are fine. 0 for NULL.
+/// The number of bytes from the beginning of the sequence that the grammar accepts. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_position(explanation: *const GrammataExplanation) -> usize {
     // SAFETY: the contract of the header
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn grammata_explanation_found(explanation: *const Grammata
     call.any(explanation).and_then(|handle| handle.explanation.found()).map_or(-1, i32::from)
 }
 
-/// What was expected at the position, in one line.
+/// What was expected at the position, on one line.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_expected(
     explanation: *const GrammataExplanation,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn grammata_explanation_expected(
     call.any(explanation).map_or(std::ptr::null(), |handle| handle.expected.as_ptr())
 }
 
-/// The whole explanation, in one line.
+/// The whole explanation, on one line.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_text(explanation: *const GrammataExplanation) -> *const c_char {
     // SAFETY: the contract of the header

@@ -1,40 +1,40 @@
-//! Statuses, and the errors of the border itself.
+//! Statuses, and the errors of the C interface itself.
 
 use engine::diagnostic::{Diagnostic, Notation, Place, Source};
 use engine::{Error, ErrorKind};
 use std::any::Any;
 
-/// How a call ended. Numbers never change; new ones may come.
+/// The result of a call. Numbers never change; new ones may be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum GrammataStatus {
-    /// As asked.
+    /// Success.
     Ok = 0,
-    /// A grammar, schema, pattern or spec cannot be read or means nothing: its author can correct it.
+    /// A grammar, schema, pattern or spec is invalid or describes nothing; its author can correct it.
     Grammar = 1,
     /// A tokenizer or vocabulary cannot be read or is not exact.
     Vocabulary = 2,
     /// A limit was exceeded.
     Limit = 3,
-    /// A token or text is not allowed where it was offered.
+    /// A token or text is not allowed at its place.
     Rejected = 4,
-    /// The caller used the library in a way that cannot work: NULL, text that is not UTF-8, a token out of range.
+    /// The caller used the library wrongly: NULL, text that is not UTF-8, a token out of range.
     Usage = 5,
     /// A language model cannot be run. No function of this header runs one.
     Model = 6,
-    /// A file cannot be read.
+    /// A file cannot be read or written.
     Io = 7,
     /// The matcher is in use by another call.
     Busy = 8,
-    /// A buffer is shorter than what should go into it. `*length` says what it takes.
+    /// A buffer is too short for the result. `*length` is the length needed.
     TooShort = 9,
-    /// A defect of this library. The matcher that was used cannot be used any more but freed; all else can.
+    /// A defect of this library. The matcher used in the call can only be freed; everything else stays usable.
     Panic = 10,
-    /// Something that has no number in this version of the header; the error says what.
+    /// An error without a number in this version of the header; the error's text describes it.
     Other = 11,
 }
 
-/// Why a call failed.
+/// The reason why a call failed.
 pub(crate) struct Failure {
     pub(crate) status: GrammataStatus,
     pub(crate) error: Error,

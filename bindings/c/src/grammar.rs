@@ -11,14 +11,15 @@ use engine::{CompiledGrammar, Compiler, Diagnostic, Limits};
 use std::ffi::c_char;
 use std::sync::Arc;
 
-/// Compiles grammars for one vocabulary. Its grammars share what is found out about the strings, numbers and patterns that they
-/// have in common.
+/// Compiles grammars for one vocabulary. Its grammars share masks of the strings, numbers and patterns that they have
+/// in common.
 pub struct GrammataCompiler {
     pub(crate) compiler: Compiler,
     pub(crate) limits: Limits,
 }
 
-/// A grammar compiled for a vocabulary. Tables and masks are made when a matcher first needs them, and then kept for all.
+/// A grammar compiled for a vocabulary. Tables and masks are computed when a matcher first needs them, and shared by
+/// all its matchers.
 pub struct GrammataGrammar {
     pub(crate) compiled: CompiledGrammar,
     warnings: Vec<GrammataDiagnostic>,
@@ -26,8 +27,8 @@ pub struct GrammataGrammar {
 
 /// Makes a compiler.
 ///
-/// Options: `limits` (object from names to numbers, as of `grammata_default_limits`), which hold for the sources of its
-/// grammars, for compiling, and for masks.
+/// Options: `limits` (object from names to numbers, as returned by `grammata_default_limits`; they apply to the sources
+/// of its grammars, to compiling, and to masks).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_new(
     vocabulary: *const GrammataVocabulary,
@@ -46,8 +47,8 @@ pub unsafe extern "C" fn grammata_compiler_new(
     })
 }
 
-/// Computes now what masks need of the vocabulary alone, which the first grammar does else: some 60 milliseconds for 128,000
-/// tokens.
+/// Computes the token index of the vocabulary now; otherwise the first grammar does (some 60 milliseconds for 128,000
+/// tokens).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_prepare(
     compiler: *const GrammataCompiler,
@@ -58,14 +59,14 @@ pub unsafe extern "C" fn grammata_compiler_prepare(
     call.run(error, || Ok(call.handle(compiler, "compiler")?.compiler.prepare()?))
 }
 
-/// Frees a compiler. Its grammars stay.
+/// Frees a compiler. Its grammars stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_free(compiler: *mut GrammataCompiler) {
     // SAFETY: the contract of the header
     unsafe { Call::new() }.free(compiler);
 }
 
-/// Compiles the text of a grammar in a notation: its pointer and length, and what the function calls it.
+/// Compiles a source in a notation. `name` is the C name of the argument with the text.
 fn compile(
     call: &Call,
     notation: &str,
@@ -83,10 +84,11 @@ fn compile(
 
 /// Compiles a JSON Schema.
 ///
-/// Options: `generation` (true: defaults for the output of a language model, which keep it from running away in blanks and
-/// digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`, `{"at_most": 3}`, `{"pattern": " ?"}`), `property_order`
-/// (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `undeclared` (`"allowed"`, `"refused"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number),
-/// `documents` (object from URIs to documents that references may name).
+/// Options: `generation` (true: defaults for the output of a language model, which prevent runaway white space and
+/// digits), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`, `{"at_most": 3}`, `{"pattern": " ?"}`),
+/// `property_order` (`"declared"`, `"any"`), `formats` (`"assert"`, `"annotate"`), `undeclared` (`"allowed"`,
+/// `"refused"`), `numbers` (`"any"`, `"plain"`), `max_digits` (a number), `documents` (object from URIs to the
+/// documents of references).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compile_json_schema(
     compiler: *const GrammataCompiler,
@@ -101,7 +103,7 @@ pub unsafe extern "C" fn grammata_compile_json_schema(
     call.run(error, || compile(&call, "json-schema", compiler, (schema, length, "schema"), options, out))
 }
 
-/// Compiles a regular expression that describes whole texts.
+/// Compiles a regular expression that matches whole texts.
 ///
 /// Options: `dialect` (`"rust"`, `"ecma262"`), `unicode` (default true), `case_insensitive`, `dot_matches_newline`,
 /// `ascii_classes`, `search` (default false).
@@ -136,10 +138,10 @@ pub unsafe extern "C" fn grammata_compile_gbnf(
     call.run(error, || compile(&call, "gbnf", compiler, (grammar, length, "grammar"), options, out))
 }
 
-/// Compiles a structural tag, the JSON in which servers ask for tool calls, given as text.
+/// Compiles a structural tag, the JSON in which servers describe tool calls, given as text.
 ///
-/// Options: those of `grammata_compile_json_schema`, for the schemas in it; `grammars`, an object that has for each name in a format
-/// `{"type": "grammar", "name": …}` an object with `notation` ("json-schema", "gbnf", …) and `text`.
+/// Options: those of `grammata_compile_json_schema`, for its schemas; `grammars`, an object that maps each name used in
+/// a format `{"type": "grammar", "name": …}` to an object with `notation` ("json-schema", "gbnf", …) and `text`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compile_structural_tag(
     compiler: *const GrammataCompiler,
@@ -173,8 +175,8 @@ pub unsafe extern "C" fn grammata_compile_lark(
 
 /// Compiles an automaton spec.
 ///
-/// Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (in which the files
-/// with schemas of arguments are).
+/// Options: `format` (`"toml"`, `"json"`), `parameters` (object from names to values as text), `folder` (of the files
+/// with schemas of arguments).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compile_spec(
     compiler: *const GrammataCompiler,
@@ -189,7 +191,7 @@ pub unsafe extern "C" fn grammata_compile_spec(
     call.run(error, || compile(&call, "spec", compiler, (spec, length, "spec"), options, out))
 }
 
-/// How many warnings there are: unknown keywords and the like, and bytes that the vocabulary cannot spell.
+/// The number of warnings: about unknown keywords and the like, and about bytes that the vocabulary cannot spell.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_warning_count(grammar: *const GrammataGrammar) -> usize {
     // SAFETY: the contract of the header
@@ -197,7 +199,7 @@ pub unsafe extern "C" fn grammata_grammar_warning_count(grammar: *const Grammata
     call.any(grammar).map_or(0, |grammar| grammar.warnings.len())
 }
 
-/// Warning `index`, which belongs to the grammar; NULL past the last.
+/// Warning `index`, which belongs to the grammar; NULL for larger indices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_warning(
     grammar: *const GrammataGrammar,
@@ -209,7 +211,7 @@ pub unsafe extern "C" fn grammata_grammar_warning(
     warning.map_or(std::ptr::null(), |warning| warning)
 }
 
-/// Bytes of the grammar, its automaton, and the tables and masks made so far.
+/// Bytes of the grammar, its automaton, and the tables and masks computed so far.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_memory_usage(grammar: *const GrammataGrammar) -> usize {
     // SAFETY: the contract of the header
@@ -217,9 +219,9 @@ pub unsafe extern "C" fn grammata_grammar_memory_usage(grammar: *const GrammataG
     call.any(grammar).map_or(0, |grammar| grammar.compiled.memory_usage())
 }
 
-/// Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far, `strategies` (how the
-/// tokens of these masks were computed), `resets` of full tables, `automaton_bytes`, `cache_bytes`, and the `distances` that budgets
-/// have asked for. It is written without NUL, and is shorter than 1,024 bytes.
+/// Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far,
+/// `strategies` (how the tokens of these masks were computed), `resets` of full tables, `automaton_bytes`,
+/// `cache_bytes`, and `distances` computed for budgets. It is written without NUL, and is shorter than 1,024 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_statistics(
     grammar: *const GrammataGrammar,
@@ -237,7 +239,7 @@ pub unsafe extern "C" fn grammata_grammar_statistics(
     })
 }
 
-/// Frees a grammar. Its matchers stay.
+/// Frees a grammar. Its matchers stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_free(grammar: *mut GrammataGrammar) {
     // SAFETY: the contract of the header

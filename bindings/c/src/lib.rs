@@ -1,17 +1,17 @@
 //! Grammata for C and C++.
 //!
-//! The header `include/grammata.h` is made of these files by cbindgen, in this order; its comment has the contract of all
-//! functions.
+//! cbindgen generates the header `include/grammata.h` from these files, in this order; a comment in it has the contract
+//! of all functions.
 //!
 //! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `llama`, `explanation`, `batch` and
 //!   `error` have the functions.
-//! - `llama_sampler` has what llama.cpp calls of a sampler.
-//! - `failure` has the statuses and the errors of the border itself.
-//! - `raw` checks what comes from C and gives back what goes there. It alone reads and writes through pointers; in the other
-//!   files `unsafe` stands only where a function takes up the contract of the header (`tests.rs` holds them to it).
-//! - `options` reads options, which are JSON text: a struct could not grow without breaking who was compiled before.
+//! - `llama_sampler` has the functions that llama.cpp calls.
+//! - `failure` has the statuses and the errors of the C interface itself.
+//! - `raw` checks values from C and returns values to C. It alone reads and writes through pointers; the other files
+//!   use `unsafe` only where a function relies on the contract of the header (`tests.rs` enforces this).
+//! - `options` reads options as JSON text: a struct could not grow without breaking compiled callers.
 
-// the contract of each function is that of the header, which has no sections for Rust
+// the contract of each function is in the header, which has no `# Safety` sections
 #![allow(clippy::missing_safety_doc)]
 
 pub mod failure;

@@ -1,4 +1,4 @@
-//! Samplers of llama.cpp: a link of its chain that forbids the tokens a grammar does not allow.
+//! Samplers for llama.cpp that forbid the tokens a grammar does not allow.
 
 use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
@@ -8,21 +8,22 @@ use crate::options::{self, LlamaOptions};
 use crate::raw::Call;
 use std::ffi::c_char;
 
-/// `struct llama_sampler`. llama.cpp makes and frees it.
+/// `struct llama_sampler` of llama.cpp, which makes and frees it.
 pub struct GrammataLlamaSampler(());
 
-/// Makes a `llama_sampler` of llama.cpp that follows a copy of the matcher: it forbids the tokens that may not come, by a logit of minus
-/// infinity, and accepts those that do. Cast `llama_sampler_init` to GrammataLlamaInit, and `*out` to `struct llama_sampler *`. Put it
-/// before samplers that drop tokens into the chain, which then owns it; alone, it is freed with `llama_sampler_free`.
+/// Makes a `llama_sampler` of llama.cpp that follows a copy of the matcher. It sets the logits of forbidden tokens to
+/// minus infinity, and accepts chosen tokens. Cast `llama_sampler_init` to GrammataLlamaInit, and `*out` to `struct
+/// llama_sampler *`. Put the sampler into the chain before samplers that drop tokens; the chain then owns it. Without a
+/// chain, free it with `llama_sampler_free`.
 ///
-/// Options: `budget` (tokens that may still come, the end-of-sequence token not counted: the text is then complete within them;
-/// GRAMMATA_STATUS_REJECTED if it cannot be).
+/// Options: `budget` (maximum number of tokens to come, without the end-of-sequence token: the text will be complete
+/// within them; GRAMMATA_STATUS_REJECTED if that is impossible).
 ///
-/// `llama_sampler_reset` goes back to the beginning of a text. An error on the way leaves the end-of-sequence tokens alone allowed, so
-/// that generation ends: see `grammata_llama_sampler_check`.
+/// `llama_sampler_reset` returns to the beginning of a text. After an error only the end-of-sequence tokens are
+/// allowed, so that generation ends: see `grammata_llama_sampler_check`.
 ///
-/// The interface is that of llama.cpp since 2024, in which later versions have further members, all NULL here; there is room for 32 in all.
-/// Check `sizeof(struct llama_sampler_i) <= sizeof(GrammataLlamaInterface)` when you compile.
+/// The interface is that of llama.cpp since 2024. Members that later versions have added are NULL here; there is room
+/// for 32 in all. Check `sizeof(struct llama_sampler_i) <= sizeof(GrammataLlamaInterface)` when you compile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_llama_sampler(
     matcher: *mut GrammataMatcher,
@@ -41,8 +42,8 @@ pub unsafe extern "C" fn grammata_llama_sampler(
     })
 }
 
-/// Whether a sampler made by `grammata_llama_sampler` follows its text still; otherwise `*error` is what it met: a token that was
-/// accepted and not allowed, or a limit.
+/// Checks that a sampler made by `grammata_llama_sampler` still follows its text. Otherwise `*error` is the error it
+/// met: a token that was accepted but not allowed, or a limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_llama_sampler_check(
     sampler: *const GrammataLlamaSampler,

@@ -1,4 +1,4 @@
-//! What llama.cpp calls of a sampler, and the text that it follows.
+//! The functions that llama.cpp calls on a sampler, and the text that it follows.
 
 use crate::failure::{self, Failure, Result};
 use crate::llama::GrammataLlamaSampler;
@@ -6,7 +6,7 @@ use crate::raw::{Call, Exclusive};
 use engine::{Matcher, TokenId};
 use std::ffi::{c_char, c_void};
 
-/// `llama_sampler_init` of llama.cpp, by the types of this header.
+/// `llama_sampler_init` of llama.cpp, with the types of this header.
 pub type GrammataLlamaInit = Option<
     unsafe extern "C" fn(iface: *const GrammataLlamaInterface, ctx: *mut c_void) -> *mut GrammataLlamaSampler,
 >;
@@ -34,35 +34,35 @@ pub struct GrammataLlamaToken {
 #[derive(Debug)]
 #[repr(C)]
 pub struct GrammataLlamaTokens {
-    /// The first of them.
+    /// The first candidate.
     pub data: *mut GrammataLlamaToken,
-    /// How many there are.
+    /// The number of candidates.
     pub size: usize,
-    /// The place of the one that was chosen.
+    /// The index of the chosen candidate.
     pub selected: i64,
-    /// Whether they are in the order of their logits.
+    /// Whether the candidates are sorted by logit.
     pub sorted: bool,
 }
 
-/// `struct llama_sampler_i`: the six members that are used, and room for those that are not, which are NULL.
+/// `struct llama_sampler_i`: the six members that are used, and room for further ones, which are NULL.
 #[repr(C)]
 pub struct GrammataLlamaInterface {
-    /// What the sampler is called.
+    /// Returns the sampler's name.
     pub name: Option<unsafe extern "C" fn(sampler: *const GrammataLlamaSampler) -> *const c_char>,
-    /// Takes a token that was chosen.
+    /// Accepts a chosen token.
     pub accept: Option<unsafe extern "C" fn(sampler: *mut GrammataLlamaSampler, token: i32)>,
     /// Changes the logits of candidates.
     pub apply: Option<
         unsafe extern "C" fn(sampler: *mut GrammataLlamaSampler, candidates: *mut GrammataLlamaTokens),
     >,
-    /// Goes back to the beginning.
+    /// Returns to the beginning of the text.
     pub reset: Option<unsafe extern "C" fn(sampler: *mut GrammataLlamaSampler)>,
-    /// Makes another one at the same place.
+    /// Makes an independent copy at the same place.
     pub clone:
         Option<unsafe extern "C" fn(sampler: *const GrammataLlamaSampler) -> *mut GrammataLlamaSampler>,
-    /// Frees what is behind it.
+    /// Frees the sampler's context.
     pub free: Option<unsafe extern "C" fn(sampler: *mut GrammataLlamaSampler)>,
-    /// Members that llama.cpp has added since or will add at the end.
+    /// Members that llama.cpp has added or will add at the end.
     pub rest: [Option<unsafe extern "C" fn()>; 26],
 }
 
@@ -76,16 +76,16 @@ static INTERFACE: GrammataLlamaInterface = GrammataLlamaInterface {
     rest: [None; 26],
 };
 
-/// Up to so many candidates are looked up one by one; a mask takes longer than these. llama.cpp draws a token first and then asks of it
-/// alone.
+/// Up to this many candidates are checked one by one, which is cheaper than a mask. llama.cpp first draws a token and
+/// then has only that one checked.
 const FEW: usize = 8;
 
-/// A text that is followed.
+/// The text that a sampler follows.
 struct Following {
     init: GrammataLlamaInit,
     matcher: Matcher,
     budget: Option<usize>,
-    /// Tokens since the beginning.
+    /// Number of tokens since the beginning.
     taken: usize,
     has_ended: bool,
     mask: Vec<u32>,
@@ -115,7 +115,7 @@ impl Following {
         self.budget.map(|budget| budget.saturating_sub(self.taken))
     }
 
-    /// Whether a token may come, where no error came before.
+    /// Whether a token may come, provided that no error occurred before.
     fn allows(&mut self, token: TokenId) -> Result<bool> {
         Ok(match self.left() {
             _ if token.index() >= self.matcher.compiled().vocabulary().width() => false,
@@ -136,7 +136,7 @@ impl Following {
         Ok(())
     }
 
-    /// Which of the candidates may come.
+    /// For each candidate, whether it may come.
     fn choose(&mut self, candidates: &[GrammataLlamaToken]) -> Result<Vec<bool>> {
         let token = |candidate: &GrammataLlamaToken| TokenId::new(candidate.id.cast_unsigned());
         if candidates.len() <= FEW {
@@ -150,7 +150,8 @@ impl Following {
         Ok(candidates.iter().map(|candidate| may_come(token(candidate))).collect())
     }
 
-    /// Forbids candidates. Whether there were any to forbid. After an error the end alone is allowed.
+    /// Forbids candidates and returns whether any was forbidden. After an error only end-of-sequence tokens are
+    /// allowed.
     fn apply(&mut self, candidates: &mut [GrammataLlamaToken]) -> bool {
         let chosen = match self.failure {
             None => self.choose(candidates),
@@ -197,7 +198,7 @@ impl Following {
     }
 }
 
-/// Makes a sampler by llama.cpp's function.
+/// Makes a sampler with llama.cpp's `init`.
 pub(crate) fn make(
     call: &Call,
     init: GrammataLlamaInit,
@@ -223,13 +224,13 @@ pub(crate) fn make(
     call.set(out, sampler, "out")
 }
 
-/// The sampler of llama.cpp that owns a text.
+/// Passes ownership of a text to a new sampler of llama.cpp.
 fn hand_over(call: &Call, following: Following) -> Result<*mut GrammataLlamaSampler> {
     let init = following.init.ok_or_else(|| failure::null("init"))?;
     let mut context: *mut Context = std::ptr::null_mut();
     call.give(&mut context, Exclusive::new(following))?;
-    // SAFETY: by the contract of the header it is `llama_sampler_init`, which keeps both pointers: the first is static, the second
-    // is freed by `free`
+    // SAFETY: by the contract of the header `init` is `llama_sampler_init`, which keeps both pointers: the first is
+    // static, the second is freed by `free`
     let sampler = unsafe { init(&raw const INTERFACE, context.cast()) };
     if sampler.is_null() {
         call.free(context);
@@ -238,7 +239,7 @@ fn hand_over(call: &Call, following: Following) -> Result<*mut GrammataLlamaSamp
     Ok(sampler)
 }
 
-/// What a sampler follows.
+/// The context of a sampler made here.
 fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context> {
     let members = call.layout(sampler.cast::<Members>(), "sampler")?;
     if !std::ptr::eq(members.interface, &raw const INTERFACE) {
@@ -247,7 +248,7 @@ fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context
     call.handle(members.context.cast::<Context>().cast_const(), "context")
 }
 
-/// The error that a sampler met.
+/// The error that a sampler met, if any.
 pub(crate) fn check(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<()> {
     match &context(call, sampler)?.acquire()?.failure {
         None => Ok(()),
@@ -279,7 +280,7 @@ unsafe extern "C" fn apply(sampler: *mut GrammataLlamaSampler, candidates: *mut 
         let tokens = call.list_mut(data, size, "data")?;
         let changed = match context(&call, sampler).and_then(Context::acquire) {
             Ok(mut following) => following.apply(tokens),
-            // nothing is known of what may come
+            // without a context, nothing is known to be allowed
             Err(_) => {
                 tokens.iter_mut().for_each(|token| token.logit = f32::NEG_INFINITY);
                 true

@@ -1,4 +1,4 @@
-//! Mask files: what was explored of a grammar, written for another process to begin with.
+//! Mask files: the result of exploring a grammar, for use by another process.
 
 use crate::error::{GrammataError, c_string};
 use crate::failure::{GrammataStatus, Result};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
-/// A mask file: a grammar and what was explored of it for one vocabulary.
+/// A mask file: a grammar and its explored places, for one vocabulary.
 pub struct GrammataMaskFile {
     file: Arc<MaskFile>,
     contents: CString,
@@ -41,10 +41,10 @@ impl GrammataMaskFile {
     }
 }
 
-/// Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary make the same bytes.
+/// Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary give the same bytes.
 ///
-/// Options: `documents` (list of texts that are explored first), `states` (the most places to explore, 4,096 unless it is given),
-/// `work` (the most steps, 4,000,000 unless it is given, some 200 milliseconds).
+/// Options: `documents` (list of texts to explore first), `states` (maximum number of places to explore, default
+/// 4,096), `work` (maximum number of steps, default 4,000,000, some 200 milliseconds).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_new(
     grammar: *const GrammataGrammar,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn grammata_mask_file_new(
 
 /// Reads a mask file into memory and checks its header and checksums.
 ///
-/// Options: `limits` (of which `mask_file_bytes` is the most that is read).
+/// Options: `limits` (`mask_file_bytes` is the maximum read).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_open(
     path: *const c_char,
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn grammata_mask_file_open(
     })
 }
 
-/// Takes the bytes of a mask file, which are copied, and checks them.
+/// Reads a mask file from bytes, which are copied and checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_from_bytes(
     content: *const c_char,
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn grammata_mask_file_from_bytes(
     })
 }
 
-/// The bytes of the file, `*length` of them, which belong to the handle. NULL for NULL.
+/// Returns the bytes of the file, `*length` of them. They belong to the handle. NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_bytes(
     file: *const GrammataMaskFile,
@@ -116,9 +116,10 @@ pub unsafe extern "C" fn grammata_mask_file_bytes(
     }
 }
 
-/// What the file holds, as a JSON object: the fingerprint of its `vocabulary` and the hash of its `grammar`, both in hexadecimal;
-/// `bytes`; explored places (`states`, `states_with_mask`); `masks` and the `shared_words` that they are near to; and in `sections`
-/// the bytes of each. NULL for NULL.
+/// Describes the file as a JSON object: the fingerprint of its `vocabulary` and the hash of its `grammar`, both in
+/// hexadecimal; `bytes`; explored places (`states`, `states_with_mask`); `masks`; `shared_words`, the number of shared
+/// bit sets (one bit per token) that masks are stored as differences from; and `sections`, the bytes of each. NULL for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_contents(file: *const GrammataMaskFile) -> *const c_char {
     // SAFETY: the contract of the header
@@ -126,7 +127,8 @@ pub unsafe extern "C" fn grammata_mask_file_contents(file: *const GrammataMaskFi
     call.any(file).map_or(std::ptr::null(), |file| file.contents.as_ptr())
 }
 
-/// Checks that all places and masks of the file are in order. Whether they are right, `grammata_grammar_verify_masks` finds out.
+/// Checks that all places and masks of the file are well-formed. `grammata_grammar_verify_masks` checks whether they
+/// are correct.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_check(
     file: *const GrammataMaskFile,
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn grammata_mask_file_check(
     call.run(error, || Ok(call.handle(file, "file")?.file.check()?))
 }
 
-/// Puts the file into its place as a whole: another process finds all of it under the name, or nothing.
+/// Writes the file atomically: other processes see a complete file or none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_save(
     file: *const GrammataMaskFile,
@@ -153,15 +155,16 @@ pub unsafe extern "C" fn grammata_mask_file_save(
     })
 }
 
-/// Frees a mask file. Grammars that were loaded from it stay.
+/// Frees a mask file. Grammars that were loaded from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_free(file: *mut GrammataMaskFile) {
     // SAFETY: the contract of the header
     unsafe { Call::new() }.free(file);
 }
 
-/// The grammar of a mask file, which has to be of the compiler's vocabulary: what was explored is read from the file, the rest is made
-/// as it is needed. Masks are those of the grammar compiled anew. Warnings of its source are not kept in files.
+/// Loads the grammar of a mask file, which must be for the compiler's vocabulary. What was explored is read from the
+/// file, the rest is computed on demand. Masks are the same as after compiling the grammar. Files do not keep warnings
+/// of the grammar's source.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_load(
     compiler: *const GrammataCompiler,
@@ -181,8 +184,8 @@ pub unsafe extern "C" fn grammata_compiler_load(
     })
 }
 
-/// Computes all again that the mask file of a loaded grammar says: `*masks` is the number that were compared, 0 for a grammar that is
-/// of no file.
+/// Recomputes everything that the mask file of a loaded grammar contains. `*masks` is the number of masks compared, 0
+/// for a grammar that was not loaded from a file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_verify_masks(
     grammar: *const GrammataGrammar,

@@ -1,4 +1,4 @@
-//! Matchers: how they are made, and what they know without taking a step.
+//! Matchers: making them, and queries that do not take a step.
 
 use crate::error::GrammataError;
 use crate::failure::{GrammataStatus, Result};
@@ -12,13 +12,13 @@ use std::ffi::c_char;
 /// One sequence under a grammar.
 pub struct GrammataMatcher(Exclusive<Matcher>);
 
-/// What is known of a distance.
+/// The kind of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum GrammataDistance {
-    /// The number does, and no fewer.
+    /// The number suffices, and no smaller number does.
     Exact = 0,
-    /// The number is known to do; whether fewer would, is not.
+    /// The number suffices; whether a smaller one would is unknown.
     AtMost = 1,
     /// The vocabulary cannot spell any completion. There is no number.
     Unreachable = 2,
@@ -31,7 +31,7 @@ impl GrammataMatcher {
         GrammataMatcher(Exclusive::new(matcher))
     }
 
-    /// The matcher of a handle, if no other call is using it.
+    /// The matcher of a handle, unless another call is using it.
     pub(crate) fn acquire<'a>(call: &'a Call, handle: *const GrammataMatcher) -> Result<Using<'a, Matcher>> {
         call.handle(handle, "matcher")?.0.acquire()
     }
@@ -53,12 +53,13 @@ pub unsafe extern "C" fn grammata_matcher_new(
     })
 }
 
-/// Makes a matcher at the beginning of a text that ends with these tokens, in place of the vocabulary's end-of-sequence tokens: the
-/// `stop_token_ids` of a request. A mask has each of them exactly where the text may end, and none of the others; only a token
-/// terminal that lists a token takes it elsewhere. GRAMMATA_STATUS_USAGE if there are none, or one is outside of the vocabulary.
+/// Makes a matcher at the beginning of a text that ends with the given tokens instead of the vocabulary's
+/// end-of-sequence tokens, like the `stop_token_ids` of a request. A mask contains each of them exactly if the text may
+/// end, and none of the vocabulary's that is not given. Elsewhere only a token terminal that lists such a token allows
+/// it. GRAMMATA_STATUS_USAGE if there are none, or one is outside the vocabulary.
 ///
-/// A token that is ordinary text is text no longer. The grammar is compiled again for each such call: fork the matcher if more are
-/// needed.
+/// A token of ordinary text no longer counts as text; then each such call compiles the grammar again: fork the matcher
+/// if you need more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_new_with_end_tokens(
     grammar: *const GrammataGrammar,
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn grammata_matcher_new_with_end_tokens(
     })
 }
 
-/// Makes a matcher of its own at the same place. What was accepted so far is shared, not copied.
+/// Makes an independent matcher at the same place. It shares the accepted prefix instead of copying it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fork(
     matcher: *mut GrammataMatcher,
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn grammata_matcher_fork(
     })
 }
 
-/// Frees a matcher. GRAMMATA_STATUS_BUSY if another call is using it: it is then not freed.
+/// Frees a matcher. If another call is using it, the status is GRAMMATA_STATUS_BUSY, and it is not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_free(matcher: *mut GrammataMatcher) -> GrammataStatus {
     // SAFETY: the contract of the header
@@ -125,7 +126,7 @@ pub unsafe extern "C" fn grammata_matcher_bytes(
     })
 }
 
-/// How many steps were accepted so far and can be rolled back. A step is one token, or the bytes of one call.
+/// The number of steps accepted so far, which can be rolled back. A step is one token, or the bytes of one call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_steps(
     matcher: *mut GrammataMatcher,
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn grammata_matcher_is_accepting(
     })
 }
 
-/// Whether the text has ended, or is a word that nothing can be added to.
+/// Whether the text has ended, or is a word that cannot be extended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_is_finished(
     matcher: *mut GrammataMatcher,
@@ -167,7 +168,7 @@ pub unsafe extern "C" fn grammata_matcher_is_finished(
     })
 }
 
-/// Whether a token may come next: what the mask says of it, without a mask.
+/// Whether a token may come next: its bit of the mask, without computing the mask.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_may_come(
     matcher: *mut GrammataMatcher,
@@ -184,7 +185,7 @@ pub unsafe extern "C" fn grammata_matcher_may_come(
     })
 }
 
-/// Whether a word goes on with these bytes. Nothing is accepted.
+/// Whether some completion begins with these bytes. Nothing is accepted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_may_continue(
     matcher: *mut GrammataMatcher,
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn grammata_matcher_may_continue(
     })
 }
 
-/// Whether the next mask is read from the mask file that the grammar was loaded from, and nothing is computed.
+/// Whether the next mask is read from the mask file that the grammar was loaded from, so that nothing is computed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_is_explored(
     matcher: *mut GrammataMatcher,
@@ -217,8 +218,9 @@ pub unsafe extern "C" fn grammata_matcher_is_explored(
     })
 }
 
-/// Whether a token is in the mask within a budget. Draw from the plain mask, ask this of the token, and draw from the mask
-/// within the budget only if the answer is no: that gives the same texts as the mask within the budget, sooner.
+/// Whether a token is in the mask within a budget. To sample faster, sample from the plain mask, call this with the
+/// token, and sample from the mask within the budget only if the answer is false: the texts are as likely as with the
+/// mask within the budget.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_may_come_within(
     matcher: *mut GrammataMatcher,
@@ -236,8 +238,8 @@ pub unsafe extern "C" fn grammata_matcher_may_come_within(
     })
 }
 
-/// Whether a complete text is known within a budget of tokens. GRAMMATA_STATUS_REJECTED if not; the error names the least budget
-/// that is known to do.
+/// Checks that a complete text is known within a budget of tokens. Otherwise the status is GRAMMATA_STATUS_REJECTED,
+/// and the error names the smallest budget known to suffice.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_check_budget(
     matcher: *mut GrammataMatcher,
@@ -249,7 +251,8 @@ pub unsafe extern "C" fn grammata_matcher_check_budget(
     call.run(error, || Ok(GrammataMatcher::acquire(&call, matcher)?.check_budget(budget)?))
 }
 
-/// How few tokens lead to a complete text, the end-of-sequence token not counted. `*tokens` is 0 where there is no number.
+/// The smallest number of tokens that lead to a complete text, without the end-of-sequence token. `*tokens` is 0 if
+/// there is no number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_distance(
     matcher: *mut GrammataMatcher,
@@ -266,7 +269,8 @@ pub unsafe extern "C" fn grammata_matcher_distance(
     })
 }
 
-/// How few bytes lead to a complete text, whether tokens spell them or not. `*bytes` is 0 where there is no number.
+/// The smallest number of bytes that lead to a complete text, whether tokens spell them or not. `*bytes` is 0 if there
+/// is no number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_distance_in_bytes(
     matcher: *mut GrammataMatcher,
@@ -292,8 +296,8 @@ fn known(distance: Distance) -> GrammataDistance {
     }
 }
 
-/// The longest byte string that every completion begins with, 65,536 bytes at most. Empty where the text may end, where more
-/// than one byte may come, or a token by its id.
+/// The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may end, or
+/// if more than one byte or a token by its id may come next.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_forced_bytes(
     matcher: *mut GrammataMatcher,
@@ -310,7 +314,7 @@ pub unsafe extern "C" fn grammata_matcher_forced_bytes(
     })
 }
 
-/// Tokens that leave no choice: they spell the beginning of the forced bytes, and are tokens by their ids where nothing else may
+/// Tokens that leave no choice: they spell a prefix of the forced bytes, or are taken by their ids if nothing else may
 /// come. They are not accepted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_forced_tokens(

@@ -1,4 +1,4 @@
-//! Options as JSON text. Their names are those of the library's own options; what is left out has its default.
+//! Options as JSON text, with the names of the library's own options. Options that are left out have their default.
 
 use crate::failure::{self, Result};
 use crate::raw::Call;
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::path::PathBuf;
 
-/// The options in a string that ends with NUL; the default ones if it is NULL.
+/// Reads options from a string that ends with NUL; NULL gives the defaults.
 pub(crate) fn read<T: DeserializeOwned + Default>(call: &Call, options: *const c_char) -> Result<T> {
     let Some(text) = call.maybe_text(options, "options")? else { return Ok(T::default()) };
     Limits::default().check_source(text)?;
     serde_json::from_str(text).map_err(|error| failure::options(text, &error))
 }
 
-/// A source in a notation that is given by its name, and what its places mean.
+/// A source in the notation with a given name, and the notation of its places.
 pub(crate) fn source(
     call: &Call,
     notation: &str,
@@ -58,7 +58,7 @@ pub(crate) fn source(
     })
 }
 
-/// The options of a structural tag: those of its schemas, and `grammars`, the grammars that it embeds by their names.
+/// The options of a structural tag: those of its schemas, and `grammars`, the embedded grammars by name.
 fn tag_options(call: &Call, options: *const c_char, limits: &Limits) -> Result<structural_tag::Options> {
     let mut given = read::<Map<String, Value>>(call, options)?;
     let embedded = given.remove("grammars").unwrap_or_else(|| Value::Object(Map::new()));
@@ -77,7 +77,7 @@ fn tag_options(call: &Call, options: *const c_char, limits: &Limits) -> Result<s
     Ok(structural_tag::Options::default().json_schema(schemas.with(limits)).grammars(grammars))
 }
 
-/// A grammar that a structural tag embeds, with the default options of its notation.
+/// A grammar embedded in a structural tag, with the default options of its notation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EmbeddedGrammar {
@@ -85,14 +85,14 @@ struct EmbeddedGrammar {
     text: String,
 }
 
-/// Of a sampler of llama.cpp.
+/// Options of a sampler of llama.cpp.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LlamaOptions {
     pub(crate) budget: Option<usize>,
 }
 
-/// How far to explore, and along what first.
+/// Options of exploring: its bounds, and documents to explore first.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ExploreOptions {
@@ -114,14 +114,14 @@ fn budget(states: Option<usize>, work: Option<u64>) -> ExploreBudget {
     budget
 }
 
-/// Of a mask file that is read.
+/// Options of opening a mask file or an archive.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FileOptions {
     pub(crate) limits: Limits,
 }
 
-/// Of a cache.
+/// Options of a cache.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CacheOptions {
@@ -144,7 +144,7 @@ impl CacheOptions {
     }
 }
 
-/// Of a vocabulary.
+/// Options of a vocabulary.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VocabularyOptions {
@@ -169,18 +169,18 @@ impl From<VocabularyOptions> for LoadOptions {
     }
 }
 
-/// Of a compiler.
+/// Options of a compiler.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CompilerOptions {
     pub(crate) limits: Limits,
 }
 
-/// Of a JSON Schema.
+/// Options of a JSON Schema.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SchemaOptions {
-    /// Whether what is not given is as it is best for the output of a language model.
+    /// Whether defaults are those for the output of a language model.
     generation: bool,
     whitespace: Option<Whitespace>,
     property_order: Option<PropertyOrder>,
@@ -279,7 +279,7 @@ impl SchemaOptions {
     }
 }
 
-/// Of a regular expression.
+/// Options of a regular expression.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RegexOptions {
@@ -316,7 +316,7 @@ impl RegexOptions {
     }
 }
 
-/// Of a GBNF grammar.
+/// Options of a GBNF grammar.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct GbnfOptions {
@@ -332,7 +332,7 @@ impl GbnfOptions {
     }
 }
 
-/// Of a Lark grammar.
+/// Options of a Lark grammar.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct LarkOptions {
@@ -347,7 +347,7 @@ impl LarkOptions {
     }
 }
 
-/// Of an automaton spec.
+/// Options of an automaton spec.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SpecOptions {
@@ -365,7 +365,7 @@ enum Format {
 }
 
 impl SpecOptions {
-    /// What places in the spec mean.
+    /// The notation of places in the spec.
     pub(crate) fn notation(&self) -> Notation {
         match self.format {
             Format::Toml => Notation::Toml,

@@ -1,7 +1,7 @@
-//! The border: pointers from C as references, values as handles, and no panic across.
+//! The boundary to C: pointers from C become references, values become handles, and no panic crosses.
 //!
-//! What can be checked is: NULL, alignment, sizes that no object has, UTF-8, and use by two threads at once. What cannot be
-//! (dangling handles, lengths beyond the memory) is what the header asks of the caller.
+//! Checked: NULL, alignment, sizes that no object has, UTF-8, and use by two threads at the same time. What cannot be
+//! checked (dangling handles, lengths beyond the memory) is the caller's duty under the contract of the header.
 
 use crate::error::GrammataError;
 use crate::failure::{self, Failure, GrammataStatus, Result};
@@ -11,23 +11,24 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// One call from C, whose caller has kept to the contract of the header. References that it gives do not outlive it.
+/// A call from C, whose caller keeps the contract of the header. References obtained from it do not outlive it.
 pub(crate) struct Call(());
 
 impl Call {
-    /// Takes up the contract.
+    /// Starts a call.
     ///
     /// # Safety
-    /// For as long as the value lives, each pointer that its methods are given must be NULL or misaligned, or
+    /// While the value exists, each pointer passed to its methods must be NULL or misaligned, or
     /// - as a handle: come from this library and not be freed;
-    /// - as a list: lead to as many initialized elements as the method is told, which no one changes meanwhile;
-    /// - as a string: lead to bytes that end with NUL, which no one changes meanwhile;
-    /// - as a place to write to: lead to memory for as many elements, which no one else reads or writes meanwhile.
+    /// - as a list: point to as many initialized elements as the method is told, which nobody changes meanwhile;
+    /// - as a string: point to bytes that end with NUL, which nobody changes meanwhile;
+    /// - as a place to write to: point to memory for as many elements, which nobody else reads or writes meanwhile.
     pub(crate) unsafe fn new() -> Call {
         Call(())
     }
 
-    /// Does the work of a function that gives a status. A panic becomes an error; `error` gets what there is to say.
+    /// Runs the body of a function that returns a status. A panic becomes an error; `*error` is set to the error or
+    /// NULL.
     pub(crate) fn run(
         &self,
         error: *mut *mut GrammataError,
@@ -37,7 +38,7 @@ impl Call {
         let result = guarded.unwrap_or_else(|panic| Err(failure::panicked(&*panic)));
         let (status, made) = match result {
             Ok(()) => (GrammataStatus::Ok, std::ptr::null_mut()),
-            // nobody would read the message
+            // without `error` the message is not needed
             Err(failure) if error.is_null() => (failure.status, std::ptr::null_mut()),
             Err(failure) => (failure.status, Box::into_raw(Box::new(GrammataError::new(failure)))),
         };
@@ -50,40 +51,40 @@ impl Call {
         status
     }
 
-    /// What a handle stands for.
+    /// The value of a handle.
     pub(crate) fn handle<T: Sync>(&self, handle: *const T, name: &'static str) -> Result<&T> {
         check(handle, name)?;
-        // SAFETY: it is aligned and not NULL, so by the contract of `new` it comes from `give` and was not freed; `T` is
-        // shared, as no function makes a `&mut` of a handle
+        // SAFETY: it is aligned and not NULL, so by the contract of `new` it comes from `give` and was not freed; `T`
+        // is shared, as no function makes a `&mut` of a handle
         Ok(unsafe { &*handle })
     }
 
-    /// A struct whose members C can see.
+    /// A struct whose members are visible to C.
     pub(crate) fn layout<T>(&self, pointer: *const T, name: &'static str) -> Result<&T> {
         check(pointer, name)?;
-        // SAFETY: it is aligned and not NULL; by the contract of `new` it leads to one initialized element, which no one changes
-        // meanwhile
+        // SAFETY: it is aligned and not NULL; by the contract of `new` it points to one initialized element, which
+        // nobody changes meanwhile
         Ok(unsafe { &*pointer })
     }
 
-    /// What a handle stands for, where the function has no way to say that there is none.
+    /// The value of a handle, for functions that cannot report errors; `None` for NULL or a misaligned pointer.
     pub(crate) fn any<T: Sync>(&self, handle: *const T) -> Option<&T> {
         self.handle(handle, "handle").ok()
     }
 
-    /// A list.
+    /// A list of `count` elements.
     pub(crate) fn list<T: Copy>(&self, first: *const T, count: usize, name: &'static str) -> Result<&[T]> {
         if count == 0 {
             return Ok(&[]);
         }
         check(first, name)?;
         check_size::<T>(count, name)?;
-        // SAFETY: it is aligned, not NULL and of a size that an object may have; the contract of `new` has the rest
+        // SAFETY: it is aligned, not NULL and of a size that an object may have; the contract of `new` covers the rest
         Ok(unsafe { std::slice::from_raw_parts(first, count) })
     }
 
-    /// A list to write to. C need not have initialized it: it holds integers, of which each value is one.
-    #[allow(clippy::mut_from_ref)] // the memory is the caller's; `self` bounds how long it is borrowed
+    /// A list to write to. It may be uninitialized in C, so elements must be integers, for which all bits are valid.
+    #[allow(clippy::mut_from_ref)] // the caller owns the memory; `self` bounds how long it is borrowed
     pub(crate) fn list_mut<T: Copy>(
         &self,
         first: *mut T,
@@ -95,16 +96,16 @@ impl Call {
         }
         check(first, name)?;
         check_size::<T>(count, name)?;
-        // SAFETY: as for `list`, and no one else reads or writes it
+        // SAFETY: as for `list`, and nobody else reads or writes it
         Ok(unsafe { std::slice::from_raw_parts_mut(first, count) })
     }
 
-    /// Bytes.
+    /// A list of bytes.
     pub(crate) fn bytes(&self, first: *const c_char, count: usize, name: &'static str) -> Result<&[u8]> {
         self.list(first.cast(), count, name)
     }
 
-    /// Text by its length.
+    /// UTF-8 text with a given length.
     pub(crate) fn text(&self, first: *const c_char, length: usize, name: &'static str) -> Result<&str> {
         let bytes = self.bytes(first, length, name)?;
         str::from_utf8(bytes).map_err(|error| failure::not_utf8(name, &error))
@@ -117,7 +118,7 @@ impl Call {
         Ok(unsafe { CStr::from_ptr(string) })
     }
 
-    /// Text that ends with NUL, or nothing.
+    /// UTF-8 text that ends with NUL; `None` for NULL.
     pub(crate) fn maybe_text(&self, string: *const c_char, name: &'static str) -> Result<Option<&str>> {
         if string.is_null() {
             return Ok(None);
@@ -126,26 +127,28 @@ impl Call {
         text.map(Some).map_err(|error| failure::not_utf8(name, &error))
     }
 
-    /// Writes a value.
+    /// Writes a value to a place.
     pub(crate) fn set<T>(&self, place: *mut T, value: T, name: &'static str) -> Result<()> {
         check(place, name)?;
-        // SAFETY: it is aligned, not NULL, and by the contract of `new` memory for one element. What was there is not dropped
+        // SAFETY: it is aligned, not NULL, and by the contract of `new` memory for one element. The old value is not
+        // dropped
         unsafe { place.write(value) };
         Ok(())
     }
 
-    /// Sets a place for a handle to NULL, before the work that may fail.
+    /// Sets `*out` to NULL, before work that may fail.
     pub(crate) fn clear<T>(&self, place: *mut *mut T) -> Result<()> {
         self.set(place, std::ptr::null_mut(), "out")
     }
 
-    /// Gives a value away as a handle.
+    /// Moves a value to the heap and writes its handle to `*out`.
     pub(crate) fn give<T>(&self, place: *mut *mut T, value: T) -> Result<()> {
         check(place, "out")?;
         self.set(place, Box::into_raw(Box::new(value)), "out")
     }
 
-    /// Writes a list to a buffer of the caller.
+    /// Copies a list to a buffer of the caller, and sets `*length` to its length in any case. A capacity of 0 only asks
+    /// for the length.
     pub(crate) fn copy<T: Copy>(
         &self,
         list: &[T],
@@ -167,7 +170,7 @@ impl Call {
         }
     }
 
-    /// Frees a handle. A panic on the way is caught: the memory is then lost.
+    /// Frees a handle. A panic in its destructor is caught; the memory may then leak.
     pub(crate) fn free<T>(&self, handle: *mut T) {
         if check(handle, "handle").is_err() {
             return;
@@ -188,7 +191,7 @@ fn check<T>(pointer: *const T, name: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// No object has more than half of the addresses.
+/// Fails if `count` elements are larger than any object may be (half of the address space).
 fn check_size<T>(count: usize, name: &'static str) -> Result<()> {
     match count.checked_mul(size_of::<T>()) {
         Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),
@@ -198,19 +201,20 @@ fn check_size<T>(count: usize, name: &'static str) -> Result<()> {
 
 const IDLE: u8 = 0;
 const IN_USE: u8 = 1;
-/// A panic left the value as no one knows.
+/// A panic left the value in an unknown state.
 const BROKEN: u8 = 2;
 
-/// A value that one call at a time may use. A second one is refused; it does not wait.
+/// A value that at most one call may use at a time. A second call is refused; it does not wait.
 pub(crate) struct Exclusive<T> {
     state: AtomicU8,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `Using` alone leads to the value, and there is one at a time: the value is used by one thread after the other
+// SAFETY: the value is only accessed through `Using`, which exists once at a time, so threads use it one after the
+// other
 unsafe impl<T: Send> Sync for Exclusive<T> {}
 
-/// The use of an [`Exclusive`], until it is dropped.
+/// Exclusive access to an [`Exclusive`], until it is dropped.
 pub(crate) struct Using<'a, T>(&'a Exclusive<T>);
 
 impl<T> Exclusive<T> {
@@ -218,7 +222,7 @@ impl<T> Exclusive<T> {
         Exclusive { state: AtomicU8::new(IDLE), value: UnsafeCell::new(value) }
     }
 
-    /// The use of the value, if no one else has it.
+    /// Gains access to the value. Fails if another call has it, or a panic broke it.
     pub(crate) fn acquire(&self) -> Result<Using<'_, T>> {
         match self.state.compare_exchange(IDLE, IN_USE, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => Ok(Using(self)),
@@ -227,7 +231,7 @@ impl<T> Exclusive<T> {
         }
     }
 
-    /// Whether the value may be freed: no one uses it, and no one will.
+    /// Reserves the value permanently, so that it can be freed. Fails only if another call is using it.
     pub(crate) fn retire(&self) -> Result<()> {
         match self.acquire() {
             Ok(using) => {
@@ -253,7 +257,7 @@ impl<T> Deref for Using<'_, T> {
 
 impl<T> DerefMut for Using<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: `acquire` made this the only `Using` of the value, and it is borrowed as such
+        // SAFETY: `acquire` made this the only `Using` of the value, and `self` is mutably borrowed
         unsafe { &mut *self.0.value.get() }
     }
 }

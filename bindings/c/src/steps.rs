@@ -1,4 +1,4 @@
-//! Steps of a matcher: masks, what is accepted, and what is taken back.
+//! Steps of a matcher: masks, accepting, and rolling back.
 
 use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
@@ -7,9 +7,9 @@ use crate::raw::Call;
 use crate::vocabulary::in_range;
 use std::ffi::c_char;
 
-/// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. `count` is that of the words
-/// that there is room for, `grammata_vocabulary_mask_words` at least; those past the mask are cleared. After an end-of-sequence
-/// token nothing may come.
+/// Writes the mask of the tokens that may come next: token `i` is bit `i % 32` of word `i / 32`. `count` is the number
+/// of words of the buffer, at least `grammata_vocabulary_mask_words`; words beyond the mask are cleared. After an
+/// end-of-sequence token the mask is empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_mask(
     matcher: *mut GrammataMatcher,
@@ -25,9 +25,9 @@ pub unsafe extern "C" fn grammata_matcher_fill_mask(
     })
 }
 
-/// Writes the mask within a budget: at most `budget` tokens are still to come, the next one among them, the end-of-sequence
-/// token not. If this is OK once, then after each token of the mask it is OK for a budget less by one: the text is complete
-/// within the budget. GRAMMATA_STATUS_REJECTED if no text is known that short.
+/// Writes the mask within a budget: at most `budget` tokens are still to come, including the next one, without the
+/// end-of-sequence token. If this returns OK, then after each token of the mask it returns OK for a budget smaller by
+/// one: the text will be complete within the budget. GRAMMATA_STATUS_REJECTED if no complete text is known within it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_mask_within(
     matcher: *mut GrammataMatcher,
@@ -44,7 +44,8 @@ pub unsafe extern "C" fn grammata_matcher_fill_mask_within(
     })
 }
 
-/// Accepts a token. GRAMMATA_STATUS_REJECTED if the mask does not allow it; the matcher then stays where it was.
+/// Accepts a token. If the mask does not allow it, the status is GRAMMATA_STATUS_REJECTED, and the matcher does not
+/// move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_accept_token(
     matcher: *mut GrammataMatcher,
@@ -60,7 +61,8 @@ pub unsafe extern "C" fn grammata_matcher_accept_token(
     })
 }
 
-/// Accepts a token if the mask allows it: `*accepted` says whether it does. A refusal costs no more than an acceptance.
+/// Accepts a token if the mask allows it: `*accepted` is whether it does. A rejected token costs no more than an
+/// accepted one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_try_accept(
     matcher: *mut GrammataMatcher,
@@ -78,8 +80,8 @@ pub unsafe extern "C" fn grammata_matcher_try_accept(
     })
 }
 
-/// Accepts tokens until one is rejected, each as a step: `*accepted` is how many were. That is OK, also if it is none: the matcher
-/// stands after the accepted ones. So drafts of speculative decoding are taken as far as they fit.
+/// Accepts the longest allowed prefix of the tokens, such as a draft of speculative decoding, each token as a step.
+/// `*accepted` is its length. The status is OK even if it is 0; the matcher is after the accepted tokens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_accept_tokens(
     matcher: *mut GrammataMatcher,
@@ -105,7 +107,7 @@ pub unsafe extern "C" fn grammata_matcher_accept_tokens(
     })
 }
 
-/// How many tokens could be accepted one after the other. The matcher does not move.
+/// The length of the longest prefix of the tokens that is allowed. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_validate_tokens(
     matcher: *mut GrammataMatcher,
@@ -131,7 +133,8 @@ pub unsafe extern "C" fn grammata_matcher_validate_tokens(
     })
 }
 
-/// Accepts bytes, as one step. GRAMMATA_STATUS_REJECTED if no word goes on so; the matcher then stays where it was.
+/// Accepts bytes, as one step. If no completion continues so, the status is GRAMMATA_STATUS_REJECTED, and the matcher
+/// does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_accept_bytes(
     matcher: *mut GrammataMatcher,
@@ -147,7 +150,7 @@ pub unsafe extern "C" fn grammata_matcher_accept_bytes(
     })
 }
 
-/// Accepts bytes as one step if a word goes on so: `*accepted` says whether one does.
+/// Accepts bytes as one step if some completion begins with them: `*accepted` is whether one does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_try_accept_bytes(
     matcher: *mut GrammataMatcher,
@@ -166,7 +169,7 @@ pub unsafe extern "C" fn grammata_matcher_try_accept_bytes(
     })
 }
 
-/// Takes back the last `steps` steps.
+/// Undoes the last `steps` steps.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_rollback(
     matcher: *mut GrammataMatcher,
@@ -178,7 +181,7 @@ pub unsafe extern "C" fn grammata_matcher_rollback(
     call.run(error, || Ok(GrammataMatcher::acquire(&call, matcher)?.rollback(steps)?))
 }
 
-/// Back to the beginning.
+/// Returns to the beginning of the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_reset(
     matcher: *mut GrammataMatcher,

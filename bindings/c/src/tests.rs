@@ -1,4 +1,4 @@
-//! What C cannot test: a panic, a call during another one, and where `unsafe` stands.
+//! Tests that C cannot express: panics, calls during another call, and the places of `unsafe`.
 
 use crate::error::{GrammataError, grammata_error_free, grammata_error_text};
 use crate::failure::GrammataStatus;
@@ -68,7 +68,7 @@ fn each_function_is_called_from_c() {
     assert!(count > 60, "{count}");
 }
 
-/// The page's examples print JSON, but for what they print of an error.
+/// The page's examples print JSON, except for errors.
 #[test]
 fn what_the_page_shows_is_json() {
     let page = include_str!("../../../docs/c.md");
@@ -78,7 +78,7 @@ fn what_the_page_shows_is_json() {
     assert!(values.len() >= 6, "{values:?}");
 }
 
-/// The code of the page is that of the examples.
+/// The code on the page is taken from the examples.
 #[test]
 fn the_page_has_the_code_of_the_examples() {
     let page = include_str!("../../../docs/c.md");
@@ -153,14 +153,14 @@ fn a_panic_does_not_cross_the_border() {
         });
         assert_eq!(status, GrammataStatus::Panic);
         assert!(take(error).contains("cause: out of order"));
-        // what the panic left is not used
+        // a value left by a panic is not used
         assert_eq!(grammata_matcher_steps(handle, &mut steps, &mut error), GrammataStatus::Panic);
         assert!(take(error).starts_with("error[c/broken] "));
         assert_eq!(grammata_matcher_free(handle), GrammataStatus::Ok);
     }
 }
 
-/// Threads take turns; none is lost.
+/// Threads take turns; no update is lost.
 #[test]
 fn one_call_at_a_time_uses_a_value() {
     let value = Exclusive::new(0u32);

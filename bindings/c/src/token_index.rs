@@ -1,4 +1,4 @@
-//! Token indices: what masks need of a vocabulary, for another process to begin with.
+//! Token indices: precomputed data of a vocabulary, for use by another process.
 
 use crate::archive::{GrammataArchive, GrammataArchiveBuilder};
 use crate::error::GrammataError;
@@ -8,8 +8,8 @@ use crate::mask_file::GrammataMaskFile;
 use crate::raw::Call;
 use std::ffi::c_char;
 
-/// What masks need of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` of another process. The same vocabulary
-/// has the same bytes, some 35 a token.
+/// The token index of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` in another process.
+/// Equal vocabularies have equal bytes, some 35 per token.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_token_index(
     compiler: *const GrammataCompiler,
@@ -26,9 +26,9 @@ pub unsafe extern "C" fn grammata_compiler_token_index(
     })
 }
 
-/// Takes what masks need of the vocabulary from a token index in place of computing it, in a fifth to a ninth of the time. Nothing is
-/// done where it is there already. The bytes can do no harm, but masks are by them: they are to come from where the vocabulary comes
-/// from.
+/// Reads the token index of the vocabulary from bytes instead of computing it, in a fifth to a ninth of the time. Does
+/// nothing if the compiler already has its index. The bytes cannot do harm, but masks depend on them: take them from
+/// the same source as the vocabulary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_prepare_from(
     compiler: *const GrammataCompiler,
@@ -44,7 +44,8 @@ pub unsafe extern "C" fn grammata_compiler_prepare_from(
     })
 }
 
-/// The token index of a mask file: `*length` bytes, which belong to the handle. NULL if it has none, and for NULL. An archive has its own.
+/// The token index of a mask file, `*length` bytes. They belong to the handle. NULL if it has none, and for NULL. An
+/// archive has its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_token_index(
     file: *const GrammataMaskFile,
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn grammata_mask_file_token_index(
     }
 }
 
-/// The same mask file with a token index, or without one if `length` is 0.
+/// Makes a copy of a mask file with a token index, or without one if `length` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_with_token_index(
     file: *const GrammataMaskFile,
@@ -78,7 +79,7 @@ pub unsafe extern "C" fn grammata_mask_file_with_token_index(
     })
 }
 
-/// Puts a token index into an archive in the making, once for all of its files; those that files have are left out.
+/// Sets the token index of an archive, once for all of its files; token indices of the files are left out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_builder_set_token_index(
     builder: *const GrammataArchiveBuilder,

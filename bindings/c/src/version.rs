@@ -1,17 +1,17 @@
-//! The version, and what limits there are.
+//! The version, and the limits.
 
 use engine::Limits;
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
-/// The version of this header: its first number.
+/// The major version of this header.
 pub const GRAMMATA_VERSION_MAJOR: u32 = 0;
-/// The second number.
+/// The minor version.
 pub const GRAMMATA_VERSION_MINOR: u32 = 1;
-/// The third number.
+/// The patch version.
 pub const GRAMMATA_VERSION_PATCH: u32 = 0;
 
-/// The version of the package, number by number.
+/// Parses a decimal number of the package's version.
 const fn number(text: &str) -> u32 {
     let (bytes, mut value, mut at) = (text.as_bytes(), 0, 0);
     while at < bytes.len() {
@@ -21,7 +21,7 @@ const fn number(text: &str) -> u32 {
     value
 }
 
-/// The header is of this package.
+/// The header's version must be that of this package.
 const _: () = assert!(
     number(env!("CARGO_PKG_VERSION_MAJOR")) == GRAMMATA_VERSION_MAJOR
         && number(env!("CARGO_PKG_VERSION_MINOR")) == GRAMMATA_VERSION_MINOR
@@ -34,8 +34,8 @@ pub extern "C" fn grammata_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// All limits with their defaults, as a JSON object: what `limits` in the options of vocabularies and compilers may have. NULL
-/// only after a defect of the library.
+/// All limits with their defaults, as a JSON object: the values that `limits` may have in options. NULL only after a
+/// defect of the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn grammata_default_limits() -> *const c_char {
     static TEXT: OnceLock<CString> = OnceLock::new();

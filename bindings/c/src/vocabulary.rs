@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The tokens of a tokenizer, as a model uses them.
 pub struct GrammataVocabulary {
     pub(crate) vocabulary: Arc<Vocabulary>,
-    /// Names of special tokens, as C reads them.
+    /// Names of special tokens as C strings, sorted by id.
     names: Vec<(TokenId, CString)>,
 }
 
@@ -23,7 +23,7 @@ impl GrammataVocabulary {
     }
 }
 
-/// A path as the system has it: bytes on Unix, UTF-8 elsewhere.
+/// Converts a path from C: bytes on Unix, UTF-8 elsewhere.
 pub(crate) fn path(string: &CStr) -> Result<PathBuf> {
     #[cfg(unix)]
     {
@@ -38,9 +38,10 @@ pub(crate) fn path(string: &CStr) -> Result<PathBuf> {
 
 /// Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
 ///
-/// Options: `eos` (list of ids; without it the special tokens with well-known names), `specials` (object from names to
-/// ids, beside those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as the file says;
-/// "special", all of them; or `{"named": [...]}`, these too), `width` (of the model's logits, if it is more than the tokenizer has), `limits`.
+/// Options: `eos` (list of ids; default: the special tokens with well-known names), `specials` (object from names to
+/// ids, in addition to those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as
+/// the file says; "special", all of them; or `{"named": [...]}`, the flagged and these), `width` (of the model's
+/// logits, if it exceeds the number of the tokenizer's ids), `limits`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_from_file(
     path: *const c_char,
@@ -79,10 +80,10 @@ pub unsafe extern "C" fn grammata_vocabulary_from_bytes(
     })
 }
 
-/// Makes a vocabulary of tokens: the bytes of all after each other, and the length of each. Token `i` has the id `i`; one of
-/// length 0 has no bytes, as special tokens and padding have none.
+/// Makes a vocabulary of tokens, given by their concatenated bytes and the length of each. Token `i` has the id `i`; a
+/// token of length 0 has no bytes, like special tokens and padding.
 ///
-/// Options: those of `grammata_vocabulary_from_file`; `eos` has to be given, or no text could end where it might go on.
+/// Options: those of `grammata_vocabulary_from_file`; `eos` must be given, or a text that may continue could never end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_from_tokens(
     bytes: *const c_char,
@@ -121,7 +122,7 @@ pub unsafe extern "C" fn grammata_vocabulary_from_tokens(
     })
 }
 
-/// The length of the model's logits, in tokens: a mask has a bit for each. 0 for NULL.
+/// The length of the model's logits, in tokens; a mask has one bit per token. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_width(vocabulary: *const GrammataVocabulary) -> usize {
     // SAFETY: the contract of the header
@@ -166,8 +167,8 @@ pub unsafe extern "C" fn grammata_vocabulary_eos(
     })
 }
 
-/// The bytes of a token, which belong to the vocabulary and do not end with NUL: `*bytes` is NULL and `*length` 0 for special
-/// tokens and padding.
+/// The bytes of a token. They belong to the vocabulary and do not end with NUL. For special tokens and padding `*bytes`
+/// is NULL and `*length` 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_token(
     vocabulary: *const GrammataVocabulary,
@@ -187,7 +188,7 @@ pub unsafe extern "C" fn grammata_vocabulary_token(
     })
 }
 
-/// The name of a special token; NULL for every other one.
+/// The name of a special token; NULL for every other token.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_special(
     vocabulary: *const GrammataVocabulary,
@@ -200,8 +201,8 @@ pub unsafe extern "C" fn grammata_vocabulary_special(
     at.ok().and_then(|at| names.get(at)).map_or(std::ptr::null(), |entry| entry.1.as_ptr())
 }
 
-/// Splits bytes into tokens by taking the longest one at each place. That is not the tokenizer's own encoding, but the tokens'
-/// bytes are the given ones. GRAMMATA_STATUS_REJECTED where no token fits.
+/// Splits bytes into tokens, taking the longest token at each place. This is not the tokenizer's own encoding, but the
+/// tokens' bytes are the given ones. GRAMMATA_STATUS_REJECTED if no token fits somewhere.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_encode_greedy(
     vocabulary: *const GrammataVocabulary,
@@ -223,14 +224,14 @@ pub unsafe extern "C" fn grammata_vocabulary_encode_greedy(
     })
 }
 
-/// Frees a vocabulary. Compilers and grammars that were made with it keep what they need.
+/// Frees a vocabulary. Compilers and grammars that were made with it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_free(vocabulary: *mut GrammataVocabulary) {
     // SAFETY: the contract of the header
     unsafe { Call::new() }.free(vocabulary);
 }
 
-/// The token, if the vocabulary's masks have a bit for it.
+/// The id of a token, if masks of the vocabulary have a bit for it.
 pub(crate) fn in_range(vocabulary: &Vocabulary, token: u32) -> Result<TokenId> {
     let id = TokenId::new(token);
     match id.index() < vocabulary.width() {
