@@ -1,10 +1,10 @@
-//! What operations cost, found from their operands before they are carried out.
+//! Costs of operations, computed from their operands before they run.
 
 use crate::meter::{Meter, NODE, Size};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
-/// Filters that `map` may apply: each makes of a value nothing larger than its text.
+/// Filters that `map` may apply: the result is never larger than the text of the value.
 const MAPPED: [&str; 17] = [
     "abs",
     "bool",
@@ -24,14 +24,15 @@ const MAPPED: [&str; 17] = [
     "trim",
     "upper",
 ];
-/// The largest width or precision in a format.
+/// The maximum width or precision in a format.
 const FORMAT_WIDTH: u64 = 1_000;
-/// Units of the call of a macro: its frame, and the text that it gives back.
+/// Cost of calling a macro, in units: its frame and its text.
 const CALL: u64 = 1_024;
-/// Comparisons of one value that sorting makes, at most: the logarithm of the most values that a rendering may make.
+/// Maximum comparisons per value when sorting: the logarithm of the maximum number of values of a rendering.
 const SORTING: u64 = 24;
 
-/// Charges for the operation `name` on `operands`: an operator, a filter, a method (`.name`), a test (`is name`) or a call.
+/// Charges for the operation `name` on `operands`: an operator, a filter, a method (`.name`), a test (`is name`) or a
+/// call.
 pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
     let [first, rest @ ..] = operands else { return Ok(()) };
     let units = match name {
@@ -70,7 +71,7 @@ pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<()
     meter.spend(units)
 }
 
-/// Bytes of a text, items of another value.
+/// The length of a text in bytes, or the number of items of another value.
 fn length(value: &Value) -> u64 {
     match value.as_str() {
         Some(text) => text.len() as u64,
@@ -78,12 +79,12 @@ fn length(value: &Value) -> u64 {
     }
 }
 
-/// All of the values written out, which no other operation on them exceeds that does not repeat them.
+/// The cost of writing out all values. Other operations that do not repeat the values cost at most this.
 fn written(meter: &Meter, values: &[Value]) -> Result<u64, Error> {
     let mut units: u64 = 0;
     for value in values {
         let size = meter.measure(value)?;
-        // a text is copied, or its case is changed, which may take three times its bytes; others are written with escapes
+        // copying a text or changing its case may take three times its bytes; other values are written with escapes
         let own =
             if value.kind() == ValueKind::String { size.bytes.saturating_mul(3) } else { size.written() };
         units = units.saturating_add(own);
@@ -118,7 +119,7 @@ fn compare(meter: &Meter, operands: &[Value]) -> Result<u64, Error> {
         let mut units: u64 = 0;
         for value in operands {
             let size = meter.measure(value)?;
-            // mappings are compared by looking up each key of one in the other
+            // mappings are compared by looking up the keys of one in the other
             units = units.saturating_add(size.bytes).saturating_add(size.nodes.saturating_mul(NODE));
         }
         return Ok(units);
@@ -135,7 +136,7 @@ fn contains(meter: &Meter, needle: &Value, rest: &[Value]) -> Result<u64, Error>
     let cost = needle.bytes.saturating_add(needle.nodes.saturating_mul(NODE));
     match container.kind() {
         ValueKind::Map => Ok(cost),
-        // a comparison ends where either of the two does
+        // a comparison ends when either of the two values does
         _ => Ok(length(container).saturating_mul(cost)),
     }
 }
@@ -144,7 +145,7 @@ fn replace(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     let [old, new, ..] = rest else { return Ok(0) };
     let (text, old, new) = (plain(meter, text)?, plain(meter, old)?, plain(meter, new)?);
     let found = if old.is_empty() { text.len() + 1 } else { text.matches(&old).count() };
-    // each occurrence is looked for twice
+    // each occurrence is searched for twice
     Ok((found as u64).saturating_mul(new.len() as u64 + 16).saturating_add(text.len() as u64))
 }
 
@@ -172,13 +173,13 @@ fn split(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     })
 }
 
-/// The texts between the occurrences of a separator.
+/// The cost of the texts between the occurrences of a separator.
 fn pieces(text: &Value, separator: &str) -> u64 {
     let Some(text) = text.as_str() else { return 0 };
     (text.matches(separator).count() as u64 + 1).saturating_mul(NODE).saturating_add(text.len() as u64)
 }
 
-/// The largest whole number among arguments.
+/// The largest integer among the arguments.
 fn largest(meter: &Meter, arguments: &[Value]) -> Result<u64, Error> {
     let mut most: u64 = 0;
     for argument in arguments {
@@ -212,7 +213,7 @@ fn format(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     if runs.into_iter().any(|run| run.parse().map_or(true, |n: u64| n > FORMAT_WIDTH)) {
         return refuse(format!("a format with a number above {FORMAT_WIDTH}"));
     }
-    // `*`, and braces within braces, take widths from the values
+    // with `*` or nested braces, values determine widths
     let nested = text
         .match_indices('{')
         .zip(text.match_indices('{').skip(1))
@@ -228,7 +229,7 @@ fn format(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
 fn tojson(meter: &Meter, value: &Value, rest: &[Value]) -> Result<u64, Error> {
     let size = meter.measure(value)?;
     let indentation = largest(meter, rest)?.saturating_mul(size.depth);
-    // escapes are written one by one
+    // every character may need an escape
     let written = size.written().saturating_add(size.bytes.saturating_mul(6));
     Ok(written.saturating_add(size.nodes.saturating_mul(indentation)))
 }
@@ -251,7 +252,7 @@ fn select(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
     Ok(nodes.saturating_add(length(items).saturating_mul(arguments)))
 }
 
-/// The items of a value, each compared as a whole.
+/// The cost of comparing each item of a value as a whole.
 fn iterated(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
     let all = written(meter, rest)?.saturating_add(meter.measure(items)?.written());
     Ok(all.saturating_add(length(items).saturating_mul(NODE)))

@@ -1,5 +1,5 @@
-//! The filters and functions of templates: minijinja's, as far as [`costs`](crate::costs) bounds them, and those of this
-//! crate in the place of others.
+//! The filters and functions of templates: those of minijinja whose cost [`costs`](crate::costs) bounds, and
+//! replacements for others.
 
 use crate::meter::{Meter, NODE, metered};
 use crate::namespace::Namespace;
@@ -9,9 +9,9 @@ use minijinja::{Environment, Error, ErrorKind, filters, tests};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Units of any operation that is charged for, beside those for its operands.
+/// Cost of any charged operation in units, in addition to the cost of its operands.
 const OPERATION: u64 = 128;
-/// Numbers of one `range`.
+/// Maximum length of a `range`.
 const RANGE: usize = 100_000;
 
 type Operands = Rest<ValueOrKwargs>;
@@ -90,7 +90,7 @@ fn before(meter: &Meter, mut operands: Vec<Value>) -> Result<Value, Error> {
     meter.spend(OPERATION)?;
     costs::charge(meter, name.as_str().unwrap_or_default(), &operands)?;
     match operands.len() {
-        // the instruction after this one takes the values out again, the first to the top
+        // the next instruction unpacks the values, the first one to the top of the stack
         0 | 1 => Ok(Value::from(Tuple::from(operands))),
         _ => Ok(Value::from(Tuple::from(operands.into_iter().rev().collect::<Vec<_>>()))),
     }
@@ -107,7 +107,7 @@ fn after(meter: &Meter, value: &Value) -> Result<Value, Error> {
     }
 }
 
-/// Only data may be held by other values: what can be changed could hold itself.
+/// Fails unless a value is immutable data: a mutable value inside another could contain itself.
 fn data(meter: &Meter, value: &Value) -> Result<(), Error> {
     match meter.measure(value)?.mutable {
         true => Err(invalid("a list, mapping or namespace that holds a namespace or `loop`")),
@@ -116,7 +116,7 @@ fn data(meter: &Meter, value: &Value) -> Result<(), Error> {
 }
 
 fn items(meter: &Meter, value: &Value) -> Result<Value, Error> {
-    // texts are gone over by their characters, mappings by their keys
+    // iteration visits the characters of a text and the keys of a mapping
     meter.spend((value.len().unwrap_or(0) as u64).saturating_mul(NODE))?;
     meter.settle(value)
 }
@@ -189,8 +189,8 @@ fn dict(meter: &Meter, from: Option<Value>, more: &Kwargs) -> Result<Value, Erro
     mapping(meter, &parts)
 }
 
-/// The numbers from the first to before the second argument; or from zero to before the only one. With a third argument,
-/// in such steps.
+/// The integers from `a` up to, but not including, `b`; with one argument from 0 to `a`. `step` is the difference of
+/// neighbours, by default 1.
 fn range(meter: &Meter, a: i64, b: Option<i64>, step: Option<i64>) -> Result<Vec<i64>, Error> {
     let (start, end) = b.map_or((0, a), |b| (a, b));
     let step = step.unwrap_or(1);
@@ -207,8 +207,8 @@ fn range(meter: &Meter, a: i64, b: Option<i64>, step: Option<i64>) -> Result<Vec
     Ok(numbers)
 }
 
-/// JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` writes it: a space after commas and colons.
-/// Nothing is escaped for HTML, unlike Jinja's own filter.
+/// Writes JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` does, with a space after commas and
+/// colons. Unlike Jinja's own filter, it does not escape for HTML.
 fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
     let indent: Option<usize> = arguments.get("indent")?;
     let _: Option<bool> = arguments.get("ensure_ascii")?;
@@ -227,7 +227,7 @@ fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
     Ok(Value::from(String::from_utf8_lossy(&out).into_owned()))
 }
 
-/// serde_json's compact form with Python's spaces.
+/// The compact form of serde_json with Python's spaces.
 struct Spaced;
 
 impl serde_json::ser::Formatter for Spaced {

@@ -1,14 +1,14 @@
-//! Templates from outside, rendered at a bounded cost: the one sandbox for chat templates, the templates of specs and
-//! those of questions.
+//! Rendering of untrusted templates at a bounded cost: the sandbox for chat templates, templates of specs and templates
+//! of questions.
 //!
-//! The language is Jinja as minijinja has it, with Python's string methods, without `include`, `import`, `extends`,
-//! `block` and `recursive` loops. Nothing a template says is trusted:
-//! - its tokens are counted before it is parsed, so that no recursion is deep (`scan`), and it is parsed and run on a
-//!   thread whose stack has a known size;
-//! - its instructions are counted (minijinja's fuel), and what each of them makes or visits is charged to a budget before
-//!   it is done (`program`, `costs`, `meter`), which bounds time and memory alike;
-//! - a value can only hold values that cannot change, so that none holds itself (`functions`);
-//! - its output has at most a given number of bytes.
+//! The language is minijinja's Jinja with Python's string methods, without `include`, `import`, `extends`, `block` and
+//! `recursive` loops. Templates are not trusted:
+//! - tokens are counted before parsing, so that no recursion is deep (`scan`), and parsing and rendering run on a
+//!   thread with a known stack size;
+//! - instructions are counted (minijinja's fuel), and the values that each of them produces or visits are charged to a
+//!   budget beforehand (`program`, `costs`, `meter`), which bounds both time and memory;
+//! - a value can contain only immutable values, so that no value contains itself (`functions`);
+//! - the output has a maximum number of bytes.
 
 mod costs;
 mod functions;
@@ -28,26 +28,26 @@ use minijinja::{AutoEscape, Environment, Output, UndefinedBehavior};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Bytes of the stack of a thread that renders. The deepest recursion is along the [`scan`]'s bounds and takes some MB.
+/// Stack size in bytes of a rendering thread. The deepest recursion within the bounds of [`scan`] takes some MB.
 const STACK: usize = 32 << 20;
-/// Units of work that allow one instruction.
+/// Units of `template_work` per instruction.
 const INSTRUCTION: usize = 64;
-/// Frames of loops, macros (four each) and blocks within one another.
+/// Maximum nesting of frames: loops, macros (four frames each) and blocks.
 const FRAMES: usize = 100;
 
-/// How values are put out; gets only values that may be written.
+/// Writes a value to the output. It is called only with values that may be written.
 pub type Put = fn(&mut Output<'_>, &Value) -> Result<(), minijinja::Error>;
 
-/// How templates of one kind are rendered.
+/// Settings for rendering templates of one kind.
 #[derive(Clone, Debug)]
 pub struct Dialect {
-    /// Line breaks after block tags, and spaces before them, are left out.
+    /// Whether to remove line breaks after block tags, and spaces before them.
     pub trim_blocks: bool,
-    /// A name that is not defined may not be put out.
+    /// Whether printing an undefined name is an error.
     pub strict: bool,
-    /// How values are put out, if not as their text.
+    /// How values are written to the output; by default as their text.
     pub put: Option<Put>,
-    /// Functions beside those that all templates have.
+    /// Functions in addition to those of all templates.
     pub functions: Vec<(&'static str, Value)>,
 }
 
@@ -55,11 +55,11 @@ impl Dialect {
     fn syntax(&self) -> SyntaxConfig {
         let trim = self.trim_blocks;
         let built = SyntaxConfig::builder().trim_blocks(trim).lstrip_blocks(trim).build();
-        // only delimiters can be wrong
+        // only delimiters could be invalid, and they are the defaults
         built.unwrap_or_default()
     }
 
-    /// The template with `{% generation %}` blocks as plain text. One that cannot be read is returned as it is.
+    /// Replaces `{% generation %}` blocks by plain text. A template that cannot be parsed is returned unchanged.
     pub fn without_generation_tags(&self, source: &str) -> String {
         let changed = match source.contains("generation") {
             true => on_own_stack(|| scan::without_generation_tags(source, self.syntax())).ok(),
@@ -68,7 +68,7 @@ impl Dialect {
         changed.unwrap_or_else(|| source.to_owned())
     }
 
-    /// Reads a template without rendering it.
+    /// Parses and compiles a template without rendering it.
     pub fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {
             let tree = scan::read(source, self.syntax())?;
@@ -77,7 +77,7 @@ impl Dialect {
         })?
     }
 
-    /// The output of a template, given what `context` makes.
+    /// Renders a template with the context that `context` returns.
     pub fn render(
         &self,
         source: &str,
@@ -87,7 +87,7 @@ impl Dialect {
         on_own_stack(|| self.render_here(source, context(), limits))?
     }
 
-    /// As [`render`](Dialect::render), for those who are [on a stack of their own](on_own_stack) already.
+    /// Like [`render`](Dialect::render), for callers that already run [on their own stack](on_own_stack).
     pub fn render_here(&self, source: &str, context: Value, limits: &Limits) -> Result<String, Fault> {
         let tree = scan::read(source, self.syntax())?;
         let program = program::compile(source, &tree);
@@ -139,7 +139,7 @@ impl Dialect {
     }
 }
 
-/// Does `work` on a thread of its own, with a stack of 32 MiB.
+/// Runs `work` on a new thread with a stack of 32 MiB.
 pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault> {
     let failed = |text: String| Fault {
         reason: Reason::Template(text),
@@ -154,7 +154,7 @@ pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault
     })
 }
 
-/// Why a template could not be read or rendered, and where.
+/// The reason why a template could not be parsed or rendered, and its place.
 #[derive(Clone, Debug)]
 pub struct Fault {
     reason: Reason,
@@ -163,11 +163,11 @@ pub struct Fault {
 
 #[derive(Clone, Debug)]
 enum Reason {
-    /// The template is wrong, or refuses what it is given.
+    /// The template is wrong, or rejects its input.
     Template(String),
-    /// It does too much.
+    /// The template does too much work.
     Work,
-    /// It writes too much.
+    /// The template writes too much output.
     Output,
 }
 
@@ -190,7 +190,7 @@ impl Fault {
         Fault { reason, place }
     }
 
-    /// The error: that of a limit, or what `wrong` makes of the fault's text and its place.
+    /// Converts the fault to the error of a limit, or to the result of `wrong` on the fault's text and place.
     pub fn into_error(self, limits: &Limits, wrong: impl FnOnce(String, Place) -> Error) -> Error {
         let (kind, limit, found) = match self.reason {
             Reason::Template(text) => return wrong(text, self.place),

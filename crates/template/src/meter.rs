@@ -1,4 +1,4 @@
-//! The meter of one rendering: what was made and visited so far, and how large a value is.
+//! The meter of a rendering: work done so far, and sizes of values.
 
 use crate::namespace::Namespace;
 use minijinja::value::{Value, ValueKind};
@@ -6,19 +6,19 @@ use minijinja::{Error, ErrorKind};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Units of work for one value made or visited: more than its place in a list or mapping takes, in bytes.
+/// Units of work per value produced or visited: more than the bytes of its entry in a list or mapping.
 pub(crate) const NODE: u64 = 64;
-/// Further units for a list or mapping that is visited: an iterator is made for it.
+/// Additional units per list or mapping visited, for its iterator.
 const COMPOUND: u64 = 192;
-/// The deepest nesting of a value. JSON from outside nests at most 128 deep (serde_json's bound); comparing, writing and
-/// dropping a value recurse once a level.
+/// Maximum nesting of a value. JSON from outside nests at most 128 deep (serde_json's bound). Comparing, writing and
+/// dropping a value recurse once per level.
 const DEPTH: usize = 200;
-/// The longest a rendering may take on the clock, checked with every 256th charge: only a stop for what the deterministic
-/// charges miss, which end a rendering within a second or two.
+/// Maximum clock time of a rendering, checked every 256 charges. It only catches what the deterministic charges miss;
+/// those end a rendering within a second or two.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Counts the work of one rendering in units: bytes of text made or compared, and [`NODE`] for each value made or
-/// visited. Nothing is given back when a value is dropped, so what is left also bounds the memory that values hold.
+/// Counts the work of one rendering in units: bytes of text produced or compared, and [`NODE`] for each value produced
+/// or visited. Dropping a value returns nothing, so the remaining units also bound the memory of values.
 #[derive(Debug)]
 pub(crate) struct Meter {
     left: Cell<u64>,
@@ -27,30 +27,31 @@ pub(crate) struct Meter {
 }
 
 thread_local! {
-    /// The meter of the rendering that runs on this thread. Not a part of the environment, so that all renderings share one.
+    /// The meter of the rendering on this thread. It is outside the environment, so that all renderings share one
+    /// environment.
     static METER: Meter = const { Meter { left: Cell::new(0), charges: Cell::new(0), start: Cell::new(None) } };
 }
 
-/// Does something with the meter of the rendering that runs on this thread.
+/// Calls `action` with the meter of the rendering on this thread.
 pub(crate) fn metered<R>(action: impl FnOnce(&Meter) -> R) -> R {
     METER.with(action)
 }
 
-/// The size of a value with all that it holds, counted as a tree.
+/// The size of a value with everything in it, counted as a tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Size {
-    /// Values.
+    /// Number of values.
     pub(crate) nodes: u64,
     /// Bytes of texts.
     pub(crate) bytes: u64,
-    /// Levels of lists and mappings.
+    /// Nesting of lists and mappings.
     pub(crate) depth: u64,
     /// Whether a namespace or a loop is among the values.
     pub(crate) mutable: bool,
 }
 
 impl Size {
-    /// Units of work to write the value out: a character may take four bytes and its escape six.
+    /// Units of work to write the value: an escape takes up to six bytes.
     pub(crate) fn written(&self) -> u64 {
         self.bytes.saturating_mul(6).saturating_add(self.nodes.saturating_mul(NODE))
     }
@@ -74,7 +75,7 @@ impl Size {
     }
 }
 
-/// Whether a value can be changed once it was made: the variable `loop` can, by its method `changed`.
+/// Whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`).
 fn mutable(value: &Value) -> bool {
     value.downcast_object_ref::<Namespace>().is_some()
         || value.as_object().is_some_and(|object| object.type_name().ends_with("::Loop"))
@@ -83,14 +84,14 @@ fn mutable(value: &Value) -> bool {
 type Children = Box<dyn Iterator<Item = Value> + Send + Sync>;
 
 impl Meter {
-    /// Begins a rendering that may take `work` units.
+    /// Starts a rendering with a budget of `work` units.
     pub(crate) fn begin(&self, work: usize) {
         self.left.set(work as u64);
         self.charges.set(0);
         self.start.set(Some(Instant::now()));
     }
 
-    /// Takes `units` from what is left.
+    /// Spends `units`.
     pub(crate) fn spend(&self, units: u64) -> Result<(), Error> {
         let Some(left) = self.left.get().checked_sub(units) else {
             self.left.set(0);
@@ -105,8 +106,8 @@ impl Meter {
         Ok(())
     }
 
-    /// The size of `value`. Each value visited is charged, so that a value that holds another one many times over does not
-    /// take exponential time.
+    /// Measures `value`. Each visited value is charged, so that a value that contains another many times cannot take
+    /// exponential time.
     pub(crate) fn measure(&self, value: &Value) -> Result<Size, Error> {
         let mut size = Size::default();
         let mut open: Vec<Children> = Vec::new();
@@ -133,8 +134,8 @@ impl Meter {
         Ok(size)
     }
 
-    /// Charges for the items of `value` and gives it back, as a list if its items are computed anew at each use: such
-    /// values may hold one another, to any depth.
+    /// Charges for the items of `value` and returns it. An iterable, whose items are computed anew at each use, becomes
+    /// a list, since such values may contain each other to any depth.
     pub(crate) fn settle(&self, value: &Value) -> Result<Value, Error> {
         if value.kind() != ValueKind::Iterable {
             self.spend(value.len().unwrap_or(0) as u64)?;

@@ -4,7 +4,7 @@ use minijinja::value::{Enumerator, Object, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What `{% set name.attribute = … %}` can change.
+/// A value whose attributes `{% set name.attribute = … %}` can change.
 #[derive(Debug, Default)]
 pub(crate) struct Namespace(Mutex<BTreeMap<Arc<str>, Value>>);
 

@@ -1,36 +1,36 @@
-//! Compiled templates in which every instruction that can multiply work is preceded by a charge for it.
+//! Compiled templates with a charge before every instruction that can multiply work.
 //!
-//! minijinja's fuel counts instructions, each as one, though a single one may join, repeat, compare or walk values of any
-//! size. So calls of filters of this crate are put around such instructions: one before, which sees the operands and
-//! charges for what is to be made of them ([`costs`](crate::costs)), and one after, which replaces values that are
-//! computed lazily and refuses values that are nested too deep.
+//! minijinja's fuel counts each instruction as one, though a single instruction may join, repeat, compare or walk
+//! values of any size. So calls of filters of this crate are inserted around such instructions: one before, which sees
+//! the operands and charges for the result ([`costs`](crate::costs)), and one after, which replaces lazily computed
+//! values and refuses deeply nested ones.
 
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, ast};
 use minijinja::value::Value;
 
-/// Charges for an operation: its operands, then its name; gives back the operands as a tuple, the last first.
+/// Charges for an operation, given its operands and then its name; returns the operands as a tuple, last first.
 pub(crate) const BEFORE: &str = "+before";
-/// Checks a value that was made.
+/// Checks a result.
 pub(crate) const AFTER: &str = "+after";
 /// Charges a number of units.
 pub(crate) const CHARGE: &str = "+charge";
-/// Charges for the items of a value that is gone over.
+/// Charges for the items of a value before iterating over it.
 pub(crate) const ITEMS: &str = "+items";
-/// A mapping of keys and values in turn.
+/// Builds a mapping from alternating keys and values.
 pub(crate) const MAPPING: &str = "+mapping";
-/// The item of a value.
+/// Gets an item of a value.
 pub(crate) const ITEM: &str = "+item";
-/// Sets an attribute: the value, the namespace, the name.
+/// Sets an attribute, given the value, the namespace and the name.
 pub(crate) const SET: &str = "+set";
 
-/// Bytes of text between tags that an instruction may put out without a further charge.
+/// Bytes of text between tags that one instruction may print without an additional charge.
 const SHORT: usize = 16;
-/// Units for a macro or a variable that a macro encloses.
+/// Units for a macro, or for a variable captured by a macro.
 const CLOSURE: usize = 512;
 
-/// Filters that look at no more than the outside of their operands, and make nothing.
+/// Filters that inspect only the outermost level of their operands, and produce nothing.
 const CHEAP_FILTERS: [&str; 2] = ["d", "default"];
-/// Tests that look at no more than the outside of their operands.
+/// Tests that inspect only the outermost level of their operands.
 const CHEAP_TESTS: [&str; 17] = [
     "boolean",
     "defined",
@@ -51,14 +51,14 @@ const CHEAP_TESTS: [&str; 17] = [
     "undefined",
 ];
 
-/// The instructions of a template, with charges.
+/// Compiles a template to instructions with charges.
 pub(crate) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>) -> Instructions<'s> {
     let mut generator = CodeGenerator::new("template", source);
     generator.compile_stmt(tree);
     let (plain, _) = generator.finish();
     let charged: Vec<Vec<Instruction<'s>>> =
         (0..).map_while(|at| plain.get(at)).map(|instruction| charge(instruction.clone())).collect();
-    // a jump leads to the charge of its target
+    // jumps must target the charge before the original target
     let mut starts = Vec::with_capacity(charged.len() + 1);
     let mut length = 0;
     for part in &charged {
@@ -94,7 +94,7 @@ fn relocate<'s>(instruction: Instruction<'s>, starts: &[u32]) -> Instruction<'s>
     }
 }
 
-/// An instruction with its charges.
+/// An instruction and its charges.
 fn charge(instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
     use Instruction as I;
     let filter = |name, operands: u16| I::ApplyFilter(name, Some(operands), !0);
@@ -137,7 +137,7 @@ fn units(units: usize, instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
     vec![Instruction::LoadConst(Value::from(units)), charge, Instruction::DiscardTop, instruction]
 }
 
-/// What charges for an operation on the topmost values, and `rest`.
+/// The instructions that charge for an operation on the topmost values, followed by `rest`.
 fn operation<'s>(name: &str, operands: u16, rest: Vec<Instruction<'s>>) -> Vec<Instruction<'s>> {
     if operands == 0 {
         return rest;

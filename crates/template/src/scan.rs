@@ -1,8 +1,8 @@
-//! What is checked of a template before it is compiled: the number of its tokens, and its constants.
+//! Checks of a template before it is compiled: the number of its tokens, and its constants.
 //!
-//! Parser, compiler and the drop of the syntax tree recurse along chains (`1+1+…`, `x.a.b`, `elif`), which only a bound on
-//! the tokens of a tag and on the branches of an `if` keeps short. The compiler computes constant expressions, before any
-//! step is counted.
+//! Parser, compiler and the drop of the syntax tree recurse along chains (`1+1+…`, `x.a.b`, `elif`). Only bounds on the
+//! tokens of a tag and on the branches of an `if` keep these short. The compiler evaluates constant expressions before
+//! any step is counted.
 
 use crate::Fault;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
@@ -10,16 +10,16 @@ use minijinja::machinery::{Span, Token, parse, tokenize};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 
-/// Tokens of a template; the largest that come with models have some 8,000.
+/// Maximum number of tokens of a template; the largest that come with models have some 8,000.
 const TOKENS: usize = 50_000;
-/// Tokens of one tag, from `{{` or `{%` to its end. Each may be a level of the syntax tree.
+/// Maximum number of tokens of one tag, from `{{` or `{%` to its end. Each may be a level of the syntax tree.
 const TAG_TOKENS: usize = 1_000;
-/// The `elif` of a template, each of which is a level of the syntax tree.
+/// Maximum number of `elif` in a template; each is a level of the syntax tree.
 const BRANCHES: usize = 500;
-/// Bytes or items that a constant may be repeated to.
+/// Maximum size of a repeated constant, in bytes or items.
 const REPEATED: u64 = 4_096;
 
-/// The syntax tree of a template within the bounds.
+/// Parses a template within the bounds.
 pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault> {
     count(source, syntax.clone())?;
     let tree = parse(source, "template", syntax).map_err(|e| Fault::of(&e, source))?;
@@ -27,8 +27,9 @@ pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
     Ok(tree)
 }
 
-/// A template whose blocks `{% generation %}` are `{% if true %}`: trainers mark the assistant's words with them, and their
-/// bodies are written as they are. Places stay where they were. A template that cannot be read is returned as it is.
+/// Replaces the tags `{% generation %}` by `{% if true %}`. Trainers mark the assistant's words with them; their bodies
+/// are printed unchanged. The replacements have the same length, so places do not move. A template that cannot be
+/// tokenized is returned unchanged.
 pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
     let mut out = source.to_owned();
     let mut begins = false;
@@ -78,13 +79,13 @@ fn at(source: &str, span: Span, found: impl Into<String>) -> Fault {
     Fault::at(source, span.start_offset as usize, found)
 }
 
-/// A part of the tree that is still to be checked.
+/// A part of the tree yet to be checked.
 enum Part<'t, 's> {
     Statement(&'t Stmt<'s>),
     Expression(&'t Expr<'s>),
 }
 
-/// Refuses what is not supported, and constants that repeat others too often.
+/// Rejects unsupported syntax, and constants that are repeated too often.
 fn check<'s>(source: &str, tree: &Stmt<'s>) -> Result<(), Fault> {
     let mut open = vec![Part::Statement(tree)];
     while let Some(part) = open.pop() {
@@ -214,7 +215,8 @@ fn arguments<'t, 's>(
     Ok(())
 }
 
-/// Whether a product that the compiler would compute is small: of numbers, or of a written constant and a written number.
+/// Whether a product that the compiler would evaluate is small: of numbers, or of a literal constant and a literal
+/// number.
 fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
     if !constant(left) || !constant(right) {
         return true;
@@ -232,7 +234,7 @@ fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
     }
 }
 
-/// How large a constant is, or how often it repeats another; and whether it is a number.
+/// The size of a constant, or the number of times it repeats another; and whether it is a number.
 fn factor(value: &Value) -> (u64, bool) {
     match value.as_str() {
         Some(text) => (text.len() as u64, false),
@@ -240,7 +242,7 @@ fn factor(value: &Value) -> (u64, bool) {
     }
 }
 
-/// Whether the compiler may take the expression for a constant.
+/// Whether the compiler may evaluate the expression as a constant.
 fn constant(tree: &Expr<'_>) -> bool {
     !any(tree, |part| {
         !matches!(
@@ -256,7 +258,7 @@ fn constant(tree: &Expr<'_>) -> bool {
     })
 }
 
-/// Whether all written constants in an expression are numbers.
+/// Whether all literals in an expression are numbers.
 fn numbers(tree: &Expr<'_>) -> bool {
     !any(tree, |part| match part {
         Expr::Const(value) => !value.value.is_number(),
@@ -265,7 +267,7 @@ fn numbers(tree: &Expr<'_>) -> bool {
     })
 }
 
-/// Whether `found` holds of a part of an expression of operators.
+/// Whether `found` holds for a part of an expression made of operators.
 fn any(tree: &Expr<'_>, found: impl Fn(&Expr<'_>) -> bool) -> bool {
     let mut open = vec![tree];
     while let Some(part) = open.pop() {
