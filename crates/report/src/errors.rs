@@ -1,4 +1,4 @@
-//! The errors of journals.
+//! Errors of journals.
 
 use grammata_base::diagnostic::{Diagnostic, Place, excerpt};
 use grammata_base::error::{Error, ErrorKind};
@@ -12,7 +12,7 @@ fn at_line(line: usize) -> Place {
     Place::LineColumn { line, column: 1 }
 }
 
-/// A line of a journal that is no record.
+/// A line of a journal is not a record of the experiment.
 pub(super) fn record(line: usize, cause: impl Display) -> Error {
     data(
         Diagnostic::new("evaluation/record", "a line of the journal is not a record of this experiment")
@@ -23,7 +23,7 @@ pub(super) fn record(line: usize, cause: impl Display) -> Error {
     )
 }
 
-/// A journal of other settings.
+/// The journal belongs to a run with other settings.
 pub(super) fn settings(found: &str, expected: &str) -> Error {
     data(
         Diagnostic::new("evaluation/settings", "the journal belongs to a run with other settings")
@@ -34,7 +34,7 @@ pub(super) fn settings(found: &str, expected: &str) -> Error {
     )
 }
 
-/// Two records of one id.
+/// Two records have the same id.
 pub(super) fn repeated(line: usize, id: &str) -> Error {
     data(
         Diagnostic::new("evaluation/repeated-record", "two records have one id")
@@ -45,7 +45,7 @@ pub(super) fn repeated(line: usize, id: &str) -> Error {
     )
 }
 
-/// A record that cannot be written as JSON.
+/// A record cannot be written as JSON.
 pub(super) fn unwritable(cause: impl Display) -> Error {
     let diagnostic = Diagnostic::new("evaluation/unwritable-record", "a record cannot be written as JSON")
         .cause(cause)

@@ -1,4 +1,4 @@
-//! A file of JSON lines that an interrupted run is resumed from.
+//! A file of JSON lines from which an interrupted run can be resumed.
 
 use super::errors;
 use grammata_base::error::{Error, Result};
@@ -11,13 +11,14 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a journal that is resumed. Larger ones are refused.
+/// Maximum size in bytes of a journal to resume. Larger files are refused.
 const MAX_BYTES: usize = 1 << 30;
 
-/// Records of an experiment by id, in the order in which they were written, each on disk as soon as it is added.
+/// Records of an experiment by id, in the order in which they were added. Each is written to the file as soon as it is
+/// added.
 ///
-/// The first line is `{"settings": ...}`; each further one is `{"id": ..., "record": ...}`. A last line without its
-/// newline, left by a process that was killed, is dropped when the journal is opened.
+/// The first line is `{"settings": ...}`; each further line is `{"id": ..., "record": ...}`. A last line without a
+/// newline, left by a killed process, is dropped when the journal is opened.
 #[derive(Debug)]
 pub struct Journal<T> {
     path: PathBuf,
@@ -27,10 +28,10 @@ pub struct Journal<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
-    /// Opens the journal at `path`, or begins one there.
+    /// Opens the journal at `path`, or creates it.
     ///
     /// # Errors
-    /// The file cannot be read or written; it was written with other settings; a line of it is no record.
+    /// The file cannot be read or written; it was written with other settings; a line is not a record.
     pub fn open(path: impl AsRef<Path>, settings: &impl Serialize) -> Result<Journal<T>> {
         let path = path.as_ref().to_owned();
         let settings = serde_json::to_value(settings).map_err(errors::unwritable)?;
@@ -50,7 +51,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         for (number, line) in lines.enumerate() {
             journal.read(number + 2, line)?;
         }
-        // a file that is refused is left as it was
+        // changed only now, so that a refused file stays as it was
         let cut = journal.file.set_len(whole as u64).and_then(|()| journal.file.seek(SeekFrom::End(0)));
         cut.map_err(|cause| Error::io(&journal.path, &cause))?;
         if whole == 0 {
@@ -59,7 +60,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(journal)
     }
 
-    /// The record of `id`, if there is one.
+    /// The record with id `id`, if there is one.
     pub fn get(&self, id: &str) -> Option<&T> {
         self.records.get(*self.index.get(id)?).map(|(_, record)| record)
     }
@@ -69,10 +70,10 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         self.records.iter().map(|(id, record)| (id.as_str(), record))
     }
 
-    /// Adds a record and writes it.
+    /// Adds a record and writes it to the file.
     ///
     /// # Errors
-    /// There is a record of this id; the file cannot be written.
+    /// There is already a record with this id; the file cannot be written.
     pub fn append(&mut self, id: impl Into<String>, record: T) -> Result<()> {
         let id = id.into();
         if self.index.contains_key(&id) {
@@ -84,7 +85,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(())
     }
 
-    /// The record of `id`: the one that is kept, or a new one of `run`.
+    /// Returns the record with id `id`, or runs `run` and adds its result.
     ///
     /// # Errors
     /// Those of `run`; the file cannot be written.

@@ -1,8 +1,8 @@
-//! Evaluation of decoders and agents: statistics, journals of runs that can be resumed, reports.
+//! Evaluation of decoders and agents: statistics, journals of resumable runs, reports.
 //!
-//! An experiment compares *arms* (ways to decode) over the same *units* (requests, queries, sessions). Each pair of an arm
-//! and a unit leaves one record in a [`Journal`], a file of JSON lines, so that a run that was interrupted goes on where it
-//! stopped. A [`Report`] presents tables, plots and transcripts as Markdown or HTML.
+//! An experiment compares *arms* (ways to decode) on the same *units* (requests, queries, sessions). Each pair of an
+//! arm and a unit adds one record to a [`Journal`], a file of JSON lines, so that an interrupted run can be resumed. A
+//! [`Report`] presents tables, plots and transcripts as Markdown or HTML.
 
 mod errors;
 mod journal;

@@ -1,6 +1,6 @@
-//! Text from models and files, made inert in HTML and Markdown.
+//! Escaping text from models and files for HTML and Markdown.
 
-/// Text that HTML shows as it is; control characters but newlines become U+FFFD.
+/// Escapes text so that HTML shows it literally. Control characters other than newlines become U+FFFD.
 pub(super) fn html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -17,8 +17,8 @@ pub(super) fn html(text: &str) -> String {
     escaped
 }
 
-/// Text on one line that Markdown (CommonMark with tables) shows as it is: every punctuation character that could begin
-/// markup is escaped by a backslash, newlines become blanks.
+/// Escapes text so that Markdown (CommonMark with tables) shows it literally on one line. Every punctuation character
+/// that could begin markup gets a backslash; newlines and tabs become spaces.
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -4,32 +4,32 @@ use super::markup::html;
 use super::statistics::Interval;
 use std::fmt::Write;
 
-/// Widths in pixels: of the labels, of the bars, of the figures; and the height of a row.
+/// Width of the labels in pixels; next the widths of the bars and the figures, and the height of a row.
 const LABELS: f64 = 220.0;
 const BARS: f64 = 380.0;
 const FIGURES: f64 = 150.0;
 const ROW: f64 = 24.0;
 
-/// A horizontal bar plot from zero: one bar for each arm.
+/// A horizontal bar plot with one bar per arm; the axis begins at zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What is shown, with its unit.
+    /// What the plot shows, with its unit.
     pub caption: String,
-    /// From the top.
+    /// The bars from top to bottom.
     pub bars: Vec<Bar>,
 }
 
-/// One bar.
+/// A bar of a [`Plot`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// The arm.
+    /// The name of the arm.
     pub label: String,
-    /// Its length, and the interval drawn across its end.
+    /// The mean is the length of the bar; the interval is drawn across its end.
     pub value: Interval,
 }
 
 impl Plot {
-    /// The plot as one SVG element. Values below zero and not finite ones are drawn as zero.
+    /// Draws the plot as one SVG element. Negative and non-finite values are drawn as zero.
     pub fn svg(&self) -> String {
         let bounded = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         let greatest = self.bars.iter().map(|bar| bounded(bar.value.high.max(bar.value.mean)));

@@ -26,10 +26,10 @@ enum Block {
     Transcript(Transcript),
 }
 
-/// A table of texts. Rows are cut or filled to the number of columns.
+/// A table of texts. Rows are truncated or filled to the number of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The headings.
+    /// The column headings.
     pub columns: Vec<String>,
     /// The cells.
     pub rows: Vec<Vec<String>>,
@@ -44,20 +44,20 @@ impl Table {
 /// A conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// What it is of.
+    /// What the conversation is about.
     pub caption: String,
-    /// In order.
+    /// The turns in order.
     pub turns: Vec<Turn>,
 }
 
-/// What one speaker said, or one event.
+/// A turn of a [`Transcript`]: what a speaker said, or an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// Who, or what kind of event.
+    /// The speaker, or the kind of event.
     pub speaker: String,
     /// The text.
     pub text: String,
-    /// A remark of the judge or the automaton, if any.
+    /// A remark of the judge or the automaton.
     pub note: Option<String>,
 }
 
@@ -82,12 +82,12 @@ impl Report {
         self.add(Block::Table(table))
     }
 
-    /// Adds a plot: drawn in HTML, a table in Markdown.
+    /// Adds a plot. It is drawn in HTML, and is a table in Markdown.
     pub fn plot(&mut self, plot: Plot) -> &mut Report {
         self.add(Block::Plot(plot))
     }
 
-    /// Adds a drawing made by this crate, one SVG element, which is put into HTML as it is. Markdown has its caption only.
+    /// Adds a trusted drawing: one SVG element, which is copied into HTML unescaped. Markdown shows only its caption.
     pub fn figure(&mut self, svg: impl Into<String>, caption: impl Into<String>) -> &mut Report {
         self.add(Block::Figure { svg: svg.into(), caption: caption.into() })
     }
@@ -122,7 +122,7 @@ impl Report {
         out
     }
 
-    /// The report as one HTML document without scripts or references to other files.
+    /// The report as a standalone HTML document, without scripts or references to other files.
     pub fn to_html(&self) -> String {
         let title = html(&self.title);
         let mut out = format!(

@@ -1,10 +1,10 @@
-//! How certain a mean or a share is, and whether one arm of an experiment is better than another.
+//! Confidence intervals of means and shares, and tests whether one arm of an experiment is better than another.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// Resamples of a bootstrap.
+/// Number of resamples of a bootstrap.
 const RESAMPLES: usize = 1_000;
 
 /// The 97.5th percentile of the standard normal distribution.
@@ -21,7 +21,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The mean of some values and their sample standard deviation (divisor n - 1; 0 of one value). None of no values.
+/// The mean and the sample standard deviation (divisor n - 1; 0 for a single value). `None` without values.
 pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;
@@ -32,8 +32,8 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     Some((mean, if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 }))
 }
 
-/// The `share`-quantile of some values (0 the least, 1 the greatest), by linear interpolation between the two order
-/// statistics that it lies between. None of no values.
+/// The quantile of some values at `share` (0 is the minimum, 1 the maximum), by linear interpolation between the two
+/// neighbouring order statistics. `None` without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -42,8 +42,8 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * position.fract())
 }
 
-/// The score interval of a share (Wilson 1927): of `successes` in `trials`. None without trials, or with more successes
-/// than trials.
+/// The score interval (Wilson 1927) of the share of `successes` in `trials`. `None` without trials, or with more
+/// successes than trials.
 pub fn wilson(successes: usize, trials: usize) -> Option<Interval> {
     if trials == 0 || successes > trials {
         return None;
@@ -55,8 +55,8 @@ pub fn wilson(successes: usize, trials: usize) -> Option<Interval> {
     Some(Interval { mean, low: (centre - half).max(0.0), high: (centre + half).min(1.0) })
 }
 
-/// The percentile bootstrap (Efron 1979) of a mean, with 1,000 resamples; equal seeds give equal intervals. None of no
-/// values.
+/// The percentile bootstrap (Efron 1979) of a mean, with 1,000 resamples. Equal seeds give equal intervals. `None`
+/// without values.
 pub fn bootstrap(values: &[f64], seed: u64) -> Option<Interval> {
     if values.is_empty() {
         return None;
@@ -70,7 +70,7 @@ pub fn bootstrap(values: &[f64], seed: u64) -> Option<Interval> {
         })
         .collect();
     means.sort_unstable_by(f64::total_cmp);
-    // as many resamples lie below the interval as above it
+    // the same number of resamples is below the interval as above it
     let outside = RESAMPLES * 25 / 1_000;
     let at = |index: usize| means.get(index).copied().unwrap_or_default();
     let mean = values.iter().sum::<f64>() / count as f64;
@@ -84,12 +84,12 @@ pub struct SignTest {
     pub better: usize,
     /// Units for which the second arm is better.
     pub worse: usize,
-    /// The probability of a difference in their numbers at least as large if both arms were equally good (two-sided).
+    /// The two-sided p-value: the probability of at least this difference in numbers if both arms are equally good.
     pub p: f64,
 }
 
-/// The exact sign test over pairs of values, of which equal ones do not count. For values 0 and 1 it is McNemar's exact
-/// test.
+/// The exact sign test over pairs of values; pairs of equal values do not count. For values 0 and 1 it is McNemar's
+/// exact test.
 pub fn sign_test(pairs: impl IntoIterator<Item = (f64, f64)>) -> SignTest {
     let (mut better, mut worse) = (0, 0);
     for (first, second) in pairs {
@@ -97,7 +97,7 @@ pub fn sign_test(pairs: impl IntoIterator<Item = (f64, f64)>) -> SignTest {
         worse += usize::from(first < second);
     }
     let (count, fewer) = (better + worse, better.min(worse));
-    // the logarithm of the probability of `i` successes in `count` fair trials, from i - 1 to i
+    // from iteration to iteration, the logarithm of the probability of `i` successes in `count` fair trials
     let mut logarithm = -(count as f64) * std::f64::consts::LN_2;
     let mut tail = logarithm.exp();
     for i in 1..=fewer {

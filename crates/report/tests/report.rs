@@ -1,4 +1,4 @@
-//! Evaluation: statistics against tables, journals that are resumed, reports with hostile text.
+//! Evaluation: statistics compared with tables, resumed journals, reports with hostile text.
 
 use grammata_report::statistics::{Interval, bootstrap, mean_and_deviation, quantile, sign_test, wilson};
 use grammata_report::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
@@ -10,7 +10,7 @@ fn intervals_and_sign_tests_are_those_of_the_tables() {
     assert_eq!(bootstrap(&[], 1), None);
     let same = bootstrap(&[0.5; 30], 1).unwrap();
     assert_eq!((same.mean, same.low, same.high), (0.5, 0.5, 0.5));
-    // of 400 fair coins the mean has the standard error 0.025
+    // the mean of 400 fair coins has the standard error 0.025
     let coins: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
     let interval = bootstrap(&coins, 1).unwrap();
     assert_eq!(interval.mean, 0.5);
@@ -99,7 +99,7 @@ fn a_journal_is_resumed_where_it_stopped() {
     assert_eq!(first.get_or_run("b/1", || Ok(record("b", 2.0))).unwrap(), &record("b", 2.0));
     drop(first);
     let whole = std::fs::read_to_string(&path).unwrap();
-    // wherever the process was killed, whole lines are kept and the rest is run again
+    // wherever the process is killed, complete lines are kept and the rest is run again
     for cut in 0..=whole.len() {
         std::fs::write(&path, &whole.as_bytes()[..cut]).unwrap();
         let mut again = Journal::open(&path, &settings).unwrap();
@@ -161,14 +161,14 @@ fn reports_show_text_from_outside_as_text() {
     assert!(!html.contains("<script") && !html.contains('\u{1b}'), "{html}");
     assert!(!markdown.replace(r"\<", "").contains('<') && !markdown.contains('\u{1b}'), "{markdown}");
     assert!(!html.contains("</div>\u{fffd}"), "{html}");
-    // in Markdown, nothing that could begin markup is left without its backslash, and cells stay on their line
+    // in Markdown, everything that could begin markup has its backslash, and cells stay on their line
     assert!(markdown.contains(r"\<script\>alert(1)\</script\> \| a \*b\* \`c\` \</div\>"), "{markdown}");
     let rows: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
     assert!(rows.iter().all(|row| row.ends_with('|')), "{rows:?}");
     assert!(html.contains("<rect") && !html.contains("NaN\" height"), "{html}");
 }
 
-/// A journal, which is written as well, is a regular file.
+/// A journal must be a regular file, since it is also written to.
 #[cfg(unix)]
 #[test]
 fn journals_are_regular_files() {
