@@ -3,8 +3,8 @@
 use crate::tokenizer::LlgTokenizer;
 use std::ffi::{c_char, c_void};
 
-/// The host's tokenizer as a function: user data, bytes and their number, a buffer of tokens and its capacity; returns how many
-/// tokens the bytes have. It is never called: masks need the tokens alone.
+/// The host's tokenizer as a function: user data, bytes and their number, a token buffer and its capacity; it returns
+/// the number of tokens of the bytes. It is never called, since masks need only the tokens.
 pub type LlgTokenizeFn =
     Option<unsafe extern "C" fn(*const c_void, *const u8, usize, *mut u32, usize) -> usize>;
 
@@ -12,15 +12,15 @@ pub type LlgTokenizeFn =
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct LlgTokenizerInit {
-    /// How many tokens there are, which is also the length of the logits.
+    /// The number of tokens, which is also the length of the logits.
     pub vocab_size: u32,
     /// The end-of-sequence token; 4294967295 if there is none.
     pub tok_eos: u32,
     /// The length of each token in bytes: `vocab_size` numbers.
     pub token_lens: *const u32,
-    /// The bytes of all tokens, one after the other. Those of a special token are 0xFF and its name.
+    /// The concatenated bytes of all tokens. Those of a special token are 0xFF and its name.
     pub token_bytes: *const u8,
-    /// If it is not NULL: the content of a `tokenizer.json`, read in place of `token_lens` and `token_bytes`.
+    /// If not NULL: the content of a `tokenizer.json`, which is read instead of `token_lens` and `token_bytes`.
     pub tokenizer_json: *const c_char,
     /// Not read.
     pub tokenize_assumes_string: bool,
@@ -34,7 +34,7 @@ pub struct LlgTokenizerInit {
     pub slices: *const *const c_char,
 }
 
-/// Limits of llguidance's parser. They are in units of that parser and not read: the engine's own limits hold.
+/// Limits of llguidance's parser. They are in units of that parser and are not read: the engine's own limits apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct LlgParserLimits {
@@ -56,7 +56,7 @@ pub struct LlgParserLimits {
     pub verbose_errors: bool,
 }
 
-/// What a matcher is made with.
+/// The parameters of a new matcher.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct LlgConstraintInit {
@@ -64,18 +64,18 @@ pub struct LlgConstraintInit {
     pub tokenizer: *const LlgTokenizer,
     /// Not read.
     pub log_buffer_level: u32,
-    /// From 1 on, what a schema warns of is written to standard error.
+    /// If at least 1, warnings about the grammar are written to standard error.
     pub log_stderr_level: u32,
-    /// Not read: the functions that would need it are not there.
+    /// Not read: the functions that would need it are not provided.
     pub ff_tokens_ok: bool,
-    /// Not read: the functions that would need it are not there.
+    /// Not read: the functions that would need it are not provided.
     pub backtrack_ok: bool,
     /// Not read.
     pub limits: LlgParserLimits,
 }
 
 impl LlgConstraintInit {
-    /// What llguidance sets: warnings go to standard error, and limits of 0 are the default ones.
+    /// llguidance's defaults: warnings go to standard error, and limits are 0, which means their defaults.
     pub(crate) fn with_tokenizer(tokenizer: *const LlgTokenizer) -> LlgConstraintInit {
         LlgConstraintInit {
             tokenizer,

@@ -1,4 +1,4 @@
-//! Errors of the border itself.
+//! Errors of the C interface itself.
 
 use engine::diagnostic::{Diagnostic, Place};
 use engine::{Error, ErrorKind};

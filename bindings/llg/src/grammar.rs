@@ -4,7 +4,7 @@ use crate::errors;
 use engine::Result;
 use engine::syntax::{Source, json_schema, lark, regex};
 
-/// The source of a grammar of this kind.
+/// The source of a grammar of this kind, with default options.
 ///
 /// # Errors
 /// `llg/kind`.

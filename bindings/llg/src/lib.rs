@@ -1,13 +1,14 @@
-//! Grammata behind the functions of llguidance that llama.cpp links: 13 of them, and the structs that they take, laid out as
-//! llguidance 1.9.1 has them. `include/llguidance.h` declares the same; docs/hosts.md says how to link it.
+//! The functions of llguidance that llama.cpp links, implemented by Grammata: 13 functions and the structs that they
+//! take, with the layout of llguidance 1.9.1. `include/llguidance.h` declares them; docs/hosts.md explains how to link
+//! the library.
 //!
 //! - `tokenizer` and `matcher` have the functions.
 //! - `abi` has the structs.
-//! - `grammar` reads the kinds of grammars, `state` follows a text.
-//! - `border` checks what comes from C. It alone reads and writes through pointers; in `tokenizer` and `matcher` `unsafe` stands only
-//!   where a function takes up the contract of the header.
+//! - `grammar` maps kinds of grammars to sources, `state` follows a text.
+//! - `border` checks values from C. It alone reads and writes through pointers; `tokenizer` and `matcher` use `unsafe`
+//!   only where a function relies on the contract of the header.
 
-// the contract of each function is that of the header, which has no sections for Rust
+// the contract of each function is in the header, which has no `# Safety` sections
 #![allow(clippy::missing_safety_doc)]
 
 pub mod abi;

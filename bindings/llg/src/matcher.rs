@@ -9,16 +9,17 @@ use engine::{Error, Result};
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// One text under a grammar. Calls of several threads at once wait for each other.
+/// One text under a grammar. Concurrent calls from several threads wait for each other.
 pub struct LlgMatcher {
     state: Mutex<State>,
     mask_bytes: usize,
 }
 
-/// The environment variable with the number of tokens after which each text should be complete. The functions have no argument for it.
+/// Environment variable with the number of tokens within which each text should be complete; the functions have no
+/// argument for it.
 const BUDGET: &str = "GRAMMATA_LLG_BUDGET";
 
-/// What is said of a handle that is NULL.
+/// The error message for a NULL handle.
 const NO_MATCHER: &std::ffi::CStr = c"error[llg/null] `matcher` is NULL";
 
 impl LlgMatcher {
@@ -46,7 +47,7 @@ impl LlgMatcher {
         LlgMatcher { state: Mutex::new(state), mask_bytes }
     }
 
-    /// The state. A panic while it was in use has left it as no one knows.
+    /// Locks the state. If a panic left it in an unknown state, it becomes a failure.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| {
             self.state.clear_poison();
@@ -57,13 +58,13 @@ impl LlgMatcher {
     }
 }
 
-/// Does a piece of work on a matcher: 0 if it succeeds, -1 if it does not or an error came before it.
+/// Runs `work` on a matcher. Returns 0 on success, and -1 if it fails or an earlier error exists.
 fn advance(call: &Call, matcher: *const LlgMatcher, work: impl FnOnce(&mut Following) -> Result<()>) -> i32 {
     let done = call.run(|| Ok(call.reference(matcher, "matcher")?.state().advance(work)));
     if done.is_ok_and(|is_done| is_done) { 0 } else { -1 }
 }
 
-/// Makes a matcher. It is never NULL: `llg_matcher_get_error` says what is wrong with the grammar.
+/// Makes a matcher. It is never NULL: `llg_matcher_get_error` reports errors in the grammar.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_new_matcher(
     init: *const LlgConstraintInit,
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn llg_new_matcher(
     call.give(LlgMatcher::new(&call, init, constraint_type, data))
 }
 
-/// Makes a matcher of its own at the same place. NULL for NULL.
+/// Makes an independent matcher at the same place. NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_clone_matcher(matcher: *const LlgMatcher) -> *mut LlgMatcher {
     // SAFETY: the contract of the header
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn llg_free_matcher(matcher: *mut LlgMatcher) {
     unsafe { Call::new() }.free(matcher);
 }
 
-/// The error that a matcher met, as text; NULL if it met none. The text lives as long as the matcher.
+/// The error message of a matcher; NULL if it has none. The text lives as long as the matcher.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_matcher_get_error(matcher: *const LlgMatcher) -> *const c_char {
     // SAFETY: the contract of the header
@@ -112,7 +113,7 @@ pub unsafe extern "C" fn llg_matcher_get_error(matcher: *const LlgMatcher) -> *c
     found.unwrap_or(NO_MATCHER.as_ptr())
 }
 
-/// Accepts a token: 0, or -1 if the mask does not allow it or an error came before. An error stays.
+/// Accepts a token. Returns 0, or -1 if the mask does not allow it or an earlier error exists. Errors are permanent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_matcher_consume_token(matcher: *mut LlgMatcher, token: u32) -> i32 {
     // SAFETY: the contract of the header
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn llg_matcher_consume_token(matcher: *mut LlgMatcher, tok
     advance(&call, matcher, |following| following.accept(token))
 }
 
-/// Makes the mask of the tokens that may come next: 0, or -1 if an error came before or comes now.
+/// Computes the mask of the tokens that may come next. Returns 0, or -1 if this fails or an earlier error exists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_matcher_compute_mask(matcher: *mut LlgMatcher) -> i32 {
     // SAFETY: the contract of the header
@@ -128,8 +129,8 @@ pub unsafe extern "C" fn llg_matcher_compute_mask(matcher: *mut LlgMatcher) -> i
     advance(&call, matcher, Following::fill)
 }
 
-/// The mask that was made since the last step: bit `i % 32` of word `i / 32` for token `i`. NULL if there is none. It changes with
-/// the next call on the matcher.
+/// The mask computed since the last step: token `i` is bit `i % 32` of word `i / 32`. NULL if there is none. It is
+/// valid until the next call on the matcher.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_matcher_get_mask(matcher: *const LlgMatcher) -> *const u32 {
     // SAFETY: the contract of the header
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn llg_matcher_get_mask_byte_size(matcher: *const LlgMatch
     call.reference(matcher, "matcher").map_or(0, |matcher| matcher.mask_bytes)
 }
 
-/// Back to the beginning: 0, or -1 if an error came before.
+/// Returns to the beginning of the text. Returns 0, or -1 if an earlier error exists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_matcher_reset(matcher: *mut LlgMatcher) -> i32 {
     // SAFETY: the contract of the header

@@ -1,4 +1,4 @@
-//! A text under a grammar: where it is, its mask, and the error that ended it.
+//! A text under a grammar: its matcher, its mask, and the error that ended it.
 
 use crate::border::c_string;
 use crate::errors;
@@ -9,22 +9,22 @@ use std::ffi::CString;
 use std::io::Write;
 use std::sync::Arc;
 
-/// What is true of a matcher. An error stays: whatever is asked of it afterwards fails with the same message.
+/// The state of a matcher. An error is permanent: every later call fails with the same message.
 pub(crate) enum State {
-    /// It follows a text.
+    /// The matcher follows a text.
     Following(Box<Following>),
-    /// It has failed, with this message.
+    /// The matcher has failed with this message.
     Failed(CString),
 }
 
-/// A text that is followed.
+/// A text and its matcher.
 pub(crate) struct Following {
     tokenizer: Arc<Tokenizer>,
     matcher: Matcher,
-    /// Whether an end-of-sequence token came.
+    /// Whether an end-of-sequence token was accepted.
     has_ended: bool,
     budget: Option<usize>,
-    /// Tokens since the beginning.
+    /// Number of tokens since the beginning.
     taken: usize,
     mask: Vec<u32>,
     is_filled: bool,
@@ -35,7 +35,8 @@ impl State {
         State::Failed(c_string(&error.to_string()))
     }
 
-    /// Does a piece of work, unless an error came before it; one that it meets stays. Whether it succeeded.
+    /// Runs `work` and returns whether it succeeded. An error is stored permanently; after an earlier error, `work` is
+    /// not run.
     pub(crate) fn advance(&mut self, work: impl FnOnce(&mut Following) -> Result<()>) -> bool {
         let State::Following(following) = self else { return false };
         match work(following) {
@@ -49,7 +50,8 @@ impl State {
 }
 
 impl Following {
-    /// A text at its beginning that should be complete after `budget` tokens, if that is possible.
+    /// A text at its beginning that should be complete within `budget` tokens. If that is impossible, it warns and
+    /// drops the budget.
     pub(crate) fn new(tokenizer: Arc<Tokenizer>, mut matcher: Matcher, budget: Option<usize>) -> Following {
         let budget = budget.filter(|&budget| match matcher.check_budget(budget) {
             Ok(()) => true,
@@ -72,12 +74,12 @@ impl Following {
         }
     }
 
-    /// The mask, if it was made since the last step. Its words do not move while the state is not replaced.
+    /// The mask, if it was computed since the last step. Its words do not move until the state is replaced.
     pub(crate) fn mask(&self) -> Option<&[u32]> {
         self.is_filled.then_some(&self.mask)
     }
 
-    /// Makes the mask: the tokens that may come next; the end-of-sequence token alone once the text has ended.
+    /// Computes the mask: the tokens that may come next, or only the end-of-sequence token after the end.
     pub(crate) fn fill(&mut self) -> Result<()> {
         self.is_filled = false;
         if self.has_ended {
@@ -89,7 +91,7 @@ impl Following {
             }
         } else {
             match self.budget {
-                // once a mask has been made for a budget, there is one after each of its tokens
+                // after a mask within a budget there is one after each of its tokens
                 Some(budget) => {
                     self.matcher.fill_mask_within(budget.saturating_sub(self.taken), &mut self.mask)?;
                 }
@@ -100,7 +102,7 @@ impl Following {
         Ok(())
     }
 
-    /// Accepts a token. After the end another end-of-sequence token changes nothing.
+    /// Accepts a token. After the end, another end-of-sequence token is accepted and changes nothing.
     pub(crate) fn accept(&mut self, token: u32) -> Result<()> {
         self.is_filled = false;
         let id = TokenId::new(token);
@@ -118,14 +120,14 @@ impl Following {
         Ok(())
     }
 
-    /// Back to the beginning.
+    /// Returns to the beginning of the text.
     pub(crate) fn reset(&mut self) {
         self.matcher.reset();
         (self.has_ended, self.taken, self.is_filled) = (false, 0, false);
     }
 }
 
-/// Writes a line to standard error, if that is open.
+/// Writes a line to standard error, ignoring failures.
 pub(crate) fn warn(message: &str) {
     let _ = writeln!(std::io::stderr(), "grammata: {message}");
 }

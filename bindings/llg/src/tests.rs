@@ -1,4 +1,4 @@
-//! The functions as C calls them, and where `unsafe` stands.
+//! The functions as C calls them, and the places of `unsafe`.
 
 use crate::abi::{LlgConstraintInit, LlgParserLimits, LlgTokenizerInit};
 use crate::matcher::*;
@@ -51,7 +51,7 @@ fn structs_are_laid_out_as_llguidance_has_them() {
     assert_eq!(offset_of!(LlgTokenizerInit, slices), 64);
 }
 
-/// Bytes as tokens, with `\xFF<end>` as the last one, which ends texts.
+/// A tokenizer with these tokens, whose last one ends texts.
 fn init(lengths: &[u32], bytes: &[u8]) -> LlgTokenizerInit {
     LlgTokenizerInit {
         vocab_size: lengths.len() as u32,
@@ -70,7 +70,7 @@ fn init(lengths: &[u32], bytes: &[u8]) -> LlgTokenizerInit {
 const END: u32 = 257;
 const TOOL: u32 = 256;
 
-/// All bytes, the special tokens `<tool>` and `<end>`.
+/// A tokenizer with all bytes, and the special tokens `<tool>` and `<end>`.
 #[allow(unsafe_code)]
 fn tokenizer() -> *mut LlgTokenizer {
     let mut lengths = vec![1; 256];
@@ -78,7 +78,7 @@ fn tokenizer() -> *mut LlgTokenizer {
     let mut bytes: Vec<u8> = (0..=255).collect();
     bytes.extend(b"\xFF<tool>\xFF<end>");
     let init = init(&lengths, &bytes);
-    // SAFETY: the pointers lead to the vectors, whose lengths are those that the struct says
+    // SAFETY: the pointers lead to the vectors, whose lengths the struct has
     let tokenizer = unsafe { llg_new_tokenizer(&init, null_mut(), 0) };
     assert!(!tokenizer.is_null());
     tokenizer
@@ -179,7 +179,7 @@ fn special_tokens_come_by_name_and_end_tokens_at_the_end() {
     assert!(matcher.take(TOOL));
     assert_eq!(matcher.allowed(), [98, END]);
     assert!(matcher.take(END));
-    // after the end nothing else comes, and the end again changes nothing
+    // after the end only the end token is allowed, and it changes nothing
     assert_eq!(matcher.allowed(), [END]);
     assert!(matcher.take(END));
     assert!(!matcher.take(97));
@@ -230,11 +230,11 @@ fn clones_go_their_own_way() {
     assert_eq!(failed.error(), copy.error());
 }
 
-/// The message of a tokenizer that cannot be made, in a buffer of this size.
+/// The error message for a tokenizer that cannot be made, written to a buffer of `capacity` bytes.
 #[allow(unsafe_code)]
 fn refused(init: *const LlgTokenizerInit, capacity: usize) -> String {
     let mut buffer: Vec<c_char> = vec![1; capacity + 1];
-    // SAFETY: the buffer has room; the struct's lists are shorter than it says only where it is refused before they are read
+    // SAFETY: the buffer has `capacity` bytes; lists shorter than declared are rejected before they are read
     unsafe {
         assert!(llg_new_tokenizer(init, buffer.as_mut_ptr(), capacity).is_null());
         assert_eq!(buffer[capacity], 1, "written behind the buffer");
@@ -258,7 +258,7 @@ fn tokenizers_that_lie_are_refused() {
     assert!(
         refused(&LlgTokenizerInit { tokenizer_json: broken.as_ptr(), ..good }, 200).starts_with("error[")
     );
-    // a message is cut to its buffer
+    // a message is truncated to its buffer
     assert_eq!(refused(null(), 10), "error[llg");
     assert_eq!(refused(null(), 1), "");
 }
@@ -310,7 +310,7 @@ fn null_is_an_error_like_any_other() {
     }
 }
 
-/// Threads that share a matcher take turns; each token is taken once.
+/// Threads that share a matcher take turns; each token is accepted once.
 #[test]
 #[allow(unsafe_code)]
 fn calls_of_several_threads_wait_for_each_other() {

@@ -10,23 +10,23 @@ use std::collections::BTreeSet;
 use std::ffi::c_char;
 use std::sync::Arc;
 
-/// The tokens of a model. Clones of a handle share all of it.
+/// The tokens of a model. Clones of a handle share everything.
 #[derive(Clone)]
 pub struct LlgTokenizer(pub(crate) Arc<Tokenizer>);
 
-/// What handles share.
+/// The data shared by handles.
 pub(crate) struct Tokenizer {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) grammars: GrammarCache,
 }
 
-/// Bytes of grammars that are kept for the next matcher of the same text.
+/// Maximum bytes of grammars cached for later matchers with the same text.
 const CACHE_BYTES: usize = 256 << 20;
 
-/// `tok_eos` where there is no such token.
+/// Value of `tok_eos` if there is no such token.
 const NO_TOKEN: u32 = u32::MAX;
 
-/// The byte that the bytes of special tokens begin with.
+/// First byte of the bytes of special tokens.
 const SPECIAL: u8 = 0xFF;
 
 impl Tokenizer {
@@ -45,7 +45,7 @@ impl Tokenizer {
         Tokenizer::new(vocabulary)
     }
 
-    /// The vocabulary of a list of tokens.
+    /// Makes a vocabulary from a list of tokens.
     fn of_tokens(call: &Call, init: &LlgTokenizerInit) -> Result<Vocabulary> {
         let width = init.vocab_size as usize;
         let lengths = call.list(init.token_lens, width, "token_lens")?;
@@ -62,7 +62,7 @@ impl Tokenizer {
                     builder.push(b"");
                     let name = String::from_utf8_lossy(name).into_owned();
                     let is_new = !name.is_empty() && names.insert(name.clone());
-                    // ids tell apart what names do not
+                    // the id makes repeated or empty names unique
                     specials.push((id, if is_new { name } else { format!("{name}<[{id}]>") }));
                 }
                 _ => builder.push(token),
@@ -74,19 +74,19 @@ impl Tokenizer {
         builder.eos(end_token(init.tok_eos, width)?).width(width).build()
     }
 
-    /// The vocabulary of a `tokenizer.json`.
+    /// Makes a vocabulary from a `tokenizer.json`.
     fn of_file(call: &Call, init: &LlgTokenizerInit) -> Result<Vocabulary> {
         let text = call.text(init.tokenizer_json, "tokenizer_json")?;
         let mut options = LoadOptions::default();
         options.eos = end_token(init.tok_eos, usize::MAX)?.into_iter().collect();
-        // the file's own number of tokens, if it has more
+        // the width is at least the file's own
         let least = Vocabulary::from_file_bytes(text.as_bytes(), &options)?.width();
         options.width = Some(least.max(init.vocab_size as usize));
         Vocabulary::from_file_bytes(text.as_bytes(), &options)
     }
 }
 
-/// The end-of-sequence token, if there is one.
+/// The end-of-sequence token, if there is one. Fails if it is outside the vocabulary.
 fn end_token(token: u32, width: usize) -> Result<Option<TokenId>> {
     match token {
         NO_TOKEN => Ok(None),
@@ -95,7 +95,7 @@ fn end_token(token: u32, width: usize) -> Result<Option<TokenId>> {
     }
 }
 
-/// Fills in what a matcher is made with.
+/// Fills a struct with the default parameters of a matcher.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_constraint_init_set_defaults(
     init: *mut LlgConstraintInit,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn llg_constraint_init_set_defaults(
     call.set(init, LlgConstraintInit::with_tokenizer(tokenizer));
 }
 
-/// Makes a tokenizer. NULL if that fails; the message is then in `error_string`.
+/// Makes a tokenizer. Returns NULL on failure, with the message in `error_string`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_new_tokenizer(
     tok_init: *const LlgTokenizerInit,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn llg_new_tokenizer(
     }
 }
 
-/// Makes another handle of a tokenizer, which is freed by itself. NULL for NULL.
+/// Makes another handle to a tokenizer, which must be freed separately. NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_clone_tokenizer(tok: *const LlgTokenizer) -> *mut LlgTokenizer {
     // SAFETY: the contract of the header
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn llg_clone_tokenizer(tok: *const LlgTokenizer) -> *mut L
     tokenizer.map_or(std::ptr::null_mut(), |tokenizer| call.give(tokenizer))
 }
 
-/// Frees a handle of a tokenizer. Matchers that were made with it stay.
+/// Frees a handle to a tokenizer. Matchers that were made with it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_free_tokenizer(tok: *mut LlgTokenizer) {
     // SAFETY: the contract of the header
