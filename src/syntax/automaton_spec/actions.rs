@@ -1,8 +1,8 @@
-//! A spec's language over actions instead of texts: each action is a code of one or two bytes.
+//! The language of a spec over actions instead of texts: each action is a code of one or two bytes.
 //!
-//! Actions that can take each other's place everywhere (in all bodies, under equal limits, at equal cost) share a
-//! code; which of them is meant does not change what may follow, only how many ways there are. So a plan of fifteen
-//! tools, each at most once, has states for how many tools *of a kind* were used, not for which.
+//! Actions that are interchangeable everywhere (in all bodies, under equal limits, at equal cost) share a code.
+//! Choosing between them does not change what may follow, only the number of plans. So a plan of fifteen tools, each at
+//! most once, has states for how many tools *of a kind* were used, not for which.
 
 use super::errors;
 use super::facts::Assignment;
@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 /// Actions that share a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionClass {
-    /// The actions, by their places among the symbols, in rising order.
+    /// The actions, by their indices among the symbols, ascending.
     pub members: Vec<usize>,
-    /// For each alone: at least and at most so often.
+    /// The minimum and maximum number of occurrences of each member, if it is limited on its own.
     pub each: Option<(u32, u32)>,
 }
 
@@ -29,15 +29,15 @@ pub struct ActionClass {
 pub struct Codes {
     /// The classes, by their codes.
     pub classes: Vec<ActionClass>,
-    /// Per symbol: its class, if it is in use.
+    /// The class of each symbol; `None` for unused symbols.
     pub class_of: Vec<Option<usize>>,
-    /// Bytes of a code: 1 or 2.
+    /// Number of bytes of a code: 1 or 2.
     pub width: usize,
 }
 
 const MOST_CODES: usize = 1 << 16;
 
-/// What two actions must have in common to share a code.
+/// Everything in which two actions must agree to share a code.
 #[derive(PartialEq, Eq, Hash)]
 struct Signature {
     places: BTreeSet<(usize, Vec<Item>)>,
@@ -47,12 +47,13 @@ struct Signature {
     requires: Formula,
     assigns: Vec<Assignment>,
     outcomes: Vec<Vec<Assignment>>,
-    /// The symbol itself, where it cannot share.
+    /// The symbol itself, if it cannot share a code.
     own: Option<usize>,
 }
 
 impl Codes {
-    /// Gives codes to the symbols in use. That copies a body once for each symbol in it: `grammar_nodes` bounds the items.
+    /// Assigns codes to the symbols in use. This copies each body once per symbol in it; `grammar_nodes` bounds the
+    /// copied items.
     pub(super) fn new(spec: &Spec) -> Result<Codes> {
         let (symbols, symbol_limits) = (spec.symbols(), spec.symbol_limits());
         let (productions, limits, facts) = (spec.productions(), spec.limits(), spec.facts());
@@ -77,15 +78,15 @@ impl Codes {
                 }
             }
         }
-        // subsets and names of outcomes are those of one action
+        // subsets and outcome names belong to one action
         let has_own = symbols.iter().enumerate().filter(|(_, s)| s.set.is_some() || !s.outcomes.is_empty());
         alone.extend(has_own.map(|(place, _)| place));
-        // per symbol: the limits that count it, by their places
+        // for each symbol, the indices of the limits that count it
         let mut counted_by: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (number, limit) in symbol_limits.iter().enumerate() {
             limit.symbols.iter().for_each(|&symbol| counted_by.entry(symbol).or_default().push(number));
         }
-        // what no formula reads does not decide what may follow
+        // variables that no formula reads do not affect what may follow
         let read = |assigns: &[Assignment]| -> Vec<Assignment> {
             assigns.iter().copied().filter(|&(variable, _)| facts.is_read(variable)).collect()
         };
@@ -124,18 +125,18 @@ impl Codes {
         Ok(codes)
     }
 
-    /// The bytes of a class.
+    /// The code of a class.
     pub(crate) fn code(&self, class: usize) -> impl Iterator<Item = u8> {
         let bytes = (class as u16).to_be_bytes();
         bytes.into_iter().skip(2 - self.width)
     }
 
-    /// The grammar over codes.
+    /// Builds the grammar over codes.
     pub fn grammar(&self, productions: &Productions, limits: &Limits) -> Result<Grammar> {
         let mut g = GrammarBuilder::with_limits(limits.clone());
         let rules: Vec<_> = productions.names.iter().map(|name| g.declare(name.as_str())).collect();
         for (head, bodies) in productions.bodies.iter().enumerate() {
-            // bodies that differ in their first code only: a choice of codes before one rest
+            // bodies that differ only in their first code become a choice of codes before one rest
             let mut groups: Vec<(Vec<_>, Vec<Item>)> = Vec::new();
             let mut known: FxHashMap<Vec<Item>, usize> = FxHashMap::default();
             let mut others = Vec::new();
@@ -197,15 +198,15 @@ impl Codes {
 }
 
 impl Productions {
-    /// The derivations that can be made longer without end by symbols of `free` alone: productions whose words are
-    /// those with such a derivation. `None` if there are none at all.
+    /// Productions for the words that have a derivation that can be pumped by symbols of `free` alone. `None` if there
+    /// are none.
     ///
-    /// A nonterminal `A` can be pumped if `A` derives `u A v` with free symbols only in `u v`, at least one. The result
-    /// has for each nonterminal a twin that leads to a pumpable one.
+    /// A nonterminal `A` can be pumped if `A` derives `u A v` with only free symbols in `u v`, at least one. In the
+    /// result, each nonterminal has a twin that leads to a pumpable one.
     pub fn pumpable(&self, free: impl Fn(usize) -> bool, limits: &Limits) -> Result<Option<Productions>> {
         let derives = self.derive(&free);
         let spells = self.spells(&free, &derives);
-        // the edges A -> B of bodies `x B y` with x y free; an edge is long if x y may spell something
+        // edges A -> B of bodies `x B y` with free x and y; an edge is long if x y can be non-empty
         let mut edges: Vec<Vec<(usize, bool)>> = vec![Vec::new(); self.names.len()];
         for (head, bodies) in self.bodies.iter().enumerate() {
             for body in bodies {
@@ -266,7 +267,7 @@ impl Productions {
         Ok(if out.derive(|_| true)[out.start] { Some(out.trimmed()?) } else { None })
     }
 
-    /// For each nonterminal, whether it derives a word of `free` symbols that is not empty.
+    /// For each nonterminal, whether it derives a non-empty word of `free` symbols.
     fn spells(&self, free: &impl Fn(usize) -> bool, derives: &[bool]) -> Vec<bool> {
         let mut spells = vec![false; self.names.len()];
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.names.len()];
@@ -294,7 +295,7 @@ impl Productions {
     }
 }
 
-/// The strongly connected component of each node, by number. Without recursion (Tarjan 1972, explicit stack).
+/// The number of each node's strongly connected component (Tarjan 1972, with an explicit stack instead of recursion).
 fn components(edges: &[Vec<(usize, bool)>]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let count = edges.len();

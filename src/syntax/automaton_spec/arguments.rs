@@ -1,4 +1,4 @@
-//! Typed arguments: the JSON that an action's text holds, by a JSON Schema.
+//! Typed arguments: JSON within an action's text, described by a JSON Schema.
 
 use super::document::Document;
 use super::rule_errors as errors;
@@ -35,12 +35,12 @@ impl Arguments {
         &self.compact
     }
 
-    /// Whether the schema says of itself that it is of an object.
+    /// Whether the schema itself says `"type": "object"`.
     pub(super) fn is_object(&self) -> bool {
         self.schema.get("type").and_then(Value::as_str) == Some("object")
     }
 
-    /// Whether names or items of the texts must differ from each other, which no intersection can keep.
+    /// Whether names or items in the texts must differ from each other, which intersections do not support.
     pub(super) fn is_open(&self) -> bool {
         let differ =
             |expression: &Expression| matches!(expression, Expression::Distinct(_) | Expression::Name(..));
@@ -48,7 +48,7 @@ impl Arguments {
     }
 }
 
-/// The arguments of a document's symbols, in their order. `folder` is where paths of schemas lead from.
+/// Compiles the arguments of a document's symbols, in their order. Paths of schemas are relative to `folder`.
 pub(super) fn compile(
     document: &Document,
     folder: Option<&Path>,

@@ -9,7 +9,7 @@ use crate::error::{Errors, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
-/// The productions of a `cfg`.
+/// Converts the rules of a `cfg` to productions.
 pub(super) fn productions(
     document: &Document,
     limits: &Limits,

@@ -1,4 +1,4 @@
-//! The spec as it is written: fields, their types, and which fields which kind has.
+//! The spec as written: fields, their types, and which kinds have which fields.
 
 use super::fields::{Names, NamesForm, Rules, RulesForm, Table};
 use super::kind::Kind;
@@ -140,12 +140,12 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The symbols' numbers, in the spec's order.
+    /// The index of each symbol, by its name.
     pub(super) fn symbol_numbers(&self) -> FxHashMap<&str, usize> {
         self.symbols.0.iter().enumerate().map(|(i, symbol)| (symbol.id.as_str(), i)).collect()
     }
 
-    /// The start, which every kind has.
+    /// The start, which every kind must have.
     pub(super) fn start(&self) -> Result<&str> {
         self.start.as_deref().ok_or_else(|| errors::missing("start", self.kind))
     }
@@ -173,7 +173,7 @@ impl Document {
     }
 }
 
-/// Reads a spec.
+/// Parses a spec and checks that its kind has its fields.
 pub(super) fn read(text: &str, format: Format) -> Result<Document> {
     let document: Document = match format {
         Format::Toml => toml::from_str(text).map_err(|e| errors::toml(text, &e))?,

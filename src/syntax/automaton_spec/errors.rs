@@ -11,7 +11,7 @@ fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// At most a dozen names, quoted.
+/// At most a dozen names, quoted, and the number of the others.
 pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let mut names = names.into_iter();
@@ -50,10 +50,10 @@ pub(super) fn json(text: &str, cause: &serde_json::Error) -> Error {
     let place = match (cause.line(), cause.column()) {
         (0, _) => Place::in_text(text, 0),
         (line, column) => {
-            // serde_json counts columns in bytes, and calls the end of a line column 0 of the next
+            // serde_json counts columns in bytes, and reports the end of a line as column 0 of the next
             let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
             let end = start + column.saturating_sub(1);
-            // it has read a name that it does not know to its closing quote
+            // for an unknown field, serde_json reports the end of its name; the error points to its start
             let name = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
             let begin =
                 name.and_then(|name| end.checked_sub(name.len() + 1).filter(|&at| is_quoted(text, at, name)));
@@ -64,7 +64,7 @@ pub(super) fn json(text: &str, cause: &serde_json::Error) -> Error {
     unreadable("JSON", message, place)
 }
 
-/// Whether a name stands in quotes at a byte of a text.
+/// Whether a name in double quotes begins at a byte of a text.
 fn is_quoted(text: &str, at: usize, name: &str) -> bool {
     let rest = text.get(at..).and_then(|rest| rest.strip_prefix('"'));
     rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with('"'))
@@ -496,7 +496,7 @@ pub(super) fn too_many_actions(found: usize, most: usize) -> Error {
     )
 }
 
-/// A limit that the limits of a spec have exceeded.
+/// A limit was exceeded by the `limits` of a spec.
 pub(super) fn at_limits(cause: &Error) -> Error {
     Error::new(cause.kind(), cause.diagnostic().clone().at(Place::Pointer("/limits".to_owned())))
 }

@@ -1,15 +1,15 @@
-//! Facts: what the formulas of a spec speak of, and how actions and their outcomes change it.
+//! Facts: what the formulas of a spec are about, and how actions and their outcomes change it.
 //!
-//! All of it is *variables* of finitely many values: whether an action, or one of a group, was carried out; flags; and
-//! facts that have one of several values, or none. A requirement is a formula over variables, an effect a list of
-//! assignments of constants.
+//! All of it is *variables* with finitely many values: whether an action, or one of a group, was carried out; flags;
+//! and facts that have one of several values, or none. A requirement is a formula over variables; an effect is a list
+//! of assignments of constants.
 
 use super::formula::Formula;
 
-/// What a variable is about.
+/// The meaning of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// Whether the action was carried out, by its place among the symbols.
+    /// Whether the action with this index among the symbols was carried out.
     Action(usize),
     /// Whether an action of the group was carried out.
     Group,
@@ -22,45 +22,45 @@ pub enum About {
 pub struct Variable {
     /// The name of the action, group, flag or fact.
     pub name: String,
-    /// What it is about.
+    /// The meaning of the variable.
     pub about: About,
-    /// The names of its values, of which the first is number 0: `false` and `true`, or for a fact the empty text (no
-    /// value) and its values.
+    /// The names of its values, in the order of their numbers from 0: `false` and `true`; for a fact, the empty text
+    /// (no value) and then its values.
     pub values: Vec<String>,
-    /// The number of its value at the start.
+    /// The number of its initial value.
     pub initial: u32,
 }
 
 impl Variable {
-    /// Whether it is true or false, and has no other values.
+    /// Whether its values are exactly false and true.
     pub fn is_boolean(&self) -> bool {
         self.about != About::Fact || self.values.len() == 2 && self.values[0] == FALSE
     }
 }
 
-/// The first value of what is true or false.
+/// The name of a boolean variable's value 0.
 pub(super) const FALSE: &str = "false";
 
-/// An assignment: the number of a variable and that of its new value.
+/// An assignment: the number of a variable and the number of its new value.
 pub type Assignment = (usize, u32);
 
-/// The outcome of an action, which the world chooses.
+/// A possible outcome of an action, chosen by the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeRules {
-    /// Its name.
+    /// The outcome's name.
     pub name: String,
-    /// What it assigns, after the action's own effects.
+    /// Its assignments, applied after the action's own effects.
     pub assigns: Vec<Assignment>,
 }
 
 /// The rules of one action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActionRules {
-    /// What must hold for the action to come.
+    /// The condition under which the action may come.
     pub requires: Formula,
-    /// What it assigns.
+    /// The assignments of the action itself.
     pub assigns: Vec<Assignment>,
-    /// Its outcomes; none: it has no other effects than its own.
+    /// Its outcomes; empty if it has only its own effects.
     pub outcomes: Vec<OutcomeRules>,
 }
 
@@ -77,24 +77,24 @@ impl ActionRules {
 pub struct Facts {
     pub(super) variables: Vec<Variable>,
     pub(super) rules: Vec<ActionRules>,
-    /// Per variable, whether the formula of an action in use reads it.
+    /// For each variable, whether the formula of an action in use reads it.
     pub(super) is_read: Vec<bool>,
 }
 
 impl Facts {
-    /// The variables: declared facts, then flags, actions and groups as formulas and effects name them.
+    /// The variables: declared facts first, then flags, actions and groups that formulas and effects name.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// The rules of an action, by its place among the symbols.
+    /// The rules of an action, by its index among the symbols.
     pub fn rules(&self, action: usize) -> &ActionRules {
         const NONE: &ActionRules =
             &ActionRules { requires: Formula::ALWAYS, assigns: Vec::new(), outcomes: Vec::new() };
         self.rules.get(action).unwrap_or(NONE)
     }
 
-    /// Whether the formula of an action in use reads the variable: others do not decide what may follow.
+    /// Whether the formula of an action in use reads the variable. Other variables do not affect what may follow.
     pub fn is_read(&self, variable: usize) -> bool {
         self.is_read.get(variable).copied().unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Facts {
         self.rules.iter().any(|rules| !rules.outcomes.is_empty())
     }
 
-    /// The same variables and rules with other requirements, by action.
+    /// The same variables and rules, with the requirement `requires(action)` for each action.
     pub(super) fn with_requirements(&self, requires: impl Fn(usize) -> Formula) -> Facts {
         let mut facts = self.clone();
         facts.rules.iter_mut().enumerate().for_each(|(action, rules)| rules.requires = requires(action));
@@ -130,7 +130,7 @@ impl Facts {
             match (found.is_boolean(), value) {
                 (true, 0) => format!("{name} == {FALSE}"),
                 (true, _) => name,
-                // no value: the parts of formulas never show it but under `not`
+                // formulas contain "no value" only under `not`
                 (false, 0) => format!("{name} == \"\""),
                 (false, _) => {
                     let value = found.values.get(value as usize).map_or("", String::as_str);
@@ -140,7 +140,7 @@ impl Facts {
         })
     }
 
-    /// Per variable, whether it can only become true, and being true never forbids anything.
+    /// For each variable, whether it is boolean, can only become true, and being true never forbids anything.
     pub fn monotone(&self) -> Vec<bool> {
         let mut monotone: Vec<bool> = self.variables.iter().map(Variable::is_boolean).collect();
         for rules in &self.rules {

@@ -1,11 +1,11 @@
-//! Shapes of fields that serde's derive does not make: tables in order and without repeats, one-or-many.
+//! Field types that serde's derive does not support: ordered tables without duplicates, and one-or-many.
 
 use super::place::pointer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A table, in the order of the text. A key that stands twice is an error (JSON parsers take the last).
+/// A table in the order of the text. A duplicate key is an error (JSON parsers would keep the last value).
 #[derive(Clone, Debug)]
 pub(super) struct Table<T>(pub Vec<(String, T)>);
 
@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
-/// The body of a rule: a text that is split at white space, or a list of names.
+/// The body of a rule: a text split at white space, or a list of names.
 #[derive(Debug)]
 pub(super) struct Body(pub Vec<String>);
 
@@ -140,11 +140,11 @@ impl<'de> Deserialize<'de> for Body {
     }
 }
 
-/// The rules of a `cfg` as they are written. Each keeps the pointer to its body, below `/rules`.
+/// The rules of a `cfg` as written, each with the pointer to its body, below `/rules`.
 #[derive(Clone, Debug)]
 pub(super) struct Rules(pub Vec<Written>);
 
-/// One rule as it is written.
+/// A rule as written.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     pub head: String,

@@ -1,4 +1,4 @@
-//! Finite automata as productions `state ::= symbol next-state`; and the states of every automaton.
+//! Finite automata as productions `state ::= symbol next-state`, and the states of all kinds of automata.
 
 use super::document::{Document, Transition};
 use super::errors;
@@ -9,7 +9,7 @@ use crate::error::{Errors, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
-/// The states of an automaton: their names, numbers, which accept, and where it starts.
+/// The states of an automaton: names, numbers, accepting states and the start state.
 pub(super) struct States<'d> {
     pub names: Vec<&'d str>,
     pub accepting: Vec<bool>,
@@ -20,14 +20,14 @@ pub(super) struct States<'d> {
 /// A transition with names resolved.
 pub(super) struct Step<'d> {
     pub from: usize,
-    /// `None`: reads nothing.
+    /// The symbols that it may read; `None` if it reads nothing.
     pub inputs: Option<Vec<usize>>,
     pub to: usize,
     pub written: &'d Transition,
 }
 
 impl<'d> States<'d> {
-    /// The states of a document, and its transitions resolved.
+    /// The states of a document, and its transitions with names resolved.
     pub(super) fn read(document: &'d Document) -> Result<(States<'d>, Vec<Step<'d>>)> {
         let transitions = document.transitions.as_deref().unwrap_or_default();
         let start = document.start()?;
@@ -46,7 +46,8 @@ impl<'d> States<'d> {
             None => {
                 let accepting = document.accepting.iter().flatten().map(String::as_str);
                 let from = transitions.iter().map(|t| t.from.as_str());
-                // a start that no transition leaves and that does not accept is most likely misspelt
+                // `start` is not added: a start state that no transition leaves and that does not accept is probably
+                // misspelt
                 for name in from.chain(accepting) {
                     states.add(name);
                 }
@@ -109,7 +110,7 @@ impl<'d> States<'d> {
         number.ok_or_else(|| errors::undefined("state", name, place(), self.names.iter().copied()))
     }
 
-    /// Warns of states to which no transitions lead from the start.
+    /// Warns about states that cannot be reached from the start.
     pub(super) fn warn_unreachable(&self, steps: &[Step<'_>], warnings: &mut Vec<Diagnostic>) {
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.names.len()];
         for step in steps {
@@ -135,7 +136,7 @@ pub(super) fn symbol_names(document: &Document) -> impl Iterator<Item = &str> {
     document.symbols.0.iter().map(|symbol| symbol.id.as_str())
 }
 
-/// The productions of a `dfa` or `nfa`.
+/// Converts a `dfa` or `nfa` to productions.
 pub(super) fn productions(
     document: &Document,
     limits: &Limits,
@@ -171,7 +172,7 @@ pub(super) fn productions(
     Ok(out)
 }
 
-/// What a step may read: one item for each input, or nothing.
+/// The inputs of a step: one item per symbol, or nothing.
 pub(super) fn inputs<'s>(step: &'s Step<'_>) -> impl Iterator<Item = Option<Item>> + 's {
     let nothing = step.inputs.is_none().then_some(None);
     let symbols = step.inputs.iter().flatten().map(|&symbol| Some(Item::symbol(symbol)));

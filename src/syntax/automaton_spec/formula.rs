@@ -1,20 +1,20 @@
-//! Boolean formulas over what happened in a plan: the notation of `requires`, and its evaluation.
+//! Boolean formulas over the events of a plan: the notation of `requires`, and its evaluation.
 //!
-//! A formula is kept in postfix order, so that reading, evaluating and rewriting it take loops instead of recursion.
+//! A formula is stored in postfix order, so that reading, evaluating and rewriting it use loops instead of recursion.
 
 use std::fmt;
 
 /// A boolean formula over the variables of a spec (see [`Facts`](super::Facts)).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Formula {
-    /// In postfix order; empty: true.
+    /// Nodes in postfix order; empty means true.
     nodes: Vec<Node>,
 }
 
 /// One node of a formula in postfix order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// The variable has the value.
+    /// The variable (first number) has the value (second number).
     Is(usize, u32),
     Not,
     And,
@@ -22,20 +22,20 @@ pub(crate) enum Node {
 }
 
 impl Formula {
-    /// The formula that always holds.
+    /// The formula that is always true.
     pub const ALWAYS: Formula = Formula { nodes: Vec::new() };
 
-    /// The formula that always holds.
+    /// Returns [`Formula::ALWAYS`].
     pub fn always() -> Formula {
         Formula::ALWAYS
     }
 
-    /// Whether it is the formula that always holds, as written.
+    /// Whether the formula is [`Formula::ALWAYS`].
     pub fn is_always(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// That the variable has the value.
+    /// The formula that `variable` has `value`.
     pub(super) fn is(variable: usize, value: u32) -> Formula {
         Formula { nodes: vec![Node::Is(variable, value)] }
     }
@@ -45,12 +45,12 @@ impl Formula {
         self
     }
 
-    /// All of the formulas; of none, the formula that always holds.
+    /// The conjunction of the formulas; true if there are none.
     pub(super) fn all(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::joined(parts, Node::And)
     }
 
-    /// Any of the formulas, of which there is at least one.
+    /// The disjunction of at least one formula.
     pub(super) fn any(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::joined(parts, Node::Or)
     }
@@ -67,7 +67,7 @@ impl Formula {
         Formula { nodes }
     }
 
-    /// Whether it holds where `value` gives the variables' values.
+    /// Evaluates the formula; `value` gives the values of variables.
     pub fn holds(&self, value: impl Fn(usize) -> u32) -> bool {
         let mut stack: Vec<bool> = Vec::new();
         for node in &self.nodes {
@@ -89,7 +89,7 @@ impl Formula {
         stack.pop().unwrap_or(true)
     }
 
-    /// The variables and the values with which it compares them.
+    /// The comparisons in the formula: variables and the values that they are compared with.
     pub fn atoms(&self) -> impl Iterator<Item = (usize, u32)> {
         self.nodes.iter().filter_map(|node| match *node {
             Node::Is(variable, value) => Some((variable, value)),
@@ -97,10 +97,10 @@ impl Formula {
         })
     }
 
-    /// The variables that stand under an odd number of negations somewhere.
+    /// The variables that occur somewhere under an odd number of negations.
     pub(crate) fn negated_variables(&self) -> Vec<usize> {
         let mut found = Vec::new();
-        // from the root on: the operands of a node come right before it
+        // from the root backwards: the operands of a node directly precede it
         let mut signs = vec![true];
         for node in self.nodes.iter().rev() {
             let Some(sign) = signs.pop() else { break };
@@ -114,9 +114,9 @@ impl Formula {
         found
     }
 
-    /// The formulas of which it is the conjunction.
+    /// The formulas whose conjunction this is.
     pub(crate) fn conjuncts(&self) -> Vec<Formula> {
-        // where the subtree that ends at a node begins
+        // the start of the subtree that ends at each node
         let mut starts: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for (place, node) in self.nodes.iter().enumerate() {
             let before = |end: usize, starts: &[usize]| end.checked_sub(1).map_or(0, |last| starts[last]);
@@ -138,7 +138,7 @@ impl Formula {
         found
     }
 
-    /// The formula with other numbers for its variables.
+    /// The formula with renumbered variables.
     pub fn renumbered(&self, number: impl Fn(usize) -> usize) -> Formula {
         let renumber = |node: &Node| match *node {
             Node::Is(variable, value) => Node::Is(number(variable), value),
@@ -147,7 +147,7 @@ impl Formula {
         Formula { nodes: self.nodes.iter().map(renumber).collect() }
     }
 
-    /// The formula as a text, fully in parentheses where operators differ.
+    /// The formula as text, with parentheses wherever operators differ.
     pub(crate) fn text(&self, atom: impl Fn(usize, u32) -> String) -> String {
         let mut stack: Vec<(String, Option<Node>)> = Vec::new();
         let wrap = |(text, operator): (String, Option<Node>), around: Node| match operator {
@@ -174,7 +174,7 @@ impl Formula {
     }
 }
 
-/// What is wrong with the text of a formula, and the character (from 1) at which.
+/// A syntax error in a formula, and the character (from 1) where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) found: String,
@@ -182,13 +182,13 @@ pub(super) struct Fault {
     pub(super) wanted: &'static str,
 }
 
-/// A name in a formula, as it is written, and what it is compared with.
+/// A name in a formula as written, and the value that it is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WrittenAtom {
     pub(super) name: String,
-    /// The value, and whether it must be that one (`==`) or must not (`!=`).
+    /// The value, and whether it is compared by `==` (true) or `!=` (false).
     pub(super) compared: Option<(String, bool)>,
-    /// The character, from 1, at which it begins.
+    /// The character, from 1, at which the name begins.
     pub(super) character: usize,
 }
 
@@ -222,14 +222,14 @@ impl fmt::Display for Token {
 const OPERAND: &str = "a name, `not` or `(`";
 const OPERATOR: &str = "`and`, `or`, `)` or the end";
 
-/// Reads the text of a formula; `atom` says what a name means.
+/// Parses the text of a formula; `atom` resolves names.
 ///
 /// ```text
 /// formula = term { "or" term }    term = factor { "and" factor }
 /// factor  = "not" factor | "(" formula ")" | name [ ("==" | "!=") name ]
 /// ```
 /// A name is a run of characters other than white space, parentheses, quotes, `=` and `!`, or anything between two
-/// quotes of one kind. `atom` may answer `None`, having reported what is wrong.
+/// quotes of one kind. `atom` may return `None` after reporting an error; the result is then `None`.
 pub(super) fn parse(
     text: &str,
     mut atom: impl FnMut(&WrittenAtom) -> Option<Formula>,
@@ -237,7 +237,7 @@ pub(super) fn parse(
     let tokens = tokens(text)?;
     let end = text.chars().count() + 1;
     let mut tokens = tokens.into_iter().peekable();
-    // operands, and operators with their places: the shunting-yard algorithm (Dijkstra 1961)
+    // operands, and operators with their positions: the shunting-yard algorithm (Dijkstra 1961)
     let mut operands: Vec<Formula> = Vec::new();
     let mut operators: Vec<(Token, usize)> = Vec::new();
     let mut is_known = true;
@@ -260,14 +260,14 @@ pub(super) fn parse(
                     }
                     let made = atom(&written);
                     is_known &= made.is_some();
-                    // where the name means nothing, an atom keeps the shape
+                    // an unresolved name is replaced, to keep the shape of the formula
                     operands.push(made.unwrap_or_else(|| Formula::is(0, 0)));
                     break;
                 }
                 other => return Err(fault(other, end, OPERAND)),
             }
         }
-        // what may follow it: closing parentheses, then an operator
+        // what follows an operand: closing parentheses, then an operator
         loop {
             match tokens.next() {
                 Some((Token::Close, at)) => {
@@ -295,7 +295,7 @@ pub(super) fn parse(
     }
 }
 
-/// Applies the operators on the stack that bind at least as strongly, down to the last parenthesis.
+/// Applies the operators on the stack that bind at least as strongly as `strength`, down to the last open parenthesis.
 fn reduce(operators: &mut Vec<(Token, usize)>, operands: &mut Vec<Formula>, strength: u8) {
     let of = |token: &Token| match token {
         Token::Not => 3,
@@ -380,7 +380,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Fault> {
 mod tests {
     use super::{Formula, parse};
 
-    /// Reads a formula over the variables `a` to `z`; `a` to `m` are booleans.
+    /// Parses a formula over the variables `a` to `z`; `a` to `m` are boolean.
     fn read(text: &str) -> Result<Formula, String> {
         let atom = |atom: &super::WrittenAtom| {
             let variable = usize::from(atom.name.as_bytes()[0] - b'a');

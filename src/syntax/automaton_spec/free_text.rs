@@ -1,4 +1,4 @@
-//! Free text in specs: a symbol whose words are texts that run until a string comes.
+//! Free text in specs: a symbol that spells any text up to a given string.
 
 use crate::grammar::{ExprId, FreeText, GrammarBuilder};
 use serde::Deserialize;
@@ -21,7 +21,7 @@ pub struct SymbolFreeText {
 }
 
 impl SymbolFreeText {
-    /// The texts.
+    /// Builds the expression of the texts.
     pub(super) fn words(&self, g: &mut GrammarBuilder) -> ExprId {
         let nothing = g.empty();
         let triggers = self.until.iter().map(|string| (string.as_str().into(), nothing)).collect();

@@ -1,4 +1,4 @@
-//! How often symbols may come: the limits of a spec with their names resolved, and other checks on symbols.
+//! Limits on how often symbols may come, with their names resolved, and checks of sets of symbols.
 
 use super::document::Document;
 use super::errors;
@@ -7,30 +7,30 @@ use super::productions::Productions;
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most elements of a set, so that its subsets can be counted.
+/// Maximum number of elements of a set, which keeps its subsets countable.
 const SET_ELEMENTS: usize = 1_000;
 
-/// How often the symbols of a name may come, counted together.
+/// The bounds on the number of occurrences of the symbols of a name, counted together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The name: a symbol's or a group's.
+    /// The name of a symbol or a group.
     pub name: String,
-    /// The symbols, by their places among the spec's, in rising order.
+    /// The symbols, by their indices among the spec's symbols, ascending.
     pub symbols: Vec<usize>,
-    /// The least number of times.
+    /// The minimum number of occurrences.
     pub min: u32,
-    /// The greatest number of times.
+    /// The maximum number of occurrences, if there is one.
     pub max: Option<u32>,
 }
 
 impl Limit {
-    /// Whether it is about a single symbol that may come once at most.
+    /// Whether the limit is about a single symbol that may come at most once.
     pub fn is_once(&self) -> bool {
         self.symbols.len() == 1 && self.max == Some(1) && self.min <= 1
     }
 }
 
-/// The limits that say something of the symbols in use.
+/// Resolves the limits that concern symbols in use.
 pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<Vec<Limit>> {
     let names = Names::new(document)?;
     let used = productions.symbols();
@@ -64,7 +64,7 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
             continue;
         }
         if let Some(&known) = places.get(name) {
-            // a greatest number, which is 1 under `at_most_once`, and a least number make one limit
+            // a maximum (1 for `at_most_once`) and a minimum combine into one limit
             let limit = &mut limits[known];
             if max.is_some() || limit.min > 0 {
                 errors.push(errors::limited_twice(name, pointer.clone()));
@@ -84,7 +84,7 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
     Ok(limits)
 }
 
-/// The symbols of each name.
+/// The symbols of each name: of a symbol itself, or of the members of a group.
 struct Names<'d> {
     of: FxHashMap<&'d str, Vec<usize>>,
 }
@@ -110,7 +110,7 @@ impl<'d> Names<'d> {
     }
 }
 
-/// Checks the sets of symbols.
+/// Checks the sets of set-valued symbols.
 pub(super) fn check_symbols(document: &Document) -> Result<()> {
     let mut errors = Errors::default();
     for symbol in &document.symbols.0 {

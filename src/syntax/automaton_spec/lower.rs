@@ -1,4 +1,4 @@
-//! Productions as a grammar, with the limits on symbols beside them.
+//! Lowers productions to a grammar, with the limits on symbols as additional constraints.
 
 use super::arguments::Arguments;
 use super::formula::Formula;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Builds the grammar.
+/// Builds the grammar of a spec.
 pub(super) fn lower(spec: &Spec) -> Result<Grammar> {
     let (document, productions, limits) = (spec.document(), spec.productions(), spec.limits());
     let symbol_limits = spec.symbol_limits();
@@ -84,13 +84,13 @@ struct Lowering<'s> {
     builder: GrammarBuilder,
     texts: FxHashMap<Item, ExprId>,
     rules: Vec<RuleId>,
-    /// What is wrong with a symbol.
+    /// The first error of a symbol.
     error: Option<Error>,
 }
 
 impl Lowering<'_> {
-    /// The bodies as one choice. Bodies that differ in their first symbol only become a choice of symbols
-    /// before one rest, so that an automaton's state is as wide as it has successors.
+    /// The choice of all bodies. Bodies that differ only in their first symbol become a choice of symbols before one
+    /// rest, so that the width of an automaton's state is the number of its successors.
     fn choice(&mut self, bodies: &[Vec<Item>]) -> ExprId {
         let mut groups: Vec<(Vec<ExprId>, &[Item])> = Vec::new();
         let mut places: FxHashMap<&[Item], usize> = FxHashMap::default();
@@ -144,7 +144,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What a symbol spells, with a separator before it.
+/// The texts of a symbol, after a separator.
 pub fn spelled(
     symbol: &Symbol,
     separator: &str,
@@ -172,12 +172,13 @@ pub fn spelled(
     g.sequence([before, inner, after])
 }
 
-/// The texts of the subsets of a set, each in the order of the list: linear in the set and its greatest size.
+/// The texts of the subsets of a set, each in the order of the list. The expression is linear in the size of the set
+/// times its maximum.
 pub fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     let empty = g.text(&set.empty);
     let bounded = set.max < set.of.len() || set.min > 1;
-    // `more[taken]`: the rest of the text after `taken` elements; without bounds only "some" matters. No element at
-    // all is not the empty text but `empty`.
+    // `more[taken]` is the rest of the text after `taken` elements; without bounds only whether any were taken matters.
+    // The subset without elements is spelled `empty`, not as the empty text.
     let widths = if bounded { set.max } else { 1 };
     let (never, nothing) = (g.never(), g.empty());
     let ends = |taken: usize| taken > 0 && taken >= set.min;
@@ -196,17 +197,17 @@ pub fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     g.choice([empty, more[0]])
 }
 
-/// Beside the productions: what each word must be, for the limits and requirements on symbols.
+/// Constraints on words in addition to the productions: the limits and requirements on symbols.
 struct Constraints<'s> {
     spec: &'s Spec,
     limits: &'s [Limit],
-    /// The symbols in use, in rising order, and what each spells.
+    /// The symbols in use, ascending, each with the expression of its texts.
     letters: &'s [(usize, ExprId)],
 }
 
 impl Constraints<'_> {
-    /// The languages in which the words must be. Each is as large as the number of symbols in use, times the values of
-    /// the variables of its formula.
+    /// The languages that the words must belong to. The size of each is the number of symbols in use, times the number
+    /// of values of its formula's variables.
     fn operands(&self, g: &mut GrammarBuilder) -> Result<Vec<ExprId>> {
         let spend =
             |g: &GrammarBuilder| g.work().spend(8 * self.letters.len()).map_err(|e| errors::at_limits(&e));
@@ -242,7 +243,7 @@ impl Constraints<'_> {
         Ok(operands)
     }
 
-    /// Symbols each of which comes once: a register for all of them.
+    /// The constraint of all symbols limited to one occurrence: a single list of members.
     fn once(&self, g: &mut GrammarBuilder) -> ExprId {
         let value = g.empty();
         let mut once = FxHashSet::default();
@@ -268,16 +269,15 @@ impl Constraints<'_> {
         g.members(Order::Any, members, Some(rest), separator)
     }
 
-    /// The symbols in use that are wanted.
+    /// The choice of the symbols in use for which `is_wanted` is true.
     fn one_of(&self, g: &mut GrammarBuilder, is_wanted: impl Fn(usize) -> bool) -> ExprId {
         let wanted = self.letters.iter().filter(|(symbol, _)| is_wanted(*symbol)).map(|&(_, letter)| letter);
         g.choice(wanted)
     }
 
-    /// Words of `parts`, each a number of symbols, with the separator between any two symbols.
+    /// Words in which `symbols` occur `min` to `max` times in all, with the separator between any two symbols.
     ///
-    /// With a separator the word is written as if one stood before each symbol; the first is taken off by the words
-    /// being the rests of `separator word`.
+    /// Every symbol except the first of a word is written with the separator before it.
     fn with_gaps(&self, g: &mut GrammarBuilder, symbols: &[usize], min: u32, max: Option<u32>) -> ExprId {
         let is_counted = |symbol: usize| symbols.binary_search(&symbol).is_ok();
         let (others, counted) = (self.one_of(g, |symbol| !is_counted(symbol)), self.one_of(g, is_counted));
@@ -286,7 +286,7 @@ impl Constraints<'_> {
         let gap = g.star(other);
         let one = g.sequence([separator, counted]);
         let one = g.sequence([one, gap]);
-        // the word begins with an uncounted symbol, or with a counted one
+        // a word begins with an uncounted symbol or with a counted one
         let more = g.repeat(one, min, max);
         let begins_other = g.sequence([others, gap, more]);
         let mut alternatives = vec![begins_other];
@@ -301,10 +301,10 @@ impl Constraints<'_> {
     }
 }
 
-/// Checks that it is clear from a text which symbols it consists of.
+/// Checks that every text can be split into symbols in only one way.
 ///
-/// JSON objects are the marker 0xFF, which is in no text: where no text has a `{`, each `{` begins the arguments of a
-/// symbol, and where they end does not depend on what follows.
+/// For this check, JSON objects are replaced by the marker 0xFF, which is in no text. Since no text contains `{`, each
+/// `{` begins the arguments of a symbol, and their end does not depend on what follows.
 fn check_texts(spec: &Spec, used: &[usize]) -> Result<()> {
     const OBJECT: char = '{';
     let symbols = spec.symbols();

@@ -23,58 +23,60 @@
 //! ```
 //!
 //! # Fields
-//! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for people.
-//! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol
-//!   `{ token = … }` is a token that comes by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
-//!   `["<a>", 7, [10, 19]]`, or all but some, `{ any_but = […] }` and `{ special_but = […] }`. Limits and requirements
-//!   cannot be checked on words with tokens, and plans have none. A symbol `{ free_text = { until, without, max_chars,
-//!   max_bytes } }` spells any text up to the first of some strings, or with none to its end; the same holds for it.
-//! - `separator` stands between two symbols of a word, `prefix` before and `suffix` after the word; each is
-//!   empty unless given.
+//! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for readers.
+//! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol `{
+//!   token = … }` is a token taken by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
+//!   `["<a>", 7, [10, 19]]`, or all except some, `{ any_but = […] }` and `{ special_but = […] }`. Limits and
+//!   requirements are not supported for words with tokens, and plans cannot have tokens. A symbol `{ free_text = {
+//!   until, without, max_chars, max_bytes } }` spells any text up to the first occurrence of one of some strings, or
+//!   without such strings any text; the same restrictions apply.
+//! - `separator` comes between two symbols of a word, `prefix` before and `suffix` after the word; the default of each
+//!   is empty.
 //! - `start` is the start state or the start symbol; `accepting` lists the accepting states.
-//! - `transitions` lists `{ from, input, pop, push, to }`. `input` is a symbol or a list of symbols (any of
-//!   which may be read); without it, nothing is read. Without `pop` the transition is open whatever the stack
-//!   holds, an empty stack included, and takes nothing off it; with it, the named stack symbol must be on
-//!   top and is taken off. Then `push` (one stack symbol or a list) is put on the stack in order: the first
-//!   is pushed first and so lies deepest. Only a `pda` has `pop` and `push`.
-//! - `stack_start` is the one stack symbol on the stack at the start; without it the stack is empty.
-//! - `accept_by` (`pda`) is `final-state` (the default: an accepting state, whatever the stack holds),
-//!   `empty-stack` (any state), `both` or `either`.
-//! - `states` may list the states. Without it they are the accepting states and those that some
-//!   transition leaves; a transition to any other is an error.
-//! - `rules` (`cfg`) is a table from heads to lists of bodies, or a list of `{ head, body }`. A body is a
-//!   list of names, or one text that is split at white space; the empty body derives the empty word.
-//! - `limits` has `at_most_once` and `exactly_once`: lists of names, *each* of which may, or must, be in a word only
-//!   once; and `at_most` and `at_least`: tables from names to numbers. A name is a symbol's or a group's, whose symbols
-//!   are counted together. They cost no states: the automaton keeps count of what it has seen.
+//! - `transitions` lists `{ from, input, pop, push, to }`. `input` is a symbol or a list of symbols, any of which may
+//!   be read; without it, nothing is read. Without `pop`, the transition applies to any stack, even an empty one, and
+//!   removes nothing; with it, the named stack symbol must be on top and is removed. Then `push` (one stack symbol or a
+//!   list) is pushed in order: the first symbol is pushed first and is the deepest. Only a `pda` has `pop` and `push`.
+//! - `stack_start` is the only stack symbol at the start; without it the stack is empty.
+//! - `accept_by` (`pda`) is `final-state` (the default: an accepting state with any stack), `empty-stack` (any state),
+//!   `both` or `either`.
+//! - `states` may list the states. Without it they are the accepting states and those that some transition leaves; a
+//!   transition to any other state is an error.
+//! - `rules` (`cfg`) is a table from heads to lists of bodies, or a list of `{ head, body }`. A body is a list of
+//!   names, or a text of names separated by white space; the empty body derives the empty word.
+//! - `limits` has `at_most_once` and `exactly_once`, lists of names *each* of which may, or must, be in a word once;
+//!   and `at_most` and `at_least`, tables from names to numbers. A name is that of a symbol or of a group, whose
+//!   symbols are counted together. Limits add no states: the automaton counts occurrences.
 //!
 //! # Plans
-//! The symbols of a plan are its actions. A symbol may be a table with its `text` and what else is to be said of it:
-//! `label`, `cost`, `duration`, `inputs`, `outputs`, `group` (a name or several), `aliases` (other texts of it), and
-//! `set`: `{ of = [texts], min, max, separator, empty }` makes it set-valued; `{}` in its text stands for the set.
-//! `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): its text holds JSON by the
-//! schema where `{}` is. `direction` says whether words name the steps from the first
-//! (`forward`) or from the last (`backward`); `limits.max_cost` bounds what a plan costs; `[templates]` has the texts of
-//! questions. See [`Symbol`], [`Templates`] and the module `plan`.
+//! The symbols of a plan are its actions. A symbol may be a table with its `text` and further fields: `label`, `cost`,
+//! `duration`, `inputs`, `outputs`, `group` (one name or several), `aliases` (alternative texts), and `set`: `{ of =
+//! [texts], min, max, separator, empty }` makes the symbol set-valued; `{}` in its text is replaced by the set.
+//! `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): `{}` in the text is
+//! replaced by JSON that is valid under the schema. `direction` says whether words list the steps from the first
+//! (`forward`) or from the last (`backward`); `limits.max_cost` bounds the cost of a plan; `[templates]` has the texts
+//! of questions. See [`Symbol`], [`Templates`] and the module `plan`.
 //!
 //! # Requirements, effects, outcomes
-//! `requires` says what must hold before a symbol: a formula `"shower and (coffee or tea) and not snooze"` with `and`,
-//! `or`, `not`, parentheses and `fact == value`, `fact != value`; or a list of names, all of which must hold, where of
-//! names in an inner list any must. The name of a symbol holds once it came, that of a group once a symbol of it came,
-//! that of a flag while it is true, that of a fact while it has a value. Names with spaces are between quotes.
+//! `requires` is the condition before a symbol: a formula `"shower and (coffee or tea) and not snooze"` with `and`,
+//! `or`, `not`, parentheses and `fact == value`, `fact != value`; or a list of names that must all hold, where an inner
+//! list means that any of its names must hold. The name of a symbol holds after the symbol, that of a group after any
+//! of its symbols, that of a flag while it is true, and that of a fact while it has a value. Names with spaces are
+//! quoted.
 //!
-//! `effects = { set, clear }` changes flags and facts: `set` is a flag, a list of flags, or a table from flags and facts
-//! to values; `clear` makes flags false, takes facts their value, and lets symbols count as if they had not come.
-//! `outcomes` is a table from names to such effects (or a list of names), of which the world chooses one after each
-//! time; only plans have them. `facts` declares flags (`paid = false`), facts with values (`state = ["open", "shut"]`,
-//! which has none at the start) or both at length: `{ values, initial }`. Flags that some effect sets need not be
-//! declared. A spec that plans backwards has only `requires` with symbols and `and`.
+//! `effects = { set, clear }` changes flags and facts. `set` is a flag, a list of flags, or a table from flags and
+//! facts to values. `clear` makes flags false, removes the values of facts, and makes symbols count as if they had not
+//! come. `outcomes` is a table from names to such effects (or a list of names), of which the environment chooses one
+//! after each occurrence; only plans have outcomes. `facts` declares flags (`paid = false`), facts with values (`state
+//! = ["open", "shut"]`, initially without a value), or either in the long form `{ values, initial }`. Flags set by some
+//! effect need not be declared. A spec with backward direction may only have `requires` with symbols and `and`.
 //!
 //! # Parameters
-//! A file that begins with a `[parameters]` (or `[templates]`) table has a header, which ends at the first line `# ---`. Each
-//! parameter is a table with a `default` and, optionally, `description`, `type` (`integer`, `boolean`,
-//! `string`, `list`; else the default's), `min` and `max` (integers), and `allowed` (a list of values). What
-//! follows the header is a template in Jinja's notation ([`minijinja`]), rendered with the parameters' values:
+//! A file that begins with a `[parameters]` (or `[templates]`) table has a header, which ends at the first line `#
+//! ---`. Each parameter is a table with a `default` and, optionally, `description`, `type` (`integer`, `boolean`,
+//! `string`, `list`; by default that of the default value), `min` and `max` (integers), and `allowed` (a list of
+//! values). After the header comes a template in Jinja's notation ([`minijinja`]), rendered with the parameters'
+//! values:
 //!
 //! ```toml
 //! [parameters]
@@ -92,10 +94,10 @@
 //! ]
 //! ```
 //!
-//! Tags may stand in comments, as here, so that the file stays readable as TOML. A text that a template
-//! puts out is escaped for a quoted string of TOML or JSON, and a list is put out as a list of such strings,
-//! so no value of a parameter can change the spec around it. The language is Jinja without other files (`include`,
-//! `import`, `extends`, `block`); what rendering may cost is bounded by `Limits::template_work`.
+//! Tags may be in comments, as here, so that the file stays valid TOML. Text that a template prints is escaped for a
+//! quoted string of TOML or JSON, and a list is printed as a list of such strings, so no value of a parameter can
+//! change the spec around it. The language is Jinja without other files (`include`, `import`, `extends`, `block`);
+//! `Limits::template_work` bounds the cost of rendering.
 
 mod actions;
 mod arguments;
@@ -158,7 +160,7 @@ pub enum Format {
     /// TOML 1.1.
     #[default]
     Toml,
-    /// JSON (RFC 8259). A header with parameters is TOML all the same.
+    /// JSON (RFC 8259). A header with parameters is still TOML.
     Json,
 }
 
@@ -171,7 +173,7 @@ impl From<Format> for crate::diagnostic::Notation {
     }
 }
 
-/// How to read a spec.
+/// Options for reading a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -182,11 +184,11 @@ impl From<Format> for crate::diagnostic::Notation {
 pub struct Options {
     /// The notation. Default: TOML.
     pub format: Format,
-    /// Values for the spec's parameters, by name, each written as text: an integer in decimal, `true` or
-    /// `false`, a text as it is, a list as texts between commas. Default: none.
+    /// Values of the spec's parameters, by name, each as text: an integer in decimal, `true` or `false`, a text
+    /// unquoted, a list as texts separated by commas. Default: none.
     pub parameters: BTreeMap<String, String>,
-    /// The folder of the spec, in which the files with schemas of arguments are. Default: none, so that schemas are in
-    /// the spec itself.
+    /// The folder of the spec, which has the files with schemas of arguments. Default: none; then all schemas must be
+    /// in the spec itself.
     pub folder: Option<std::path::PathBuf>,
     /// The limits. Default: [`Limits::default`].
     pub limits: Limits,
@@ -199,7 +201,7 @@ grammata_base::setters!(Options {
     limits: Limits,
 });
 
-/// A spec, compiled.
+/// A compiled spec.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
@@ -209,32 +211,32 @@ pub struct Compiled {
     pub name: Option<String>,
     /// The spec's `description`.
     pub description: Option<String>,
-    /// Where the spec is from: its `source`.
+    /// The spec's `source`: where it comes from.
     pub source: Option<String>,
     /// The symbols, in the spec's order.
     pub symbols: Vec<Symbol>,
-    /// The parameters with the values that were used.
+    /// The parameters with the values used.
     pub parameters: Vec<Parameter>,
     /// The grammar.
     pub grammar: Grammar,
-    /// What is odd about the spec but does not keep it from working: unreachable states and rules, states without an
-    /// end, symbols that are in no word, inputs that no symbol makes.
+    /// Warnings, which do not prevent compilation: unreachable states and rules, states without a path to an end,
+    /// symbols that are in no word, inputs that no symbol produces.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a spec and builds its grammar. [`Spec`] is for those who need more of a spec than its texts.
+/// Reads a spec and builds its grammar. Use [`Spec`] if you need more of a spec than its texts.
 ///
 /// # Errors
-/// `automaton-spec/…` says what cannot be read or is not as it must be, where, and what is allowed;
-/// `limit/exceeded` names the limit.
+/// `automaton-spec/…` for anything unreadable or invalid, with its place and what is allowed; `limit/exceeded` with the
+/// limit.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     Spec::read(source, options)?.compile()
 }
 
-/// The parameters that a spec declares, with their defaults as values; none if it has no header.
+/// The parameters that a spec declares, with their default values; empty if it has no header.
 ///
 /// # Errors
-/// As [`compile`], for the header.
+/// Those of [`compile`] for the header.
 pub fn parameters(source: &str, limits: &Limits) -> Result<Vec<Parameter>> {
     limits.check_source(source)?;
     match parameters::split(source)? {

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt;
 
-/// Characters of one parameter's value, at most. Together with the bounds of [`super::template`] it bounds
-/// what rendering may cost.
+/// Maximum number of characters of a parameter's value. Together with the bounds of [`super::template`] it bounds the
+/// cost of rendering.
 const VALUE_CHARACTERS: usize = 1_000;
 
 /// The type of a parameter.
@@ -33,7 +33,7 @@ impl fmt::Display for ParameterType {
     }
 }
 
-/// The value of a parameter. It is displayed as it is written in [`Options`](super::Options).
+/// The value of a parameter. It is displayed in the notation of [`Options`](super::Options).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterValue {
     /// Of type [`ParameterType::Integer`].
@@ -103,29 +103,29 @@ impl fmt::Display for ParameterValue {
     }
 }
 
-/// A parameter of a spec, and its value.
+/// A parameter of a spec and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// The name, an identifier.
     pub name: String,
-    /// What it is for.
+    /// What the parameter is for.
     pub description: Option<String>,
     /// The type.
     pub kind: ParameterType,
-    /// The value, unless another is given.
+    /// The value used if none is given.
     pub default: ParameterValue,
     /// The value used.
     pub value: ParameterValue,
-    /// The least value; for integers.
+    /// The minimum of an integer.
     pub min: Option<i64>,
-    /// The greatest value; for integers.
+    /// The maximum of an integer.
     pub max: Option<i64>,
-    /// The values allowed, if not all; for a list, the items allowed.
+    /// The allowed values, if they are restricted; for a list, the allowed items.
     pub allowed: Option<Vec<ParameterValue>>,
 }
 
 impl Parameter {
-    /// What values are allowed, in words.
+    /// The allowed values, in words.
     pub fn describe_allowed(&self) -> String {
         let of_list = if self.kind == ParameterType::List { "texts between commas, each " } else { "" };
         if let Some(allowed) = &self.allowed {

@@ -1,4 +1,4 @@
-//! The header of a spec: its parameters, their types and ranges, and the values given for them.
+//! The header of a spec: its parameters with their types and ranges, and setting their values.
 
 use super::document::Templates;
 use super::errors;
@@ -54,7 +54,7 @@ enum ValueForm {
     List(Vec<String>),
 }
 
-/// The header, if there is one, and the byte at which what follows it begins.
+/// The header, if there is one, and the byte at which the rest begins.
 pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
     let first = source.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'));
     if !first.is_some_and(|line| line.starts_with("[parameters") || line.starts_with("[templates")) {
@@ -71,7 +71,7 @@ pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
     Err(errors::header_without_end())
 }
 
-/// Reads a header.
+/// Parses a header.
 pub(super) fn read(header: &str) -> Result<(Vec<Parameter>, Templates)> {
     let header: Header = toml::from_str(header).map_err(|e| errors::toml(header, &e))?;
     let declared = header.parameters.0.into_iter();
@@ -120,7 +120,7 @@ fn parameter(name: String, declaration: &Declaration) -> Result<Parameter> {
     }
 }
 
-/// Gives the parameters the values asked for.
+/// Sets the parameters to the given values.
 pub(super) fn set(parameters: &mut [Parameter], values: &BTreeMap<String, String>) -> Result<()> {
     for (name, text) in values {
         let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == *name) else {

@@ -1,6 +1,6 @@
-//! Places in a spec.
+//! JSON Pointers to places in a spec.
 
-/// The JSON Pointer of a path.
+/// The JSON Pointer of a path, with `~` and `/` escaped.
 pub(super) fn pointer<'a>(path: impl IntoIterator<Item = &'a str>) -> String {
     let mut pointer = String::new();
     for part in path {

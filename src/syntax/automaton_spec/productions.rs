@@ -1,26 +1,26 @@
-//! What every kind of spec becomes: productions over numbered symbols, made clean of what is of no use.
+//! Productions over numbered symbols, the form of every kind of spec, and their cleaning.
 
 use super::errors;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 
-/// One item of a body.
+/// An item of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Item {
     /// A symbol of the spec.
     Symbol {
-        /// The symbol, by its place among the spec's.
+        /// The symbol, by its index among the spec's symbols.
         symbol: usize,
-        /// Whether the separator stands before it.
+        /// Whether the separator comes before it.
         separated: bool,
     },
-    /// Whatever the nonterminal derives.
+    /// A nonterminal, by its number.
     Nonterminal(usize),
 }
 
 impl Item {
-    /// A symbol alone.
+    /// A symbol without a separator before it.
     pub(super) fn symbol(symbol: usize) -> Item {
         Item::Symbol { symbol, separated: false }
     }
@@ -40,12 +40,12 @@ pub struct Productions {
 }
 
 impl Productions {
-    /// No productions yet; the start is nonterminal 0. At most `grammar_nodes` items in all.
+    /// An empty set of productions with nonterminal 0 as its start. It may have at most `grammar_nodes` items in all.
     pub(super) fn new(limits: &Limits) -> Productions {
         Productions { names: Vec::new(), bodies: Vec::new(), start: 0, items: 0, limit: limits.grammar_nodes }
     }
 
-    /// A new nonterminal.
+    /// Adds a nonterminal and returns its number.
     pub(super) fn nonterminal(&mut self, name: String) -> Result<usize> {
         self.count(1)?;
         self.names.push(name);
@@ -53,7 +53,7 @@ impl Productions {
         Ok(self.names.len() - 1)
     }
 
-    /// A new production.
+    /// Adds a production.
     pub(super) fn production(&mut self, head: usize, body: Vec<Item>) -> Result<()> {
         self.count(body.len() + 1)?;
         self.bodies[head].push(body);
@@ -68,10 +68,10 @@ impl Productions {
         Ok(())
     }
 
-    /// For each nonterminal, whether it derives a word all of whose symbols pass `usable`.
+    /// For each nonterminal, whether it derives a word whose symbols all satisfy `usable`.
     pub(super) fn derive(&self, usable: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut derives = vec![false; self.bodies.len()];
-        // for each production, how many items are not known to derive; for each nonterminal, where it stands
+        // for each production, the number of items not yet known to derive; for each nonterminal, its occurrences
         let mut open: Vec<Vec<usize>> = Vec::with_capacity(self.bodies.len());
         let mut places: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.bodies.len()];
         let mut ready = Vec::new();
@@ -109,7 +109,7 @@ impl Productions {
         derives
     }
 
-    /// For each nonterminal, whether it can come up in a derivation from the start.
+    /// For each nonterminal, whether it is reachable from the start.
     pub(super) fn reachable(&self) -> Vec<bool> {
         let mut reached = vec![false; self.bodies.len()];
         let mut open = vec![self.start];
@@ -125,8 +125,8 @@ impl Productions {
         reached
     }
 
-    /// The same language, without productions that derive nothing, nonterminals that the start does not
-    /// reach, and productions that stand twice.
+    /// The same language without useless parts: productions that derive nothing, nonterminals that the start does not
+    /// reach, and duplicate productions.
     ///
     /// # Errors
     /// `automaton-spec/empty-language`.
@@ -164,7 +164,7 @@ impl Productions {
         Ok(self)
     }
 
-    /// The symbols that stand in some body, in increasing order.
+    /// The symbols in all bodies, ascending.
     pub fn symbols(&self) -> Vec<usize> {
         let set: std::collections::BTreeSet<usize> = self
             .bodies

@@ -1,15 +1,15 @@
-//! Pushdown automata as productions: the triple construction, over triples that are of use only.
+//! Pushdown automata as productions: the triple construction, restricted to useful triples.
 //!
-//! The nonterminal `p[X]q` derives what is read from state `p` with `X` on top of the stack until that `X` is
-//! taken off, which leads to `q`. Every transition is first split into elementary moves (read and go on,
-//! take off, put on, put in place of the top), with new states between the puts. Putting something *in
-//! place of* the top, the same as popping one symbol and pushing some, is a move of its own
-//! because it stays within one triple: nothing is guessed and the automaton's stack does not grow.
+//! The nonterminal `p[X]q` derives what is read from state `p` with `X` on top of the stack until that `X` is popped,
+//! leading to `q`. Every transition is first split into elementary moves (read and continue, pop, push, replace the
+//! top), with new states between pushes. Replacing the top is equivalent to popping one symbol and pushing another, but
+//! is a move of its own because it stays within one triple: nothing is guessed, and the automaton's stack does not
+//! grow.
 //!
-//! Triples are found by saturation: from the demand `(p, X)`, made by the start and by each put, to the set
-//! of states `q` to which it can lead. So every triple that is written down derives some word.
+//! Triples are found by saturation: from the demand `(p, X)`, made by the start and by each push, to the set of states
+//! `q` that it can lead to. So every triple that is written derives some word.
 //!
-//! A bottom symbol lies under the whole stack. Accepting is taking it off.
+//! A bottom symbol is below the whole stack. Popping it is accepting.
 
 use super::document::{AcceptBy, Document};
 use super::errors;
@@ -20,16 +20,16 @@ use crate::error::{Errors, Result};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a move does to the stack.
+/// The effect of a move on the stack.
 #[derive(Clone, Copy, Debug)]
 enum Action {
-    /// Open whatever is on top, which stays.
+    /// Keeps the stack, whatever is on top.
     Keep,
-    /// Takes the symbol off.
+    /// Pops the symbol.
     Pop(usize),
-    /// Takes the first symbol off and puts the second in its place.
+    /// Pops the first symbol and pushes the second.
     Replace(usize, usize),
-    /// Puts the symbol on whatever is on top.
+    /// Pushes the symbol, whatever is on top.
     Push(usize),
 }
 
@@ -40,7 +40,7 @@ struct Move {
     to: usize,
 }
 
-/// The automaton in elementary moves. Stack symbol 0 is the bottom.
+/// The automaton as elementary moves. Stack symbol 0 is the bottom.
 struct Machine<'d> {
     moves: Vec<Vec<Move>>,
     names: Vec<String>,
@@ -59,7 +59,7 @@ impl Machine<'_> {
     }
 }
 
-/// The productions of a `pda`.
+/// Converts a `pda` to productions.
 pub(super) fn productions(
     document: &Document,
     limits: &Limits,
@@ -125,7 +125,7 @@ fn machine<'d>(
         if count > limits.grammar_nodes {
             return Err(Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, "more transitions"));
         }
-        // what comes after the first elementary move: the puts, one after the other
+        // the first elementary move, and the pushes that follow it
         let (first, rest) = match (pop, &push[..]) {
             (None, []) => (Action::Keep, &push[..]),
             (None, [x, rest @ ..]) => (Action::Push(*x), rest),
@@ -181,12 +181,12 @@ struct Triples {
     known: FxHashSet<(usize, usize)>,
 }
 
-/// Who waits for where a demand leads to.
+/// A demand that waits for the results of another one.
 #[derive(Clone, Copy)]
 enum Waiting {
-    /// The demand leads to the same.
+    /// The outer demand has the same results.
     Same(usize),
-    /// From where this leads to, the outer demand goes on.
+    /// The outer demand continues from each result.
     Then(usize),
 }
 
@@ -292,7 +292,7 @@ impl Saturation<'_, '_> {
                 Waiting::Then(_) => {
                     let symbol = self.triples.demands[outer].1;
                     let rest = self.demand(end, symbol);
-                    // at most one level deep: `Same` only records facts
+                    // recurses at most one level: `Same` only records facts
                     self.wait(rest, Waiting::Same(outer))?;
                 }
             }
@@ -307,7 +307,7 @@ impl Saturation<'_, '_> {
         self.count()
     }
 
-    /// Counts what has been done, which bounds both memory and time.
+    /// Counts a unit of work, which bounds both memory and time.
     fn count(&mut self) -> Result<()> {
         self.work += 1;
         if self.work > self.limit {
@@ -321,7 +321,7 @@ impl Saturation<'_, '_> {
     }
 }
 
-/// Writes down the triples that the start needs.
+/// Writes the productions of the triples that the start needs.
 fn write(
     machine: &Machine<'_>,
     triples: &Triples,
@@ -371,7 +371,7 @@ impl Writer<'_, '_> {
         Ok(number)
     }
 
-    /// The triple from `(state, symbol)` to `end`, if there is one.
+    /// The triple from `(state, symbol)` to `end`, if it exists.
     fn item(&mut self, state: usize, symbol: usize, end: usize) -> Result<Option<Item>> {
         match self.triples.numbers.get(&(state, symbol)) {
             Some(&demand) if self.triples.known.contains(&(demand, end)) => {

@@ -1,19 +1,19 @@
-//! The rules of a spec one by one, and the spec under some of them: which rules leave no plan.
+//! The individual rules of a spec, and the spec under some of them, to find which rules exclude all plans.
 
 use super::formula::Formula;
 use super::spec::Spec;
 use std::fmt;
 
-/// A rule of a spec that is not part of its machine or grammar.
+/// A rule of a spec in addition to its machine or grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The name of a symbol or group, and the greatest number of times that its symbols may come.
+    /// The name of a symbol or group, and the maximum number of occurrences of its symbols.
     AtMost(String, u32),
-    /// The name of a symbol or group, and the least number of times that its symbols must come.
+    /// The name of a symbol or group, and the minimum number of occurrences of its symbols.
     AtLeast(String, u32),
-    /// An action, by its id, and a part of its `requires` that must hold whatever the other parts are.
+    /// An action's id, and a conjunct of its `requires`.
     Requires(String, String),
-    /// What a plan may cost in all.
+    /// The maximum total cost of a plan.
     MaxCost(u64),
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Which part of a spec a rule is.
+/// The part of a spec that a rule comes from, by indices.
 enum Part {
     AtMost(usize),
     AtLeast(usize),
@@ -39,12 +39,13 @@ enum Part {
 }
 
 impl Spec {
-    /// The rules for the symbols in use: limits, then requirements, then the bound on costs.
+    /// The rules for the symbols in use: limits, then requirements, then the bound on cost.
     pub fn rules(&self) -> Vec<Rule> {
         self.parts().into_iter().map(|(rule, _)| rule).collect()
     }
 
-    /// The spec under some of its [`rules`](Spec::rules), with at most `states` states.
+    /// The spec with only those of its [`rules`](Spec::rules) for which `keeps` is true, and with at most `states`
+    /// states.
     pub fn under_rules(&self, keeps: impl Fn(usize) -> bool, states: usize) -> Spec {
         let mut limits = self.symbol_limits().to_vec();
         let mut formulas: Vec<Vec<Formula>> = vec![Vec::new(); self.symbols().len()];

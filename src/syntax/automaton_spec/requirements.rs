@@ -1,4 +1,4 @@
-//! Requirements on texts: for each formula, the words that keep it.
+//! Requirements on texts: the language of the words that satisfy a formula.
 
 use super::document::Direction;
 use super::facts::Facts;
@@ -7,12 +7,13 @@ use crate::error::Result;
 use crate::grammar::{ExprId, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
 
-/// The words in which each of some symbols comes only where a formula holds: a finite automaton whose states are the
-/// values of the formula's variables, so it is as large as those that are reached times the symbols in use.
+/// Builds the language of words in which certain symbols occur only where a formula holds. It is a finite automaton
+/// with the values of the formula's variables as states, so its size is the number of reachable values times the number
+/// of symbols in use.
 pub(super) struct Requirement<'s> {
     pub(super) facts: &'s Facts,
     pub(super) direction: Direction,
-    /// The symbols in use, and the expression of each.
+    /// The symbols in use, each with its expression.
     pub(super) letters: &'s [(usize, ExprId)],
     pub(super) separator: &'s str,
 }
@@ -20,7 +21,7 @@ pub(super) struct Requirement<'s> {
 /// The values of a formula's variables.
 type Values = Box<[u32]>;
 
-/// The states of the automaton, and for each the next state of each letter that may come.
+/// The states of the automaton, and for each the allowed letters with their next states.
 #[derive(Default)]
 struct States {
     numbers: FxHashMap<Values, usize>,
@@ -40,7 +41,7 @@ impl Requirement<'_> {
     ) -> Result<ExprId> {
         let states = self.states(formula, symbols, g)?;
         let forward = self.direction == Direction::Forward;
-        // in text order: what leads from each state to the next letters
+        // in text order: for each state, the letters to each next state
         let mut after: Vec<FxHashMap<usize, Vec<ExprId>>> = vec![FxHashMap::default(); states.next.len()];
         for (from, next) in states.next.iter().enumerate() {
             for &(to, letter) in next {
@@ -56,7 +57,7 @@ impl Requirement<'_> {
             let body = if ends { g.optional(more) } else { more };
             g.define(rules[state], body);
         }
-        // forward, words begin at the start and end anywhere; backward, the other way round
+        // forward words begin at the start and end anywhere; backward words the other way round
         let begins = if forward { 0..1 } else { 0..after.len() };
         let mut words = vec![g.empty()];
         for next in &after[begins] {
@@ -83,7 +84,7 @@ impl Requirement<'_> {
         g.choice(alternatives)
     }
 
-    /// The states that are reached from the start, which is number 0.
+    /// The states reachable from the start, which is number 0.
     fn states(&self, formula: &Formula, symbols: &[usize], g: &GrammarBuilder) -> Result<States> {
         let mut variables: Vec<usize> = formula.atoms().map(|(variable, _)| variable).collect();
         variables.sort_unstable();

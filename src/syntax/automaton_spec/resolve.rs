@@ -1,4 +1,4 @@
-//! Reads the rules of a spec: names in formulas and effects become variables, and what cannot be is refused.
+//! Resolves the rules of a spec: names in formulas and effects become variables, and invalid rules are errors.
 
 use super::document::{Direction, Document};
 use super::facts::{About, ActionRules, Assignment, FALSE, Facts, OutcomeRules, Variable};
@@ -11,12 +11,12 @@ use crate::error::{Errors, Result};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The valuations of the variables of one formula that are tried to find out whether it can hold.
+/// Maximum number of valuations tried to find out whether a formula can hold.
 const MOST_VALUATIONS: usize = 1 << 16;
-/// The values of one fact, at most.
+/// Maximum number of values of a fact.
 const MOST_VALUES: usize = 1_000;
 
-/// What a name in a formula or an effect means.
+/// The referent of a name in a formula or an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning<'d> {
     Action(usize),
@@ -24,12 +24,12 @@ enum Meaning<'d> {
     Fact(usize),
 }
 
-/// Reads the rules of a document.
+/// The state of resolving the rules of a document.
 struct Resolver<'d> {
     document: &'d Document,
     meanings: FxHashMap<&'d str, Meaning<'d>>,
     groups: FxHashMap<&'d str, Vec<usize>>,
-    /// Actions that some effect takes back.
+    /// Actions that some effect clears.
     cleared: FxHashSet<usize>,
     variables: Vec<Variable>,
     of_action: FxHashMap<usize, usize>,
@@ -37,7 +37,7 @@ struct Resolver<'d> {
     errors: Errors,
 }
 
-/// The facts of a document. `used` are the symbols in use, in rising order.
+/// Resolves the facts of a document. `used` are the symbols in use, ascending.
 pub(super) fn resolve(
     document: &Document,
     used: &[usize],
@@ -96,7 +96,7 @@ impl<'d> Resolver<'d> {
         for (name, fact) in &document.facts.0 {
             resolver.declare(name, fact);
         }
-        // flags that are not declared: what `set` makes true
+        // undeclared flags: names that some `set` makes true or false
         for (name, value) in all_effects(document).flat_map(|effects| &effects.set.0) {
             let is_new = !resolver.meanings.contains_key(name.as_str());
             if is_new && matches!(value, WrittenValue::Flag(_)) {
@@ -170,7 +170,7 @@ impl<'d> Resolver<'d> {
             };
             all.push(ActionRules { requires, ..ActionRules::default() });
         }
-        // effects come last: which actions and groups have variables is known then
+        // effects come last, when all actions and groups with variables are known
         for ((rules, written), (action, symbol)) in
             all.iter_mut().zip(&document.symbols.1).zip(document.symbols.0.iter().enumerate())
         {
@@ -223,7 +223,7 @@ impl<'d> Resolver<'d> {
         Formula::all(all)
     }
 
-    /// What a name in a formula means; `None` if nothing, which is reported.
+    /// The formula of a name; `None` after reporting that the name or its comparison is invalid.
     fn atom(&mut self, atom: &WrittenAtom, place: &str) -> Option<Formula> {
         if self.errors.is_full() {
             return None;
@@ -244,7 +244,7 @@ impl<'d> Resolver<'d> {
         };
         let variable = &self.variables[fact];
         let formula = match compared {
-            // a fact by its name alone: it has a value
+            // the name of a fact alone means that it has a value
             None if variable.is_boolean() => Formula::is(fact, 1),
             None => Formula::is(fact, 0).negated(),
             Some((value, is_equal)) => {
@@ -268,7 +268,7 @@ impl<'d> Resolver<'d> {
         self.errors.push(super::errors::undefined("action, group, flag or fact", name, place, known));
     }
 
-    /// The variable of an action.
+    /// The variable of an action, created on first use.
     fn action(&mut self, action: usize) -> usize {
         let next = self.variables.len();
         let variable = *self.of_action.entry(action).or_insert(next);
@@ -279,10 +279,10 @@ impl<'d> Resolver<'d> {
         variable
     }
 
-    /// That some action of a group was carried out.
+    /// The formula that some action of a group was carried out.
     fn group(&mut self, group: &'d str) -> Formula {
         let members = self.groups.get(group).cloned().unwrap_or_default();
-        // actions that may be taken back count one by one
+        // actions that may be cleared are tracked one by one
         if members.iter().any(|action| self.cleared.contains(action)) {
             return Formula::any(members.into_iter().map(|action| Formula::is(self.action(action), 1)));
         }
@@ -347,7 +347,7 @@ impl<'d> Resolver<'d> {
             }
             match self.meanings.get(name.as_str()) {
                 Some(&Meaning::Fact(fact)) => found.push((fact, 0)),
-                // whether it was carried out matters only to formulas that name it
+                // only formulas that name the action need to know
                 Some(Meaning::Action(action)) => {
                     found.extend(self.of_action.get(action).map(|&variable| (variable, 0)));
                 }
@@ -363,7 +363,7 @@ fn boolean(name: String, about: About) -> Variable {
     Variable { name, about, values: vec![FALSE.to_owned(), "true".to_owned()], initial: 0 }
 }
 
-/// All effects of a document: those of actions and of their outcomes.
+/// All effects of a document, of actions and of their outcomes.
 fn all_effects(document: &Document) -> impl Iterator<Item = &WrittenEffects> {
     document.symbols.1.iter().flat_map(effects_of)
 }
@@ -372,7 +372,7 @@ fn effects_of(rules: &WrittenRules) -> impl Iterator<Item = &WrittenEffects> {
     std::iter::once(&rules.effects).chain(rules.outcomes.0.iter().map(|(_, effects)| effects))
 }
 
-/// What of an action's rules cannot be kept where words name the last step first.
+/// The part of an action's rules, if any, that is not supported in backward direction.
 fn not_backward(facts: &Facts, rules: &ActionRules) -> Option<&'static str> {
     let is_action = |variable: usize| matches!(facts.variables[variable].about, About::Action(_));
     let is_plain = |formula: &Formula| {
@@ -391,7 +391,7 @@ fn not_backward(facts: &Facts, rules: &ActionRules) -> Option<&'static str> {
     rules.assigns.iter().any(|&(variable, value)| !is_action(variable) || value != 1).then_some("effects")
 }
 
-/// Whether no values of its variables make a formula true. Formulas of too many valuations are not tried.
+/// Whether a formula is false for all values of its variables. False if there are too many valuations to try.
 fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     let mut variables: Vec<usize> = formula.atoms().map(|(variable, _)| variable).collect();
     variables.sort_unstable();
@@ -400,7 +400,7 @@ fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     let total = sizes
         .iter()
         .try_fold(1usize, |all, &size| all.checked_mul(size as usize).filter(|&all| all <= MOST_VALUATIONS));
-    // the work is the product of both
+    // bounds the product of valuations and formula size, which is the work
     let Some(total) = total.filter(|total| total * (formula.atoms().count() + 1) <= 64 * MOST_VALUATIONS)
     else {
         return false;
@@ -419,7 +419,7 @@ fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     })
 }
 
-/// Warns of values that formulas compare with and nothing gives, and of facts that no formula reads.
+/// Warns about values that formulas compare with but nothing assigns, and about facts that no formula reads.
 fn warn(document: &Document, facts: &Facts, warnings: &mut Vec<Diagnostic>) {
     let mut given: FxHashSet<(usize, u32)> = FxHashSet::default();
     for rules in &facts.rules {

@@ -206,7 +206,7 @@ pub(super) fn arguments_schema(id: &str, cause: &Error) -> Error {
     Error::new(cause.kind(), diagnostic.clone().at(Place::Pointer(place)))
 }
 
-/// What an error of a file says in one line.
+/// The cause of an error of a file, on one line.
 pub(super) fn why_unreadable(error: &Error) -> String {
     let diagnostic = error.diagnostic();
     let found = || format!("{}: {}", diagnostic.message(), diagnostic.found_text().unwrap_or_default());

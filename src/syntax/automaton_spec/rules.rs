@@ -1,4 +1,4 @@
-//! What a spec says of a symbol beside its text, as it is written: `requires`, `effects`, `outcomes`; and of facts.
+//! The rules of a symbol as written (`requires`, `effects`, `outcomes`), and declared facts.
 
 use super::fields::{Names, Table, entries};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -6,12 +6,12 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A requirement as it is written.
+/// A requirement as written.
 #[derive(Clone, Debug)]
 pub(super) enum WrittenRequires {
     /// A formula.
     Text(String),
-    /// Names of which all must hold; of those listed together, any.
+    /// Names that must all hold; of the names in one inner list, any must hold.
     List(Vec<Vec<String>>),
 }
 
@@ -56,7 +56,7 @@ pub(super) enum WrittenValue {
     Name(String),
 }
 
-/// What `set` gives values.
+/// The assignments of `set`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assignments(pub(super) Vec<(String, WrittenValue)>);
 
@@ -108,7 +108,7 @@ pub(super) struct WrittenEffects {
     pub(super) clear: Option<Names>,
 }
 
-/// The outcomes of an action: a list of names, or a table from names to what they change.
+/// The outcomes of an action: a list of names, or a table from names to their effects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WrittenOutcomes(pub(super) Vec<(String, WrittenEffects)>);
 
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for WrittenOutcomes {
     }
 }
 
-/// The rules of one symbol.
+/// The rules of one symbol as written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WrittenRules {
     pub(super) requires: Option<WrittenRequires>,
@@ -155,10 +155,10 @@ pub(super) struct WrittenRules {
     pub(super) outcomes: WrittenOutcomes,
 }
 
-/// What is declared of one fact.
+/// A declared fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WrittenFact {
-    /// Its values; none: a flag.
+    /// Its values; `None` makes it a flag.
     pub(super) values: Option<Vec<String>>,
     pub(super) initial: Option<WrittenValue>,
 }

@@ -1,11 +1,11 @@
-//! The JSON Schema of specs, so that editors complete and check them.
+//! The JSON Schema of specs, for completion and checks in editors.
 
 use super::document::Document;
 use super::parameters::Header;
 use serde_json::{Value, json};
 
-/// The JSON Schema of a spec (draft 2020-12), for editors. It describes the spec without tags of a template; the fields
-/// `parameters` and `templates` of a header are allowed beside the others, as editors see one document.
+/// The JSON Schema of a spec (draft 2020-12), for editors. It describes a spec without template tags. The fields
+/// `parameters` and `templates` of a header are allowed among the others, since editors see one document.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
     let header = schemars::schema_for!(Header).to_value();

@@ -1,17 +1,16 @@
-//! Puts the separator between the symbols of a word.
+//! Inserts the separator between the symbols of a word.
 //!
-//! Every symbol but the word's first gets the separator before it. Which symbol is first is not known where
-//! symbols stand in a body after nonterminals that may derive the empty word; so each nonterminal `A` gets a
-//! twin `A…` for its non-empty words at the start of the whole word, and keeps its own productions for
-//! everywhere else. The result is at most quadratic in the longest body (only where many nonterminals before
-//! a symbol may be empty).
+//! Every symbol except the word's first gets the separator before it. If a symbol in a body follows nonterminals that
+//! may derive the empty word, it is not known whether it is first. So each nonterminal `A` gets a twin `A…` for its
+//! non-empty words at the start of the whole word, and keeps its own productions for all other places. The result is at
+//! most quadratic in the longest body (only if many nonterminals before a symbol may be empty).
 
 use super::productions::{Item, Productions};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
-/// The productions with separators.
+/// Converts productions to productions with separators.
 pub(super) fn separate(plain: &Productions, limits: &Limits) -> Result<Productions> {
     let nullable = plain.derive(|_| false);
     let mut out = Productions::new(limits);

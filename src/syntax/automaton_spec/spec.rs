@@ -1,4 +1,4 @@
-//! A spec that was read: what its two languages, over texts and over actions, are made from.
+//! A parsed spec, from which its two languages are built: over texts and over actions.
 
 use super::actions::Codes;
 use super::arguments::{self, Arguments};
@@ -17,7 +17,7 @@ use crate::error::{Error, Errors, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 
-/// A spec: its symbols, what it says of them, and its language over symbols.
+/// A spec: its symbols with their properties, and its language over symbols.
 ///
 /// ```
 /// use grammata::syntax::automaton_spec::{Options, Spec};
@@ -44,12 +44,12 @@ pub struct Spec {
     text: Text,
 }
 
-/// The text of a spec, for the lines of errors.
+/// The text of a spec, which supplies the lines of errors.
 #[derive(Clone, Debug)]
 struct Text {
     format: Format,
     text: String,
-    /// What `text` was rendered from.
+    /// The template that `text` was rendered from.
     template: Option<String>,
 }
 
@@ -66,13 +66,13 @@ impl Text {
         }
     }
 
-    /// An error with its lines; one without a place is about the spec as a whole.
+    /// Adds lines to an error; an error without a place is about the whole spec.
     fn locate(&self, error: Error) -> Error {
         error.or_at(&Place::Pointer(String::new())).in_source(&self.source())
     }
 }
 
-/// What a rendered text says.
+/// The content of a rendered text.
 struct Read {
     document: Document,
     productions: Productions,
@@ -90,7 +90,7 @@ impl Spec {
     /// Reads a spec.
     ///
     /// # Errors
-    /// As [`compile`](super::compile), save for what concerns texts alone.
+    /// Those of [`compile`](super::compile), except errors about texts.
     pub fn read(source: &str, options: &Options) -> Result<Spec> {
         options.limits.check_source(source)?;
         let template = Source::new(source, Notation::Text);
@@ -129,7 +129,7 @@ impl Spec {
         })
     }
 
-    /// What a rendered text says.
+    /// Parses and resolves a rendered text.
     fn understand(text: &Text, templates: &mut Templates, options: &Options) -> Result<Read> {
         let limits = &options.limits;
         let mut document = document::read(&text.text, text.format)?;
@@ -152,12 +152,12 @@ impl Spec {
         let place = |error: Error| error.or_at(&Place::Pointer(field.to_owned()));
         let productions = errors.take(productions.and_then(Productions::trimmed).map_err(place));
         warnings::unmade_inputs(&document, &mut warnings);
-        // what the values of parameters leave out is left out on purpose
+        // with parameters, unused parts are left out on purpose
         if let (Some(productions), None) = (&productions, &text.template) {
             warnings.extend(without_end);
             warnings::unused_symbols(&document, productions, &mut warnings);
         }
-        // limits are resolved for the symbols in use
+        // limits are resolved only for symbols in use
         let resolved = productions.as_ref().map(|productions| limits::resolve(&document, productions));
         let symbol_limits = resolved.and_then(|resolved| errors.take(resolved));
         let used = productions.as_ref().map(Productions::symbols).unwrap_or_default();
@@ -189,22 +189,22 @@ impl Spec {
         self.document.description.as_deref()
     }
 
-    /// The symbols, in the spec's order: of a plan, the actions.
+    /// The symbols, in the spec's order; in a plan, the actions.
     pub fn symbols(&self) -> &[Symbol] {
         &self.document.symbols.0
     }
 
-    /// How often symbols may come, as far as they are in use.
+    /// The limits on the number of occurrences of symbols in use.
     pub fn symbol_limits(&self) -> &[Limit] {
         &self.symbol_limits
     }
 
-    /// What formulas speak of, and the rules of each action.
+    /// The variables of formulas, and the rules of each action.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The JSON Schema of an action's arguments, by its place among the symbols.
+    /// The JSON Schema of an action's arguments, by the action's index among the symbols.
     pub fn arguments_schema(&self, action: usize) -> Option<&serde_json::Value> {
         self.arguments(action).map(Arguments::schema)
     }
@@ -214,12 +214,12 @@ impl Spec {
         self.arguments.get(action)?.as_ref()
     }
 
-    /// What a plan may cost in all.
+    /// The maximum total cost of a plan.
     pub fn max_cost(&self) -> Option<u64> {
         self.document.limits.max_cost
     }
 
-    /// In which order words name the steps of a plan.
+    /// The order in which words list the steps of a plan.
     pub fn direction(&self) -> Direction {
         self.document.direction
     }
@@ -229,35 +229,35 @@ impl Spec {
         &self.templates
     }
 
-    /// The parameters with the values that were used.
+    /// The parameters with the values used.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// What is odd about the spec but does not keep it from working.
+    /// Warnings, which do not prevent compilation.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// The limits it was read under.
+    /// The limits under which the spec was read.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// What stands between two symbols of a text.
+    /// The text between two symbols.
     pub fn separator(&self) -> &str {
         &self.document.separator
     }
 
-    /// The grammar of the spec's texts.
+    /// Builds the grammar of the spec's texts.
     ///
     /// # Errors
-    /// `automaton-spec/…` for what cannot be checked on texts; limits.
+    /// `automaton-spec/…` for rules that cannot be checked on texts; limits.
     pub fn grammar(&self) -> Result<Grammar> {
         lower::lower(self).map_err(|error| self.locate(error))
     }
 
-    /// The grammar of the spec's texts, with all that was said of them.
+    /// Builds the grammar of the spec's texts, and returns it with the spec's properties.
     pub(super) fn compile(self) -> Result<Compiled> {
         let grammar = self.grammar()?;
         Ok(Compiled {
@@ -272,8 +272,8 @@ impl Spec {
         })
     }
 
-    /// The same language under other rules, for questions about actions alone: it has no schemas of arguments and may make
-    /// at most `states` states.
+    /// The same language with other rules, for questions about actions alone. It has no schemas of arguments, and at
+    /// most `states` plan states.
     pub(super) fn under(
         &self,
         symbol_limits: Vec<Limit>,
@@ -297,7 +297,7 @@ impl Spec {
         }
     }
 
-    /// The spec as it is written.
+    /// The document as written.
     pub(super) fn document(&self) -> &Document {
         &self.document
     }
@@ -307,7 +307,7 @@ impl Spec {
         &self.productions
     }
 
-    /// Codes for the symbols in use.
+    /// Assigns codes to the symbols in use. Fails if a symbol is a token or free text.
     pub fn codes(&self) -> Result<Codes> {
         if let Some(token) = self.symbols().iter().find(|symbol| symbol.token.is_some()) {
             return Err(self.locate(errors::token_in_plan(&token.id)));
@@ -318,7 +318,7 @@ impl Spec {
         Codes::new(self).map_err(|error| self.locate(error))
     }
 
-    /// An error with the lines that its places are in.
+    /// Adds the source lines of its places to an error.
     pub(crate) fn locate(&self, error: Error) -> Error {
         self.text.locate(error)
     }

@@ -1,4 +1,4 @@
-//! Symbols: their texts, and what else a spec says of them. The symbols of a plan are its actions.
+//! Symbols: their texts and further properties. The symbols of a plan are its actions.
 
 use super::fields::{Names, entries};
 use super::free_text::SymbolFreeText;
@@ -17,47 +17,47 @@ use std::fmt;
 pub struct Symbol {
     /// The name by which transitions and rules refer to it.
     pub id: String,
-    /// What it spells. With a [`set`](Symbol::set), `{}` stands for the set; with
-    /// [`arguments`](Symbol::arguments), for their JSON.
+    /// The text that it spells. `{}` in it is replaced by the [`set`](Symbol::set) or by the JSON of the
+    /// [`arguments`](Symbol::arguments).
     pub text: String,
-    /// The token that it is, by its id, if it is not a text.
+    /// The token terminal, if the symbol is not a text.
     pub token: Option<TokenTerminal>,
-    /// The free text that it spells, if that is not one text.
+    /// The free text that it spells, if it is not a fixed text.
     pub free_text: Option<SymbolFreeText>,
-    /// How it is offered in a choice; without it, by its text.
+    /// How it is shown in a choice; by default its text.
     pub label: Option<String>,
-    /// What it costs, in a unit of the spec's own.
+    /// Its cost, in a unit chosen by the spec.
     pub cost: u64,
-    /// How long it takes, in a unit of the spec's own.
+    /// Its duration, in a unit chosen by the spec.
     pub duration: Option<u64>,
-    /// What it works on, in order. With inputs and outputs, a plan can be drawn as who works on whose output.
+    /// The names of its inputs, in order. With inputs and outputs, a plan can be drawn as a data-flow graph.
     pub inputs: Vec<String>,
-    /// What it makes.
+    /// The names of its outputs.
     pub outputs: Vec<String>,
-    /// Names under which it is counted together with others.
+    /// The groups that it belongs to, which are counted together.
     pub groups: Vec<String>,
-    /// The set of which it takes some elements, if it is set-valued.
+    /// The set from which it chooses elements, if it is set-valued.
     pub set: Option<SymbolSet>,
-    /// The JSON Schema of its arguments, if it has any: a schema, or the path of a file with one.
+    /// The JSON Schema of its arguments, or the path of a file with one; `None` if it has no arguments.
     pub arguments: Option<Value>,
-    /// The names of its outcomes, of which the world chooses one.
+    /// The names of its outcomes, of which the environment chooses one.
     pub outcomes: Vec<String>,
-    /// Other texts by which it is known when a plan is read.
+    /// Alternative texts that are accepted when a plan is read.
     pub aliases: Vec<String>,
 }
 
-/// What a set-valued symbol chooses from. The elements have no order; they are written in the list's.
+/// The set of a set-valued symbol. Chosen elements are unordered; they are written in the order of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolSet {
     /// The elements, distinct.
     pub of: Vec<String>,
-    /// What stands between two elements.
+    /// The text between two elements.
     pub separator: String,
-    /// What stands for no element.
+    /// The text for no elements.
     pub empty: String,
-    /// The least number of elements.
+    /// The minimum number of elements.
     pub min: usize,
-    /// The greatest number of elements.
+    /// The maximum number of elements.
     pub max: usize,
 }
 
@@ -168,7 +168,7 @@ impl SymbolTable {
     }
 }
 
-/// What stands for a symbol in the table of symbols: its text, or a table.
+/// The value of a symbol in the table of symbols: its text, or a table.
 struct Written(SymbolTable);
 
 impl<'de> Deserialize<'de> for Written {
@@ -202,8 +202,8 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// The symbols, written as a table from names to texts or tables, or as a list of symbols that spell themselves; and the
-/// rules of each.
+/// The symbols, written as a table from names to texts or tables, or as a list of symbols that spell themselves; and
+/// the rules of each.
 #[derive(Clone, Debug)]
 pub(super) struct Symbols(pub Vec<Symbol>, pub Vec<WrittenRules>);
 
@@ -260,12 +260,12 @@ impl<'de> Deserialize<'de> for Symbols {
 }
 
 impl Symbol {
-    /// How it is offered in a choice: by its label, else by its text, `…` in place of a set or arguments.
+    /// How it is shown in a choice: its label or, without one, its text, with `…` in place of a set or arguments.
     pub fn shown(&self) -> Cow<'_, str> {
         self.with_ellipsis(self.label.as_deref().unwrap_or_else(|| self.text.trim()))
     }
 
-    /// What it spells, `…` in place of a set or arguments.
+    /// Its text, with `…` in place of a set or arguments.
     pub fn outline(&self) -> Cow<'_, str> {
         self.with_ellipsis(&self.text)
     }
@@ -277,7 +277,7 @@ impl Symbol {
         }
     }
 
-    /// How many ways there are to choose the set; 1 if the symbol is not set-valued.
+    /// The number of allowed subsets; 1 if the symbol is not set-valued.
     pub fn subsets(&self) -> BigUint {
         let Some(set) = &self.set else { return 1u32.into() };
         let (n, mut ways, mut total) = (set.of.len(), BigUint::from(1u32), 0u32.into());
@@ -290,7 +290,7 @@ impl Symbol {
         total
     }
 
-    /// What the symbol spells with these elements of its set, given by their places in rising order.
+    /// The symbol's text with these elements of its set, given by ascending indices.
     pub fn text_with(&self, elements: &[usize]) -> String {
         match &self.set {
             None => self.text.clone(),
@@ -300,7 +300,7 @@ impl Symbol {
 }
 
 impl SymbolSet {
-    /// The elements of these places, as they are written.
+    /// The text of the elements with these indices.
     pub fn text(&self, elements: &[usize]) -> String {
         let names: Vec<&str> =
             elements.iter().filter_map(|&place| self.of.get(place)).map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Rendering of the template after a header, in the sandbox of the module `template`.
+//! Rendering the template after a header, in the sandbox of `grammata_template`.
 
 use super::errors;
 use super::parameter::{Parameter, ParameterValue};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Renders the template that begins at byte `body` of `source`.
 pub(super) fn render(source: &str, body: usize, parameters: &[Parameter], limits: &Limits) -> Result<String> {
-    // The header's lines are left empty, so that the line numbers of errors are those of the file.
+    // the header is replaced by empty lines, so that line numbers in errors are those of the file
     let lines = source.bytes().take(body).filter(|&b| b == b'\n').count();
     let mut template = "\n".repeat(lines);
     template.push_str(source.get(body..).unwrap_or_default());
@@ -30,7 +30,7 @@ fn to_value(value: &ParameterValue) -> Value {
     }
 }
 
-/// Puts a value out so that it stays what it is inside a quoted string of TOML or JSON.
+/// Prints a value so that it cannot break out of a quoted string of TOML or JSON.
 fn put(out: &mut minijinja::Output<'_>, value: &Value) -> Result<(), minijinja::Error> {
     if let Some(text) = value.as_str() {
         return Ok(out.write_str(&escape(text))?);
@@ -64,7 +64,7 @@ fn escape(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // TOML has no raw control characters, U+007F included; JSON knows the same escape
+            // TOML forbids raw control characters, including U+007F; JSON has the same escape
             c if c.is_ascii_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
             c => out.push(c),
         }

@@ -1,11 +1,11 @@
-//! Token terminals in specs: a name, an id, a list of both and of ranges, or all tokens but some.
+//! Token terminals in specs: a name, an id, a list of names, ids and ranges, or all tokens except some.
 
 use crate::grammar::{TokenScope, TokenSelector, TokenTerminal};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// A token terminal, as it is written.
+/// A token terminal as written.
 #[derive(Clone, Debug)]
 pub(super) struct WrittenToken(pub(super) TokenTerminal);
 
@@ -49,7 +49,7 @@ pub(super) struct ButTable {
     special_but: Option<Vec<WrittenSelector>>,
 }
 
-/// A name, an id or a range.
+/// A name, an id or a range of ids.
 struct WrittenSelector(TokenSelector);
 
 const RANGE: &str = "a range of ids is its least id and its greatest one: `[10, 19]`";

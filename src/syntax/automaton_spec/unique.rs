@@ -1,29 +1,29 @@
-//! Whether a text can be read as symbols in one way only.
+//! Unique readability: whether every text can be split into symbols in only one way.
 //!
-//! Limits on symbols are checked on the text of a word, so it must be clear which symbols a text consists of.
-//! That is the question whether a code is uniquely decodable (Sardinas and Patterson, 1953): follow all pairs
-//! of readings of which one is ahead of the other by a rest, until one rest is a code word.
+//! Limits on symbols are checked on the text of a word, so the text must determine its symbols. This asks whether a
+//! code is uniquely decodable (Sardinas and Patterson, 1953). The search follows all pairs of readings of which one is
+//! ahead of the other by a suffix, until such a suffix is a code word.
 
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Bytes that may be compared for each of the `grammar_nodes`.
+/// Bytes that may be compared, per unit of `grammar_nodes`.
 const BYTES_A_NODE: usize = 64;
 
-/// A pair of readings: how it came from its parent, and the rest by which one is ahead.
+/// A pair of readings: how it was derived from its parent, and the suffix by which one is ahead.
 struct Pair {
     parent: Option<usize>,
-    /// The word put on: for the first pair, the one that is ahead.
+    /// The appended word; for a first pair, the word of the reading that is ahead.
     word: usize,
-    /// The other word of the first pair; later, whether the reading behind has overtaken.
+    /// The other word of a first pair; `None` for later pairs.
     other: Option<usize>,
     overtakes: bool,
-    /// The rest: what is left of a word from a byte on.
+    /// The suffix: a word and the offset where its rest begins.
     rest: (usize, usize),
 }
 
-/// Two different readings of one text, if there are any. `words` are distinct and not empty.
+/// Two different readings of one text, if there are any. `words` must be distinct and not empty.
 pub(super) fn two_readings(words: &[Vec<u8>], limits: &Limits) -> Result<Option<[Vec<usize>; 2]>> {
     let by_text: FxHashMap<&[u8], usize> = words.iter().enumerate().map(|(i, w)| (w.as_slice(), i)).collect();
     let mut sorted: Vec<usize> = (0..words.len()).collect();
@@ -83,7 +83,7 @@ fn too_long(limits: &Limits) -> crate::Error {
     Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, "longer texts of symbols under `limits`")
 }
 
-/// The readings that a chain of pairs and a last word make.
+/// The two readings of a chain of pairs, ending with `word`.
 fn readings(pairs: &[Pair], last: usize, word: usize) -> [Vec<usize>; 2] {
     let mut chain = Vec::new();
     let mut at = Some(last);

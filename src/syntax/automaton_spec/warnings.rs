@@ -1,4 +1,5 @@
-//! What is odd about a spec, though it has a language: states without an end, unused symbols, inputs without a maker.
+//! Warnings about suspicious parts of a valid spec: states without an end, unused symbols, inputs that nothing
+//! produces.
 
 use super::document::Document;
 use super::errors;
@@ -7,8 +8,8 @@ use super::productions::Productions;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
-/// States of a finite automaton that are reached from the start and from which no accepting state is reached.
-/// `productions` are those before they are trimmed.
+/// Warns about states of a finite automaton that are reachable from the start but do not reach an accepting state.
+/// `productions` must not be trimmed yet.
 pub(super) fn states_without_end(document: &Document, productions: &Productions) -> Option<Diagnostic> {
     if !matches!(document.kind, Kind::Dfa | Kind::Nfa) {
         return None;
@@ -20,7 +21,7 @@ pub(super) fn states_without_end(document: &Document, productions: &Productions)
     Some(errors::states_without_end(std::iter::once(first).chain(found)))
 }
 
-/// Symbols that are in no word.
+/// Warns about symbols that are in no word.
 pub(super) fn unused_symbols(document: &Document, productions: &Productions, warnings: &mut Vec<Diagnostic>) {
     let used = productions.symbols();
     let symbols = document.symbols.0.iter().enumerate();
@@ -31,14 +32,14 @@ pub(super) fn unused_symbols(document: &Document, productions: &Productions, war
     }
 }
 
-/// Inputs that are among the outputs of no symbol.
+/// Warns about inputs that no symbol outputs.
 pub(super) fn unmade_inputs(document: &Document, warnings: &mut Vec<Diagnostic>) {
     let symbols = &document.symbols.0;
     let mut made: FxHashSet<&str> =
         symbols.iter().flat_map(|symbol| &symbol.outputs).map(String::as_str).collect();
     for symbol in symbols {
         for (number, input) in symbol.inputs.iter().enumerate() {
-            // each name once
+            // warns once per name
             if made.insert(input) {
                 warnings.push(errors::unmade_input(&symbol.id, input, number));
             }
