@@ -1,37 +1,37 @@
-//! Deterministic automata over a few symbols: made minimal, and written as expressions. Front ends use them
-//! for what no expression says as it stands: remainders of digits, look-around.
+//! Deterministic automata over a few symbols: minimization, and conversion to expressions. Front ends use them for what
+//! expressions cannot state directly: remainders of digits, look-around.
 
 use crate::grammar::{ExprId, GrammarBuilder};
 use rustc_hash::FxHashMap;
 
 const DEAD: u32 = u32::MAX;
 
-/// The first state is where it starts.
+/// A deterministic automaton. State 0 is the start.
 pub(super) struct Automaton {
     symbols: usize,
-    /// For each state, the next one by symbol.
+    /// The next state for each state and symbol, in rows per state.
     next: Vec<u32>,
     accepting: Vec<bool>,
 }
 
 impl Automaton {
-    /// Without states.
+    /// An automaton without states.
     pub(super) fn new(symbols: usize) -> Automaton {
         Automaton { symbols, next: Vec::new(), accepting: Vec::new() }
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub(super) fn len(&self) -> usize {
         self.accepting.len()
     }
 
-    /// Adds a state, with the state that follows it by each symbol.
+    /// Adds a state with its next state for each symbol.
     pub(super) fn push(&mut self, next: impl IntoIterator<Item = Option<u32>>, accepting: bool) {
         self.next.extend(next.into_iter().map(|state| state.unwrap_or(DEAD)));
         self.accepting.push(accepting);
     }
 
-    /// What it accepts, if `spell` makes the expression of one of some symbols.
+    /// Converts the automaton to an expression; `spell` builds the expression of a set of symbols.
     pub(super) fn expression(
         mut self,
         g: &mut GrammarBuilder,
@@ -46,7 +46,7 @@ impl Automaton {
         &self.next[state * self.symbols..(state + 1) * self.symbols]
     }
 
-    /// Transitions to states from which nothing is accepted become dead.
+    /// Makes transitions dead if their target accepts nothing.
     fn forget_dead_ends(&mut self) {
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.len()];
         for state in 0..self.len() {
@@ -71,10 +71,10 @@ impl Automaton {
         }
     }
 
-    /// Joins states that accept the same.
+    /// Merges equivalent states.
     fn minimize(&mut self) {
         let class = self.equivalent();
-        // classes are numbered by their first states, so that the start stays the first
+        // classes are numbered by their first states, so the start stays state 0
         let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
         let mut firsts = Vec::new();
         for (state, &own) in class.iter().take(self.len()).enumerate() {
@@ -91,9 +91,9 @@ impl Automaton {
         *self = joined;
     }
 
-    /// Per state, and for the dead one after them: the class of those that accept the same. J. Hopcroft, "An n log n algorithm
-    /// for minimizing states in a finite automaton", 1971: a class that has been split need only split others by its smaller
-    /// half.
+    /// The equivalence class of each state, followed by that of the dead state. J. Hopcroft, "An n log n algorithm for
+    /// minimizing states in a finite automaton", 1971: after a class has been split, only its smaller half need split
+    /// others.
     fn equivalent(&self) -> Vec<u32> {
         let before = self.before();
         let mut partition = Partition::new(self.accepting.iter().copied().chain([false]));
@@ -121,7 +121,7 @@ impl Automaton {
         partition.class_of
     }
 
-    /// The transitions backwards; those of the dead state, which comes last, among them.
+    /// The reversed transitions, including those of the dead state, which comes last.
     fn before(&self) -> Before {
         let (symbols, dead) = (self.symbols, self.len());
         let target = |state: usize, symbol: usize| match self.next.get(state * symbols + symbol) {
@@ -146,7 +146,7 @@ impl Automaton {
         Before { symbols, starts, states }
     }
 
-    /// States that several others lead to become rules, the others stand where they are used.
+    /// Writes the states as expressions. States with several uses become rules; the others are inlined.
     fn write(
         &self,
         g: &mut GrammarBuilder,
@@ -154,12 +154,12 @@ impl Automaton {
     ) -> ExprId {
         let targets: Vec<_> = (0..self.len()).map(|state| self.targets(state)).collect();
         let mut uses = vec![0u32; self.len()];
-        // whatever uses it all
+        // the use of the whole automaton
         uses.iter_mut().take(1).for_each(|start| *start += 1);
         targets.iter().flatten().for_each(|(to, _)| uses[*to] += 1);
         let rules: Vec<_> = uses.iter().map(|&uses| (uses > 1).then(|| g.declare("states"))).collect();
         let mut made: Vec<Option<ExprId>> = rules.iter().map(|rule| rule.map(|rule| g.rule(rule))).collect();
-        // depth first, so that what stands inside a state is made before it
+        // depth first, so that inlined states are built before the states that use them
         let mut stack = vec![(0, false)];
         let mut seen = vec![false; self.len()];
         while let Some((state, inner_made)) = stack.pop() {
@@ -194,7 +194,7 @@ impl Automaton {
         made.first().copied().flatten().unwrap_or_else(|| g.never())
     }
 
-    /// The other states that follow, each with the symbols that lead there.
+    /// The other states that a state leads to, each with the symbols that lead there.
     fn targets(&self, state: usize) -> Vec<(usize, Vec<usize>)> {
         let row = self.row(state).iter().enumerate();
         let mut pairs: Vec<(usize, usize)> = row.map(|(symbol, &to)| (to as usize, symbol)).collect();
@@ -212,10 +212,10 @@ impl Automaton {
     }
 }
 
-/// The transitions of an automaton backwards.
+/// The reversed transitions of an automaton.
 struct Before {
     symbols: usize,
-    /// Per state and symbol: where its predecessors begin in `states`.
+    /// For each state and symbol, the start of its predecessors in `states`.
     starts: Vec<u32>,
     states: Vec<u32>,
 }
@@ -227,14 +227,15 @@ impl Before {
     }
 }
 
-/// A partition of states into classes, refined by marking states (A. Valmari, "Fast brief practical DFA minimization", 2012).
+/// A partition of states into classes, refined by marking states (A. Valmari, "Fast brief practical DFA minimization",
+/// 2012).
 struct Partition {
-    /// The states, those of a class side by side, marked ones first.
+    /// The states. Those of a class are contiguous, marked ones first.
     states: Vec<u32>,
-    /// Per state: its place in `states`.
+    /// The index of each state in `states`.
     places: Vec<u32>,
     class_of: Vec<u32>,
-    /// Per class: where it begins and ends in `states`, and how many are marked.
+    /// For each class, its start in `states`; the next fields have its end and its number of marked states.
     starts: Vec<u32>,
     ends: Vec<u32>,
     marked: Vec<u32>,
@@ -243,7 +244,7 @@ struct Partition {
 }
 
 impl Partition {
-    /// The two classes of a property; one if all states have it, or none.
+    /// The partition into states with and without a property; one class if all states agree.
     fn new(property: impl Iterator<Item = bool>) -> Partition {
         let property: Vec<bool> = property.collect();
         let count = property.len() as u32;
@@ -265,7 +266,7 @@ impl Partition {
         &self.states[self.starts[class as usize] as usize..self.ends[class as usize] as usize]
     }
 
-    /// Marks a state that is not marked.
+    /// Marks an unmarked state.
     fn mark(&mut self, state: u32) {
         let class = self.class_of[state as usize] as usize;
         if self.marked[class] == 0 {
@@ -279,8 +280,8 @@ impl Partition {
         self.marked[class] += 1;
     }
 
-    /// Makes classes of their own of the marked states of classes that also have others. `is_new` is told the class of the
-    /// others, that of the marked ones, and whether the latter is not the larger one.
+    /// Splits each touched class: its marked states become a new class, unless all are marked. Calls `is_new` with the
+    /// old class, the new class, and whether the new class is not the larger one.
     fn split(&mut self, mut is_new: impl FnMut(u32, u32, bool)) {
         while let Some(old) = self.touched.pop() {
             let class = old as usize;
@@ -306,7 +307,7 @@ impl Partition {
 mod tests {
     use super::*;
 
-    /// Classes split until none splits any more (E. F. Moore's way).
+    /// Reference implementation: splits classes until nothing changes (E. F. Moore's algorithm).
     fn by_rounds(automaton: &Automaton) -> Vec<u32> {
         let dead = automaton.len();
         let mut class: Vec<u32> = automaton.accepting.iter().map(|&accepting| u32::from(accepting)).collect();

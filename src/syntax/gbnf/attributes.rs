@@ -5,7 +5,8 @@ use super::parser::Parser;
 use crate::error::Result;
 use crate::grammar::{ExprId, GrammarBuilder};
 
-/// What stands in brackets after the name of a rule. `capture` and `temperature` say nothing of texts; their values are checked.
+/// The attributes in brackets after the name of a rule. `capture` and `temperature` do not affect texts; only their
+/// values are checked.
 #[derive(Default)]
 pub(super) struct Attributes {
     is_lazy: bool,
@@ -14,7 +15,7 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// The part of a body that the attributes leave: its shortest words, of which those within the bounds.
+    /// Restricts a body by the attributes: to its shortest words, and to those within the bounds.
     pub(super) fn apply(&self, builder: &mut GrammarBuilder, mut body: ExprId) -> ExprId {
         if self.is_lazy {
             body = builder.shortest(body);
@@ -30,7 +31,7 @@ impl Attributes {
 }
 
 impl Parser<'_> {
-    /// The attributes after a rule's name, if there are any.
+    /// Parses the attributes after a rule's name, if there are any.
     pub(super) fn attributes(&mut self) -> Result<Attributes> {
         let mut read = Attributes::default();
         if !self.scanner.eat("[") {

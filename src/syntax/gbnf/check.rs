@@ -1,4 +1,4 @@
-//! What can only be said of the finished grammar.
+//! Checks of a finished GBNF grammar.
 
 use super::errors;
 use super::names::Names;
@@ -6,10 +6,10 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};
 use crate::grammar::{Grammar, analysis};
 
-/// Places in the source are found by reading it from its beginning, so warnings are not without end.
+/// Maximum number of warnings: finding a place reads the source from its beginning.
 const MAX_WARNINGS: usize = 20;
 
-/// The warnings about a grammar, or errors for the rules that matter and describe no text.
+/// Returns the warnings about a grammar. Fails if a reachable rule describes no text.
 pub(super) fn check(source: &str, grammar: &Grammar, names: &Names<'_>) -> Result<Vec<Diagnostic>> {
     let productive = analysis::productive(grammar);
     let reachable = analysis::reachable(grammar);

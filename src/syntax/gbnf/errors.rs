@@ -1,4 +1,4 @@
-//! The errors and warnings of the GBNF front end.
+//! Errors and warnings of the GBNF front end.
 
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt, excerpt_bytes, similar};
 use crate::error::{Error, ErrorKind};
@@ -15,7 +15,7 @@ fn written(source: &str, start: usize, end: usize) -> &str {
     source.get(start..end).unwrap_or("")
 }
 
-/// The rest of the line, or a name for the end.
+/// The rest of the line, or words for the end of the line or grammar.
 fn next(source: &str, offset: usize) -> String {
     let rest = source.get(offset..).unwrap_or("");
     match rest.lines().next() {
@@ -105,7 +105,7 @@ pub(super) fn no_match(source: &str, offset: usize) -> Error {
     )
 }
 
-/// What is wrong with a pattern, at the place of the grammar where its text begins.
+/// Moves an error in a pattern to the place of the grammar where the pattern begins.
 pub(super) fn in_pattern(cause: Error, source: &str, offset: usize) -> Error {
     cause.map(|diagnostic| {
         let within = format!("at {} of this pattern", diagnostic.place());
@@ -249,7 +249,7 @@ pub(super) fn unexpected(source: &str, offset: usize) -> Error {
     )
 }
 
-/// What stands in quotes that GBNF does not have, at the beginning of `rest`.
+/// The text at the beginning of `rest` in a kind of quotes that GBNF does not have.
 fn quoted(rest: &str) -> Option<&str> {
     let line = rest.lines().next()?;
     [('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('`', '`')].into_iter().find_map(|(open, close)| {

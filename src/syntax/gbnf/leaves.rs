@@ -1,4 +1,4 @@
-//! Functions of texts in quotes: `@regex("pattern", "flags")` and `@substring("chunk", …)`.
+//! Functions with texts in quotes as arguments: `@regex("pattern", "flags")` and `@substring("chunk", …)`.
 
 use super::errors;
 use super::parser::Parser;
@@ -7,7 +7,7 @@ use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use crate::syntax::regex;
 
 impl Parser<'_> {
-    /// The function of texts that comes next; none if another function does.
+    /// Parses `@regex` or `@substring`; `None` if another function follows.
     pub(super) fn leaf(&mut self, lines: bool) -> Result<Option<ExprId>> {
         let start = self.scanner.offset;
         self.scanner.offset += 1;
@@ -27,7 +27,7 @@ impl Parser<'_> {
         Ok(Some(made))
     }
 
-    /// Texts up to and with the closing bracket, each with its place.
+    /// Parses texts up to and including the closing parenthesis, each with its offset.
     fn texts(&mut self, function: &str) -> Result<Vec<(usize, String)>> {
         let mut texts = Vec::new();
         self.scanner.space(true);
@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A pattern of ECMA-262, which matches as a whole.
+    /// Lowers a pattern of ECMA-262, which must match as a whole.
     fn pattern(&mut self, at: usize, pattern: &str, (flags_at, flags): (usize, &str)) -> Result<ExprId> {
         let mut options = regex::Options::default().dialect(regex::Dialect::Ecma262);
         let mut in_json = false;
@@ -60,7 +60,7 @@ impl Parser<'_> {
                 'i' => options = options.case_insensitive(true),
                 's' => options = options.dot_matches_newline(true),
                 'j' => in_json = true,
-                // patterns are over characters in any case
+                // patterns match characters with or without it
                 'u' => {}
                 _ => return Err(errors::regex_flag(self.scanner.source, flags_at, flag)),
             }

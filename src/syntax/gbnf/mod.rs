@@ -1,16 +1,16 @@
-//! GBNF, the grammar notation of llama.cpp -> grammar.
+//! GBNF, the grammar notation of llama.cpp.
 //!
-//! The whole notation of its guide: rules, literals with escapes, classes, `.`, groups, `* + ? {m,n}`,
-//! comments. Where this front end differs:
+//! All of the notation in llama.cpp's guide is supported: rules, literals with escapes, classes, `.`, groups, `* + ?
+//! {m,n}`, comments. This front end differs in the following:
 //!
-//! - left recursion is allowed, and bounded repeats are kept exact at any bound;
-//! - a rule defined twice, a class of no characters, a range or a repeat with crossed bounds are errors;
-//! - a rule that can be reached but describes no text is an error; one that cannot be reached is a warning;
+//! - left recursion is allowed, and bounded repeats are exact for any bound;
+//! - duplicate rules, classes without characters, and ranges or repeats with crossed bounds are errors;
+//! - a reachable rule that describes no text is an error; an unreachable rule is a warning;
 //! - `@text(…)` is [free text](crate::grammar::FreeText) with triggers;
-//! - `@regex("…")` is a pattern of ECMA-262, `@substring("…", …)` a part of a row of chunks;
+//! - `@regex("…")` is a pattern of ECMA-262, `@substring("…", …)` is a contiguous part of a list of chunks;
 //! - `name[lazy, max_chars=9] ::= …` gives a rule attributes;
-//! - tokens (`<think>`, `<[1000]>`, `!<[1000]>`) may also be lists and ranges, `<[1,5-7],"[INST]">`; names are looked up when
-//!   the grammar is compiled for a vocabulary, and `!` leaves end-of-sequence tokens out too, as llama.cpp does;
+//! - tokens (`<think>`, `<[1000]>`, `!<[1000]>`) may also be lists and ranges, `<[1,5-7],"[INST]">`. Names are looked
+//!   up when the grammar is compiled for a vocabulary. `!` also excludes end-of-sequence tokens, as in llama.cpp.
 //!
 //! ```
 //! use grammata::syntax::gbnf;
@@ -38,7 +38,7 @@ use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
-/// How to read a grammar.
+/// Options for reading a grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -61,20 +61,20 @@ impl Default for Options {
 
 grammata_base::setters!(Options { root: String, limits: Limits });
 
-/// A grammar, and what its author may want to know of it.
+/// A compiled grammar and its warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compiled {
     /// The grammar.
     pub grammar: Grammar,
-    /// What is allowed but hardly meant, such as rules that cannot be reached.
+    /// Warnings about valid but probably unintended input, such as unreachable rules.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// The grammar that `source` describes.
+/// Parses a grammar.
 ///
 /// # Errors
-/// `gbnf/…` with the line and column, all of a source up to a bound; `limit/exceeded`.
+/// `gbnf/…` with line and column, all errors of the source up to a maximum number; `limit/exceeded`.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.limits.check_source(source)?;
     read(source, options).map_err(|error| error.in_source(&Source::new(source, Notation::Gbnf)))

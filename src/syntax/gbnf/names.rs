@@ -1,16 +1,16 @@
-//! The names of rules: where each is defined and first used.
+//! The names of rules, with the places of their definitions and first uses.
 
 use super::errors;
 use crate::error::{Errors, Result};
 use crate::grammar::{GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
 
-/// All names so far.
+/// All rule names so far.
 #[derive(Default)]
 pub(super) struct Names<'s> {
     ids: FxHashMap<&'s str, RuleId>,
-    /// By rule id: the name, and the offset of the definition or, until there is one, of the first use; none of rules that free
-    /// text is made of, which are not written.
+    /// For each rule id, the name and the offset of the definition or, before it is defined, of the first use. `None`
+    /// for generated rules of free text.
     rules: Vec<Option<(&'s str, usize)>>,
     defined: Vec<bool>,
 }
@@ -22,7 +22,7 @@ impl<'s> Names<'s> {
         }
         let id = builder.declare(name);
         self.ids.insert(name, id);
-        // past a limit the builder gives out ids again, and will fail in the end
+        // beyond a limit the builder returns repeated ids, and building will fail
         if id.index() >= self.rules.len() {
             self.rules.resize(id.index(), None);
             self.defined.resize(id.index(), true);
@@ -32,12 +32,12 @@ impl<'s> Names<'s> {
         id
     }
 
-    /// The rule that is used at an offset.
+    /// The rule used at an offset, declared on first use.
     pub(super) fn used(&mut self, name: &'s str, offset: usize, builder: &mut GrammarBuilder) -> RuleId {
         self.id(name, offset, builder)
     }
 
-    /// The rule that is defined at an offset.
+    /// The rule defined at an offset. Fails if it is already defined.
     pub(super) fn defined(
         &mut self,
         source: &str,
@@ -57,12 +57,12 @@ impl<'s> Names<'s> {
         Ok(id)
     }
 
-    /// By rule id: the names, with the offsets of their definitions.
+    /// For each rule id, the name and the offset of its definition.
     pub(super) fn in_order(&self) -> &[Option<(&'s str, usize)>] {
         &self.rules
     }
 
-    /// The errors of names that are used and not defined, each at its first use.
+    /// Adds an error for each name that is used but not defined, at its first use.
     pub(super) fn check(&self, source: &str, errors: &mut Errors) {
         let missing = self.rules.iter().zip(&self.defined).filter(|(_, defined)| !**defined);
         let missing = missing.filter_map(|(rule, _)| *rule);
@@ -76,7 +76,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The rule to start from.
+    /// The start rule.
     pub(super) fn root(&self, source: &str, name: &str) -> Result<RuleId> {
         match self.ids.get(name) {
             Some(&id) => Ok(id),

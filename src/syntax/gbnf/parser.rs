@@ -1,5 +1,5 @@
-//! The parser: one pass over the source that builds expressions as it goes, with open groups on a stack. After an error
-//! it goes on at the next line that begins a rule.
+//! The parser. It builds expressions in one pass over the source, with open groups on a stack. After an error it
+//! continues at the next line that begins a rule.
 
 use super::errors;
 use super::names::Names;
@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Errors, Result};
 use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
-/// What the source came to. All rules are defined.
+/// The result of parsing. All rules are defined.
 pub(super) struct Parsed<'s> {
     pub(super) builder: GrammarBuilder,
     pub(super) names: Names<'s>,
@@ -45,23 +45,23 @@ pub(super) struct Parser<'s> {
     pub(super) builder: GrammarBuilder,
     names: Names<'s>,
     errors: Errors,
-    /// Where the builder met its error, if that is known better than by the rule.
+    /// The place of the builder's error, if it is more precise than the rule.
     failed_at: Option<usize>,
 }
 
-/// Alternatives whose end has not been reached.
+/// An open group or body, whose end has not been reached.
 struct Open {
-    /// Where the group begins.
+    /// The offset of the group.
     offset: usize,
     alternatives: Vec<ExprId>,
     sequence: Vec<ExprId>,
-    /// The free text of whose clause this is the body.
+    /// The free text, if this is the body of one of its clauses.
     text: Option<OpenText>,
-    /// How long the words of the group may be.
+    /// The bound on the length of the group's words.
     most: Option<(Length, u32)>,
 }
 
-/// What the length of a part is counted in.
+/// The unit of a part's length.
 #[derive(Clone, Copy)]
 enum Length {
     Chars,
@@ -72,18 +72,18 @@ enum Length {
 /// Free text whose end has not been reached.
 struct OpenText {
     text: FreeText,
-    /// What may follow where no trigger has come.
+    /// What may follow if no trigger has come.
     ends: Vec<ExprId>,
     clause: Clause,
 }
 
-/// What the body of a clause of `@text` follows.
+/// The head of a clause of `@text`, which its body follows.
 enum Clause {
     Trigger(String),
     End,
-    /// A token terminal, with which the body begins.
+    /// A token terminal, which is the first part of the body.
     Token,
-    /// A forbidden string, which has no body.
+    /// A forbidden string. It has no body.
     Forbidden(String),
 }
 
@@ -110,7 +110,7 @@ impl Open {
 }
 
 impl Parser<'_> {
-    /// A rule and the space after it.
+    /// Parses a rule and the space after it.
     fn rule(&mut self) -> Result<()> {
         let start = self.scanner.offset;
         let name = self.scanner.name();
@@ -119,7 +119,7 @@ impl Parser<'_> {
         }
         let attributes = self.attributes()?;
         self.scanner.space(false);
-        // a name with another sign of definition is defined all the same, so that its uses are no errors
+        // a name with a wrong definition sign still counts as defined, so that its uses are not errors
         let defined = self.scanner.eat("::=");
         if !defined {
             let at = self.scanner.offset;
@@ -146,7 +146,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The body of a rule.
+    /// Parses the body of a rule.
     fn alternatives(&mut self, start: usize) -> Result<ExprId> {
         let mut outer: Vec<Open> = Vec::new();
         let mut open = Open::new(start);
@@ -231,7 +231,7 @@ impl Parser<'_> {
                         open.sequence.push(element);
                         self.scanner.space(nested);
                     }
-                    // the name of the next rule was taken for a part of the group
+                    // the name of the next rule was read as a part of the group
                     None if nested && self.scanner.rest().starts_with("::=") => {
                         return Err(errors::unclosed_group(self.scanner.source, open.offset));
                     }
@@ -242,7 +242,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The limit on groups in groups.
+    /// Checks the limit on nested groups.
     fn check_depth(&self, depth: usize, offset: usize) -> Result<()> {
         let limit = self.builder.limits().source_depth;
         if depth < limit {
@@ -252,7 +252,7 @@ impl Parser<'_> {
         Err(Limits::exceeded(LimitKind::SourceDepth, limit, "groups nested deeper").or_at(&place))
     }
 
-    /// A function up to its first clause or its part.
+    /// Parses a function up to its first clause or its part.
     fn function(&mut self, offset: usize, lines: bool) -> Result<Open> {
         let unknown = |parser: &Self| errors::unknown_function(parser.scanner.source, offset);
         self.scanner.offset += 1;
@@ -275,7 +275,8 @@ impl Parser<'_> {
         Ok(open)
     }
 
-    /// The head of a clause of `@text`: a trigger, `$`, or `!` and a string; nothing of a token terminal.
+    /// Parses the head of a clause of `@text`: a trigger, `$`, or `!` and a string. A token terminal is left for the
+    /// body.
     fn clause(&mut self) -> Result<Clause> {
         self.scanner.space(true);
         let start = self.scanner.offset;
@@ -296,7 +297,7 @@ impl Parser<'_> {
         Ok(if forbidden { Clause::Forbidden(text) } else { Clause::Trigger(text) })
     }
 
-    /// Adds the clause of a text whose body is a sequence.
+    /// Adds a clause with a body to a free text.
     fn end_clause(&mut self, body: &mut Vec<ExprId>, open: &mut OpenText) -> Result<()> {
         let is_empty = body.is_empty();
         let body = self.builder.sequence(body.drain(..));
@@ -311,7 +312,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A literal, class, `.`, token terminal or the name of a rule; none if something else comes next.
+    /// Parses a literal, class, `.`, token terminal or rule name; `None` if something else follows.
     fn element(&mut self, byte: u8) -> Result<Option<ExprId>> {
         let offset = self.scanner.offset;
         Ok(Some(match byte {

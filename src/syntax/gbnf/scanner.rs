@@ -1,4 +1,4 @@
-//! The words of the notation: spaces, names, numbers, characters with escapes, literals, classes.
+//! The tokens of the notation: spaces, names, numbers, characters with escapes, literals, classes.
 
 use super::errors;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::grammar::{CharClass, TokenScope, TokenSelector, TokenTerminal};
 
 pub(super) struct Scanner<'s> {
     pub(super) source: &'s str,
-    /// The byte offset of what comes next; always between two characters.
+    /// The offset of the next byte; always a character boundary.
     pub(super) offset: usize,
 }
 
@@ -23,12 +23,12 @@ impl<'s> Scanner<'s> {
         self.source.get(self.offset..).unwrap_or("")
     }
 
-    /// The next byte; none at the end.
+    /// The next byte; `None` at the end.
     pub(super) fn byte(&self) -> Option<u8> {
         self.source.as_bytes().get(self.offset).copied()
     }
 
-    /// Goes past `text` if that comes next.
+    /// Skips `text` if it comes next, and returns whether it does.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         if found {
@@ -41,7 +41,7 @@ impl<'s> Scanner<'s> {
         self.offset += self.rest().bytes().take_while(|&b| wanted(b)).count();
     }
 
-    /// Goes past spaces and comments, and past line ends if `lines`.
+    /// Skips spaces and comments, and line ends if `lines`.
     pub(super) fn space(&mut self, lines: bool) {
         loop {
             self.skip_while(|b| matches!(b, b' ' | b'\t') || lines && matches!(b, b'\r' | b'\n'));
@@ -52,26 +52,26 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// A number as it is written, with sign, point and exponent; empty if none comes next.
+    /// Reads a number with sign, point and exponent; empty if there is none.
     pub(super) fn decimal(&mut self) -> &'s str {
         let start = self.offset;
         self.skip_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'));
         self.source.get(start..self.offset).unwrap_or("")
     }
 
-    /// A rule name; empty if none comes next.
+    /// Reads a rule name; empty if there is none.
     pub(super) fn name(&mut self) -> &'s str {
         let start = self.offset;
         self.skip_while(is_name);
         self.source.get(start..self.offset).unwrap_or("")
     }
 
-    /// Goes past a sign by which other notations define a rule.
+    /// Skips a definition sign of other notations, and returns whether there is one.
     pub(super) fn other_definition(&mut self) -> bool {
         [":=", "=", "->", "→", ":"].into_iter().any(|sign| self.eat(sign))
     }
 
-    /// Goes to the next line that begins with a name and a sign of definition, or to the end.
+    /// Skips to the next line that begins with a name and a definition sign, or to the end.
     pub(super) fn next_rule(&mut self) {
         while let Some(line) = self.rest().find('\n') {
             self.offset += line + 1;
@@ -94,7 +94,7 @@ impl<'s> Scanner<'s> {
         self.offset = self.source.len();
     }
 
-    /// A number; none if no digit comes next.
+    /// Reads a number; `None` if no digit comes next.
     pub(super) fn number(&mut self) -> Result<Option<u32>> {
         let start = self.offset;
         self.skip_while(|b| b.is_ascii_digit());
@@ -107,7 +107,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// The bounds after `{`, up to and with `}`.
+    /// Parses the bounds after `{`, up to and including `}`.
     pub(super) fn bounds(&mut self, lines: bool) -> Result<(u32, Option<u32>)> {
         let start = self.offset.saturating_sub(1);
         self.space(lines);
@@ -128,7 +128,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// The bound of `@max_chars`, `@max_bytes` and `@max_tokens`, up to and with the comma after it.
+    /// Parses the bound of `@max_chars`, `@max_bytes` or `@max_tokens`, up to and including the comma.
     pub(super) fn most(&mut self) -> Result<u32> {
         self.space(true);
         let start = self.offset;
@@ -141,7 +141,7 @@ impl<'s> Scanner<'s> {
         Ok(most)
     }
 
-    /// A token terminal: `<name>`, `<[id]>`, a list `<[0-9,12],"name">`, each also after `!`.
+    /// Parses a token terminal: `<name>`, `<[id]>`, a list `<[0-9,12],"name">`, each optionally after `!`.
     pub(super) fn token(&mut self) -> Result<TokenTerminal> {
         let start = self.offset;
         let scope = if self.eat("!") { TokenScope::AllBut } else { TokenScope::Listed };
@@ -181,7 +181,7 @@ impl<'s> Scanner<'s> {
         Ok(TokenTerminal::new(scope, listed))
     }
 
-    /// Ids and ranges of ids, after their opening bracket, up to and with the closing one.
+    /// Parses ids and ranges of ids after the opening bracket, up to and including the closing one.
     fn token_ids(&mut self, listed: &mut Vec<TokenSelector>, start: usize) -> Result<()> {
         loop {
             let from = self.offset;
@@ -204,7 +204,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// A literal, after its opening quote.
+    /// Reads a literal after its opening quote.
     pub(super) fn literal(&mut self) -> Result<String> {
         let start = self.offset.saturating_sub(1);
         let mut text = String::new();
@@ -217,7 +217,7 @@ impl<'s> Scanner<'s> {
         Ok(text)
     }
 
-    /// A class, after its opening bracket.
+    /// Parses a class after its opening bracket.
     pub(super) fn class(&mut self) -> Result<CharClass> {
         let start = self.offset.saturating_sub(1);
         let negated = self.eat("^");
@@ -246,7 +246,7 @@ impl<'s> Scanner<'s> {
         Ok(class)
     }
 
-    /// One character or escape; none at the end of the source.
+    /// Reads one character or escape; `None` at the end of the source.
     fn character(&mut self) -> Result<Option<char>> {
         let start = self.offset;
         let Some(c) = self.rest().chars().next() else { return Ok(None) };
@@ -268,7 +268,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// The character whose number is given in `count` hexadecimal digits.
+    /// The character with the code given by `count` hexadecimal digits.
     fn hex(&mut self, start: usize, count: usize) -> Result<Option<char>> {
         let length = self.rest().bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
         let digits = self.rest().get(..length).unwrap_or("");
