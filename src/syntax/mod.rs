@@ -1,6 +1,6 @@
-//! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They
-//! know nothing of tokens, and nothing of each other, with two exceptions: `json_schema` lowers `pattern`
-//! with `regex`, and a structural tag holds schemas, patterns and grammars. [`parse`] reads a [`Source`] in any [`Notation`].
+//! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They do not depend
+//! on tokens or on each other, with two exceptions: `json_schema` lowers `pattern` with `regex`, and a structural tag
+//! contains schemas, patterns and grammars. [`parse`] reads a [`Source`] in any [`Notation`].
 
 #[cfg(feature = "spec")]
 pub mod automaton_spec;

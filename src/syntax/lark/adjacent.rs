@@ -1,14 +1,14 @@
-//! Which lexemes may stand next to each other, and whether a word of a lazy rule may begin in one and end in a later one.
+//! Adjacent lexemes: whether a word of a lazy rule may begin in one lexeme and end in a later one.
 //!
-//! The lowering builds a [`Shape`] next to each expression. [`Shapes::crossed`] finds by a worklist with what the words of each
-//! shape begin and which bytes would continue a word of a lazy rule at their end. The latter are a superset: where they
-//! meet, the grammar is refused.
+//! The lowering builds a [`Shape`] along with each expression. [`Shapes::crossed`] computes with a worklist the first
+//! bytes of the words of each shape, and the bytes that would continue a word of a lazy rule at their end. The latter
+//! are a superset: if the two sets of neighbours meet, the grammar is refused.
 
 use super::beside::{Lazy, Lexeme};
 use super::bytes::Bytes;
 use crate::grammar::ByteSet;
 
-/// A shape by its number.
+/// The number of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape(u32);
 
@@ -17,7 +17,7 @@ impl Shape {
     pub(super) const EMPTY: Shape = Shape(0);
 }
 
-/// How lexemes follow each other. `at` is the place of the part after which another one may come.
+/// How lexemes follow each other. `at` is the offset of the part that another lexeme may follow.
 #[derive(Clone, Debug)]
 enum Node {
     Leaf,
@@ -27,14 +27,14 @@ enum Node {
     Rule(Option<Shape>),
 }
 
-/// What is known of a shape.
+/// Known facts about the words of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Edges {
     is_empty: bool,
     first: ByteSet,
-    /// The bytes that continue a word of a lazy rule which has begun.
+    /// The bytes that continue an unfinished word of a lazy rule.
     open: ByteSet,
-    /// One of the lazy rules that have begun.
+    /// One of the unfinished lazy rules.
     lazy: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Edges {
     }
 }
 
-/// A place where a word of a lazy rule may go on in the next lexeme.
+/// A place where a word of a lazy rule may continue in the next lexeme.
 pub(super) struct Crossed {
     pub(super) at: usize,
     pub(super) lazy: u32,
@@ -83,13 +83,13 @@ impl Shapes {
         Shape(self.nodes.len() as u32 - 1)
     }
 
-    /// A lexeme that no lazy rule may begin beside, or a lazy one.
+    /// A lazy lexeme, or a lexeme where no lazy rule may begin.
     pub(super) fn closed(&mut self, bytes: &Bytes) -> Shape {
         let edges = Edges { is_empty: bytes.is_empty, first: bytes.first, ..Edges::default() };
         self.push(Node::Leaf, edges)
     }
 
-    /// A lexeme that begins where these lazy rules may.
+    /// A lexeme that begins where the lazy rules `beside` may begin.
     pub(super) fn open(
         &mut self,
         bytes: &Bytes,
@@ -156,7 +156,7 @@ impl Shapes {
         })
     }
 
-    /// The first place where a word of a lazy rule may go on in the next lexeme.
+    /// The first place where a word of a lazy rule may continue in the next lexeme.
     pub(super) fn crossed(&mut self) -> Option<Crossed> {
         if self.edges.iter().all(|edges| edges.lazy.is_none()) {
             return None;
@@ -171,7 +171,7 @@ impl Shapes {
             };
             parts.iter().for_each(|part| parents[part.0 as usize].push(parent));
         }
-        // the last is looked at first: rules are often named before they are defined
+        // the last node comes first, since rules are often used before they are defined
         let mut open: Vec<usize> = (0..self.nodes.len()).collect();
         let mut is_open = vec![true; self.nodes.len()];
         while let Some(place) = open.pop() {
@@ -199,8 +199,8 @@ impl Shapes {
     }
 }
 
-/// The bytes that continue a word of a lazy rule which begins in a lexeme (with it, if the rule is not any text up to a
-/// string), and goes on after its end.
+/// The bytes that continue, after the end of a lexeme, a word of a lazy rule that begins within the lexeme. If the rule
+/// is not any text up to a string, only words that begin with the lexeme count.
 fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
     let mut next = ByteSet::default();
     let Some(trigger) = &lazy.trigger else {
@@ -224,7 +224,7 @@ fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
     next
 }
 
-/// Whether what is ignored may hold a word of a lazy rule.
+/// Whether ignored text may contain a word of a lazy rule.
 pub(super) fn may_hold(ignored: &Bytes, lazy: &Lazy<'_>) -> bool {
     match &lazy.trigger {
         Some(trigger) => trigger.bytes().all(|byte| ignored.all.contains(byte)),

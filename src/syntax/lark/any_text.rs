@@ -1,9 +1,9 @@
-//! Any text: the parts of which every text is a word, and the lazy rules that are any text up to a string.
+//! Any text: parts that match every text, and lazy rules that are any text up to a string.
 
 use super::tree::{Body, Definition, Item, Parsed, Part};
 use rustc_hash::FxHashMap;
 
-/// Patterns of any text without flags.
+/// Patterns without flags that match any text.
 const ANY: [&str; 9] = [
     "(\\n|.)*",
     "(.|\\n)*",
@@ -16,10 +16,10 @@ const ANY: [&str; 9] = [
     "(?s).*",
 ];
 
-/// How many terminals may stand for each other.
+/// Maximum length of a chain of terminals that are aliases of each other.
 const MAX_NAMES: usize = 64;
 
-/// What stands after any text in a pattern; none if it does not begin with any text.
+/// The rest of a pattern after any text; `None` if it does not begin with any text.
 fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
     if !flags.chars().all(|flag| matches!(flag, 's' | 'u')) {
         return None;
@@ -28,7 +28,7 @@ fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
     ANY.into_iter().chain(dots).find_map(|any| pattern.strip_prefix(any))
 }
 
-/// The string that a pattern without operators matches.
+/// The string that a pattern without operators matches; `None` for other patterns.
 fn literal(pattern: &str) -> Option<String> {
     let mut text = String::new();
     let mut chars = pattern.chars();
@@ -48,7 +48,7 @@ fn literal(pattern: &str) -> Option<String> {
     Some(text)
 }
 
-/// Definitions by their names.
+/// Definitions by name.
 pub(super) struct Names<'s, 'p> {
     definitions: FxHashMap<&'s str, &'p Definition<'s>>,
 }
@@ -62,7 +62,7 @@ impl<'s, 'p> Names<'s, 'p> {
         self.definitions.get(name).copied()
     }
 
-    /// Whether any text is a word, and nothing else.
+    /// Whether an item matches exactly all texts.
     pub(super) fn is_any_text(&self, item: &Item<'s>) -> bool {
         let mut item = item;
         for _ in 0..MAX_NAMES {
@@ -85,7 +85,7 @@ impl<'s, 'p> Names<'s, 'p> {
         false
     }
 
-    /// The string up to which a lazy rule is any text.
+    /// The string that ends a lazy rule, if the rule is any text up to a string.
     pub(super) fn trigger(&self, definition: &Definition<'s>) -> Option<String> {
         let [parts] = &definition.body[..] else { return None };
         let (first, rest) = parts.split_first()?;
@@ -109,7 +109,7 @@ impl<'s, 'p> Names<'s, 'p> {
     }
 }
 
-/// The only part of a body.
+/// The only part of a body; `None` if there are several.
 fn only<'b, 's>(body: &'b Body<'s>) -> Option<&'b Part<'s>> {
     match &body[..] {
         [parts] if parts.len() == 1 => parts.first(),
@@ -117,7 +117,7 @@ fn only<'b, 's>(body: &'b Body<'s>) -> Option<&'b Part<'s>> {
     }
 }
 
-/// Whether a part comes any number of times.
+/// Whether a part may be repeated without bound, and is required at most once.
 fn part_repeats(part: &Part<'_>) -> bool {
     part.max.is_none() && part.min <= 1
 }

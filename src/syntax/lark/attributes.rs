@@ -6,12 +6,12 @@ use super::scanner::Word;
 use super::tree::{Attributes, Item, is_terminal};
 use crate::error::Result;
 
-/// The attributes that are read.
+/// The supported attributes.
 pub(super) const ALLOWED: &str = "lazy, suffix=\"…\", stop=\"…\", max_tokens=N, max_chars=N, capture, capture=\"name\", \
      stop_capture=\"name\", temperature=N";
 
 impl<'s> Parser<'s> {
-    /// The attributes after a name, if there are any.
+    /// Parses the attributes after a name, if there are any.
     pub(super) fn attributes(&mut self) -> Result<Attributes<'s>> {
         let mut read = Attributes::default();
         if !self.takes("[") {
@@ -66,7 +66,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The text, pattern, terminal or token that ends a rule.
+    /// Parses the text, pattern, terminal or token that ends a rule.
     fn end(&mut self, name: &str) -> Result<(usize, Item<'s>)> {
         let at = self.offset();
         let item = match self.peek().cloned() {

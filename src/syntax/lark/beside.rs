@@ -1,4 +1,4 @@
-//! Which lazy rules may begin where something else may.
+//! The lazy rules that may begin at the same place as something else.
 
 use super::bytes::{Bytes, Facts};
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
@@ -6,28 +6,28 @@ use super::worklist::{until_nothing_changes, users};
 use crate::grammar::ExprId;
 use rustc_hash::FxHashMap;
 
-/// A lazy rule that may keep others from going on.
+/// A lazy rule, which may prevent other lexemes from continuing.
 pub(super) struct Lazy<'s> {
     pub(super) at: usize,
     pub(super) name: &'s str,
-    /// All of its words, and longer ones.
+    /// The expression of its words and of all longer texts.
     pub(super) part: ExprId,
-    /// The string that ends any text.
+    /// The ending string, if the rule is any text up to it.
     pub(super) trigger: Option<String>,
     pub(super) bytes: Bytes,
 }
 
-/// What a lazy rule may stand beside.
+/// A lexeme that a lazy rule may compete with.
 pub(super) enum Lexeme<'t> {
     AnyText,
     Text(&'t str),
     Other,
 }
 
-/// Lazy rules by their numbers, sorted.
+/// Numbers of lazy rules, ascending.
 pub(super) type Set = Vec<u32>;
 
-/// The members of either set.
+/// The union of two sets.
 pub(super) fn union(one: &[u32], other: &[u32]) -> Set {
     let mut all = [one, other].concat();
     all.sort_unstable();
@@ -38,7 +38,7 @@ pub(super) fn union(one: &[u32], other: &[u32]) -> Set {
 /// The lazy rules that something may begin with, and whether it may be empty.
 type First = (Set, bool);
 
-/// The lazy rules that may begin where something has ended that may go on: in every case, and in some.
+/// The lazy rules that may begin at the end of something that may continue: in all cases, and in some cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ends {
     pub(super) always: Set,
@@ -46,14 +46,14 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// With rules that may begin in every case.
+    /// Adds rules that may begin in all cases.
     fn with(mut self, begun: &[u32]) -> Ends {
         self.always = union(&self.always, begun);
         self.sometimes = union(&self.sometimes, begun);
         self
     }
 
-    /// In either of two cases; none is a case that is not known yet.
+    /// Combines two cases; `None` is a case that is not known yet.
     fn either(one: Option<Ends>, other: Option<Ends>) -> Option<Ends> {
         match (one, other) {
             (Some(mut one), Some(other)) => {
@@ -66,7 +66,7 @@ impl Ends {
     }
 }
 
-/// What each rule may begin with, and what may begin at its end. Nothing is known of grammars without lazy rules.
+/// What each rule may begin with, and what may begin at its end. Empty for grammars without lazy rules.
 #[derive(Default)]
 pub(super) struct Firsts<'s, 'p> {
     of: FxHashMap<&'s str, First>,
@@ -89,7 +89,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         let rules: Vec<&Definition<'s>> =
             parsed.definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
         let users = users(&rules);
-        // sets only grow, or only shrink once they are known
+        // sets only grow, or only shrink after they become known, so this ends
         until_nothing_changes(&users, |rule| {
             let Definition { name, body, .. } = rules[rule];
             let first = firsts.body(body);
@@ -103,7 +103,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         firsts
     }
 
-    /// Whether there is no lazy rule.
+    /// Whether the grammar has no lazy rules.
     pub(super) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -149,7 +149,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         }
     }
 
-    /// What may begin where a part has ended that is not empty.
+    /// The lazy rules that may begin at the end of a non-empty part.
     pub(super) fn ends(&self, part: &Part<'s>) -> Option<Ends> {
         let ends = match &part.item {
             Item::Group(body) => self.ends_of_body(body),

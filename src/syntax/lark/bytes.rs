@@ -1,4 +1,4 @@
-//! The bytes that the words of a part begin with, end with and consist of, at most.
+//! Upper bounds on the bytes that the words of a part begin with, end with and contain.
 
 use super::common;
 use super::tree::{Body, Definition, Item, Parsed, Part};
@@ -21,7 +21,7 @@ pub(super) struct Bytes {
 impl Bytes {
     const EMPTY: Bytes = Bytes { is_empty: true, ..Bytes::of(ByteSet::from_words([0; 4])) };
 
-    /// Single bytes.
+    /// Single bytes from a set.
     const fn of(all: ByteSet) -> Bytes {
         Bytes { is_empty: false, first: all, last: all, all }
     }
@@ -30,7 +30,7 @@ impl Bytes {
         text.iter().fold(Bytes::EMPTY, |before, &byte| before.then(&Bytes::of(ByteSet::range(byte, byte))))
     }
 
-    /// Characters. Those outside ASCII are any bytes outside it.
+    /// Single characters. Those outside ASCII count as all bytes from 0x80.
     fn characters(ranges: impl IntoIterator<Item = (u32, u32)>) -> Bytes {
         let mut all = ByteSet::default();
         for (low, high) in ranges {
@@ -91,7 +91,7 @@ impl Bytes {
         }
     }
 
-    /// The bytes of a pattern. One that cannot be read may be anything.
+    /// The bytes of a pattern. An invalid pattern may be anything.
     fn pattern(pattern: &str, flags: &str) -> Bytes {
         let hir = ParserBuilder::new()
             .utf8(false)
@@ -109,7 +109,7 @@ impl Bytes {
 pub(super) struct Facts<'s, 'p> {
     names: FxHashMap<&'s str, Bytes>,
     patterns: FxHashMap<(&'p str, &'s str), Bytes>,
-    /// Those of grammars in this one, by their places in memory.
+    /// The bytes of embedded grammars, by their addresses in memory.
     grammars: FxHashMap<*const Parsed<'s>, Bytes>,
 }
 
@@ -137,7 +137,7 @@ impl<'s, 'p> Facts<'s, 'p> {
         facts
     }
 
-    /// Reads the patterns and the grammars of an item. Recurses along groups and grammars in grammars.
+    /// Analyses the patterns and embedded grammars of an item. Recurses into groups and embedded grammars.
     fn find(&mut self, item: &'p Item<'s>) {
         match item {
             Item::Pattern { pattern, flags } => {
@@ -176,7 +176,7 @@ impl<'s, 'p> Facts<'s, 'p> {
             }
             Item::Range(low, high) => Bytes::characters([(u32::from(*low), u32::from(*high))]),
             Item::Json(_) => Bytes::of(ByteSet::FULL),
-            // no text holds a token
+            // tokens contain no bytes of text
             Item::Special(_) | Item::Ids(_) => Bytes::of(ByteSet::default()),
             Item::Lark(parsed) => self.grammars.get(&(&raw const **parsed)).copied().unwrap_or_default(),
             Item::Chunks(chunks) => {

@@ -1,7 +1,7 @@
-//! The terminals of `%import common.NAME`, as patterns. Their names and what they match are those of the package's library
-//! `common.lark`; `ESCAPED_STRING` is on one line.
+//! The terminals of `%import common.NAME`, as patterns. Names and meanings are those of the library `common.lark` of
+//! the package Lark; `ESCAPED_STRING` does not span lines.
 
-/// Names and patterns in Rust's dialect.
+/// Names and patterns, in Rust's dialect.
 const COMMON: [(&str, &str); 25] = [
     ("C_COMMENT", "/\\*(?:[^*]|\\*+[^*/])*\\*+/"),
     ("CNAME", "[_A-Za-z][_A-Za-z0-9]*"),
@@ -33,7 +33,7 @@ const COMMON: [(&str, &str); 25] = [
     ("_EXP", "[eE][+-]?[0-9]+"),
 ];
 
-/// The pattern of a terminal.
+/// The pattern of a common terminal.
 pub(super) fn pattern(name: &str) -> Option<&'static str> {
     COMMON.iter().find(|(known, _)| *known == name).map(|(_, pattern)| *pattern)
 }

@@ -14,7 +14,7 @@ fn error(
     Error::new(ErrorKind::Grammar, with(Diagnostic::new(code, message).at(Place::in_text(source, offset))))
 }
 
-/// The rest of the line, or a name for the end.
+/// The rest of the current line (an excerpt), or a name for its end or the end of the grammar.
 fn next(source: &str, offset: usize) -> String {
     match source.get(offset..).unwrap_or("").lines().next() {
         None => "the end of the grammar".to_owned(),

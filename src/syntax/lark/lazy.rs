@@ -1,7 +1,7 @@
 //! Rules that end where they can: `lazy`, `suffix` and `stop`.
 //!
-//! A lazy rule that is any text up to a string becomes [free text](FreeText); other ones are intersected with what does not go on
-//! after one of their words.
+//! A lazy rule that is any text up to a string becomes [free text](FreeText). Any other is intersected with the
+//! complement of the texts that continue one of its words.
 
 use super::beside::{Lazy, Lexeme};
 use super::bytes::Facts;
@@ -13,11 +13,11 @@ use crate::grammar::{ByteSet, ExprId, FreeText};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Nodes that are charged for each pair of lazy rules.
+/// Nodes charged for each pair of lazy rules.
 const PAIR_NODES: usize = 16;
 
 impl<'s> Lowering<'s, '_, '_> {
-    /// Whether every word of a lazy rule has a token, at its end alone.
+    /// Whether every word of a lazy rule contains a token, and only at its end.
     fn ends_in_token(&self, definition: &Definition<'s>) -> bool {
         let is_token = |item: &Item<'s>| matches!(item, Item::Special(_) | Item::Ids(_));
         if let Some((_, end)) = &definition.attributes.end {
@@ -32,7 +32,7 @@ impl<'s> Lowering<'s, '_, '_> {
         })
     }
 
-    /// Whether a token may stand in some parts, or in what they name.
+    /// Whether the parts, or the definitions they name, may contain a token.
     fn has_token<'b>(&'b self, parts: impl IntoIterator<Item = &'b Part<'s>>) -> bool {
         let mut open: Vec<&Part<'s>> = parts.into_iter().collect();
         let mut seen = FxHashSet::default();
@@ -49,10 +49,11 @@ impl<'s> Lowering<'s, '_, '_> {
         false
     }
 
-    /// Makes known all lazy rules. Those that are any text up to the same string are one.
+    /// Registers all lazy rules. Those that are any text up to the same string share one number.
     ///
     /// # Errors
-    /// Those of bodies; `grammar_nodes`, of which [`PAIR_NODES`] are charged for each pair, as each is held apart from each.
+    /// The errors of the bodies; `grammar_nodes`: [`PAIR_NODES`] are charged for each pair, since each is separated
+    /// from each.
     pub(super) fn find_lazy(&mut self, facts: &Facts<'s, '_>) -> Result<()> {
         let limit = self.options.json_schema.limits.grammar_nodes;
         let mut triggers: FxHashMap<String, u32> = FxHashMap::default();
@@ -68,7 +69,7 @@ impl<'s> Lowering<'s, '_, '_> {
             if let Some(most) = definition.attributes.max_chars {
                 (part, trigger) = (self.builder.max_chars(part, most), None);
             }
-            // a token ends the rule once, and no text holds one
+            // a token ends the rule unambiguously, and no text contains one
             let known = trigger.as_ref().and_then(|trigger| triggers.get(trigger)).copied();
             let number = match (ends_in_token, known) {
                 (true, _) => None,
@@ -92,7 +93,7 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(())
     }
 
-    /// The words of a lazy rule that stands beside others: of which no beginning is a word of another.
+    /// The words of a lazy rule that competes with others: no prefix of them is a word of another.
     pub(super) fn lazy(&mut self, name: &'s str, beside: &[u32]) -> Result<ExprId> {
         let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
         let Some(number) = number else { return Ok(self.bounded(name, part)) };
@@ -107,7 +108,7 @@ impl<'s> Lowering<'s, '_, '_> {
             let mut text =
                 FreeText { triggers: vec![(trigger.as_str().into(), ExprId::EMPTY)], ..FreeText::default() };
             for other in self.triggers(others).into_iter().filter(|other| other != trigger) {
-                // where both end they end both
+                // where one trigger ends with the other, both rules end together
                 let end = if other.ends_with(&**trigger) { ExprId::EMPTY } else { ExprId::NEVER };
                 text.triggers.push((other.into(), end));
             }
@@ -129,7 +130,7 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(self.bounded(name, words))
     }
 
-    /// The words of a lexeme of which no beginning is a word of the lazy rules beside it.
+    /// The words of a lexeme of which no prefix is a word of the lazy rules that compete with it.
     pub(super) fn beside(&mut self, made: ExprId, lexeme: &Lexeme<'_>, beside: &[u32]) -> ExprId {
         if beside.is_empty() {
             return made;
@@ -165,7 +166,7 @@ impl<'s> Lowering<'s, '_, '_> {
         self.builder.without_beginnings(words, others)
     }
 
-    /// The strings up to which lazy rules are any text, each once.
+    /// The strings up to which these lazy rules are any text, without duplicates.
     fn triggers(&self, lazies: &[u32]) -> Vec<String> {
         let mut triggers: Vec<String> =
             lazies.iter().filter_map(|&lazy| self.lazies[lazy as usize].trigger.clone()).collect();
@@ -174,7 +175,7 @@ impl<'s> Lowering<'s, '_, '_> {
         triggers
     }
 
-    /// A free text, made once.
+    /// The expression of a free text; equal texts share one.
     fn text(&mut self, text: FreeText) -> ExprId {
         if let Some((_, known)) = self.texts.iter().find(|(known, _)| *known == text) {
             return *known;
@@ -193,7 +194,7 @@ impl<'s> Lowering<'s, '_, '_> {
         self.builder.sequence([any, trigger])
     }
 
-    /// The words within the bounds of a definition.
+    /// The words of a definition, restricted by its own bounds.
     pub(super) fn bounded(&mut self, name: &str, mut body: ExprId) -> ExprId {
         let Some(definition) = self.definition(name) else { return body };
         let (max_chars, max_tokens) = (definition.attributes.max_chars, definition.attributes.max_tokens);

@@ -1,6 +1,6 @@
 //! Definitions -> expressions.
 //!
-//! Recurses along groups and grammars in grammars, whose depth the parser bounds.
+//! Recurses over groups and nested grammars, whose depth the parser bounds.
 
 use super::adjacent::{Crossed, Shape, Shapes, may_hold};
 use super::any_text::Names;
@@ -18,7 +18,7 @@ use crate::syntax::{json_schema, regex};
 use rustc_hash::FxHashMap;
 use std::mem::take;
 
-/// An expression, and how its lexemes follow each other. Without lazy rules all shapes are empty.
+/// An expression, and how lexemes may follow each other in it. Without lazy rules all shapes are empty.
 pub(super) type Made = (ExprId, Shape);
 
 pub(super) struct Lowering<'s, 'p, 'o> {
@@ -27,32 +27,35 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) parsed: &'p Parsed<'s>,
     pub(super) builder: GrammarBuilder,
     rules: FxHashMap<&'s str, RuleId>,
-    /// The places of definitions by their names, and their shapes where no lazy rule begins beside them.
+    /// By the name of a definition: its place in the grammar, and its shape where no lazy rule competes with it.
     places: FxHashMap<&'s str, (usize, Shape)>,
     pub(super) names: Names<'s, 'p>,
-    /// Rules that are not defined yet, each for the lazy rules that may begin where it begins and where it ends.
+    /// Rules that are reserved but not yet defined, each with the lazy rules that may begin where it begins and where
+    /// it ends.
     open: Vec<(usize, RuleId, Shape, Set, Set)>,
     versions: FxHashMap<(&'s str, Set, Set), (RuleId, Shape)>,
     pub(super) lazies: Vec<Lazy<'s>>,
-    /// Of each lazy rule: its number, if it has one, and all of its words, and longer ones.
+    /// By the name of a lazy rule: its number, if it has one, and an expression of all its words and their
+    /// continuations.
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
-    /// The words of a lazy rule beside others, whatever its bounds.
+    /// The words of a lazy rule that competes with others, without its own bounds.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
-    /// Parts once by their places in memory, each for the lazy rules that may begin where it begins and where it ends.
+    /// Single parts by their address in memory, each for the lazy rules that may begin where it begins and where it
+    /// ends.
     elements: FxHashMap<(*const Item<'s>, Set, Set), Made>,
-    /// Free texts that were made.
+    /// The free texts made so far.
     pub(super) texts: Vec<(FreeText, ExprId)>,
     firsts: Firsts<'s, 'p>,
     shapes: Shapes,
-    /// What may stand after a terminal in a rule.
+    /// What `%ignore` allows after a terminal in a rule.
     skipped: Option<Made>,
     warnings: Vec<Diagnostic>,
 }
 
-/// The grammar of a text.
+/// Compiles a parsed grammar.
 ///
 /// # Errors
-/// `lark/…`, those of schemas and patterns, limits.
+/// `lark/…`; the errors of schemas and patterns; limits.
 pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Result<Compiled> {
     let mut builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut warnings = Vec::new();
@@ -60,7 +63,7 @@ pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Res
     Ok(Compiled { grammar: builder.build(start)?, warnings })
 }
 
-/// The rule from which the texts of a grammar start, with all that it leads to.
+/// Lowers one grammar (the whole or a nested one) to its start rule and all rules reachable from there.
 fn grammar<'s>(
     source: &'s str,
     parsed: &Parsed<'s>,
@@ -124,7 +127,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         self.find_skipped(&facts)?;
         let numbers = self.lazy_of.iter().filter_map(|(&name, &(number, _))| Some((name, number?))).collect();
         self.firsts = Firsts::new(parsed, numbers, facts);
-        // rules of which there are versions come later than those that ask for them
+        // new versions of rules are appended while the earlier ones are being defined
         let mut next = 0;
         while let Some((place, rule, shape, begins, ends)) = self.open.get_mut(next) {
             let (place, rule, shape, begins, ends) = (*place, *rule, *shape, take(begins), take(ends));
@@ -144,7 +147,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(first)
     }
 
-    /// The shape of what is ignored, which may stand where any lazy rule may begin.
+    /// Finds the shape of the ignored text, which may occur where any lazy rule may begin.
     fn find_skipped(&mut self, facts: &Facts<'s, 'p>) -> Result<()> {
         let Some((_, shape)) = &mut self.skipped else { return Ok(()) };
         let ignored = self.parsed.ignored.iter().map(|body| facts.body(body));
@@ -168,7 +171,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(rule)
     }
 
-    /// The definition of a name.
+    /// Looks up the definition of a name.
     pub(super) fn definition(&self, name: &str) -> Option<&'p Definition<'s>> {
         self.names.definition(name)
     }
@@ -194,7 +197,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         }
     }
 
-    /// Alternatives, with the lazy rules that may begin where they begin, and where they end.
+    /// Lowers alternatives, given the lazy rules that may begin where they begin and where they end.
     pub(super) fn body(
         &mut self,
         body: &Body<'s>,
@@ -224,10 +227,10 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((self.builder.choice(alternatives), shape))
     }
 
-    /// Parts one after the other. A part that may be missing is taken apart from the rest where the next part would then
-    /// begin beside other lazy rules than after it.
+    /// Lowers parts in sequence. An optional part is split from the rest where the next part would compete with other
+    /// lazy rules without it than after it.
     fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<Made> {
-        // by part: what those from it on begin with, or what follows them
+        // by part: the lazy rules that it and the parts after it begin with, or those that follow the sequence
         let mut follows = vec![ends.to_vec()];
         for part in parts.iter().rev() {
             let (first, is_empty) = self.firsts.part(part);
@@ -235,7 +238,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             follows.push(if is_empty { union(&first, last) } else { first });
         }
         follows.reverse();
-        // by part: the lazy rules that it begins beside where the part before it has come
+        // by part: the lazy rules it competes with if the part before it is present
         let mut after = vec![begins.to_vec()];
         for (part, follows) in parts.iter().zip(&follows[1..]) {
             let ends = self.firsts.ends(part).unwrap_or_default();
@@ -247,7 +250,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             }
             after.push(beside);
         }
-        // by part: it and those after it, once the one before it has come
+        // by part: it and the parts after it, if the part before it is present
         let mut come = vec![(ExprId::EMPTY, Shape::EMPTY); parts.len() + 1];
         for first in (0..=parts.len()).rev() {
             let begins = &after[first];
@@ -267,7 +270,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
                 }
                 let (mut made, shape) = self.part(part, min, false, begins, &follows[at + 1])?;
                 if is_text && may_miss {
-                    // without it the next part begins beside other lazy rules
+                    // without this part, the next one competes with other lazy rules
                     let bytes = self.builder.byte_set(ByteSet::FULL);
                     let bytes = self.builder.plus(bytes);
                     made = self.builder.intersection([made, bytes]);
@@ -310,7 +313,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         if let Some(&lazy) = own.sometimes.iter().find(|lazy| !again.contains(lazy)) {
             return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
         }
-        // a first turn that is empty lets the second begin where the first does
+        // an empty first turn lets the second begin where the first does
         let differs = |lazy: &&u32| !again.contains(lazy) || !begins.contains(lazy);
         if self.firsts.item(&part.item).1
             && let Some(&lazy) = begins.iter().chain(&again).find(differs)
@@ -330,16 +333,16 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((if min == 0 { self.builder.optional(all) } else { all }, shape))
     }
 
-    /// A part once, with what is skipped after it.
+    /// Lowers one occurrence of a part, followed by what is ignored.
     fn element(&mut self, part: &Part<'s>, in_terminal: bool, begins: &[u32], ends: &[u32]) -> Result<Made> {
         let is_lexeme = match &part.item {
             Item::Group(_) | Item::Lark(_) | Item::Beside(_) => false,
-            // what is ignored is text, too
+            // ignored text is part of any text, so nothing needs to be skipped after it
             item if !self.firsts.is_empty() && self.names.is_any_text(item) => false,
             Item::Name(name) => is_terminal(name) || self.lazy_of.contains_key(name),
             _ => true,
         };
-        // groups in groups come twice each where they repeat
+        // a repeated group is lowered twice, so nested groups would grow exponentially without this map
         let key = (!self.firsts.is_empty() && !in_terminal)
             .then(|| (&raw const part.item, begins.to_vec(), ends.to_vec()));
         if let Some(known) = key.as_ref().and_then(|key| self.elements.get(key)) {
@@ -400,7 +403,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(self.lexeme(made, item, &lexeme, begins))
     }
 
-    /// A lexeme that begins where these lazy rules may.
+    /// Restricts a lexeme to what may begin where these lazy rules begin.
     fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Made {
         if begins.is_empty() {
             return (made, self.closed(item));
@@ -410,7 +413,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         (made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied()))
     }
 
-    /// The shape of a lexeme that no lazy rule may begin beside, or of a lazy one.
+    /// The shape of a lazy lexeme, or of one that no lazy rule competes with.
     fn closed(&mut self, item: &Item<'s>) -> Shape {
         if self.firsts.is_empty() {
             return Shape::EMPTY;
@@ -419,7 +422,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         self.shapes.closed(&bytes)
     }
 
-    /// What a name stands for.
+    /// Lowers a reference to a name.
     fn name(
         &mut self,
         name: &'s str,
@@ -465,7 +468,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((self.builder.rule(version), shape))
     }
 
-    /// Checks that no lazy rule may begin where a grammar or a schema does.
+    /// Checks that no lazy rule may begin where a nested grammar or a schema begins.
     fn check_alone(&self, at: usize, begins: &[u32]) -> Result<()> {
         match begins.first() {
             Some(&lazy) => Err(errors::lazy_beside(self.source, at, self.lazies[lazy as usize].name)),
@@ -481,7 +484,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
                 'i' => options = options.case_insensitive(true),
                 's' => options = options.dot_matches_newline(true),
                 'x' => extended = true,
-                // patterns are over characters in any case
+                // patterns always match characters, not bytes
                 'u' => {}
                 _ => return Err(errors::flag(self.source, at, flag)),
             }
@@ -500,7 +503,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(self.builder.import(&compiled.grammar))
     }
 
-    /// `5,7-9`, `^5`, `*`.
+    /// Parses token ids: `5,7-9`, `^5` or `*`.
     fn ids(&self, ids: &str, at: usize) -> Result<TokenTerminal> {
         let (scope, listed) = match ids.strip_prefix('^') {
             Some(others) => (TokenScope::AllBut, others),

@@ -1,17 +1,18 @@
-//! Lark, the grammar notation of the Python package of that name -> grammar.
+//! Reads Lark, the grammar notation of the Python package of that name.
 //!
-//! What hosts send of it: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`,
-//! groups, `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, of no meaning here), `%ignore`, `%import common.NAME`,
-//! JSON Schemas (`%json {…}`), grammars in grammars (`%lark {…}`), rows of chunks (`%regex {"substring_chunks": […]}`), special
-//! tokens (`<|end|>`, `<[5,7-9]>`), attributes (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that say nothing of
-//! texts), and `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
+//! Supported: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups,
+//! `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, ignored here), `%ignore`, `%import common.NAME`, JSON
+//! Schemas (`%json {…}`), nested grammars (`%lark {…}`), runs of chunks (`%regex {"substring_chunks": […]}`), special
+//! tokens (`<|end|>`, `<[5,7-9]>`), attributes (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that do
+//! not affect the language), and the options `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
 //!
-//! The language is that of the rules as written: a terminal is an expression like any other, and nothing is longest first
-//! as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are words. Between two terminals of
-//! rules what `%ignore` names may stand any number of times, and also after the last one.
+//! The language is that of the rules as written: a terminal is an expression like any other, and there is no longest
+//! match as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are accepted. Text that
+//! `%ignore` describes may occur any number of times between two terminals of rules, and also after the last one.
 //!
-//! A lazy rule is the exception: it ends where it can, and what may begin where it begins contains no word of it, alone or with what
-//! follows. `runs` joins texts next to each other, and `adjacent` refuses grammars in which that cannot be told.
+//! A lazy rule is the exception: it ends at the first position where it can, and whatever may begin where it begins
+//! contains no word of it, alone or together with what follows. The module `runs` merges adjacent texts, and `adjacent`
+//! refuses grammars for which this cannot be decided.
 //!
 //! ```
 //! use grammata::syntax::lark::{Options, compile};
@@ -43,7 +44,7 @@ use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::syntax::json_schema;
 
-/// How to read a grammar.
+/// Options for reading a Lark grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -54,7 +55,7 @@ use crate::syntax::json_schema;
 pub struct Options {
     /// The rule to start from. Default: `start`.
     pub start: String,
-    /// How the schemas of `%json` are read. Its limits are those of the whole grammar.
+    /// Options for the schemas in `%json`. Their limits apply to the whole grammar.
     pub json_schema: json_schema::Options,
 }
 
@@ -75,28 +76,29 @@ impl Options {
     }
 }
 
-/// A grammar, and what its author may want to know of it.
+/// A compiled grammar with its warnings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The grammar.
+    /// The compiled grammar.
     pub grammar: Grammar,
-    /// What schemas warn of.
+    /// Warnings about the schemas in the grammar.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// The grammar that `source` describes.
+/// Compiles the Lark grammar `source`.
 ///
 /// # Errors
-/// `lark/…` with the line and column; what a schema or a pattern in it has wrong, at the place where that begins;
-/// `limit/exceeded`.
+/// `lark/…` with line and column; an error in a schema or pattern, at the place in `source` where the schema or pattern
+/// begins; `limit/exceeded`.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(source)?;
     let read = || lower::lower(source, &parser::parse(source)?, options);
     read().map_err(|error| error.in_source(&Source::new(source, Notation::Text)))
 }
 
-/// Whether a text is rather a grammar in this notation than in GBNF: its rules have a colon after their name.
+/// Whether a text looks like a grammar in this notation rather than in GBNF: it begins with a directive or with a rule
+/// whose name is followed by a colon.
 pub(crate) fn is_lark(source: &str) -> bool {
     let mut lines = source.lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#']) && !line.starts_with("//"));

@@ -5,20 +5,20 @@ use super::scanner::{Placed, Word, scan};
 use super::tree::{Body, Definition, Import, Item, Parsed, Part};
 use crate::error::Result;
 
-/// How deep groups may stand in each other.
+/// How deep groups may be nested.
 const MAX_DEPTH: usize = 128;
 
 pub(super) struct Parser<'s> {
     pub(super) source: &'s str,
     words: Vec<Placed<'s>>,
     at: usize,
-    /// Groups that are open.
+    /// The number of open groups.
     depth: usize,
-    /// Groups around the grammar that is read, where it stands in another.
+    /// For a nested grammar: the number of groups open around it.
     outside: usize,
 }
 
-/// Reads a text.
+/// Parses the text of a grammar.
 ///
 /// # Errors
 /// `lark/…` with the place.
@@ -27,7 +27,7 @@ pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
 }
 
 impl<'s> Parser<'s> {
-    /// A grammar up to its end; one that stands in another ends before `}`.
+    /// Parses a grammar up to its end; a nested one ends before `}`.
     fn grammar(&mut self) -> Result<Parsed<'s>> {
         let mut parsed = Parsed::default();
         while let Some(word) = self.peek().cloned() {
@@ -58,7 +58,7 @@ impl<'s> Parser<'s> {
         Ok(parsed)
     }
 
-    /// A grammar in braces.
+    /// Parses a nested grammar in braces.
     fn nested(&mut self) -> Result<Parsed<'s>> {
         let open = self.offset();
         self.expect("{")?;
@@ -89,12 +89,12 @@ impl<'s> Parser<'s> {
         is
     }
 
-    /// Goes past a word.
+    /// Advances by one word.
     pub(super) fn step(&mut self) {
         self.at += 1;
     }
 
-    /// Goes past all words that begin before a place.
+    /// Advances past all words that begin before a place.
     pub(super) fn skip_to(&mut self, offset: usize) {
         while self.at < self.words.len() && self.offset() < offset {
             self.at += 1;
@@ -140,7 +140,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `common.NAME -> ALIAS`, `common (A, B)`.
+    /// Parses the rest of an import: `common.NAME -> ALIAS` or `common (A, B)`.
     fn import(&mut self, imports: &mut Vec<Import<'s>>) -> Result<()> {
         let at = self.offset();
         self.takes(".");
@@ -166,7 +166,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// The options of llguidance, as a JSON object. `no_forcing` speaks of forced tokens, not of the language.
+    /// Reads the options of llguidance from a JSON object. `no_forcing` concerns forced tokens and does not change the
+    /// language.
     fn options(&mut self, parsed: &mut Parsed<'s>) -> Result<()> {
         let at = self.offset();
         let Some(Word::Json(text)) = self.peek().cloned() else {
@@ -185,7 +186,7 @@ impl<'s> Parser<'s> {
     }
 
     fn definition(&mut self) -> Result<Definition<'s>> {
-        // marks of the tree that a parser builds
+        // these marks shape the tree that a Lark parser builds, not the language
         while self.takes("?") || self.takes("!") {}
         let at = self.offset();
         let name = self.name()?;
@@ -199,7 +200,7 @@ impl<'s> Parser<'s> {
         Ok(Definition { at, name, attributes, body })
     }
 
-    /// Alternatives, over as many lines as begin with `|`; within brackets, any number of lines.
+    /// Parses alternatives: a line that begins with `|` continues them; within brackets line ends are ignored.
     fn body(&mut self) -> Result<Body<'s>> {
         let mut body = vec![self.sequence()?];
         loop {
@@ -317,7 +318,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The value of `%regex`.
+    /// Parses the value of `%regex`.
     fn chunks(&mut self) -> Result<Vec<String>> {
         let at = self.offset();
         let Some(Word::Json(text)) = self.peek().cloned() else {
@@ -339,7 +340,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `?`, `*`, `+`, `~3`, `~2..4`, `{2,4}`.
+    /// Parses a repetition: `?`, `*`, `+`, `~3`, `~2..4` or `{2,4}`. No mark means once.
     fn times(&mut self) -> Result<(u32, Option<u32>)> {
         let at = self.offset();
         let (min, max) = if self.takes("?") {

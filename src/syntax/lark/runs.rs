@@ -1,7 +1,8 @@
-//! Any text next to any text, made one.
+//! Merges adjacent "any text" parts into one.
 //!
-//! Where a lazy rule may begin, any text is as long as possible: no any text follows it, and no lazy rule that is any text up
-//! to a string, as those would be the same text. The words stay the same, since any text may be empty:
+//! Where a lazy rule may begin, any text extends as far as possible: it is followed neither by any text nor by a lazy
+//! rule that is any text up to a string, since those would be part of the same text. The language does not change,
+//! because any text may be empty:
 //!
 //! | written | read |
 //! |---|---|
@@ -12,24 +13,24 @@
 //! | `(call \| TEXT \| other)*` | `(call \| TEXT? other)* TEXT?` |
 //! | `(call TEXT)*` | `(call+ TEXT?)?` |
 //!
-//! Here `call` begins with such a lazy rule in every case. What follows a text still begins where `call` may: an
-//! [`Item::Beside`] says so. Other grammars stay as they are; [`Shapes`](super::adjacent::Shapes)
-//! refuses those in which text follows text. Recurses along groups, whose depth the parser bounds.
+//! Here `call` always begins with such a lazy rule. What follows a text still begins where `call` may begin; an
+//! [`Item::Beside`] records this. Other grammars stay as they are; [`Shapes`](super::adjacent::Shapes) refuses those in
+//! which text follows text. Recurses over groups, whose depth the parser bounds.
 
 use super::any_text::Names;
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How many names may stand for each other.
+/// How long a chain of names may be that stand for each other.
 const MAX_NAMES: usize = 64;
 
-/// How many parts of rules may be copied to where the rules repeat.
+/// How many parts of rules may be copied into the places where the rules are repeated.
 const MAX_COPIED: usize = 1 << 16;
 
-/// How many parts behind a text may be missing.
+/// How many parts after a text may be optional.
 const MAX_MISSING: usize = 8;
 
-/// A grammar with joined texts; none if it has no lazy rule that is any text up to a string.
+/// Returns the grammar with merged texts, or `None` if it has no lazy rule that is any text up to a string.
 pub(super) fn joined<'s>(parsed: &Parsed<'s>) -> Option<Parsed<'s>> {
     let names = Names::new(parsed);
     let lazies = parsed.definitions.iter().filter(|it| it.attributes.is_lazy && names.trigger(it).is_some());
@@ -58,25 +59,26 @@ fn group<'s>(at: usize, body: Body<'s>, min: u32, max: Option<u32>) -> Part<'s> 
     Part { at, item: Item::Group(body), min, max }
 }
 
-/// Nothing, where these may begin.
+/// A part that matches nothing and records that these alternatives may begin here.
 fn beside_of<'s>(at: usize, body: Body<'s>) -> Part<'s> {
     Part { at, item: Item::Beside(body), min: 0, max: Some(1) }
 }
 
 struct Runs<'s, 'p> {
     names: Names<'s, 'p>,
-    /// Whether a name begins with a lazy rule that is any text up to a string, in every case.
+    /// By name: whether it always begins with a lazy rule that is any text up to a string.
     calls: FxHashMap<&'s str, bool>,
-    /// Names without a text to join where they repeat.
+    /// Names that have no text to merge where they are repeated.
     plain: FxHashSet<&'s str>,
-    /// Names that are being looked at.
+    /// The number of names being expanded.
     depth: usize,
-    /// Parts that may still be copied.
+    /// The number of parts that may still be copied.
     budget: usize,
 }
 
 impl<'s> Names<'s, '_> {
-    /// The alternatives of an item, with those of rules and groups that are alternatives; and whether their texts are joined.
+    /// The alternatives of an item, with rules and groups that are mere alternatives expanded; and whether their texts
+    /// are already merged.
     fn ways<'b>(
         &'b self,
         item: &'b Item<'s>,
@@ -87,7 +89,7 @@ impl<'s> Names<'s, '_> {
     ) {
         let (body, is_raw) = match item {
             Item::Group(body) => (body, is_rule_body),
-            // an alternative that comes twice says nothing new
+            // a repeated alternative adds nothing to the language
             Item::Name(name) if seen.insert(name) => match self.definition(name) {
                 Some(it) => (&it.body, true),
                 None => return,
@@ -104,7 +106,7 @@ impl<'s> Names<'s, '_> {
         }
     }
 
-    /// Whether an item stands for alternatives that may be taken out of it.
+    /// Whether an item stands for alternatives that may be expanded in its place.
     fn has_ways(&self, item: &Item<'s>) -> bool {
         let is_plain = match item {
             Item::Group(_) => true,
@@ -122,7 +124,7 @@ impl<'s> Runs<'s, '_> {
         part.max != Some(0) && self.names.is_any_text(&part.item)
     }
 
-    /// Whether an item begins with a lazy rule that is any text up to a string, in every case.
+    /// Whether an item always begins with a lazy rule that is any text up to a string.
     fn is_call(&mut self, item: &Item<'s>) -> bool {
         match item {
             Item::Group(body) => self.are_calls(body),
@@ -133,7 +135,7 @@ impl<'s> Runs<'s, '_> {
                 }
                 let definition = self.names.definition(name).filter(|it| is_rule(it));
                 let Some(definition) = definition.filter(|_| self.depth < MAX_NAMES) else { return false };
-                // a rule that begins with itself does not begin with a call
+                // assume `false` while looking: a left-recursive rule does not begin with a call
                 self.calls.insert(name, false);
                 self.depth += 1;
                 let found = self.are_calls(&definition.body);
@@ -170,11 +172,11 @@ impl<'s> Runs<'s, '_> {
         self.join(all)
     }
 
-    /// Joins the texts of a sequence whose parts are joined.
+    /// Merges the texts of a sequence whose parts are already merged within themselves.
     fn join(&mut self, mut parts: Vec<Part<'s>>) -> Vec<Part<'s>> {
         parts.dedup_by(|next, before| self.is_text(before) && self.is_text(next));
         let mut joined: Vec<Part<'s>> = Vec::with_capacity(parts.len());
-        // from the end: what follows a text is joined already
+        // from the end, so that what follows a text is merged already
         for part in parts.into_iter().rev() {
             if !self.is_text(&part) {
                 joined.push(part);
@@ -222,7 +224,7 @@ impl<'s> Runs<'s, '_> {
         self.repeated(&same).unwrap_or(same)
     }
 
-    /// What repeats, and has texts at its ends.
+    /// Rewrites a repetition that has texts at its ends, if it can be.
     fn repeated(&mut self, part: &Part<'s>) -> Option<Part<'s>> {
         if part.max.is_some() || self.depth >= MAX_NAMES || !self.names.has_ways(&part.item) {
             return None;
@@ -261,11 +263,11 @@ impl<'s> Runs<'s, '_> {
         }
     }
 
-    /// `(call | text | other)*`.
+    /// Rewrites `(call | text | other)*`.
     fn with_text(&mut self, at: usize, text: Part<'s>, mut ways: Body<'s>) -> Part<'s> {
         let text = Part { min: 0, max: Some(1), ..text };
         for parts in &mut ways {
-            // the text of the next turn
+            // this text is covered by the optional text of the next turn
             parts.pop_if(|last| self.is_text(last));
         }
         if ways.is_empty() {
@@ -281,7 +283,7 @@ impl<'s> Runs<'s, '_> {
         group(at, vec![vec![group(at, ways, 0, None), text, beside]], 1, Some(1))
     }
 
-    /// `(call text)*`, where each alternative begins with a call.
+    /// Rewrites `(call text)*`, where each alternative begins with a call.
     fn calls_with_text(&mut self, part: &Part<'s>, ways: Body<'s>) -> Option<Part<'s>> {
         let (mut calls, mut text) = (Body::new(), None);
         for mut parts in ways {

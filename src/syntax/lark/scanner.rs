@@ -1,4 +1,4 @@
-//! Lark text -> words, each with the place where it begins.
+//! Splits Lark text into words, each with the place where it begins.
 
 use super::errors;
 use crate::error::Result;
@@ -6,23 +6,23 @@ use crate::error::Result;
 /// A word of the notation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word<'s> {
-    /// Of a rule (lower case) or a terminal (upper case).
+    /// The name of a rule (lower case) or a terminal (upper case).
     Name(&'s str),
     /// A literal with its escapes resolved, and whether letters match in either case.
     Text(String, bool),
-    /// A pattern as it stands between its slashes, and its flags.
+    /// The raw text of a pattern between its slashes, and its flags.
     Pattern(String, &'s str),
     /// A number without a sign.
     Number(u32),
-    /// `%ignore`, `%import`, `%json`, `%llguidance` and the like, with the percent sign.
+    /// A directive such as `%ignore`, `%import`, `%json` or `%llguidance`, with the percent sign.
     Directive(&'s str),
-    /// What a special token is called, with its brackets.
+    /// The name of a special token, with its angle brackets.
     Special(&'s str),
-    /// Ids of tokens, as they stand between `<[` and `]>`.
+    /// The raw list of token ids between `<[` and `]>`.
     Ids(&'s str),
     /// A JSON value.
     Json(&'s str),
-    /// `: | ( ) [ ] { } ? * + ~ .. -> , = . ! & ^`.
+    /// One of `: | ( ) [ ] { } ? * + ~ .. -> , = . ! & ^`.
     Mark(&'static str),
     LineEnd,
 }
@@ -30,11 +30,11 @@ pub(super) enum Word<'s> {
 /// A word and the offset of its first byte.
 pub(super) type Placed<'s> = (usize, Word<'s>);
 
-/// Longer ones first.
+/// The marks, those of two characters first so that they win.
 const MARKS: [&str; 19] =
     ["..", "->", ":", "|", "(", ")", "[", "]", "{", "}", "?", "*", "+", "~", ",", "=", ".", "!", "&"];
 
-/// All words of a text.
+/// Splits a text into words.
 ///
 /// # Errors
 /// `lark/…` with the place.
@@ -44,7 +44,7 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
     while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, word) = match rest.as_bytes() {
             [b' ' | b'\t' | b'\r', ..] => (1, None),
-            // a schema may begin on a line of its own
+            // the JSON value of a directive may begin on a line of its own
             [b'\n', ..] if follows_json(&words) => (1, None),
             [b'\n', ..] => (1, Some(Word::LineEnd)),
             [b'/', b'/', ..] | [b'#', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
@@ -94,7 +94,8 @@ fn follows_json(words: &[Placed<'_>]) -> bool {
     )
 }
 
-/// How long the name is that a text begins with. A hyphen is part of it where the name goes on after it, as in llguidance.
+/// The length in bytes of the name at the start of a text. As in llguidance, a hyphen belongs to it if a letter, digit
+/// or underscore follows.
 fn name_length(text: &str) -> usize {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = text.as_bytes();
@@ -104,7 +105,7 @@ fn name_length(text: &str) -> usize {
         .count()
 }
 
-/// A literal: its length with quotes and flag.
+/// Scans a literal; returns its length in bytes with quotes and flag.
 fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     let rest = source.get(at..).unwrap_or_default();
     let mut out = String::new();
@@ -146,7 +147,7 @@ fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     Err(errors::unclosed(source, at, "\"", "\""))
 }
 
-/// A pattern: its length with slashes and flags.
+/// Scans a pattern; returns its length in bytes with slashes and flags.
 fn pattern(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     let rest = source.get(at..).unwrap_or_default();
     let mut out = String::new();
@@ -159,7 +160,7 @@ fn pattern(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
                 return Ok((place + 1 + flags.len(), Some(Word::Pattern(out, flags))));
             }
             '\n' => break,
-            // the pattern itself knows no escape of a slash
+            // `\/` is an escape of this notation, not of patterns
             '\\' if chars.next_if(|(_, c)| *c == '/').is_some() => out.push('/'),
             '\\' => {
                 out.push('\\');

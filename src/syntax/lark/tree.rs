@@ -1,9 +1,9 @@
-//! What a text says: definitions, their bodies and attributes.
+//! The parsed form of a grammar: definitions with their bodies and attributes.
 
 /// Alternatives, each a sequence.
 pub(super) type Body<'s> = Vec<Vec<Part<'s>>>;
 
-/// A part of a sequence, and how often it comes.
+/// A part of a sequence with its number of repetitions.
 #[derive(Clone, Debug)]
 pub(super) struct Part<'s> {
     pub(super) at: usize,
@@ -25,16 +25,16 @@ pub(super) enum Item<'s> {
     },
     Range(char, char),
     Json(&'s str),
-    /// A special token by its text.
+    /// A special token, by its text.
     Special(&'s str),
-    /// Tokens by their ids: `5,7-9`; `^5` is all others, `*` all.
+    /// Tokens by id: `5,7-9`; `^5` means all others, `*` all.
     Ids(&'s str),
-    /// A grammar with names of its own.
+    /// A nested grammar with its own names.
     Lark(Box<Parsed<'s>>),
-    /// Chunks of which those next to each other come.
+    /// Chunks of text, of which any consecutive run matches.
     Chunks(Vec<String>),
     Group(Body<'s>),
-    /// No word. Where it stands the lazy rules may begin that these alternatives begin with.
+    /// Matches nothing; the lazy rules that these alternatives begin with may begin here.
     Beside(Body<'s>),
 }
 
@@ -47,15 +47,15 @@ pub(super) struct Definition<'s> {
     pub(super) body: Body<'s>,
 }
 
-/// All that a text says.
+/// A parsed grammar.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parsed<'s> {
     pub(super) definitions: Vec<Definition<'s>>,
-    /// What `%ignore` names.
+    /// The bodies of the `%ignore` directives.
     pub(super) ignored: Vec<Body<'s>>,
-    /// Whether what `%ignore` names may stand before the first terminal too.
+    /// Whether ignored text may also occur before the first terminal.
     pub(super) skips_first: bool,
-    /// What `%import` names, by the names that it has here.
+    /// The imported terminals, under their names in this grammar.
     pub(super) imports: Vec<Import<'s>>,
 }
 
@@ -66,25 +66,26 @@ pub(super) struct Import<'s> {
     pub(super) alias: &'s str,
 }
 
-/// What stands in brackets after a name. `capture`, `stop_capture` and `temperature` say nothing of texts; their values are checked.
+/// The attributes in brackets after a name. `capture`, `stop_capture` and `temperature` do not affect the language;
+/// only their values are checked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes<'s> {
-    /// Whether the shortest word counts.
+    /// Whether the rule ends with its shortest word.
     pub(super) is_lazy: bool,
-    /// What ends the rule, of `suffix` or `stop`, and where it stands. The rule is lazy then.
+    /// The end of the rule, from `suffix` or `stop`, with its place. The rule is lazy then.
     pub(super) end: Option<(usize, Item<'s>)>,
     pub(super) max_chars: Option<u32>,
     pub(super) max_tokens: Option<u32>,
 }
 
 impl Attributes<'_> {
-    /// Whether nothing is said of texts.
+    /// Whether no attribute affects the language.
     pub(super) fn is_none(&self) -> bool {
         !self.is_lazy && self.max_chars.is_none() && self.max_tokens.is_none()
     }
 }
 
-/// Whether a name is that of a terminal.
+/// Whether a name is the name of a terminal: its first letter is a capital.
 pub(super) fn is_terminal(name: &str) -> bool {
     let letter = name.chars().find(|c| c.is_ascii_alphabetic());
     letter.is_some_and(|c| c.is_ascii_uppercase())

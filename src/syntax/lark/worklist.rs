@@ -1,9 +1,9 @@
-//! What is found out of definitions from those that they name.
+//! Propagation of facts from definitions to the definitions that refer to them.
 
 use super::tree::{Definition, Item, Part};
 use rustc_hash::FxHashMap;
 
-/// By rule, those that name it.
+/// Lists, for each rule, the rules that refer to it.
 pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
     let numbers: FxHashMap<&str, usize> =
         rules.iter().enumerate().map(|(rule, it)| (it.name, rule)).collect();
@@ -34,9 +34,9 @@ pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
     users
 }
 
-/// Looks at each rule, and again at those that name one which has changed. `look` says whether a rule has.
+/// Calls `look` for each rule, and again for the users of a rule whose facts changed (`look` returned true).
 pub(super) fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bool) {
-    // the last is looked at first: rules are often named before they are defined
+    // start with the last rule: rules are often used before they are defined
     let mut open: Vec<usize> = (0..users.len()).collect();
     let mut is_open = vec![true; users.len()];
     while let Some(rule) = open.pop() {

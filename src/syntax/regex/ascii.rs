@@ -1,10 +1,10 @@
-//! Makes `\d`, `\w` and `\s` ASCII classes, negated over all characters.
+//! Turns `\d`, `\w` and `\s` into ASCII classes; their negations still match all other characters.
 
 use regex_syntax::ast::{
     Ast, ClassAscii, ClassAsciiKind, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem,
 };
 
-/// Replaces every such class in place; no recursion.
+/// Replaces every such class in place, without recursion.
 pub(super) fn narrow(ast: &mut Ast) {
     let mut todo = vec![ast];
     while let Some(ast) = todo.pop() {

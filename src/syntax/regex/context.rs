@@ -1,25 +1,25 @@
-//! Parts of a pattern by context, which makes anchors exact.
+//! Parts of a pattern by context, so that anchors are exact.
 //!
-//! What a part matches can depend on whether it begins at the start of the whole string and whether it ends
-//! at its end. So a part has one language for each of the four contexts. Anchors only ever allow *more* in a
-//! context (there is no "not at the start"), and so do all parts made of them: the language of a context
-//! contains that of a context with fewer ends. That makes the composition of parts small: in `ab` at the
-//! start, `b` is at the start only if `a` matched nothing; letting `b` match what it matches elsewhere is
-//! right in either case, so no "non-empty part of `a`" is ever needed, only whether `a` is nullable.
+//! The language of a part can depend on whether it begins at the start of the whole string and whether it ends at its
+//! end. So a part has one language for each of the four contexts. An anchor only ever allows *more* in a context (there
+//! is no "not at the start"), and so does every part that contains anchors: the language in a context contains the
+//! language in a context with fewer ends. This keeps sequences small: in `ab` at the start, `b` is at the start only if
+//! `a` matched nothing; letting `b` match what it matches elsewhere is right in either case. So only the nullability of
+//! `a` is needed, never the "non-empty part of `a`".
 //!
-//! Parts without anchors are the same in all contexts and cost nothing extra; every other part costs a
-//! bounded number of expressions, which share theirs.
+//! Parts without anchors are the same in all contexts and cost nothing extra; every other part costs a bounded number
+//! of expressions, which share their subexpressions.
 
 use crate::grammar::{ExprId, GrammarBuilder};
 
-/// What a part matches in one context.
+/// The language of a part in one context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language {
     pub(super) expression: ExprId,
     pub(super) nullable: bool,
 }
 
-/// What a part matches, by context.
+/// The language of a part, by context.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     by_context: [Language; 4],
@@ -29,17 +29,17 @@ pub(super) struct Part {
 const CONTEXTS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
 
 impl Part {
-    /// The same in all contexts.
+    /// A part that is the same in all contexts.
     pub(super) fn plain(expression: ExprId, nullable: bool) -> Part {
         Part { by_context: [Language { expression, nullable }; 4], plain: true }
     }
 
-    /// The start of the whole string.
+    /// The anchor at the start of the whole string.
     pub(super) fn start(builder: &mut GrammarBuilder) -> Part {
         Part::each(|start, _| Part::allowed_if(builder, start))
     }
 
-    /// The end of the whole string.
+    /// The anchor at the end of the whole string.
     pub(super) fn end(builder: &mut GrammarBuilder) -> Part {
         Part::each(|_, end| Part::allowed_if(builder, end))
     }
@@ -52,17 +52,17 @@ impl Part {
         Part { by_context: CONTEXTS.map(|(start, end)| make(start, end)), plain: false }
     }
 
-    /// Whether it is the same in all contexts.
+    /// Whether the part is the same in all contexts.
     pub(super) fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// The language in a context.
+    /// The language in one context.
     pub(super) fn at(&self, start: bool, end: bool) -> Language {
         self.by_context[usize::from(start) * 2 + usize::from(end)]
     }
 
-    /// One part, then the other.
+    /// The concatenation of this part and `next`.
     pub(super) fn then(&self, next: &Part, builder: &mut GrammarBuilder) -> Part {
         let (a, b) = (self, next);
         if a.plain && b.plain {
@@ -81,7 +81,7 @@ impl Part {
             if end && second.nullable && a.at(start, true) != first {
                 ways.push(a.at(start, true).expression);
             }
-            // both do, which only the ends of the whole string together may allow
+            // both match nothing, which may be allowed only if the start and the end coincide
             let nullable = a.at(start, end).nullable && b.at(start, end).nullable;
             let covered =
                 first.nullable && b.at(start, end).nullable || second.nullable && a.at(start, end).nullable;
@@ -92,7 +92,7 @@ impl Part {
         })
     }
 
-    /// Any one of the parts.
+    /// The union of the parts.
     pub(super) fn any(parts: &[Part], builder: &mut GrammarBuilder) -> Part {
         let mut in_context = |start, end| Language {
             expression: builder.choice(parts.iter().map(|part| part.at(start, end).expression)),
@@ -105,7 +105,7 @@ impl Part {
         Part::each(in_context)
     }
 
-    /// The part `min` to `max` times.
+    /// Repeats the part `min` to `max` times.
     pub(super) fn repeat(&self, min: u32, max: Option<u32>, builder: &mut GrammarBuilder) -> Part {
         let inner = self.at(false, false);
         if self.plain {
@@ -121,7 +121,7 @@ impl Part {
                 return Language { expression, nullable: min == 0 || inner.nullable };
             }
             let (alone, first, last) = (self.at(start, end), self.at(start, false), self.at(false, end));
-            // rounds that match nothing, at the start or the end, can make up for missing ones
+            // rounds at the start or the end that match nothing can make up for missing ones
             let min_filled = if first.nullable || last.nullable { min.min(1) } else { min };
             let inner_rounds = |less: u32, builder: &mut GrammarBuilder| {
                 builder.repeat(inner.expression, min_filled.max(less) - less, at_most(less))
