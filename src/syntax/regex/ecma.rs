@@ -1,8 +1,8 @@
-//! ECMA-262 patterns -> the syntax that regex-syntax reads.
+//! Translates ECMA-262 patterns to the syntax of regex-syntax.
 //!
-//! One pass over the characters. Every construct is written out in a form that means the same there, and
-//! the places of constructs are kept, so that errors point into the pattern as it was written. Group names
-//! are dropped: nothing here can refer to them. Look-arounds become groups with names.
+//! One pass over the characters. Every construct is written in a form with the same meaning there, together with its
+//! place, so that errors point into the original pattern. Group names are dropped, since nothing here can refer to
+//! them. Look-arounds become named groups.
 
 use super::ecma_class;
 use super::errors;
@@ -16,7 +16,7 @@ pub(super) const SPACE: &str =
 pub(super) const WORD: &str = "0-9A-Za-z_";
 pub(super) const DIGIT: &str = "0-9";
 
-/// The pattern for regex-syntax, with places. `dot_all` is the flag `s`.
+/// Translates a pattern, with a map of places. `dot_all` is the flag `s`.
 pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
     let mut translator = Translator {
         pattern,
@@ -35,8 +35,7 @@ pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
     Ok(Source::rewritten(pattern, translator.out, translator.map))
 }
 
-/// Look-arounds are written as groups with names of their own, which a number makes unique; no other group
-/// keeps its name.
+/// Each look-around becomes a group whose name carries a number that makes it unique; no other group keeps its name.
 const LOOK_AROUND: &[(&str, &str)] =
     &[("(?=", AHEAD), ("(?!", NOT_AHEAD), ("(?<=", BEHIND), ("(?<!", NOT_BEHIND)];
 pub(super) const AHEAD: &str = "ahead";
@@ -44,12 +43,12 @@ pub(super) const NOT_AHEAD: &str = "not_ahead";
 pub(super) const BEHIND: &str = "behind";
 pub(super) const NOT_BEHIND: &str = "not_behind";
 
-/// What a quantifier would apply to.
+/// The operand that a quantifier would apply to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repeatable {
     Nothing,
     Atom,
-    /// A quantifier stands before it already.
+    /// A quantifier precedes it already.
     Repeat,
 }
 
@@ -58,9 +57,9 @@ pub(super) enum Escape {
     Char(char),
     /// Half of a surrogate pair.
     Surrogate(u16),
-    /// The inside of a class, and whether it is negated.
+    /// The content of a class (without brackets), and whether it is negated.
     Class(&'static str, bool),
-    /// `\p{…}` or `\P{…}`, whole.
+    /// `\p{…}` or `\P{…}`, copied unchanged.
     Property,
     /// `\b` or `\B`.
     Boundary(char),
@@ -71,9 +70,9 @@ pub(super) struct Translator<'p> {
     pub(super) offset: usize,
     pub(super) out: String,
     map: Vec<(usize, usize)>,
-    /// The flag `s` in each group that is open, and whether the group is a look-around.
+    /// For each open group, the flag `s` and whether the group is a look-around.
     dot_all: Vec<(bool, bool)>,
-    /// How many look-arounds there are so far.
+    /// The number of look-arounds so far.
     looks: usize,
     repeatable: Repeatable,
 }
@@ -96,12 +95,12 @@ impl<'p> Translator<'p> {
         errors::at_offset(self.pattern, from, length, code, message, help)
     }
 
-    /// Marks that what is written next stands for what is read next.
+    /// Records that the next output stands for the next input.
     pub(super) fn mark(&mut self) {
         self.map.push((self.out.len(), self.offset));
     }
 
-    /// Writes a character that stands for itself.
+    /// Writes a literal character, escaped if needed.
     pub(super) fn literal(&mut self, c: char) {
         if c.is_alphanumeric() {
             self.out.push(c);
@@ -222,7 +221,7 @@ impl<'p> Translator<'p> {
             self.advance(2 + length + 1);
             self.out.push_str(&self.pattern[start..self.offset]);
             if after.starts_with(')') {
-                // until the group around it ends
+                // the flag holds until the enclosing group ends
                 if let Some(last) = self.dot_all.last_mut() {
                     last.0 = dot_all;
                 }
@@ -262,7 +261,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// The error for half of a surrogate pair, which was just read.
+    /// The error for half of a surrogate pair that was just read.
     pub(super) fn lone_surrogate(&self, start: usize) -> Error {
         let help = "half of a surrogate pair is no character; write `\\u{…}` with the character's number";
         self.error(start, "regex/lone-surrogate", "a surrogate stands alone", help)
@@ -310,7 +309,7 @@ impl<'p> Translator<'p> {
                 }
                 None => return Err(self.bad_escape(start)),
             },
-            // anchors elsewhere, letters in old browsers
+            // anchors in other dialects, letters in old browsers
             'A' | 'z' | 'Z' => {
                 let help = "write `^` and `$` for the start and the end of the text";
                 return Err(self.error(start, "regex/bad-escape", "ECMA-262 has no such escape", help));
@@ -369,7 +368,7 @@ impl<'p> Translator<'p> {
     }
 }
 
-/// The length of `{n}`, `{n,}` or `{n,m}` at the start of `text`.
+/// The length in bytes of `{n}`, `{n,}` or `{n,m}` at the start of `text`, if it begins with one.
 fn bounds(text: &str) -> Option<usize> {
     let digits = |from: usize| text.as_bytes()[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = 1 + digits(1);

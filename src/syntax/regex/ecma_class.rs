@@ -3,7 +3,7 @@
 use super::ecma::{Escape, Translator};
 use crate::error::Result;
 
-/// No characters, and all of them; regex-syntax has no shorter words for these.
+/// The class of no characters and the class of all; regex-syntax has no shorter form for either.
 const NONE: &str = r"[^\x00-\x{10FFFF}]";
 const ALL: &str = r"[\x00-\x{10FFFF}]";
 
@@ -11,11 +11,11 @@ const ALL: &str = r"[\x00-\x{10FFFF}]";
 enum Atom {
     Char(char),
     Surrogate(u16),
-    /// A class, which cannot be an end of a range.
+    /// A class, which cannot be the end of a range.
     Set,
 }
 
-/// Translates the class at the current place.
+/// Translates the class at the current position.
 pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
     let start = t.offset;
     t.advance(1);
@@ -53,7 +53,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
             continue;
         }
         t.advance(1);
-        // a class at the upper end writes itself; the order within a class does not matter
+        // a class at the upper end writes itself at once; the order within a class does not matter
         let high = atom(t)?;
         match (low, high) {
             (Atom::Char(c), Atom::Set) => {
@@ -68,7 +68,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
         }
     }
     if t.out.len() == empty {
-        // every text is made of characters: a class of surrogates alone says that something else is meant
+        // a text contains only characters, so a class of nothing but surrogates must be a mistake
         if let Some((from, to)) = surrogates
             && !negated
         {
@@ -83,7 +83,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Reads one member. Classes are written out, characters are not.
+/// Reads one member. Writes it if it is a class, but not if it is a character.
 fn atom(t: &mut Translator<'_>) -> Result<Atom> {
     let start = t.offset;
     match t.peek() {
@@ -122,7 +122,7 @@ fn atom(t: &mut Translator<'_>) -> Result<Atom> {
     }
 }
 
-/// Writes a range. Surrogates are no characters, so they are left out of it.
+/// Writes a range without its surrogates, which are not characters.
 fn range(
     t: &mut Translator<'_>,
     from: usize,

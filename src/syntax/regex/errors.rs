@@ -17,7 +17,7 @@ fn at_span(source: &Source<'_>, span: &Span, code: &'static str, message: impl I
     if found.is_empty() { diagnostic } else { diagnostic.found(found) }
 }
 
-/// An error at a byte offset of the pattern as it was written.
+/// An error at a byte offset of the original pattern.
 pub(super) fn at_offset(
     pattern: &str,
     offset: usize,
@@ -41,7 +41,7 @@ const BACKREFERENCE: &str = "backreferences are not supported";
 const BACKREFERENCE_HELP: &str =
     "a group cannot be repeated verbatim; list the possible texts, or repeat the group's pattern";
 
-/// Whether the error says that something of the dialect is not supported, rather than that it is wrong.
+/// Whether an error code means that the pattern uses something unsupported, rather than that it is invalid.
 pub(super) fn is_unsupported(code: &str) -> bool {
     ["regex/look-around", "regex/backreference", "regex/word-boundary", "regex/line-anchor"].contains(&code)
 }
@@ -52,7 +52,7 @@ pub(super) fn ahead_in_behind(pattern: &str) -> Error {
     error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
 }
 
-/// `offset` is that of the first assertion of the pattern.
+/// The error for a pattern whose automaton exceeds `limit`. `offset` is the byte offset of its first assertion.
 pub(super) fn too_complex(pattern: &str, offset: usize, what: &str, limit: usize) -> Error {
     let message = format!("the pattern's look-around, word boundaries or line anchors need too many {what}");
     let diagnostic = Diagnostic::new("limit/exceeded", message)

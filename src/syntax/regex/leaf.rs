@@ -1,4 +1,4 @@
-//! Single characters, bytes and classes -> expressions.
+//! Lowers single characters, bytes and classes to expressions.
 
 use super::Options;
 use super::errors;
@@ -10,14 +10,14 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Makes the expression of a set of characters.
+/// Returns the expression for a set of characters.
 pub(super) type Hook<'h> = dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId + 'h;
 
-/// regex-syntax sorts a class anew for each of its items, so big ones take it quadratic time. Classes
-/// without set operations are put together here instead, at any size.
+/// The most bytes of a class with set operations or nested classes. Such a class goes to regex-syntax, which sorts it
+/// again for each of its items and so takes quadratic time. Other classes are assembled here, at any size.
 const MAX_NESTED_CLASS_BYTES: usize = 1 << 14;
 
-/// The flags that a leaf's meaning depends on.
+/// The flags that can change the meaning of a leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Flags {
     case_insensitive: bool,
@@ -25,7 +25,7 @@ pub(super) struct Flags {
     dot_matches_newline: bool,
     pub(super) unicode: bool,
     pub(super) crlf: bool,
-    /// The parser has dealt with it, but equal texts mean the same only under equal flags.
+    /// Already applied by the parser, but part of the key: equal texts mean the same only under equal flags.
     verbose: bool,
 }
 
@@ -41,7 +41,7 @@ impl Flags {
         }
     }
 
-    /// These, changed as `(?i-s)` says.
+    /// These flags, changed as in `(?i-s)`.
     pub(super) fn with(mut self, changes: &ast::Flags) -> Flags {
         let mut on = true;
         for item in &changes.items {
@@ -53,7 +53,7 @@ impl Flags {
                 FlagsItemKind::Flag(Flag::Unicode) => self.unicode = on,
                 FlagsItemKind::Flag(Flag::CRLF) => self.crlf = on,
                 FlagsItemKind::Flag(Flag::IgnoreWhitespace) => self.verbose = on,
-                // greedy or lazy: the same language
+                // greedy and lazy repeats have the same language
                 FlagsItemKind::Flag(Flag::SwapGreed) => {}
             }
         }
@@ -66,7 +66,7 @@ pub(super) struct Leaves<'p, 'h, 'f> {
     hook: Option<&'h mut Hook<'f>>,
     chars: FxHashMap<char, ExprId>,
     by_text: FxHashMap<(Flags, &'p str), ExprId>,
-    /// Ranges of classes inside classes, which are often the same few.
+    /// The ranges of nested classes, since patterns repeat the same few.
     parts: FxHashMap<(Flags, &'p str), ClassUnicode>,
 }
 
@@ -85,7 +85,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         self.source.text.get(span.start.offset..span.end.offset).unwrap_or("")
     }
 
-    /// A literal character.
+    /// Lowers a literal character.
     fn char(&mut self, builder: &mut GrammarBuilder, c: char) -> ExprId {
         match (self.chars.get(&c), &mut self.hook) {
             (Some(&id), _) => id,
@@ -106,7 +106,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         }
     }
 
-    /// Any characters, any number of them.
+    /// An expression for any text.
     pub(super) fn any_text(&mut self, builder: &mut GrammarBuilder, options: &Options) -> ExprId {
         let one = if options.unicode || self.hook.is_some() {
             self.class(builder, CharClass::any())
@@ -116,7 +116,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         builder.star(one)
     }
 
-    /// The expression of a literal, a dot or a class.
+    /// Lowers a literal, a dot or a class.
     pub(super) fn lower(&mut self, builder: &mut GrammarBuilder, ast: &Ast, flags: Flags) -> Result<ExprId> {
         if let Ast::Literal(literal) = ast
             && flags.unicode
@@ -136,7 +136,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         Ok(id)
     }
 
-    /// Through regex-syntax.
+    /// Lowers a leaf by way of regex-syntax.
     fn translated(&mut self, builder: &mut GrammarBuilder, ast: &Ast, flags: Flags) -> Result<ExprId> {
         let hir = self.translate(ast, flags)?;
         let bytes = match hir.kind() {
@@ -227,17 +227,17 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         Ok(self.class(builder, char_class(&all)))
     }
 
-    /// The characters of a named class inside a class.
+    /// The characters of a named class within a class.
     fn part(&mut self, item: &ClassSetItem, text: &'p str, flags: Flags) -> Result<&ClassUnicode> {
         if !self.parts.contains_key(&(flags, text)) {
             let span = *item.span();
-            // cheap: a named class has no operands
+            // a named class has no operands, so the clone is cheap
             let kind = ClassSet::Item(item.clone());
             let ast = Ast::class_bracketed(ClassBracketed { span, negated: false, kind });
             let hir = self.translate(&ast, flags)?;
             let class = match hir.kind() {
                 HirKind::Class(Class::Unicode(class)) => class.clone(),
-                // a class of one character
+                // regex-syntax turns a class of one character into a literal
                 HirKind::Literal(literal) => {
                     let text = str::from_utf8(&literal.0).unwrap_or_default();
                     ClassUnicode::new(text.chars().map(|c| ClassUnicodeRange::new(c, c)))

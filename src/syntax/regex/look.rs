@@ -1,10 +1,11 @@
-//! Programs with look-around -> deterministic automata -> expressions.
+//! Turns programs with look-around into deterministic automata and those into expressions.
 //!
-//! After a prefix, what may still follow is a disjunction of *terms*: conjunctions of instructions that read a
-//! character, as they are or negated (a look-ahead that must fail). Reading a character replaces each by
-//! what follows it, as in an alternating automaton; the disjunctions without needless terms are the states.
-//! What look-behinds, word boundaries and starts of lines ask of the prefix is known when it is asked: each
-//! look-behind runs along from every place on. So this is exact, and there is no intersection left.
+//! After a prefix, the set of possible continuations is a disjunction of *terms*: conjunctions of instructions that
+//! read a character, each possibly negated (for a look-ahead that must fail). Reading a character replaces each
+//! instruction by its successors, as in an alternating automaton; the disjunctions without redundant terms are the
+//! states. Whatever look-behinds, word boundaries and line starts need to know of the prefix is known when they are
+//! reached, because each look-behind runs along from every position. So the construction is exact, and no intersection
+//! remains.
 
 use super::errors;
 use super::leaf::Hook;
@@ -16,23 +17,23 @@ use crate::syntax::deterministic::Automaton;
 use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// States of the deterministic automaton.
+/// The most states of the deterministic automaton.
 const MAX_STATES: usize = 20_000;
-/// Terms of one state.
+/// The most terms of one state.
 const MAX_TERMS: usize = 1_000;
-/// Ranges of characters, or pairs of terms, that are one step of work.
+/// The number of character ranges, or of pairs of terms, that count as one step of work.
 const CHEAP: usize = 16;
-/// Look-aheads inside each other.
+/// How deep look-aheads may be nested.
 const MAX_DEPTH: usize = 32;
 
-/// An instruction that reads a character or asks for the end, times two, plus one if it must fail.
+/// Twice the place of an instruction that reads a character or requires the end, plus one if it must fail.
 type Literal = u32;
-/// All of these, sorted.
+/// A conjunction of literals, sorted.
 type Term = Vec<Literal>;
-/// One of these, sorted, none of which has all literals of another.
+/// A disjunction of terms, sorted; no term contains all literals of another.
 type State = Vec<Term>;
 
-/// What is known of the text before a place.
+/// The facts about the text before a position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Before {
     starts: bool,
@@ -42,7 +43,7 @@ struct Before {
     behinds: Vec<(Vec<Place>, bool)>,
 }
 
-/// The expression of the texts that a program describes.
+/// Lowers the texts that a program describes.
 pub(super) fn lower(
     builder: &mut GrammarBuilder,
     program: &Program,
@@ -69,16 +70,16 @@ pub(super) fn lower(
     }))
 }
 
-/// Sets of characters between which no class of the program distinguishes.
+/// A partition of the characters that no class of the program splits further.
 struct Alphabet {
     classes: Vec<CharClass>,
-    /// By class of the program, the symbols inside it.
+    /// By class of the program: for each symbol, whether the class contains it.
     inside: Vec<Vec<bool>>,
 }
 
 impl Alphabet {
     fn of(classes: &[CharClass], work: &Budget) -> Result<Alphabet> {
-        // ranges begin where some class begins or has just ended
+        // a symbol begins where some class begins or has just ended
         let mut starts: Vec<u32> = vec![0, 0xE000];
         for &(low, high) in classes.iter().flat_map(|class| class.ranges()) {
             starts.extend([u32::from(low), u32::from(high) + 1]);
@@ -90,7 +91,7 @@ impl Alphabet {
         let mut order: Vec<Vec<bool>> = Vec::new();
         for (index, &start) in starts.iter().enumerate() {
             let end = starts.get(index + 1).map_or(u32::from(char::MAX), |next| next - 1);
-            // surrogates are no characters
+            // surrogates are not characters
             let end = if (0xD800..0xE000).contains(&end) { 0xD7FF } else { end };
             let (Some(low), Some(high)) = (char::from_u32(start), char::from_u32(end)) else { continue };
             let signature: Vec<bool> = classes.iter().map(|class| class.contains(low)).collect();
@@ -111,7 +112,7 @@ struct Maker<'m> {
     pattern: &'m str,
     alphabet: &'m Alphabet,
     work: &'m Budget,
-    /// Whether an instruction asks if a word, or a line, has ended.
+    /// Whether some instruction depends on the word before a position, or (`asks_for_lines`) on the line.
     asks_for_words: bool,
     asks_for_lines: bool,
 }
@@ -136,7 +137,7 @@ impl Maker<'_> {
         let mut automaton = Automaton::new(self.alphabet.classes.len());
         while automaton.len() < states.len() {
             let (state, before) = states.get(automaton.len() as u32).clone();
-            // the classes of its transitions are written out
+            // the character classes of its transitions are built
             self.spend(ranges / CHEAP)?;
             let mut next = Vec::with_capacity(self.alphabet.classes.len());
             for symbol in 0..self.alphabet.classes.len() {
@@ -150,7 +151,7 @@ impl Maker<'_> {
             if states.len() > MAX_STATES {
                 return Err(self.too_complex("states", MAX_STATES));
             }
-            // at the end, what waits for the end holds, and what waits for a character fails
+            // at the end of the text, literals that require the end hold and those that read a character fail
             let holds = |&literal: &Literal| (literal / 2 == END) != (literal % 2 == 1);
             automaton.push(next, state.iter().any(|term| term.iter().all(holds)));
         }
@@ -186,19 +187,19 @@ impl Maker<'_> {
             }
             all.extend(product);
         }
-        // what came before is forgotten where nothing asks for it
+        // forget facts that no instruction needs, to keep the states few
         after.after_word &= self.asks_for_words;
         after.after_line &= self.asks_for_lines;
         let state = self.simplified(all)?;
         if state.iter().all(Vec::is_empty) && !state.is_empty() {
-            // anything may follow
+            // any text is accepted from here
             after = Before { starts: false, after_word: false, after_line: false, behinds: Vec::new() };
             after.behinds = vec![(Vec::new(), false); self.program.behinds.len()];
         }
         Ok((state, after))
     }
 
-    /// Lets all look-behinds read a character, and begin here.
+    /// Advances all look-behinds by one character, and starts each anew here.
     fn run_behinds(&self, before: &mut Before, symbol: Option<usize>) -> Result<()> {
         for index in 0..self.program.behinds.len() {
             self.spend(1 + before.behinds[index].0.len())?;
@@ -239,7 +240,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// What a program asks of the text that follows.
+    /// The condition that a program places on the following text.
     fn close(&self, start: Place, before: &Before, depth: usize) -> Result<State> {
         if depth > MAX_DEPTH {
             return Err(self.too_complex("look-aheads inside each other", MAX_DEPTH));
@@ -296,7 +297,7 @@ impl Maker<'_> {
         self.simplified(all)
     }
 
-    /// What holds exactly if the state does not.
+    /// The negation of a state.
     fn negated(&self, state: &State) -> Result<State> {
         let mut all = vec![Term::new()];
         for term in state {
@@ -306,7 +307,7 @@ impl Maker<'_> {
         Ok(all)
     }
 
-    /// Both.
+    /// The conjunction of two states.
     fn product(&self, a: &State, b: &State) -> Result<State> {
         if a.len().saturating_mul(b.len()) > MAX_TERMS * MAX_TERMS / 16 {
             return Err(self.too_complex("alternatives", MAX_TERMS));
@@ -315,7 +316,7 @@ impl Maker<'_> {
         self.simplified(pairs.collect())
     }
 
-    /// Sorted, without terms that ask more than another.
+    /// Sorts a state and drops every term that contains all literals of another.
     fn simplified(&self, mut state: State) -> Result<State> {
         self.spend(2 * (1 + state.len()))?;
         state.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
@@ -348,13 +349,13 @@ impl Maker<'_> {
     }
 }
 
-/// The literals of both; none if they contradict each other.
+/// The conjunction of two terms; `None` if they contradict each other.
 fn joined(a: &[Literal], b: &[Literal]) -> Option<Term> {
     let mut term = [a, b].concat();
     term.sort_unstable();
     term.dedup();
     let opposed = term.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2);
-    // nothing both ends and goes on
+    // a text cannot both end and continue
     let ends = term.contains(&(END * 2));
     let reads = term.iter().any(|&literal| literal % 2 == 0 && literal / 2 != END && literal / 2 != YES);
     if opposed || ends && reads { None } else { Some(term) }

@@ -1,4 +1,4 @@
-//! Syntax tree -> expressions, depth first with an explicit stack.
+//! Lowers the syntax tree to expressions, depth first with an explicit stack.
 
 use super::Options;
 use super::context::Part;
@@ -37,13 +37,13 @@ pub(super) fn lower(
 }
 
 enum Step<'a> {
-    /// Lower this next.
+    /// Lower this node next.
     Down(&'a Ast),
-    /// This is what the last one came to.
+    /// The result of the node lowered last.
     Up(Part),
 }
 
-/// What waits for the part below it.
+/// A node that waits for the result of its child.
 enum Frame<'a> {
     Repeat { min: u32, max: Option<u32> },
     Group { outer: Flags },
@@ -51,7 +51,7 @@ enum Frame<'a> {
     Alternation { rest: std::slice::Iter<'a, Ast>, branches: Vec<Part> },
 }
 
-/// Parts one after the other. Runs of plain parts are joined at once: only anchored ones cost more.
+/// A concatenation in progress. Runs of plain parts are joined at once, since only anchored parts cost more.
 #[derive(Default)]
 struct Sequence {
     done: Option<Part>,

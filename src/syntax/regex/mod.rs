@@ -1,17 +1,17 @@
-//! Regular expressions -> grammar.
+//! Regular expressions.
 //!
-//! The pattern is parsed by the regex-syntax crate (patterns in ECMA-262's dialect are rewritten for it
-//! first) and its syntax tree is lowered by the module `lower` with an explicit stack. The language is exact:
+//! The crate regex-syntax parses the pattern (an ECMA-262 pattern is translated to its syntax first), and the module
+//! `lower` lowers the syntax tree with an explicit stack. The language is exact:
 //!
 //! - a pattern describes whole strings ([`Options::search`] makes it a search);
-//! - `^`, `$`, `\A` and `\z` mean the ends of the whole string, wherever they stand: every part is lowered
-//!   for each of the contexts "at the start or not" and "at the end or not" in which it differs
-//!   (see the module `context`);
-//! - bounded repeats stay repeats, greedy and lazy ones have the same language;
-//! - look-ahead and look-behind (in ECMA-262), word boundaries and line anchors are made deterministic
-//!   automata (see the modules `program` and `look`);
-//! - what is not regular or not supported (backreferences, look-ahead in look-behind) is an error that names
-//!   the construct and its place.
+//! - `^`, `$`, `\A` and `\z` mean the ends of the whole string at any position in the pattern: every part is lowered
+//!   for each of the contexts "at the start or not" and "at the end or not" in which it differs (see the module
+//!   `context`);
+//! - bounded repeats stay repeats; greedy and lazy repeats have the same language;
+//! - look-ahead and look-behind (in ECMA-262), word boundaries and line anchors become deterministic automata (see the
+//!   modules `program` and `look`);
+//! - a construct that is not regular or not supported (backreferences, look-ahead in look-behind) is an error that
+//!   names the construct and its place.
 //!
 //! ```
 //! use grammata::syntax::regex;
@@ -39,7 +39,7 @@ use crate::grammar::{CharClass, ExprId, Expression, Grammar, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 use leaf::Hook;
 
-/// The language that a pattern is written in.
+/// The dialect that a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -47,12 +47,12 @@ pub enum Dialect {
     /// The syntax of Rust's regex crate.
     #[default]
     Rust,
-    /// The syntax of ECMA-262 (JavaScript) with its flag `u`, as JSON Schema asks for; escapes and braces
-    /// that only browsers allow (its Annex B) are read where they have one meaning, and refused elsewhere.
+    /// The syntax of ECMA-262 (JavaScript) with its flag `u`, as JSON Schema requires. Escapes and braces that only
+    /// browsers allow (Annex B) are accepted where they are unambiguous and refused elsewhere.
     Ecma262,
 }
 
-/// How to read a pattern.
+/// Options for reading a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -63,18 +63,17 @@ pub enum Dialect {
 pub struct Options {
     /// The dialect. Default: Rust.
     pub dialect: Dialect,
-    /// Whether classes and `.` are over characters; otherwise over bytes (Rust's `(?-u)`). Default: true.
+    /// Whether classes and `.` match characters; otherwise they match bytes (Rust's `(?-u)`). Default: true.
     pub unicode: bool,
-    /// Whether letters match in either case (`(?i)`). Default: false.
+    /// Whether letters match regardless of case (`(?i)`). Default: false.
     pub case_insensitive: bool,
-    /// Whether `.` matches line breaks too (`(?s)`). Default: false.
+    /// Whether `.` also matches line breaks (`(?s)`). Default: false.
     pub dot_matches_newline: bool,
-    /// Whether `\d`, `\w` and `\s` are ASCII (in ECMA-262 they always are what that standard says).
-    /// Default: false.
+    /// Whether `\d`, `\w` and `\s` are limited to ASCII. In ECMA-262 they always follow that standard. Default: false.
     pub ascii_classes: bool,
-    /// Whether any text may stand before and after the match. Default: false.
+    /// Whether any text may precede and follow the match. Default: false.
     pub search: bool,
-    /// Limits on the pattern and the grammar. [`lower_into`] keeps to those of its builder.
+    /// Limits on the pattern and the grammar. [`lower_into`] uses the limits of its builder instead.
     pub limits: Limits,
 }
 
@@ -102,13 +101,12 @@ grammata_base::setters!(Options {
     limits: Limits,
 });
 
-/// The grammar of the strings that `pattern` matches as a whole.
+/// Compiles `pattern` to the grammar of the strings that it matches as a whole.
 ///
 /// # Errors
-/// `regex/…` with the line and column in the pattern; `regex/empty-language` if no string matches;
-/// `limit/exceeded`.
+/// `regex/…` with the line and column in the pattern; `regex/empty-language` if no string matches; `limit/exceeded`.
 pub fn compile(pattern: &str, options: &Options) -> Result<Grammar> {
-    // what is about the pattern as a whole is about what begins at its first character
+    // an error about the pattern as a whole is placed at its first character
     let start = Place::LineColumn { line: 1, column: 1 };
     let source = diagnostic::Source::new(pattern, diagnostic::Notation::Text);
     whole(pattern, options).map_err(|error| error.or_at(&start).in_source(&source))
@@ -128,14 +126,14 @@ fn whole(pattern: &str, options: &Options) -> Result<Grammar> {
     builder.build(root)
 }
 
-/// Lowers `pattern` into `builder`, with the expression of every set of characters made by `classes`: for
-/// languages that write some characters in another way, such as the escapes in JSON strings. Literals go
-/// through `classes` character by character; it must not make nullable expressions. The result may be the
-/// builder's [`never`](GrammarBuilder::never).
+/// Lowers `pattern` into `builder`; `classes` makes the expression for every set of characters. This serves languages
+/// that write some characters differently, such as the escapes in JSON strings. Literals go through `classes` character
+/// by character; it must not make nullable expressions. The result may be the builder's
+/// [`never`](GrammarBuilder::never).
 ///
 /// # Errors
-/// `regex/…` with the line and column in the pattern, `limit/exceeded`. Classes of bytes that are not
-/// characters are `regex/not-utf8`.
+/// `regex/…` with the line and column in the pattern; `regex/not-utf8` for classes of bytes that are not characters;
+/// `limit/exceeded`.
 pub fn lower_into(
     builder: &mut GrammarBuilder,
     pattern: &str,
@@ -145,19 +143,18 @@ pub fn lower_into(
     lower_with(builder, pattern, options, Some(classes))
 }
 
-/// Steps of work to find out whether one text is a pattern.
+/// Steps of work allowed for checking whether one text is a pattern.
 const TEXT_WORK: usize = 100_000;
 
-/// Whether a text is a pattern of ECMA-262; `None` for patterns that are not supported, of which not everything
-/// is checked.
+/// Whether a text is an ECMA-262 pattern. `None` for an unsupported pattern, which is not checked completely.
 pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
-    // a schema may list any number of texts
+    // a schema may list any number of texts, so each gets a small limit
     let limits = limits.clone().compile_work(limits.compile_work.min(TEXT_WORK));
     let options =
         Options { dialect: Dialect::Ecma262, search: true, limits: limits.clone(), ..Options::default() };
     let mut builder = GrammarBuilder::with_limits(limits);
     match lower_with(&mut builder, text, &options, None) {
-        // some notations of other dialects are read as well
+        // the parser also accepts some notations of other dialects
         Ok(_) => {
             let is_other = |rest: &str| {
                 rest.starts_with("P<") || rest.trim_start_matches(['i', 'm', 's', '-']).starts_with(')')

@@ -1,4 +1,4 @@
-//! Parsing patterns with regex-syntax, within bounds.
+//! Bounded parsing of patterns with regex-syntax.
 
 use super::errors;
 use super::source::Source;
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::limits::Limits;
 use regex_syntax::ast::{Ast, parse};
 
-/// regex-syntax keeps group names in a sorted list, into which the nth insertion takes time n.
+/// The most named groups: regex-syntax keeps the names in a sorted list, where the nth insertion takes time n.
 const MAX_NAMED_GROUPS: usize = 10_000;
 
-/// A pattern that regex-syntax reads as it is written.
+/// A pattern that regex-syntax reads unchanged.
 pub(super) fn verbatim(pattern: &str) -> Result<Source<'_>> {
     let names = pattern.matches("(?P<").count() + pattern.matches("(?<").count();
     if names > MAX_NAMED_GROUPS {
@@ -18,7 +18,7 @@ pub(super) fn verbatim(pattern: &str) -> Result<Source<'_>> {
     Ok(Source::verbatim(pattern))
 }
 
-/// The syntax tree; deeper nesting than `source_depth` is refused.
+/// Parses a pattern to its syntax tree; nesting deeper than `source_depth` is an error.
 pub(super) fn parse(source: &Source<'_>, limits: &Limits) -> Result<Ast> {
     let depth = u32::try_from(limits.source_depth).unwrap_or(u32::MAX);
     let mut parser = parse::ParserBuilder::new().nest_limit(depth).build();

@@ -1,5 +1,5 @@
-//! Patterns with look-around, word boundaries or line anchors, as programs: instructions that read a character,
-//! choose, or ask something of the place between two characters.
+//! Programs for patterns with look-around, word boundaries or line anchors: instructions that read a character, branch,
+//! or test the position between two characters.
 
 use super::ecma::{AHEAD, BEHIND, NOT_AHEAD, NOT_BEHIND, WORD};
 use super::errors;
@@ -12,19 +12,19 @@ use crate::work::Budget;
 use regex_syntax::ast::{AssertionKind, Ast, GroupKind, RepetitionKind, RepetitionRange, Span};
 use rustc_hash::FxHashMap;
 
-/// Instructions of one program; repeats are written out.
+/// The most instructions of one program, with repeats unrolled.
 const MAX_INSTRUCTIONS: usize = 50_000;
 
-/// The place of an instruction.
+/// The index of an instruction.
 pub(super) type Place = u32;
 
-/// Whatever follows is fine.
+/// Accepts any following text.
 pub(super) const YES: Place = 0;
-/// Nothing follows: the end of the text.
+/// Accepts only at the end of the text.
 pub(super) const END: Place = 1;
-/// The next character is one of words.
+/// Requires that the next character is a word character.
 pub(super) const WORD_FOLLOWS: Place = 2;
-/// The next character ends a line.
+/// Requires that the next character ends a line.
 pub(super) const LINE_ENDS: Place = 3;
 
 #[derive(Clone, Debug)]
@@ -34,35 +34,36 @@ pub(super) enum Instruction {
     /// Reads a character of a class.
     Char(u32, Place),
     AnyOf(Vec<Place>),
-    /// What follows does, or does not, begin as the program at the first place says.
+    /// Requires that the following text does (or does not) match the program at the first place; then continues at the
+    /// second.
     Ahead(Place, bool, Place),
-    /// What stands before ends, or does not, as the look-behind of this number says.
+    /// Requires that the preceding text does (or does not) end with a match of the look-behind of this number.
     Behind(usize, bool, Place),
-    /// The text, or the line, begins here.
+    /// Requires the start of the text, or of a line.
     Start {
         line: bool,
         next: Place,
     },
-    /// The text, or the line, ends here.
+    /// Requires the end of the text, or of a line.
     Finish {
         line: bool,
         next: Place,
     },
-    /// A word begins or ends here, or not.
+    /// Requires a word boundary, or its absence.
     Boundary(bool, Place),
 }
 
 pub(super) struct Program {
     pub(super) instructions: Vec<Instruction>,
     pub(super) classes: Vec<CharClass>,
-    /// The programs of look-behinds, which end in [`YES`]; those inside others come first.
+    /// The programs of the look-behinds, each ending in [`YES`]; nested ones come first.
     pub(super) behinds: Vec<Place>,
     pub(super) start: Place,
-    /// Where its first assertion stands in the pattern as it was written, in bytes.
+    /// The byte offset of the first assertion in the original pattern.
     pub(super) first_assertion: usize,
 }
 
-/// Where the first assertion stands that takes a program, in bytes of the text that was parsed; nothing if there is none.
+/// The byte offset in the parsed text of the first assertion that needs a program; `None` if there is none.
 pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     let mut todo = vec![ast];
     let mut line_flag = false;
@@ -93,7 +94,7 @@ pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     others.into_iter().chain(line_anchors).min()
 }
 
-/// Whether the group is a look-around: behind or ahead, negated or not.
+/// The kind of look-around of a group: whether it looks behind and whether it is negated; `None` for other groups.
 fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     let GroupKind::CaptureName { name, .. } = kind else { return None };
     if options.dialect != Dialect::Ecma262 {
@@ -109,8 +110,7 @@ fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     })
 }
 
-/// The program of a pattern. With `search`, any text may stand around the match. `first` is where its first assertion
-/// stands.
+/// Compiles a pattern. With `search`, any text may surround the match. `first` is the place of its first assertion.
 pub(super) fn compile(
     ast: &Ast,
     source: &Source<'_>,
@@ -156,7 +156,7 @@ pub(super) fn compile(
     let after = if options.search { YES } else { END };
     compiler.tasks.push(Task::Build(ast, after));
     compiler.run(&mut scratch)?;
-    // past its limits a builder gives out empty classes
+    // a builder past its limits returns empty classes
     if let Some(error) = scratch.error() {
         return Err(error.clone());
     }
@@ -172,7 +172,7 @@ pub(super) fn compile(
     Ok(compiler.program)
 }
 
-/// The characters of words in ECMA-262.
+/// The word characters of ECMA-262.
 pub(super) fn ascii_word() -> CharClass {
     debug_assert_eq!(WORD, "0-9A-Za-z_");
     CharClass::new([('0', '9'), ('A', 'Z'), ('a', 'z'), ('_', '_')])
@@ -188,26 +188,27 @@ fn unicode_word() -> CharClass {
 }
 
 enum Task<'a> {
-    /// Makes the program of a part, with what follows it; its place is a result.
+    /// Compiles a part followed by the instruction at this place; the result is the place of the part.
     Build(&'a Ast, Place),
-    /// Makes the first parts, this number of them, before the result.
+    /// Compiles this many of the first parts, in front of the result.
     Chain(&'a [Ast], usize),
-    /// Joins this number of results.
+    /// Combines this number of results into alternatives.
     Join(usize),
-    /// Makes a part so often, before the result.
+    /// Compiles this many copies of a part in front of the result.
     Copies(&'a Ast, u32),
-    /// Makes a part up to so often, before the result; then what follows it all.
+    /// Compiles up to this many optional copies of a part in front of the result; the place is the instruction after
+    /// all of them.
     Optional(&'a Ast, u32, Place),
-    /// Closes a loop, whose place and what follows it are known.
+    /// Closes a loop, given its place and the place that follows it.
     Loop(Place, Place),
-    /// Makes a look-around of the result: behind, negated, what follows.
+    /// Makes the result a look-around: whether it looks behind, whether it is negated, and the place that follows it.
     Look(bool, bool, Place),
 }
 
 struct Compiler<'a, 'p, 'h, 'f> {
     source: &'p Source<'p>,
     options: &'p Options,
-    /// The flags in force at leaves and assertions.
+    /// The flags in force at each leaf and assertion.
     flags: FxHashMap<*const Ast, Flags>,
     leaves: Leaves<'p, 'h, 'f>,
     class_ids: FxHashMap<CharClass, u32>,
@@ -218,7 +219,7 @@ struct Compiler<'a, 'p, 'h, 'f> {
 }
 
 impl<'a> Compiler<'a, '_, '_, '_> {
-    /// Programs are made from their ends, flags hold from where they are set.
+    /// Records flags in source order, since programs are built from their ends.
     fn find_flags(&mut self, ast: &'a Ast) {
         enum Step<'a> {
             Into(&'a Ast),
@@ -274,7 +275,7 @@ impl<'a> Compiler<'a, '_, '_, '_> {
 
     fn run(&mut self, scratch: &mut GrammarBuilder) -> Result<()> {
         while let Some(task) = self.tasks.pop() {
-            // what is empty may be repeated without an instruction
+            // an empty part can be repeated without any instruction, so each task counts as work
             self.work.spend(1).map_err(|_| self.too_complex("steps of work", self.work.limit()))?;
             match task {
                 Task::Build(ast, next) => self.build(ast, next, scratch)?,
@@ -423,7 +424,7 @@ impl<'a> Compiler<'a, '_, '_, '_> {
     }
 }
 
-/// The characters that a leaf reads, one after the other.
+/// The classes of the characters that a leaf reads in sequence.
 fn characters(expression: &Expression) -> Vec<CharClass> {
     match expression {
         Expression::Class(class) => vec![class.clone()],
@@ -431,7 +432,7 @@ fn characters(expression: &Expression) -> Vec<CharClass> {
             let text = str::from_utf8(bytes).unwrap_or_default();
             text.chars().map(|c| CharClass::new([(c, c)])).collect()
         }
-        // no character at all
+        // no character matches
         _ => vec![CharClass::default()],
     }
 }

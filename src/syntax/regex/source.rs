@@ -1,4 +1,4 @@
-//! A pattern: as it was written, as regex-syntax reads it, and how places in the one map to the other.
+//! A pattern in its original form and as regex-syntax reads it, with the map of places between the two.
 
 use crate::diagnostic::Place;
 use regex_syntax::ast::Span;
@@ -7,8 +7,8 @@ use std::borrow::Cow;
 pub(super) struct Source<'p> {
     pub(super) original: &'p str,
     pub(super) text: Cow<'p, str>,
-    /// Pairs of byte offsets (rewritten, original), in increasing order; between two of them the offsets
-    /// belong to the construct that begins at the first.
+    /// Pairs of byte offsets (rewritten, original) in increasing order. Offsets between two pairs belong to the
+    /// construct that begins at the first.
     map: Vec<(usize, usize)>,
 }
 
@@ -21,12 +21,12 @@ impl<'p> Source<'p> {
         Source { original, text: Cow::Owned(text), map }
     }
 
-    /// The place in the original of a byte offset of the rewritten text.
+    /// The place in the original pattern of a byte offset in the rewritten text.
     pub(super) fn place(&self, offset: usize) -> Place {
         Place::in_text(self.original, self.original_offset(offset))
     }
 
-    /// What stands at a span, as it was written.
+    /// The text of a span in the original pattern.
     pub(super) fn written(&self, span: &Span) -> &'p str {
         if let Cow::Borrowed(text) = self.text {
             return text.get(span.start.offset..span.end.offset).unwrap_or("");
@@ -37,7 +37,7 @@ impl<'p> Source<'p> {
         self.original.get(start..end.max(start)).unwrap_or("")
     }
 
-    /// The byte offset in the original of one of the rewritten text.
+    /// Converts a byte offset in the rewritten text to one in the original pattern.
     pub(super) fn original_offset(&self, offset: usize) -> usize {
         if matches!(self.text, Cow::Borrowed(_)) {
             return offset;
