@@ -1,6 +1,7 @@
-//! The notations of grammars, and the text of a grammar with all that says how it is read.
+//! The notations of grammars, and the text of a grammar with its notation and options.
 //!
-//! A front end is its folder, a variant of [`Notation`] with its row, and a variant of [`Source`].
+//! A front end consists of its folder, a variant of [`Notation`] with a row in the table here, and a variant of
+//! [`Source`].
 
 #[cfg(feature = "spec")]
 use super::automaton_spec;
@@ -13,12 +14,13 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
 
-/// What a grammar is written in. Programs that read files must decide for each notation, so a new one breaks their `match`.
+/// The notation of a grammar. Programs that read files must decide for each notation, so a new one breaks their `match`
+/// on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notation {
     /// JSON Schema.
     JsonSchema,
-    /// llama.cpp's notation.
+    /// GBNF, the notation of llama.cpp.
     Gbnf,
     /// A regular expression.
     Regex,
@@ -31,7 +33,7 @@ pub enum Notation {
     Spec,
 }
 
-/// What is known of a notation.
+/// The facts about one notation.
 struct Row {
     notation: Notation,
     id: &'static str,
@@ -93,7 +95,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// Each row stands at the place of its variant.
+/// Each row is at the index of its variant.
 const _: () = {
     let mut place = 0;
     while place < ROWS.len() {
@@ -103,7 +105,7 @@ const _: () = {
 };
 
 impl Notation {
-    /// All of them.
+    /// All notations.
     pub const ALL: [Notation; ROWS.len()] = {
         let mut all = [Notation::JsonSchema; ROWS.len()];
         let mut place = 0;
@@ -118,32 +120,33 @@ impl Notation {
         &ROWS[self as usize]
     }
 
-    /// A short name without spaces, as an argument has it.
+    /// A short name without spaces, for use as a command line argument.
     pub fn id(self) -> &'static str {
         self.row().id
     }
 
-    /// The name in a sentence.
+    /// The name as used in a sentence.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What a grammar in it is, in a line.
+    /// A one-line description of grammars in this notation.
     pub fn about(self) -> &'static str {
         self.row().about
     }
 
-    /// The extensions of its files, the usual one first. Others may have them too.
+    /// The file extensions, the usual one first. Other notations may share them.
     pub fn extensions(self) -> &'static [&'static str] {
         self.row().extensions
     }
 
-    /// The names by which its grammar is known in a folder of a grammar, the usual one first.
+    /// The file names of the grammar within a folder that describes a grammar, the usual one first.
     pub fn folder_files(self) -> &'static [&'static str] {
         self.row().folder_files
     }
 
-    /// The notation of a file, by the extension of its name; where several notations have it, by its text.
+    /// Determines the notation of a file from the extension of its name; where several notations share it, from its
+    /// text.
     pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));
@@ -156,7 +159,8 @@ impl Notation {
         }
     }
 
-    /// The grammar in the text of a file: editors end the last line of a file, and that is no part of a pattern.
+    /// The grammar in the text of a file: without the line end that editors add to the last line, which is not part of
+    /// a pattern.
     pub fn in_file(self, text: &str) -> &str {
         match text.strip_suffix('\n') {
             Some(text) if self == Notation::Regex => text.strip_suffix('\r').unwrap_or(text),
@@ -171,9 +175,9 @@ impl fmt::Display for Notation {
     }
 }
 
-/// Whether JSON text is a structural tag: it says so, or has the two lists of the older form, and no schema has either.
+/// Whether JSON text is a structural tag: it says so, or has the two lists of the older form. No schema has either.
 fn is_structural_tag(text: &str) -> bool {
-    // most schemas are told apart without reading them
+    // most schemas are recognised without parsing them
     let has = |field: &str| text.contains(field);
     if !(has("structural_tag") || has("\"structures\"") && has("\"triggers\"")) {
         return false;
@@ -186,8 +190,8 @@ fn is_structural_tag(text: &str) -> bool {
 }
 
 #[cfg(feature = "spec")]
-/// Whether JSON text is the spec of an automaton: it has a member `kind` of text and does not say that it
-/// is a schema, or it begins with a header of parameters, which is TOML.
+/// Whether text is the spec of an automaton: JSON that has a string member `kind` and does not say that it is a schema,
+/// or text that begins with a header of parameters, which is TOML.
 fn is_spec(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
@@ -198,17 +202,17 @@ fn is_spec(text: &str) -> bool {
     if text.trim_start().starts_with(['[', '#']) {
         return true;
     }
-    // what is no JSON at all is left to the front end of JSON Schema, which says where and why
+    // text that is not JSON is left to the front end of JSON Schema, which reports the place and the cause
     serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.kind.is_some() && probe.schema.is_none())
 }
 
-/// A grammar's source: equal ones give equal grammars.
+/// The source of a grammar. Equal sources give equal grammars.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
     /// A JSON Schema.
     JsonSchema(String, json_schema::Options),
-    /// A grammar in llama.cpp's notation.
+    /// A GBNF grammar.
     Gbnf(String, gbnf::Options),
     /// A regular expression.
     Regex(String, regex::Options),
@@ -222,7 +226,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// A text in a notation, with the default options.
+    /// A text in the given notation, with the default options.
     pub fn new(notation: Notation, text: impl Into<String>) -> Source {
         let text = text.into();
         match notation {
@@ -267,7 +271,7 @@ impl Source {
         Source::new(Notation::Spec, spec)
     }
 
-    /// The source's text.
+    /// The text of the grammar.
     pub fn text(&self) -> &str {
         match self {
             Source::JsonSchema(text, _)
@@ -280,7 +284,7 @@ impl Source {
         }
     }
 
-    /// The source's notation.
+    /// The notation of the text.
     pub fn notation(&self) -> Notation {
         match self {
             Source::JsonSchema(..) => Notation::JsonSchema,
@@ -294,20 +298,20 @@ impl Source {
     }
 }
 
-/// What a front end makes of a source.
+/// The result of a front end.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// The grammar.
+    /// The compiled grammar.
     pub grammar: Grammar,
-    /// What its author should know.
+    /// Warnings for the author of the grammar.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Reads a source with the front end of its notation.
 ///
 /// # Errors
-/// Those of the front end.
+/// The errors of the front end.
 pub fn parse(source: &Source) -> Result<Parsed> {
     let (grammar, warnings) = match source {
         Source::JsonSchema(text, options) => {

@@ -13,7 +13,7 @@ fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
 }
 
-/// A JSON value as it is shown, cut where it is long.
+/// A JSON value for display, shortened if it is long.
 fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
@@ -174,7 +174,7 @@ pub(super) fn grammar_twice(pointer: &str) -> Error {
     )
 }
 
-/// A name that none of the grammars has that the caller gives.
+/// The error for a grammar name that the caller's options do not define.
 pub(super) fn unknown_grammar<'n>(
     pointer: &str,
     name: &str,
@@ -200,13 +200,13 @@ pub(super) fn unknown_grammar<'n>(
     )
 }
 
-/// An error lists this many names.
+/// The most names that an error lists.
 const MOST_NAMES: usize = 16;
 
-/// What is wrong with a text in another notation, a pattern or a grammar.
+/// Wraps an error in a nested pattern or grammar with the pointer of its format.
 pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     cause.map(|diagnostic| {
-        // a piece of the text that is shown says it better
+        // an excerpt of the text is more useful than its place
         let within = match diagnostic.place() {
             Place::Whole => None,
             _ if diagnostic.snippet().is_some() => None,
@@ -220,7 +220,7 @@ pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     })
 }
 
-/// What is wrong with a schema, with the pointer of where that stands.
+/// Wraps a diagnostic about a nested schema with the pointer of that schema.
 pub(super) fn in_schema(pointer: &str, diagnostic: Diagnostic) -> Diagnostic {
     let place = match diagnostic.place() {
         Place::Pointer(inner) if inner.is_empty() || inner.starts_with('/') => format!("{pointer}{inner}"),

@@ -1,9 +1,9 @@
-//! The formats of structural tags, as they were read.
+//! The formats of structural tags, as parsed.
 
 use crate::syntax::json_schema::Elements;
 use serde_json::Value;
 
-/// A format, and where it stands.
+/// A format with its place.
 #[derive(Debug)]
 pub(super) struct Format<'v> {
     /// The JSON Pointer of its object.
@@ -11,7 +11,7 @@ pub(super) struct Format<'v> {
     pub(super) kind: Kind<'v>,
 }
 
-/// The kinds of formats. Lists of strings hold no empty one.
+/// The kinds of formats. Lists of strings contain no empty string.
 #[derive(Debug)]
 pub(super) enum Kind<'v> {
     ConstString(&'v str),
@@ -21,7 +21,7 @@ pub(super) enum Kind<'v> {
         excludes: Vec<&'v str>,
     },
     Grammar(&'v str),
-    /// A grammar that the caller gives, by its name.
+    /// A grammar supplied by the caller, by its name.
     NamedGrammar(&'v str),
     AnyText {
         excludes: Vec<&'v str>,
@@ -38,7 +38,7 @@ pub(super) enum Kind<'v> {
     },
     Sequence(Vec<Format<'v>>),
     Or(Vec<Format<'v>>),
-    /// `optional`, `plus`, `star` and `repeat`.
+    /// The formats `optional`, `plus`, `star` and `repeat`.
     Repeat {
         content: Box<Format<'v>>,
         min: u32,
@@ -74,20 +74,20 @@ pub(super) enum Kind<'v> {
     },
 }
 
-/// A JSON Schema and how its values are written.
+/// A JSON Schema, and the notation of its values.
 #[derive(Debug)]
 pub(super) struct Schema<'v> {
     pub(super) schema: &'v Value,
-    /// The pointer of the schema.
+    /// The JSON Pointer of the schema.
     pub(super) at: String,
-    /// `None` is JSON.
+    /// The style of the values; `None` is JSON.
     pub(super) style: Option<Elements>,
     pub(super) any_order: bool,
     pub(super) excludes: Vec<&'v str>,
     pub(super) max_whitespace: Option<u32>,
 }
 
-/// A tag: a beginning, content, and one of some ends.
+/// A tag: a beginning, content, and one of several ends.
 #[derive(Debug)]
 pub(super) struct Tag<'v> {
     pub(super) at: String,
@@ -96,29 +96,29 @@ pub(super) struct Tag<'v> {
     pub(super) end: End<'v>,
 }
 
-/// What a tag begins with.
+/// The beginning of a tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark<'v> {
     Text(&'v str),
     Token(Token<'v>),
 }
 
-/// What a tag ends with.
+/// The end of a tag.
 #[derive(Debug)]
 pub(super) enum End<'v> {
-    /// Any one of these.
+    /// Any one of these strings.
     Texts(Vec<&'v str>),
     Token(Token<'v>),
 }
 
-/// A token by its id, or by its text.
+/// A token, by id or by text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'v> {
     Id(u32),
     Name(&'v str),
 }
 
-/// How many tags come.
+/// The number of tags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) at_least_one: bool,
@@ -126,7 +126,7 @@ pub(super) struct Times {
 }
 
 impl Format<'_> {
-    /// Whether the format may be left out, as far as that shows without a look at schemas, patterns and grammars.
+    /// Whether the format may be empty, judged without looking into schemas, patterns and grammars.
     pub(super) fn is_optional(&self) -> bool {
         match &self.kind {
             Kind::ConstString(text) => text.is_empty(),

@@ -1,6 +1,6 @@
-//! Lowering of formats to expressions.
+//! Lowers formats to expressions.
 //!
-//! Recurses along formats, which are nested 128 levels deep at most.
+//! Recurses over formats, which are nested at most 128 levels deep.
 
 use super::Compiled;
 use super::errors;
@@ -11,24 +11,24 @@ use crate::error::Result;
 use crate::grammar::{ExprId, FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
 use crate::syntax::{gbnf, json_schema, lark, regex};
 
-/// What the tag around a format ends with, if the format stands at the end of its content: text there does not hold it.
+/// The ends of the tag around a format, if the format is last in its content: text there must not contain them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around<'a, 'v> {
     texts: &'a [&'v str],
     token: Option<Token<'v>>,
 }
 
-/// Makes the expressions of formats.
+/// State for lowering formats to expressions.
 struct Lowering<'o> {
     builder: GrammarBuilder,
     options: &'o super::Options,
     warnings: Vec<Diagnostic>,
 }
 
-/// The grammar of a format.
+/// Lowers a format to its grammar.
 ///
 /// # Errors
-/// `structural-tag/…`, and those of schemas, patterns and grammars, with their places; limits.
+/// `structural-tag/…`, and the errors of schemas, patterns and grammars, with their places; limits.
 pub(super) fn lower(format: &Format<'_>, options: &super::Options) -> Result<Compiled> {
     let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut lowering = Lowering { builder, options, warnings: Vec::new() };
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         let mut is_last = true;
         for part in parts.iter().rev() {
             made.push(self.format(part, if is_last { around } else { Around::default() })?);
-            // what follows may be left out, so that this part may be the last one
+            // if what follows may be empty, this part may be the last one
             is_last &= part.is_optional();
         }
         made.reverse();
@@ -196,7 +196,7 @@ impl Lowering<'_> {
         max_tokens.map_or(text, |most| self.builder.max_tokens(text, most))
     }
 
-    /// The texts that hold none of these.
+    /// The texts that contain none of these strings.
     fn text_without(&mut self, forbidden: Vec<Box<str>>) -> ExprId {
         let end = Some(self.builder.empty());
         self.builder.free_text(&FreeText { triggers: Vec::new(), forbidden, end })
@@ -206,13 +206,13 @@ impl Lowering<'_> {
         self.builder.token(TokenTerminal::new(TokenScope::Listed, [selector(token)]))
     }
 
-    /// One token that is none of these.
+    /// One token, but none of these.
     fn other_token<'v>(&mut self, excludes: impl IntoIterator<Item = Token<'v>>) -> ExprId {
         let excludes: Vec<TokenSelector> = excludes.into_iter().map(selector).collect();
         self.builder.token(TokenTerminal::new(TokenScope::AllBut, excludes))
     }
 
-    /// A tag whose beginning was read up to `read` bytes.
+    /// The rest of a tag after the first `read` bytes of its beginning.
     fn tag_after(&mut self, tag: &Tag<'_>, read: usize) -> Result<ExprId> {
         let begin = match tag.begin {
             Mark::Text(text) => self.builder.text(text.get(read..).unwrap_or("")),
@@ -296,7 +296,7 @@ impl Lowering<'_> {
         Ok(self.tags_among_tokens(tag, excluded, times))
     }
 
-    /// Tags between tokens of which these are none.
+    /// Tags with other tokens between them, but none of these.
     fn tags_among_tokens<'v>(
         &mut self,
         tag: ExprId,
@@ -328,7 +328,7 @@ fn selector(token: Token<'_>) -> TokenSelector {
     }
 }
 
-/// What text does not hold: what its format excludes, and the ends of the tag around it.
+/// The strings that text must not contain: those its format excludes, and the ends of the tag around it.
 fn forbidden(excludes: &[&str], around: Around<'_, '_>) -> Vec<Box<str>> {
     let mut all: Vec<Box<str>> = excludes.iter().chain(around.texts).map(|text| Box::from(*text)).collect();
     all.sort_unstable();
@@ -336,7 +336,7 @@ fn forbidden(excludes: &[&str], around: Around<'_, '_>) -> Vec<Box<str>> {
     all
 }
 
-/// The place of the one trigger that a tag begins with.
+/// The index of the one trigger that a tag begins with.
 fn trigger_of(tag: &Tag<'_>, triggers: &[&str]) -> Result<usize> {
     let at = || format!("{}/begin", tag.at);
     let Mark::Text(begin) = tag.begin else { return Err(errors::token_in_text(&at())) };

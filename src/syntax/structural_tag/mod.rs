@@ -1,10 +1,10 @@
-//! Structural tags -> grammar: the JSON in which servers describe tool calls, reasoning and text around them.
+//! Reads structural tags: the JSON in which servers describe tool calls, reasoning and the text around them.
 //!
-//! A structural tag is an object `{"type": "structural_tag", "format": …}`, where a format is an object with a `type` of its
-//! own: a string, a JSON Schema, text without certain strings, a tag with content between a beginning and an end, text with
-//! tags that triggers begin, and so on. XGrammar defined the notation and vLLM and SGLang send it; `docs/structural-tags.md`
-//! has the list of formats, and where this front end keeps a constraint that XGrammar drops. The older form,
-//! `{"structures": [{"begin": …, "schema": …, "end": …}], "triggers": […]}`, is read too.
+//! A structural tag is an object `{"type": "structural_tag", "format": …}`. A format is an object with its own `type`:
+//! a string, a JSON Schema, text without certain strings, a tag with content between a beginning and an end, text with
+//! tags introduced by triggers, and so on. XGrammar defined the notation; vLLM and SGLang send it.
+//! `docs/structural-tags.md` lists the formats, and the constraints that this front end keeps but XGrammar drops. The
+//! older form, `{"structures": [{"begin": …, "schema": …, "end": …}], "triggers": […]}`, is accepted too.
 //!
 //! ```
 //! use grammata::syntax::structural_tag::{Options, compile};
@@ -33,7 +33,7 @@ use crate::syntax::json_schema;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// How to read a structural tag.
+/// Options for reading a structural tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -42,12 +42,13 @@ use std::hash::{Hash, Hasher};
 )]
 #[non_exhaustive]
 pub struct Options {
-    /// How schemas are read: white space, numbers, formats. What a format says itself (order of members, white space, style,
-    /// excluded texts) counts first. Its limits are those of the whole tag. Default: as always, but what a schema does not
-    /// declare is refused ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation has it.
+    /// Options for the schemas: white space, numbers, formats. Settings of a format itself (order of members, white
+    /// space, style, excluded texts) take precedence. The limits apply to the whole tag. Default: the usual defaults,
+    /// except that members which a schema does not declare are refused
+    /// ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation requires.
     pub json_schema: json_schema::Options,
-    /// Grammars that were read before, by whatever front end, and their names: `{"type": "grammar", "name": "…"}` stands for the words
-    /// of one. The limits of the tag hold for the whole.
+    /// Compiled grammars of any front end, by name: `{"type": "grammar", "name": "…"}` stands for the words of one. The
+    /// limits of the tag apply to the whole.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub grammars: BTreeMap<String, Grammar>,
 }
@@ -66,7 +67,7 @@ impl Default for Options {
 impl Hash for Options {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.json_schema.hash(state);
-        // equal grammars have equal names
+        // equal grammars have equal names, so hashing the names is enough
         self.grammars.keys().for_each(|name| name.hash(state));
     }
 }
@@ -80,21 +81,21 @@ impl Options {
     }
 }
 
-/// A grammar, and what its author may want to know of it.
+/// A compiled grammar with its warnings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The grammar of the texts.
+    /// The compiled grammar.
     pub grammar: Grammar,
-    /// What schemas warn of, and triggers that no tag begins with.
+    /// Warnings about schemas, and about triggers that no tag begins with.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// The grammar of a structural tag given as JSON text.
+/// Compiles a structural tag given as JSON text.
 ///
 /// # Errors
-/// `structural-tag/…` with the JSON Pointer of the place (line and column if the text is not JSON); what a schema, a pattern or
-/// a grammar in it has wrong, with the pointer of where that stands; `limit/exceeded`.
+/// `structural-tag/…` with the JSON Pointer of the place (line and column if the text is not JSON); an error in a
+/// schema, pattern or grammar, with the pointer of that part; `limit/exceeded`.
 pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
     let source = diagnostic::Source::new(tag, diagnostic::Notation::Json);
     compile_text(tag, options).map_err(|error| match error.kind() {
@@ -105,15 +106,15 @@ pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
 
 fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(tag)?;
-    // a value that is nested too deep for the reader is not JSON to it: 128 levels
+    // the JSON reader refuses values nested deeper than 128 levels as not JSON
     let value = serde_json::from_str(tag).map_err(|cause| errors::not_json(&cause))?;
     compile_value(&value, options)
 }
 
-/// The grammar of a structural tag given as a JSON value, which is nested 128 levels deep at most.
+/// Compiles a structural tag given as a JSON value, nested at most 128 levels deep.
 ///
 /// # Errors
-/// The same as those of [`compile`].
+/// The same errors as [`compile`].
 pub fn compile_value(tag: &serde_json::Value, options: &Options) -> Result<Compiled> {
     let format = read::structural_tag(tag)?;
     lower::lower(&format, options)

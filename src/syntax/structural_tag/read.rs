@@ -1,6 +1,6 @@
-//! Reading of JSON into formats.
+//! Parses JSON into formats.
 //!
-//! Values are nested as deep as the reader of JSON allows, which is 128 levels, so that this may recurse.
+//! May recurse, since the JSON reader limits nesting to 128 levels.
 
 use super::errors;
 use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::syntax::json_schema::Elements;
 use serde_json::{Map, Value};
 
-/// The types of formats, with the fields that each has beside `type`.
+/// The types of formats, with the fields that each has in addition to `type`.
 const FORMATS: &[(&str, &[&str])] = &[
     ("const_string", &["value"]),
     ("json_schema", &["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"]),
@@ -38,17 +38,17 @@ const FORMATS: &[(&str, &[&str])] = &[
 
 const TAG: &[&str] = &["begin", "content", "end"];
 
-/// An object of the source: its fields are asked for by name.
+/// A JSON object of the source, read field by field.
 #[derive(Clone, Copy)]
 struct Object<'v, 'p> {
     at: &'p str,
-    /// What it is, for messages.
+    /// The name of this kind of object, for messages.
     name: &'p str,
     fields: &'v Map<String, Value>,
 }
 
 impl<'v, 'p> Object<'v, 'p> {
-    /// An object with no fields but these and `type`.
+    /// An object whose only fields are these and `type`.
     fn new(value: &'v Value, at: &'p str, name: &'p str, fields: &[&str]) -> Result<Object<'v, 'p>> {
         let Value::Object(map) = value else { return Err(errors::wrong_type(at, value, "an object")) };
         let unknown = map.keys().find(|key| *key != "type" && !fields.contains(&key.as_str()));
@@ -62,7 +62,7 @@ impl<'v, 'p> Object<'v, 'p> {
         join(self.at, field)
     }
 
-    /// A field that may be missing. Clients write `null` for what they leave out.
+    /// Looks up an optional field. `null` counts as missing, since clients write it for fields that they leave out.
     fn optional(&self, field: &str) -> Option<&'v Value> {
         self.fields.get(field).filter(|value| !value.is_null())
     }
@@ -93,17 +93,17 @@ impl<'v, 'p> Object<'v, 'p> {
         }
     }
 
-    /// A list, read element by element.
+    /// Reads a required list element by element.
     fn list<T>(&self, field: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
         list(self.required(field)?, &self.pointer(field), read)
     }
 
-    /// The same, empty if it is missing.
+    /// Like [`list`](Self::list), but empty if the field is missing.
     fn optional_list<T>(&self, field: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
         self.optional(field).map_or_else(|| Ok(Vec::new()), |value| list(value, &self.pointer(field), read))
     }
 
-    /// A list of at least one element.
+    /// Reads a required list of at least one element.
     fn some<T>(
         &self,
         field: &str,
@@ -129,7 +129,7 @@ impl<'v, 'p> Object<'v, 'p> {
     }
 }
 
-/// The pointer of a field or an element (RFC 6901).
+/// Appends a field name or an index to a JSON Pointer (RFC 6901).
 fn join(pointer: &str, token: &str) -> String {
     format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
 }
@@ -168,7 +168,7 @@ fn token<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
     }
 }
 
-/// A `token` format, where a tag has one in place of a string.
+/// Reads a `token` format, which a tag may have in place of a string.
 fn token_format<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
     let object = Object::new(value, at, "token", &["token"])?;
     match object.optional("type") {
@@ -179,7 +179,7 @@ fn token_format<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
     token(object.required("token")?, &object.pointer("token"))
 }
 
-/// A structural tag of either form.
+/// Reads a structural tag of either form.
 ///
 /// # Errors
 /// `structural-tag/…` with the place.
@@ -190,7 +190,7 @@ pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
     }
     let is_tag = match map.get("type") {
         Some(kind) => kind == "structural_tag",
-        // clients that wrap it in an object with a type of its own leave it out
+        // some clients wrap the tag in an object with a type of its own and leave out the tag's `type`
         None => map.get("format").is_some_and(Value::is_object),
     };
     if !is_tag {
@@ -200,7 +200,7 @@ pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
     format(object.required("format")?, "/format")
 }
 
-/// `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`.
+/// Reads the older form: `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`.
 fn older_form(value: &Value) -> Result<Format<'_>> {
     let object = Object::new(value, "", "structural_tag", &["structures", "triggers"])?;
     let structure = |value, at: &str| {
@@ -264,7 +264,7 @@ fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
     })
 }
 
-/// A style of arguments; `None` is JSON.
+/// Reads the name of an argument style; `None` is JSON.
 fn named_style(name: &Value, at: &str) -> Result<Option<Elements>> {
     match text(name, at)? {
         "json" => Ok(None),
@@ -272,7 +272,7 @@ fn named_style(name: &Value, at: &str) -> Result<Option<Elements>> {
     }
 }
 
-/// A rule of a dispatch: a pair of what begins it and its content.
+/// Reads a rule of a dispatch: a pair of the trigger and its content.
 fn rule<'v, T>(
     value: &'v Value,
     at: &str,

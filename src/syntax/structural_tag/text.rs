@@ -1,12 +1,12 @@
-//! Text in which triggers begin something else.
+//! Text in which triggers introduce other content.
 
 use crate::grammar::{ExprId, FreeText, GrammarBuilder, RuleId};
 
-/// Free text in the making: what each trigger leads to.
+/// Free text under construction, with the continuations of each trigger.
 pub(super) struct Text<'v> {
-    /// The rule of the whole, which comes again after what a trigger leads to; `None` if text ends there.
+    /// The rule of the whole text, to be repeated after the continuation of a trigger; `None` if the text ends there.
     again: Option<RuleId>,
-    /// Triggers with all that they may lead to; none are equal.
+    /// Distinct triggers, each with all its continuations.
     tails: Vec<(&'v str, Vec<ExprId>)>,
 }
 
@@ -15,7 +15,7 @@ impl<'v> Text<'v> {
         Text { again: is_loop.then(|| builder.declare("text")), tails: Vec::new() }
     }
 
-    /// Adds what a trigger may lead to.
+    /// Adds a possible continuation of a trigger.
     pub(super) fn add(&mut self, trigger: &'v str, tail: ExprId) {
         match self.tails.iter_mut().find(|(known, _)| *known == trigger) {
             Some((_, tails)) => tails.push(tail),
@@ -23,12 +23,12 @@ impl<'v> Text<'v> {
         }
     }
 
-    /// Says that a trigger leads to nothing, so that it does not come.
+    /// Forbids a trigger: it has no continuation, so it cannot occur.
     pub(super) fn forbid(&mut self, trigger: &'v str) {
         self.tails.push((trigger, Vec::new()));
     }
 
-    /// The text, which does not hold some strings.
+    /// Makes the expression of the text, which must not contain the `forbidden` strings.
     pub(super) fn finish(self, builder: &mut GrammarBuilder, forbidden: &[Box<str>]) -> ExprId {
         let mut forbidden = forbidden.to_vec();
         let mut triggers = Vec::with_capacity(self.tails.len());
