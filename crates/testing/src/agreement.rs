@@ -1,5 +1,5 @@
-//! The engine against the oracles: a random grammar, a random vocabulary and a random sequence of
-//! operations, all drawn from one string of bytes.
+//! Compares the engine with the oracles on a random grammar, a random vocabulary and a random sequence of operations,
+//! all drawn from one string of bytes.
 
 use super::brute_mask::brute_mask_with;
 use super::earley::{Recogniser, Refusal, State, Symbol};
@@ -30,26 +30,26 @@ pub struct Case<'g> {
     words: Vec<Vec<Symbol>>,
 }
 
-/// Limits under which a case that would take long ends soon.
+/// Limits small enough to end expensive cases soon.
 pub fn small_limits() -> Limits {
     Limits::default().lockstep_search(300).completion_search(2000).cache_bytes(4 << 20)
 }
 
-/// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and does them with
+/// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and performs the operations with
 /// the engine and with the oracle.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn operations_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
     run_case(&grammar, shape, &mut choices, |case, choices| operate(Walk::new(case, &case.compiled), choices))
 }
 
-/// The same with an engine that begins with a mask file in which little was explored.
+/// Like [`operations_agree`], with an engine that starts from a mask file in which little was explored.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn operations_agree_from_files(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
@@ -65,11 +65,11 @@ fn operate(mut walk: Walk<'_, '_>, choices: &mut Choices<'_>) -> Step {
     outcome.map_err(|stop| walk.describe(stop)).map(|_| ())
 }
 
-/// Draws a grammar and words of it: the engine accepts them in random tokenisations, and nothing on the way
-/// depends on the limit of its tables, or on what other grammars have found out.
+/// Draws a grammar and words of it. The engine must accept the words in random tokenisations, and no result on the way
+/// may depend on the memory limit of its tables or on earlier work with other grammars.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
@@ -95,11 +95,11 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
     })
 }
 
-/// Draws a grammar and words of it, which threads then walk along at once, each in an order of its own:
-/// the masks are those that one thread gets alone.
+/// Draws a grammar and words of it, which several threads then follow at once, each in its own order. The masks must be
+/// those that a single thread gets.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
@@ -146,7 +146,7 @@ pub fn threads_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
     })
 }
 
-/// Takes some tokens that a grammar allows, for what is found out on the way.
+/// Takes some tokens that a grammar allows, to fill its tables.
 fn wander(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
     let mut matcher = compiled.matcher();
     for _ in 0..8 {
@@ -192,7 +192,7 @@ pub(super) fn run_case(
 }
 
 impl<'g> Case<'g> {
-    /// `None` if oracle and engine agree that the language is empty.
+    /// Draws a case; `None` if oracle and engine agree that the language is empty.
     fn new(grammar: &'g Grammar, choices: &mut Choices<'_>) -> Step<Option<Case<'g>>> {
         let recogniser = match Recogniser::new(grammar) {
             Ok(recogniser) => recogniser,
@@ -214,7 +214,7 @@ impl<'g> Case<'g> {
             Err(expected) => {
                 let built = Arc::new(vocabulary.build()?);
                 return match Compiler::new(built).limits(small_limits()).compile(grammar) {
-                    // what the root does not reach does not matter
+                    // the engine ignores parts that the root does not reach
                     Ok(_) => Err(Stop::Undecided),
                     Err(error) if error.kind() == ErrorKind::Limit => Err(Stop::Undecided),
                     Err(error) if error.code() == "automaton/empty-language" => Ok(None),
@@ -239,7 +239,7 @@ impl<'g> Case<'g> {
         }
     }
 
-    /// A word as tokens.
+    /// Writes a word as random tokens.
     fn tokenised(&self, choices: &mut Choices<'_>, word: &[Symbol]) -> Vec<u32> {
         let mut tokens = Vec::new();
         for (place, text) in texts(word).enumerate() {
@@ -257,7 +257,7 @@ impl<'g> Case<'g> {
         tokens
     }
 
-    /// A word byte by byte, with a token for each token terminal.
+    /// Writes a word byte by byte, with a token for each token terminal.
     fn steps(&self, choices: &mut Choices<'_>, word: &[Symbol]) -> Vec<Taken> {
         let step = |symbol: &Symbol| match symbol {
             Symbol::Byte(byte) => Taken::Bytes(vec![*byte]),
@@ -266,15 +266,15 @@ impl<'g> Case<'g> {
         word.iter().map(step).collect()
     }
 
-    /// The fewest tokens after which a state accepts; `Some(None)` if there are none.
+    /// The fewest tokens after which a state accepts: `None` if undecided, `Some(None)` if no tokens do.
     pub(super) fn fewest_tokens(&self, state: &State) -> Option<Option<usize>> {
         let mut tokens = self.vocabulary.tokens.clone();
-        // padding may come by its ids
+        // padding can match token terminals by its ids
         tokens.resize(self.vocabulary.width, None);
         self.recogniser.fewest_tokens(state, &tokens, |terminal, token| self.sets.has(terminal, token))
     }
 
-    /// The state after a token, and whether a token terminal takes it.
+    /// The state after a token, and whether a token terminal accepts the token.
     pub(super) fn after_token(&self, state: &State, token: u32) -> (State, bool) {
         let mut after = state.clone();
         let bytes = self.vocabulary.tokens.get(token as usize).and_then(Option::as_deref).unwrap_or_default();
@@ -283,12 +283,12 @@ impl<'g> Case<'g> {
         (after, terminals.into_iter().any(|terminal| self.sets.has(terminal, token)))
     }
 
-    /// Whether a token that a token terminal took has ended the text, given the state after it.
+    /// Whether a token accepted by a token terminal has ended the text, given the state after it.
     pub(super) fn is_end(&self, after: &State, token: u32) -> bool {
         self.vocabulary.eos.contains(&token) && self.recogniser.is_accepting(after)
     }
 
-    /// Whether what was read is a word that no longer one begins with.
+    /// Whether the text read so far is a word that is no proper prefix of another word.
     fn is_finished(&self, state: &State) -> Step<bool> {
         let viable = decided(self.recogniser.viable_bytes(state))?;
         let goes_on = !viable.is_empty() || !self.recogniser.viable_terminals(state).is_empty();
@@ -314,14 +314,14 @@ impl<'g> Case<'g> {
             if self.is_end(&state, token) {
                 return same("finished after an end token", matcher.is_finished(), true);
             }
-            // past its limit a matcher must still say so, and stay where it was
+            // even past its limit a matcher must report the same error and keep its state
             if let Err(error) = under_pressure.accept_token(TokenId::new(token)) {
                 same("an error under a tight limit", error.kind(), ErrorKind::Limit)?;
                 under_pressure = matcher.clone();
             }
         }
         same("the word is accepted", matcher.is_accepting(), true)?;
-        // an end token that a token terminal takes may not end the word
+        // an end token that a token terminal accepts may not end the word
         let is_plain = |&end: &u32| {
             let (after, by_id) = self.after_token(&state, end);
             !by_id || self.recogniser.is_accepting(&after)
@@ -337,7 +337,7 @@ struct Walk<'c, 'g> {
     case: &'c Case<'g>,
     matcher: Matcher,
     states: Vec<State>,
-    /// What was accepted, for the report.
+    /// The steps taken so far, for the report.
     steps: Vec<Taken>,
 }
 
@@ -366,7 +366,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         decided(brute_mask_with(recogniser, self.state(), tokens, &v.eos, v.mask_words()))
     }
 
-    /// Everything that can be said of the place where the walk is.
+    /// Compares every property of the current position.
     fn compare(&mut self) -> Step<Vec<u32>> {
         let oracle = self.oracle_mask()?;
         let mut engine = vec![u32::MAX; self.case.vocabulary.mask_words() + 1];
@@ -418,7 +418,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         self.steps.push(Taken::Bytes(bytes.to_vec()));
     }
 
-    /// A token was accepted. Where the text ends with it, that is taken back.
+    /// Handles an accepted token. If it ends the text, it is undone.
     fn took_token(&mut self, token: u32) -> Step {
         let (after, by_id) = self.case.after_token(self.state(), token);
         let is_end = self.case.vocabulary.eos.contains(&token);
@@ -435,7 +435,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         Ok(())
     }
 
-    /// After the end nothing may come; the end is taken back.
+    /// Checks that nothing is accepted after the end, then undoes the end.
     fn after_end(&mut self) -> Step {
         same("finished after the end", self.matcher.is_finished(), true)?;
         let mut mask = vec![u32::MAX; self.case.vocabulary.mask_words()];
@@ -449,7 +449,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         Ok(())
     }
 
-    /// A random token, allowed or not.
+    /// Offers a random token, allowed or not.
     fn offer_any(&mut self, choices: &mut Choices<'_>) -> Step {
         let width = self.case.vocabulary.width;
         let token = choices.below(width) as u32;
@@ -460,7 +460,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         if accepted { self.took_token(token) } else { Ok(()) }
     }
 
-    /// A draft is accepted as far as its tokens are one by one.
+    /// Checks that a draft is accepted up to the same token as its tokens one by one.
     fn offer_draft(&mut self, draft: &[TokenId]) -> Step {
         let (mut one_by_one, mut together) = (self.matcher.fork(), self.matcher.fork());
         let count = draft.iter().take_while(|&&token| one_by_one.accept_token(token).is_ok()).count();
@@ -473,7 +473,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         )
     }
 
-    /// Random bytes, likely ones of a word.
+    /// Offers random bytes that are likely to continue a word.
     fn offer_bytes(&mut self, choices: &mut Choices<'_>) -> Step {
         let alphabet = self.case.recogniser.alphabet();
         let mut bytes: Vec<u8> = (0..choices.below(3)).map(|_| *choices.pick(alphabet)).collect();
@@ -493,11 +493,11 @@ impl<'c, 'g> Walk<'c, 'g> {
         Ok(())
     }
 
-    /// Forced bytes are what every completion begins with, and no shorter than that.
+    /// Checks that the forced bytes are the longest common prefix of all completions.
     fn forced(&mut self) -> Step {
         let forced = self.matcher.forced_bytes()?;
         let mut state = self.state().clone();
-        // a language may be one endless-looking word; a part of it will do
+        // the forced text can be very long; its beginning is enough
         for (place, &byte) in forced.iter().take(100).enumerate() {
             let only = self.is_only_byte(&state, byte)?;
             same(&format!("forced byte {place}, {byte:02X}, is the only one"), true, only)?;
@@ -530,14 +530,14 @@ impl<'c, 'g> Walk<'c, 'g> {
         same("forced tokens spell forced bytes", &spelled[..compared], &forced[..compared])
     }
 
-    /// Whether every completion begins with a byte.
+    /// Whether every completion begins with this byte.
     fn is_only_byte(&self, state: &State, byte: u8) -> Step<bool> {
         let recogniser = &self.case.recogniser;
         let alone = !recogniser.is_accepting(state) && recogniser.viable_terminals(state).is_empty();
         Ok(alone && decided(recogniser.viable_bytes(state))?.iter().eq([byte]))
     }
 
-    /// Whether every completion begins with a token by its id.
+    /// Whether every completion begins with this token by its id.
     fn is_only_token(&self, state: &State, token: u32) -> Step<bool> {
         let recogniser = &self.case.recogniser;
         let alone = !recogniser.is_accepting(state) && decided(recogniser.viable_bytes(state))?.is_empty();
@@ -545,7 +545,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         Ok(alone && terminals.into_iter().all(|terminal| self.case.sets.tokens(terminal) == [token]))
     }
 
-    /// Taking steps back and doing them again changes nothing.
+    /// Checks that undoing steps and repeating them changes nothing.
     fn roll_back(&mut self, choices: &mut Choices<'_>) -> Step {
         let count = choices.below(self.steps.len() + 1);
         let before = self.matcher.mask()?;
@@ -564,7 +564,7 @@ impl<'c, 'g> Walk<'c, 'g> {
         self.compare().map(drop)
     }
 
-    /// What one fork does, the other does not see.
+    /// Checks that steps of one fork do not affect the other.
     fn fork(&mut self, choices: &mut Choices<'_>) -> Step {
         let before = self.matcher.mask()?;
         let mut other = Walk {
@@ -582,7 +582,7 @@ impl<'c, 'g> Walk<'c, 'g> {
     }
 }
 
-/// Whether something offered was accepted; errors other than a rejection stop the case.
+/// Whether an offer was accepted; errors other than a rejection stop the case.
 fn accepted(result: grammata::Result<()>) -> Step<bool> {
     match result {
         Ok(()) => Ok(true),

@@ -1,7 +1,7 @@
-//! Parts that are bounded in tokens, against a search through all ways to read a text.
+//! Compares parts bounded in tokens with a search over all ways to read a text.
 //!
-//! The oracle keeps each way to read a text on its own: a list of what is still to be read, and how many tokens the part that is
-//! open has left.
+//! The oracle keeps each way to read a text separately: a list of the pieces still to be read, and the number of tokens
+//! that the open part has left.
 
 use super::generate::Choices;
 use super::outcome::{Outcome, Step, Stop, decided, same};
@@ -16,17 +16,17 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What is still to be read, the next thing last.
+/// A piece still to be read. Lists of pieces hold the next one last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Piece {
     Expr(ExprId),
-    /// A literal from a byte on.
+    /// A literal from a byte index on.
     Bytes(ExprId, usize),
     Repeat(ExprId, u32, Option<u32>),
     EndPart,
 }
 
-/// A way to read a text: what follows, and how many tokens may begin in the part that is open.
+/// One way to read a text: the remaining pieces, and how many more tokens may begin in the open part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Way {
     rest: Vec<Piece>,
@@ -37,18 +37,18 @@ type Ways = BTreeSet<Way>;
 
 struct Oracle<'g> {
     grammar: &'g Grammar,
-    /// Bytes of the ordinary tokens, and of the one special token its id.
+    /// The bytes of each ordinary token. The one special token is known by its id.
     tokens: Vec<Option<Vec<u8>>>,
     special: u32,
-    /// How few tokens read what is left of a part to its end exactly, up to a number that was asked for.
+    /// The fewest tokens that read the rest of a part exactly to its end, with the bound up to which this was searched.
     fewest: HashMap<Vec<Piece>, (u32, Option<u32>)>,
-    /// Whether the parts of a way can end in time.
+    /// Whether the parts of a way can end within their bounds.
     can_end: HashMap<Way, bool>,
-    /// How many ways were examined.
+    /// The number of ways examined so far.
     work: Cell<usize>,
 }
 
-/// The oracle examines this many ways in a case; of others it says nothing.
+/// The most ways that the oracle examines in one case; larger cases are undecided.
 const MOST_WAYS: usize = 300_000;
 
 impl Oracle<'_> {
@@ -57,7 +57,7 @@ impl Oracle<'_> {
         self.expand([Way { rest: vec![Piece::Expr(body)], left: None }])
     }
 
-    /// The ways with something to be read next, or nothing left.
+    /// Expands ways until each has a byte or token to read next, or is complete.
     fn expand(&self, ways: impl IntoIterator<Item = Way>) -> Ways {
         let mut open: Vec<Way> = ways.into_iter().collect();
         let (mut seen, mut found) = (Ways::new(), Ways::new());
@@ -144,7 +144,7 @@ impl Oracle<'_> {
         self.expand(next.collect::<Vec<_>>())
     }
 
-    /// The ways after a token, whatever they take to go on.
+    /// The ways after a token, without a check that they can continue.
     fn token(&self, ways: &Ways, token: u32) -> Ways {
         // the token begins in the parts that are open
         let begun: Ways = ways
@@ -170,7 +170,8 @@ impl Oracle<'_> {
         after
     }
 
-    /// Whether tokens lead out of the part of a way, and out of the parts that they enter before, each in time.
+    /// Whether tokens lead out of the open part of a way, and out of the parts entered before that, each within its
+    /// bound.
     fn can_go_on(&mut self, way: &Way) -> bool {
         if way.left.is_none() {
             return true;
@@ -194,7 +195,7 @@ impl Oracle<'_> {
         found
     }
 
-    /// How few tokens read what is left of a part to its end exactly, of at most `most`.
+    /// The fewest tokens, at most `most`, that read the rest of a part exactly to its end.
     fn fewest(&mut self, inside: Vec<Piece>, most: u32) -> Option<u32> {
         if let Some(&(asked, known)) = self.fewest.get(&inside)
             && (asked >= most || known.is_some())
@@ -220,12 +221,12 @@ impl Oracle<'_> {
         found
     }
 
-    /// The ways after a token that can go on.
+    /// The ways after a token that can continue.
     fn accept(&mut self, ways: &Ways, token: u32) -> Ways {
         self.token(ways, token).into_iter().filter(|way| self.can_go_on(way)).collect()
     }
 
-    /// The fewest tokens to a word, of at most `most`, where each goes on as [`accept`](Oracle::accept) says.
+    /// The fewest tokens, at most `most`, to a complete word, where each step is as in [`accept`](Oracle::accept).
     fn fewest_to_end(&mut self, ways: &Ways, most: u32) -> Step<Option<u32>> {
         let mut level = ways.clone();
         let mut seen = level.clone();
@@ -244,7 +245,7 @@ impl Oracle<'_> {
         Ok(None)
     }
 
-    /// Whether each part of the grammar can end within its bound; `None` of those that may be empty.
+    /// Whether each part of the grammar can end within its bound.
     fn parts_can_end(&mut self) -> bool {
         let grammar = self.grammar;
         let parts: Vec<(ExprId, u32)> = grammar
@@ -278,7 +279,8 @@ impl Generator<'_, '_> {
         self.builder.text(&letters)
     }
 
-    /// An expression; rules are named behind a word, so that no rule is left-recursive. `inside` a part there is no other.
+    /// Draws an expression. Rules are referenced only after a word, so that no rule is left-recursive. Bounded parts do
+    /// not nest (`inside`).
     fn expression(&mut self, depth: usize, inside: bool) -> ExprId {
         if depth == 0 || self.room == 0 {
             return self.word();
@@ -324,20 +326,21 @@ impl Generator<'_, '_> {
     }
 }
 
-/// Draws a grammar with parts that are bounded in tokens, a vocabulary and a walk with steps back, resets and forks: masks are
-/// those of trying all ways, and are never empty.
+/// Draws a grammar with parts bounded in tokens, a vocabulary and a walk with undone steps, resets and forks. The masks
+/// must be those of trying all ways, and never empty.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn bounded_parts_agree(bytes: &[u8], has_tokens: bool) -> Result<Outcome, String> {
     agree(bytes, has_tokens, walk)
 }
 
-/// The same with a budget of tokens for the whole text, from the least that is known on: after each token of a mask within it there is
-/// a completion in time that keeps the bounds of parts, masks are never empty, and the walk ends with a word.
+/// Like [`bounded_parts_agree`], with a token budget for the whole text, at least the least one known to suffice. After
+/// each token of a mask within the budget there must be a completion in time that keeps the bounds of parts, masks must
+/// never be empty, and the walk must end with a word.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn budgets_beside_bounded_parts_agree(bytes: &[u8], has_tokens: bool) -> Result<Outcome, String> {
     agree(bytes, has_tokens, walk_within)
 }
@@ -356,7 +359,7 @@ fn agree(bytes: &[u8], has_tokens: bool, walk: Walk) -> Result<Outcome, String> 
     }
     let Generator { builder, .. } = generator;
     let grammar = builder.build(rules[0]).map_err(|error| error.to_string())?;
-    // the oracle goes into what has no end
+    // the oracle would not terminate on unproductive parts
     let productive = analysis::productive(&grammar);
     if grammar.reached().iter().any(|(id, _)| !productive.holds(*id)) {
         return Ok(Outcome::EmptyLanguage);
@@ -384,7 +387,7 @@ fn agree(bytes: &[u8], has_tokens: bool, walk: Walk) -> Result<Outcome, String> 
         work: Cell::new(0),
     };
     let limits = match choices.below(4) {
-        // so little that tables are dropped often
+        // so little memory that tables are dropped often
         3 => Limits::default().cache_bytes(4 << 10),
         _ => Limits::default(),
     };
@@ -473,7 +476,7 @@ fn walk(
     Ok(Outcome::Agreed)
 }
 
-/// The oracle looks for completions of at most this many tokens.
+/// The most tokens of a completion that the oracle searches for.
 const FARTHEST: u32 = 12;
 
 fn walk_within(
@@ -521,7 +524,7 @@ fn walk_within(
             }
             truth.extend(state.iter().any(|way| way.rest.is_empty()).then_some(eos));
             let wrong: Vec<&u32> = mask.iter().filter(|token| !truth.contains(token)).collect();
-            // what the oracle does not reach is in time all the same where the budget is greater
+            // with a larger budget, completions beyond the oracle's reach are still in time
             if left as u32 <= FARTHEST {
                 same(&format!("tokens of the mask within {left} that are too late"), wrong.len(), 0)?;
             }
@@ -547,7 +550,7 @@ fn walk_within(
         same("that the oracle goes on", after.is_empty(), false)?;
         states.push(after);
     }
-    // bounds make that known which is not the fewest
+    // with bounds, the known completion may not be the shortest
     decided(Some(()).filter(|()| is_complete))?;
     Ok(Outcome::Agreed)
 }

@@ -1,11 +1,11 @@
-//! Masks by brute force: each token's bytes alone are read by the [recogniser](super::earley).
+//! Masks by brute force: the [recogniser](super::earley) reads the bytes of each token separately.
 
 use super::earley::{Recogniser, State};
 use super::token_sets::TokenSets;
 
-/// The mask of `state`: bit `id` is set if the bytes of token `id` keep the state viable, or if `id` is an
-/// end of sequence and the state accepts. Tokens without bytes (special ones, padding) are not allowed
-/// otherwise. `width` is the number of 32-bit words. `None` if the recogniser cannot tell.
+/// The mask of `state`: bit `id` is set if the bytes of token `id` keep the state viable, or if `id` is an end of
+/// sequence and the state accepts. Other tokens without bytes (special ones, padding) are not allowed. `width` is the
+/// number of 32-bit words. `None` if the recogniser cannot decide.
 pub fn brute_mask(
     recogniser: &Recogniser<'_>,
     state: &State,
@@ -16,8 +16,8 @@ pub fn brute_mask(
     brute_mask_with(recogniser, state, (vocabulary, &TokenSets::default()), eos, width)
 }
 
-/// The same of a grammar with token terminals, of which the tokens are given: a token is also allowed if one may come that has
-/// it.
+/// Like [`brute_mask`] for a grammar with token terminals, given their tokens: a token is also allowed if a terminal
+/// that contains it may come next.
 pub fn brute_mask_with(
     recogniser: &Recogniser<'_>,
     state: &State,

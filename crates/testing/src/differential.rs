@@ -1,4 +1,4 @@
-//! JSON Schema against another validator: what one calls valid, the other accepts, in both orders of members.
+//! Compares JSON Schema with another validator: both must accept the same values, with members in any order.
 
 use super::generate::{Choices, random_object, random_object_schema};
 use super::names::has_repeated_name;
@@ -8,26 +8,26 @@ use grammata::{CompiledGrammar, Compiler, Matcher, Place, TokenId, Vocabulary};
 use serde_json::{Map, Value};
 use std::sync::{Arc, LazyLock};
 
-/// Says whether values are valid under one schema.
+/// Decides whether a value is valid under one schema.
 pub type Judge = Box<dyn Fn(&Value) -> bool>;
 
-/// What was compared.
+/// The counts of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Values that both accept.
     pub valid: usize,
     /// Values that both reject.
     pub invalid: usize,
-    /// Texts made by walks through masks, all of them valid.
+    /// Texts made by walks through masks; all of them are valid.
     pub walks: usize,
-    /// Compilations refused as unsupported, or at a limit.
+    /// Compilations refused as unsupported or because of a limit.
     pub refused: usize,
-    /// Compilations refused as no value satisfies the schema.
+    /// Compilations refused because no value satisfies the schema.
     pub unsatisfiable: usize,
 }
 
 impl Tally {
-    /// Adds the numbers of another.
+    /// Adds the counts of another tally.
     pub fn add(&mut self, other: Tally) {
         self.valid += other.valid;
         self.invalid += other.invalid;
@@ -37,7 +37,7 @@ impl Tally {
     }
 }
 
-/// One token for every byte, and an end.
+/// A vocabulary of one token for every byte, and an end token.
 static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let tokens = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]);
     let built = VocabularyBuilder::from_tokens(tokens).eos([END]).build();
@@ -46,16 +46,16 @@ static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
 
 const END: TokenId = TokenId::new(256);
 
-/// Codes of errors that say that no value satisfies a schema.
+/// The error codes that mean that no value satisfies a schema.
 const EMPTY: [&str; 3] = ["json-schema/unsatisfiable", "automaton/empty-language", "automaton/too-few-names"];
 
-/// Bytes of a walk after which it prefers what closes.
+/// The length of a walk in bytes after which it prefers closing tokens.
 const LONG: usize = 60;
 
 /// The verdicts of the `jsonschema` crate, which shares no code with the engine.
 ///
 /// # Panics
-/// The crate cannot read the schema.
+/// If the crate cannot read the schema.
 pub fn validator(schema: &Value) -> Judge {
     match jsonschema::draft202012::new(schema) {
         Ok(validator) => Box::new(move |value| validator.is_valid(value)),
@@ -63,18 +63,18 @@ pub fn validator(schema: &Value) -> Judge {
     }
 }
 
-/// The fuzz target: random schemas of objects, judged as the `jsonschema` crate does.
+/// The fuzz target: compares random object schemas with the `jsonschema` crate.
 ///
 /// # Panics
-/// A verdict differs.
+/// If a verdict differs.
 pub fn json_schema_differential(bytes: &[u8]) {
     objects_agree(bytes, validator).unwrap_or_else(|difference| panic!("{difference}"));
 }
 
-/// Draws a schema and values from `bytes`, and compares.
+/// Draws a schema and values from `bytes`, and compares the verdicts.
 ///
 /// # Errors
-/// Where the two differ, in words.
+/// A description of the difference.
 pub fn objects_agree(bytes: &[u8], validator: impl Fn(&Value) -> Judge) -> Result<Tally, String> {
     let mut choices = Choices::new(bytes);
     let schema = random_object_schema(&mut choices);
@@ -108,7 +108,7 @@ pub fn objects_agree(bytes: &[u8], validator: impl Fn(&Value) -> Judge) -> Resul
     Ok(tally)
 }
 
-/// Compares the verdicts on some values; in declared order a value is accepted if it is in some order of its members.
+/// Compares the verdicts on some values. In declared order, a value counts as accepted if some order of its members is.
 fn verdicts(
     schema: &Value,
     compiled: &CompiledGrammar,
@@ -145,7 +145,7 @@ fn accepts(compiled: &CompiledGrammar, text: &str) -> Result<bool, String> {
     }
 }
 
-/// A value with the members of all its objects in all orders.
+/// All variants of a value that differ in the order of the members of its objects.
 fn orders(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => {
@@ -173,7 +173,7 @@ fn orders(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Texts made by choosing among the tokens of masks are valid, and there is always a token.
+/// Checks that texts made by choosing tokens from masks are valid, and that there is always a token to choose.
 fn walks(
     schema: &Value,
     compiled: &CompiledGrammar,
@@ -204,7 +204,7 @@ fn walks(
     Ok(())
 }
 
-/// Whether a number has more digits than a validator looks at.
+/// Whether a number has an exponent or more than 12 characters, which is beyond what a validator considers.
 fn has_long_number(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !".+-".contains(c));
     let is_number = |word: &&str| word.starts_with(|c: char| c == '-' || c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Distances to the end, and masks within budgets, against exhaustive search.
+//! Compares distances to the end, and masks within budgets, with exhaustive search.
 
 use super::agreement::{Case, run_case};
 use super::earley::State;
@@ -7,11 +7,11 @@ use super::outcome::{Outcome, Step, Stop, decided, same};
 use grammata::mask::Distance;
 use grammata::{Matcher, TokenId};
 
-/// Draws a grammar, a vocabulary and a walk: at its beginning and at a place of it, distances are those that trying all
-/// bytes and all tokens finds.
+/// Draws a grammar, a vocabulary and a walk. At its start and at one later position, the distances must be those found
+/// by trying all bytes and all tokens.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn distances_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
@@ -36,7 +36,7 @@ pub fn distances_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, St
 }
 
 fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State, taken: &[TokenId]) -> Step {
-    // asked of a fork that has seen no mask, and of one that has
+    // ask a fork that has computed no mask, and one that has
     let mut fork = case.compiled.matcher();
     match case.sets.is_empty() {
         true => fork.accept_bytes(&matcher.bytes())?,
@@ -49,7 +49,7 @@ fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State, taken: &[Token
     for (token, before) in tokens.zip(before) {
         same("may come", (before, matcher.may_come(token)?), (mask.contains(token), mask.contains(token)))?;
     }
-    // a token by its id is a symbol of the oracle, and no byte
+    // to the oracle, a token matched by its id is one symbol and not a byte
     if case.sets.is_empty() {
         let least = decided(case.recogniser.completion(state))?.map(|completion| completion.len());
         agree("bytes", matcher.distance_in_bytes()?, least)?;
@@ -58,7 +58,7 @@ fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State, taken: &[Token
     agree("tokens", matcher.distance()?, fewest)
 }
 
-/// Whether what is known of a distance is true, and exact unless a search has reached its limit.
+/// Checks that a known distance is true, and exact unless a search reached its limit.
 fn agree(what: &str, known: Distance, truth: Option<usize>) -> Step {
     match (known, truth) {
         (Distance::Exact(known), Some(truth)) if known == truth => Ok(()),
@@ -71,11 +71,11 @@ fn agree(what: &str, known: Distance, truth: Option<usize>) -> Step {
     }
 }
 
-/// Draws a grammar, a vocabulary, a budget from the least on, and a walk under masks within it: at one place the mask is what
-/// trying all tokens finds, some steps are taken back and others taken, and the walk ends with a word in time.
+/// Draws a grammar, a vocabulary, a sufficient budget, and a walk under masks within it. At one position the mask must
+/// be that found by trying all tokens; some steps are undone and others taken; the walk must end with a word in time.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
@@ -107,7 +107,7 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
                 }
                 let counts = case.compiled.statistics();
                 if known != truth && known.iter().all(|token| truth.contains(token)) {
-                    // what is not known to be in time may be
+                    // tokens whose distance is not exact may be allowed too
                     let inexact = counts.distances_at_most + counts.distances_unknown > 0;
                     decided(Some(()).filter(|()| !inexact))?;
                 }
@@ -115,7 +115,7 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
             }
             let allowed: Vec<TokenId> = mask.iter().collect();
             if allowed.is_empty() && left == 0 {
-                // each end token is one of the text here
+                // here every end token is part of the text
                 return same("that a text cannot end", allowed, tokens_within(case, state, left)?);
             }
             if allowed.is_empty() {
@@ -147,7 +147,7 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
     })
 }
 
-/// The tokens after which a word is reached within the budget, by trying each.
+/// The tokens after which a word is reachable within the budget, found by trying each.
 fn tokens_within(case: &Case<'_>, state: &State, budget: usize) -> Step<Vec<TokenId>> {
     let mut within = Vec::new();
     for id in 0..case.vocabulary.width as u32 {
@@ -155,7 +155,7 @@ fn tokens_within(case: &Case<'_>, state: &State, budget: usize) -> Step<Vec<Toke
         let (after, by_id) = case.after_token(state, id);
         let is_within = match budget > 0 && (is_text || by_id) {
             _ if case.vocabulary.eos.contains(&id) && !by_id => case.recogniser.is_accepting(state),
-            // an end token that token terminals have is one of the text, but where it ends one that is complete
+            // an end token of a token terminal is part of the text, except where it ends a complete one
             false if by_id && case.is_end(&after, id) => case.recogniser.is_accepting(state),
             true if decided(case.recogniser.is_viable(&after))? => {
                 decided(case.fewest_tokens(&after))?.is_some_and(|fewest| fewest < budget)

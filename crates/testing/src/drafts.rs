@@ -1,4 +1,4 @@
-//! Masks of draft trees against a fork for each node.
+//! Compares the masks of draft trees with a fork for each node.
 
 use super::agreement::run_case;
 use super::generate::{Choices, GrammarShape, random_grammar};
@@ -6,11 +6,11 @@ use super::outcome::{Outcome, Step, Stop, same};
 use grammata::matcher::DraftTree;
 use grammata::{Matcher, TokenId, TokenMask};
 
-/// Draws a grammar, a vocabulary, a place of a text and a tree of tokens after it: the rows of the tree are the masks of forks
-/// that have taken the tokens one by one, and the matcher is where it was.
+/// Draws a grammar, a vocabulary, a position in a text and a tree of tokens after it. The rows of the tree must be the
+/// masks of forks that accepted the tokens one by one, and the matcher must not have moved.
 ///
 /// # Errors
-/// What they disagree on, with the case in words.
+/// A description of the first disagreement and of the case.
 pub fn tree_masks_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
     let mut choices = Choices::new(bytes);
     let grammar = random_grammar(&mut choices, shape);
@@ -28,7 +28,7 @@ pub fn tree_masks_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, S
     })
 }
 
-/// A tree in the making: for each node its token, its links and a fork that has taken the tokens up to it.
+/// A tree under construction: for each node its token, its links and a fork that has accepted the tokens up to it.
 #[derive(Default)]
 struct Grown {
     tokens: Vec<i64>,
@@ -69,7 +69,7 @@ fn compare(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
             _ => false,
         };
         tree.push(token, fork.filter(|_| taken));
-        // the new child becomes the first one, or comes after the first
+        // insert the new child first, or after the first
         match usize::try_from(tree.first_child[parent]) {
             Ok(first) if choices.chance(50) => {
                 tree.next_sibling[node] = std::mem::replace(&mut tree.next_sibling[first], node as i64);
@@ -95,7 +95,7 @@ fn compare(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
     chain(matcher, &tree, row_words, choices)
 }
 
-/// The way to a node, as a draft of tokens.
+/// Checks the path to a node, as a draft of tokens.
 fn chain(matcher: &mut Matcher, tree: &Grown, row_words: usize, choices: &mut Choices<'_>) -> Step {
     let ids = tree.tokens.iter().skip(1).filter_map(|&token| u32::try_from(token).ok()).map(TokenId::new);
     let draft: Vec<TokenId> = ids.take(choices.below(6)).collect();
@@ -117,8 +117,8 @@ fn chain(matcher: &mut Matcher, tree: &Grown, row_words: usize, choices: &mut Ch
     Ok(())
 }
 
-/// A tree within a budget: its rows are the masks of forks that have made each mask on their way. The way of a draft is then
-/// accepted without masks in between, and there is one at its end.
+/// Checks a draft within a budget: its rows must be the masks of a fork that computed each mask on its way. Then the
+/// draft is accepted without masks in between, and a mask must exist at its end.
 fn within(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
     let row_words = matcher.compiled().vocabulary().width().div_ceil(32);
     let least = matcher.distance()?.known().unwrap_or(4);
@@ -149,7 +149,7 @@ fn within(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
         draft.push(token);
         accepted.push(token);
     }
-    // the last row is that behind the last token
+    // the last row is the one after the last token
     accepted.truncate(expected.len().saturating_sub(1));
     let mut rows = vec![u32::MAX; (accepted.len() + 1) * row_words];
     let count = matcher.fill_draft_masks_within(&accepted, budget, &mut rows, row_words)?;
@@ -169,7 +169,7 @@ fn within(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
     Ok(())
 }
 
-/// What is within a budget; `None` if no completion is known within it.
+/// The result within a budget; `None` if no completion is known within it.
 fn found<T>(result: grammata::Result<T>) -> Step<Option<T>> {
     match result {
         Err(error) if error.diagnostic().code() == "matcher/budget" => Ok(None),

@@ -1,14 +1,14 @@
-//! Charts: columns of items, their closure, and reading a byte.
+//! Charts: columns of items, their closure, and how a byte is read.
 
 use super::{Recogniser, text};
 use grammata::grammar::{ExprId, Expression, Members, Order, RuleId, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// What an item reads as a whole.
+/// The construct that an item reads as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Head {
-    /// What the chart is for.
+    /// The start symbol of the chart.
     Root,
     /// A rule.
     Rule(RuleId),
@@ -16,42 +16,42 @@ pub(super) enum Head {
     Lock(ExprId),
 }
 
-/// A part of what an item has left to read.
+/// A part of the remainder of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Piece {
-    /// All of an expression.
+    /// A whole expression.
     Expr(ExprId),
-    /// A head, to be read by items of its own.
+    /// A head, which is read by its own items.
     Call(Head),
-    /// The bytes from `at` on of a byte string, or of a member's key.
+    /// The bytes from `at` on of a byte string, or of the key of a member.
     Bytes { of: ExprId, member: Option<usize>, at: usize },
     /// One byte of a set.
     Set(ExprId),
     /// One token of a token terminal.
     Token(ExprId),
-    /// A character of a class, some bytes of which may have been read.
+    /// A character of a class, of which some bytes may have been read.
     Char { class: ExprId, read: Vec<u8> },
-    /// What is left of a word graph from a node on.
+    /// The rest of a word graph from a node on.
     Node { of: ExprId, node: usize },
-    /// A repeat with what is left of its bounds.
+    /// A repeat with its remaining bounds.
     Repeat { body: ExprId, min: u32, max: Option<u32> },
-    /// What is left of a list of members.
+    /// The rest of a list of members.
     Members { of: ExprId, so_far: SoFar },
 }
 
-/// How far a list of members has come.
+/// The progress within a list of members.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SoFar {
-    /// The entries that came, sorted: members, and after those the ones.
+    /// The entries present so far, sorted: members first, then those of `ones`.
     pub(super) came: Vec<usize>,
-    /// How many members came in all.
+    /// The number of members so far.
     pub(super) count: u32,
-    /// Whether one without a key came.
+    /// Whether a member without a key has been read.
     pub(super) keyless: bool,
 }
 
 impl SoFar {
-    /// The entries that may come next, as far as their order and their keys go.
+    /// The entries that may come next according to their order and keys.
     pub(super) fn open(&self, list: &Members) -> Vec<usize> {
         let declared = list.order == Order::Declared;
         let may_come = |&entry: &usize| match list.members.get(entry) {
@@ -78,7 +78,7 @@ impl SoFar {
             })
     }
 
-    /// After one more: an entry, or one of the rest.
+    /// The progress after one more member: an entry, or one of the rest.
     pub(super) fn with(&self, list: &Members, entry: Option<usize>) -> SoFar {
         let mut came: Vec<usize> = self.came.iter().copied().chain(entry).collect();
         came.sort_unstable();
@@ -87,7 +87,7 @@ impl SoFar {
     }
 }
 
-/// `head` was begun at column `origin` and has `rest` left to read, its last piece first.
+/// An item: `head` began at column `origin` and has `rest` left to read, next piece last.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Item {
     pub(super) head: Head,
@@ -95,25 +95,25 @@ pub(super) struct Item {
     pub(super) origin: usize,
 }
 
-/// What is known after some bytes.
+/// The items after some prefix.
 #[derive(Debug, Default)]
 pub(super) struct Column {
     /// Items that read a byte next.
     pub(super) readers: Vec<Item>,
     /// Items that read a head next.
     pub(super) waiting: FxHashMap<Head, Vec<Item>>,
-    /// Intersections and complements under way, and the column where each began.
+    /// Intersections and complements in progress, with the columns where they began.
     pub(super) locks: Vec<(ExprId, usize, Lock)>,
     accepting: bool,
 }
 
-/// The columns after each prefix of what was read.
+/// The columns after each prefix of the text read.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
     pub(super) columns: Vec<Rc<Column>>,
 }
 
-/// An intersection or complement under way: charts of its operands.
+/// An intersection or complement in progress: the charts of its operands.
 #[derive(Clone, Debug)]
 pub(super) enum Lock {
     All(Vec<Chart>),
@@ -129,7 +129,7 @@ impl Chart {
         self.last().accepting
     }
 
-    /// Whether plainly nothing can be read any more. May be false where no completion exists.
+    /// Whether it is obvious that nothing more can be read. May be false although no completion exists.
     pub(super) fn is_dead(&self) -> bool {
         let column = self.last();
         !column.accepting && column.readers.is_empty() && column.locks.is_empty()
@@ -159,7 +159,7 @@ impl Lock {
     }
 }
 
-/// The closure of a column in the making.
+/// The closure of a column under construction.
 struct Closure<'r, 'g, 'c> {
     recogniser: &'r Recogniser<'g>,
     /// The columns before this one.
@@ -184,7 +184,7 @@ impl<'g> Recogniser<'g> {
         }
     }
 
-    /// Reads a token: along its bytes, if it has any, and as one of the terminals that `has` says have it.
+    /// Reads a token: along its bytes, if it has any, and as each of the terminals that contain it according to `has`.
     pub(super) fn advance_chart_token(&self, chart: &mut Chart, bytes: &[u8], has: impl Fn(ExprId) -> bool) {
         let by_id: Vec<Item> =
             chart.last().readers.iter().filter_map(|item| item.after_token(&has)).collect();
@@ -202,7 +202,7 @@ impl<'g> Recogniser<'g> {
         self.advance_chart_with(chart, byte, Vec::new());
     }
 
-    /// Reads a byte; `others` are there afterwards too.
+    /// Reads a byte, and adds the items `others` to the new column.
     fn advance_chart_with(&self, chart: &mut Chart, byte: u8, others: Vec<Item>) {
         let mut closure = self.closure(&chart.columns);
         closure.extend(others);
@@ -291,11 +291,11 @@ impl Closure<'_, '_, '_> {
         self.column
     }
 
-    /// `item` reads `head` next: it waits here, and the head begins here.
+    /// Records that `item` reads `head` next: the item waits here, and the head begins here.
     fn call(&mut self, head: Head, item: Item) {
         let here = self.before.len();
         if self.completed.contains(&(head, here)) {
-            // the head has been found empty already, and will not complete here again
+            // the head was already found to be empty and will not complete here again
             self.add(item.clone().after_piece());
         }
         let waiting = self.column.waiting.entry(head).or_default();
@@ -327,7 +327,7 @@ impl Item {
         self
     }
 
-    /// The item with its next piece replaced by `pieces`, in reading order.
+    /// Replaces the next piece of the item with `pieces`, in reading order.
     fn with(&self, pieces: impl IntoIterator<Item = Piece>) -> Item {
         let mut item = self.clone().after_piece();
         let mut pieces: Vec<Piece> = pieces.into_iter().collect();
@@ -385,7 +385,7 @@ impl Item {
 }
 
 impl Recogniser<'_> {
-    /// What the next piece of an item may be replaced by.
+    /// The items that the next piece of an item expands to.
     fn expand(&self, item: &Item) -> Vec<Item> {
         match item.rest.last() {
             Some(&Piece::Expr(id)) => self.expand_expression(item, id),
