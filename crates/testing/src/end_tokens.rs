@@ -1,4 +1,4 @@
-//! End tokens that a matcher is given: the vocabulary has others, and the oracle knows only those that are given.
+//! End tokens given to the matcher: the vocabulary declares others, and the oracle knows only the given ones.
 
 use super::agreement::{Case, small_limits};
 use super::generate::{Choices, RandomVocabulary};
@@ -6,8 +6,8 @@ use super::outcome::Step;
 use grammata::{CompiledGrammar, Compiler, TokenId};
 use std::sync::Arc;
 
-/// The grammar of a case, compiled for a vocabulary with other end-of-sequence tokens, and given those of the case. Some of
-/// them may be text in that vocabulary.
+/// Compiles the grammar of a case for a vocabulary with other end-of-sequence tokens, and supplies those of the case.
+/// Some of them may be text in that vocabulary.
 pub(super) fn given(case: &Case<'_>, choices: &mut Choices<'_>) -> Step<CompiledGrammar> {
     let RandomVocabulary { tokens, eos, names, width } = &case.vocabulary;
     let has_bytes = |id: u32| tokens.get(id as usize).is_some_and(Option::is_some);
@@ -18,7 +18,7 @@ pub(super) fn given(case: &Case<'_>, choices: &mut Choices<'_>) -> Step<Compiled
     }
     let mut other = case.vocabulary.clone();
     other.eos = (0..=choices.below(3)).map(|_| *choices.pick(&free)).collect();
-    // the name of an ordinary token may be its text
+    // the name of an ordinary token may equal its text
     if case.sets.is_empty() && choices.chance(40) {
         let texts: Vec<Vec<u8>> = tokens.iter().flatten().cloned().collect();
         for &id in eos.iter().filter(|id| !other.eos.contains(id)) {

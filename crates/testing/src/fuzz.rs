@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets: bytes in; a panic is a find. The targets themselves (in `fuzz/`) only
-//! call these, so that what was once found is replayed by the tests.
+//! The bodies of the fuzz targets. They take bytes, and a panic is a finding. The targets themselves (in `fuzz/`) only
+//! call these, so that tests can replay earlier findings.
 
 use super::agreement::operations_agree;
 use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
@@ -11,7 +11,7 @@ use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, ErrorKind, Result, TokenId};
 use std::sync::{Arc, LazyLock};
 
-/// All bytes as tokens, some longer ones, and an end.
+/// A vocabulary of all bytes, some longer tokens, and an end token.
 pub(super) static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true"];
     let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
@@ -26,8 +26,8 @@ fn walk_source(source: &Source, choices: &mut Choices<'_>) {
     walk(parse(source).map(|parsed| parsed.grammar), choices);
 }
 
-/// Walks a little through a grammar that a front end made, as `choices` say. With a token for every byte
-/// there must be a way on from everywhere.
+/// Walks a little through the grammar of a front end, as `choices` decide. Since every byte has a token, no position
+/// may be a dead end.
 fn walk(grammar: Result<Grammar>, choices: &mut Choices<'_>) {
     let Ok(grammar) = grammar else { return };
     let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).compile(&grammar) else { return };
@@ -47,13 +47,13 @@ fn walk(grammar: Result<Grammar>, choices: &mut Choices<'_>) {
     }
 }
 
-/// The text of an input, and choices off its end.
+/// The text of an input, and choices read from its end.
 fn text(bytes: &[u8]) -> (&str, Choices<'_>) {
     let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     (text, Choices::new(&bytes[text.len().min(bytes.len().saturating_sub(16))..]))
 }
 
-/// A pattern, in either dialect.
+/// Fuzzes patterns in either dialect.
 pub fn regex(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let (text, mut choices) = text(rest);
@@ -69,14 +69,14 @@ pub fn regex(bytes: &[u8]) {
     walk_source(&Source::Regex(text.to_owned(), options), &mut choices);
 }
 
-/// A GBNF grammar.
+/// Fuzzes GBNF grammars.
 pub fn gbnf(bytes: &[u8]) {
     let (_, mut choices) = text(bytes);
     let options = gbnf::Options::default().limits(limits());
     walk(gbnf::compile_bytes(bytes, &options).map(|compiled| compiled.grammar), &mut choices);
 }
 
-/// An automaton or context-free grammar as TOML or JSON.
+/// Fuzzes automata and context-free grammars in TOML or JSON.
 pub fn automaton_spec(bytes: &[u8]) {
     let (text, mut choices) = text(bytes);
     let format = match text.starts_with('{') {
@@ -87,20 +87,20 @@ pub fn automaton_spec(bytes: &[u8]) {
     walk_source(&Source::Spec(text.to_owned(), options), &mut choices);
 }
 
-/// A Lark grammar.
+/// Fuzzes Lark grammars.
 pub fn lark(bytes: &[u8]) {
     let (text, mut choices) = text(bytes);
     walk_source(&Source::Lark(text.to_owned(), lark::Options::default().limits(limits())), &mut choices);
 }
 
-/// A structural tag.
+/// Fuzzes structural tags.
 pub fn structural_tag(bytes: &[u8]) {
     let (text, mut choices) = text(bytes);
     let options = structural_tag::Options::default().limits(limits());
     walk_source(&Source::StructuralTag(text.to_owned(), options), &mut choices);
 }
 
-/// A JSON schema: the text itself, or, if it does not look like one, a random schema.
+/// Fuzzes JSON Schemas: the text itself, or a random schema if the text does not look like one.
 pub fn json_schema(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let (text, mut choices) = text(rest);
@@ -134,12 +134,12 @@ pub fn json_schema(bytes: &[u8]) {
     walk_source(&Source::JsonSchema(schema, options), &mut choices);
 }
 
-/// A tokenizer file of any format.
+/// Fuzzes tokenizer files of any format.
 pub fn vocabulary(bytes: &[u8]) {
     for eos in [Vec::new(), vec![TokenId::new(0)]] {
         let options = LoadOptions::default().eos(eos).limits(limits());
         if let Ok(vocabulary) = Vocabulary::from_file_bytes(bytes, &options) {
-            // ids and the trie agree
+            // ids and the trie must agree
             for (id, token) in vocabulary.tokens() {
                 let found = vocabulary.trie().longest_prefix(token);
                 assert_eq!(found.map(|(_, length)| length), Some(token.len()), "token {id}");
@@ -148,7 +148,7 @@ pub fn vocabulary(bytes: &[u8]) {
     }
 }
 
-/// A grammar, a vocabulary and operations of a matcher, compared with the oracle.
+/// Compares operations of a matcher with the oracle, on a random grammar and vocabulary.
 pub fn matcher_operations(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let (locks, members, tokens) = (first % 2 == 1, first % 4 < 2, first % 8 >= 4);
@@ -158,8 +158,8 @@ pub fn matcher_operations(bytes: &[u8]) {
     }
 }
 
-/// A grammar with parts that are bounded in tokens, or in characters or bytes, compared with its oracle; or such a grammar in GBNF,
-/// compiled and walked within a budget.
+/// Compares a grammar with parts bounded in tokens, characters or bytes with its oracle; or compiles such a grammar in
+/// GBNF and walks it within a budget.
 pub fn bounded_parts(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let has_tokens = first / 4 % 2 == 1;
@@ -174,7 +174,7 @@ pub fn bounded_parts(bytes: &[u8]) {
     }
 }
 
-/// A part in GBNF behind a bound that the bytes choose.
+/// Walks a GBNF part behind a bound that the bytes choose.
 fn bounded_source(bytes: &[u8]) {
     let (body, mut choices) = text(bytes);
     let kind = *choices.pick(&["max_tokens", "max_bytes", "max_chars"]);

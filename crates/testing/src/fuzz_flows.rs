@@ -6,11 +6,11 @@ use grammata_agents::flows::{
     Brackets, FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, grammar, parse_with,
 };
 
-/// Calls of a walk, at most.
+/// The most calls of a walk.
 const CALLS: usize = 24;
 
-/// Reads bytes as a plan that a model wrote, and as a domain. A domain alone is what merging it alone makes; through its plans
-/// the bytes choose a way, whose text the reader gives back.
+/// Reads bytes as a plan written by a model, and as a domain. Merging a domain alone must give the domain itself; a
+/// path chosen by the bytes through its plans is written as text, which the reader must give back.
 pub fn flow(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for (_, thoughts) in Thoughts::ALL {
@@ -22,7 +22,7 @@ pub fn flow(bytes: &[u8]) {
     }
     let Ok(mut domain) = FlowDomain::read(&text, &limits()) else { return };
     if let Ok(mut merged) = FlowDomain::merge(&[&text], Names::Shared, &limits(), false) {
-        // only what was read from a text has places
+        // only a domain that was read from text has places
         (domain.warnings, merged.warnings) = (Vec::new(), Vec::new());
         assert_eq!(merged, domain);
     }
@@ -31,13 +31,13 @@ pub fn flow(bytes: &[u8]) {
         walk(&domain, &options, bytes);
         for arguments in [false, true] {
             let options = options.clone().arguments(arguments);
-            // limits and what cannot be named are errors
+            // limits and unsuitable names must be errors, not panics
             let _ = grammar(&domain, &options, Thoughts::None);
         }
     }
 }
 
-/// Takes calls as the bytes say.
+/// Takes calls as the bytes decide.
 fn walk(domain: &FlowDomain, options: &FlowOptions, bytes: &[u8]) {
     let Ok(mut automaton) = FlowAutomaton::new(domain, options.clone()) else { return };
     let (mut state, mut calls, mut next) = (automaton.start(), Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ fn walk(domain: &FlowDomain, options: &FlowOptions, bytes: &[u8]) {
     let end = &domain.apis[domain.end].name;
     let plan = parse_with(&text.join(","), end, Thoughts::None, Brackets::Empty);
     let read: Vec<&str> = plan.calls.iter().map(|call| call.name.as_str()).collect();
-    // at level 2 the end may come anywhere, and what is read ends with it
+    // at level 2 the end is allowed anywhere and ends the parsed plan
     let length = calls.iter().position(|name| name == end).map_or(calls.len(), |place| place + 1);
     assert_eq!(read, calls[..length], "{text:?}");
 }

@@ -2,7 +2,7 @@
 
 use grammata::limits::Limits;
 
-/// Limits that an input of some kilobytes can reach, so that reaching them is tried too.
+/// Limits low enough that an input of a few kilobytes reaches them.
 pub(super) fn limits() -> Limits {
     Limits::default()
         .source_bytes(1 << 16)

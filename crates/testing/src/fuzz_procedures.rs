@@ -4,11 +4,11 @@ use super::fuzz_limits::limits;
 use grammata_agents::procedures::{self, Event, Format, Mode, NodeKind, Session, Severity, check, verify};
 use serde_json::{Map, Value};
 
-/// Acts of a walk, at most.
+/// The most acts of a walk.
 const STEPS: usize = 24;
 
-/// Reads bytes as a procedure in YAML and in TOML, and runs its checks. Through one that has no errors it walks by what is
-/// open, and the trace of that walk must have no violations.
+/// Reads bytes as a procedure in YAML and in TOML, and runs its checks. A procedure without errors is walked along its
+/// open nodes, and the trace of that walk must have no violations.
 pub fn procedure(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for format in [Format::Yaml, Format::Toml] {
@@ -27,7 +27,7 @@ pub fn procedure(bytes: &[u8]) {
     }
 }
 
-/// Takes open nodes as the bytes say; results and decisions are short texts, numbers or booleans.
+/// Takes open nodes as the bytes decide. Results and decisions are short texts, numbers or booleans.
 fn walk(session: &mut Session<'_>, bytes: &[u8], turn: usize) -> Vec<Event> {
     let mut trace = Vec::new();
     let mut choices = bytes.iter().rev().skip(turn).map(|&byte| usize::from(byte)).take(2 * STEPS);

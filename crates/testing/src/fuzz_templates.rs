@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets for templates, plans and models' folders.
+//! The bodies of the fuzz targets for templates, plans and model folders.
 
 use super::fuzz_limits::limits;
 use grammata::syntax::automaton_spec::{self, Spec};
@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
-/// An error of a template has a place, and none is a panic that was caught.
+/// Checks that an error of a template has a place and is not a caught panic.
 fn expected<T>(result: Result<T, Error>, kinds: &[ErrorKind]) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -26,7 +26,7 @@ fn expected<T>(result: Result<T, Error>, kinds: &[ErrorKind]) -> Option<T> {
     }
 }
 
-/// A chat template.
+/// Fuzzes chat templates.
 pub fn chat_template(bytes: &[u8]) {
     const KINDS: [ErrorKind; 2] = [ErrorKind::Grammar, ErrorKind::Limit];
     let limits = limits().template_work(1 << 20);
@@ -40,7 +40,7 @@ pub fn chat_template(bytes: &[u8]) {
     }
 }
 
-/// The template of a spec, after a header with a parameter of each type.
+/// Fuzzes the template of a spec, after a header with a parameter of each type.
 pub fn spec_template(bytes: &[u8]) {
     const HEADER: &str = "[parameters]\nn = { default = 3 }\nt = { default = \"a\\\"b\" }\nb = { default = true }\n\
                           l = { default = [\"x\", \"y\"] }\n# ---\n";
@@ -50,7 +50,8 @@ pub fn spec_template(bytes: &[u8]) {
     expected(automaton_spec::compile(&source, &options), &[ErrorKind::Grammar, ErrorKind::Limit]);
 }
 
-/// A spec with plans: it is read, its plans are counted, and one is searched for. Only what is certain to end is asked.
+/// Fuzzes specs with plans: reads one, counts its plans and searches for one. Only questions that are certain to
+/// terminate are asked.
 pub fn plan_spec(bytes: &[u8]) {
     let options = automaton_spec::Options::default().limits(limits());
     let kinds = [ErrorKind::Grammar, ErrorKind::Limit, ErrorKind::Rejected, ErrorKind::Usage];
@@ -63,7 +64,7 @@ pub fn plan_spec(bytes: &[u8]) {
     expected(Greedy.run(&mut Problem::new(&mut plans, &mut policy, &questions, &options)), &kinds);
 }
 
-/// The settings of a model's folder: files between lines `---`.
+/// Fuzzes the settings of a model folder: files separated by lines `---`.
 pub fn model_settings(bytes: &[u8]) {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     const NAMES: [&str; 5] = [
@@ -82,7 +83,7 @@ pub fn model_settings(bytes: &[u8]) {
             assert!(found.end_tokens.is_sorted());
         }
     }
-    // what cannot be removed is left to the system
+    // a folder that cannot be removed is left to the system
     let _ = std::fs::remove_dir_all(&folder);
 }
 

@@ -1,15 +1,15 @@
-//! The body of the fuzz target for documents of tools.
+//! The body of the fuzz target for tool documents.
 
 use super::fuzz_limits::limits;
 use grammata_agents::tools::{
     CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, read,
 };
 
-/// Tools whose turns are checked, at most.
+/// The most tools whose turns are checked.
 const TOOLS: usize = 20;
 
-/// Reads bytes as a document of tools, and makes the turns of some formats for it. What cannot be called is refused with a reason;
-/// what can be has a grammar in JSON.
+/// Reads bytes as a document of tools, and builds their turns in some formats. Tools that cannot be called must be
+/// refused with a reason; the others must have a grammar in JSON.
 pub fn tools(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let options = ReadOptions::default().limits(limits());

@@ -1,17 +1,17 @@
-//! The least length of a word of each expression, rule and piece, if it has a word at all.
+//! Least lengths of the words of expressions, rules and pieces.
 
 use super::chart::{Head, Piece, SoFar};
 use super::text;
 use grammata::grammar::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Least lengths in bytes; `None` where there is no word. Of an intersection or complement only whether it
-/// has a word is known; its length is taken to be 0, so that least lengths are never too great.
+/// Least lengths in bytes; `None` where there is no word. For an intersection or complement only the existence of a
+/// word is known; its length counts as 0, so that least lengths are never too great.
 #[derive(Debug)]
 pub(super) struct Least {
     expressions: Vec<Option<u64>>,
     rules: Vec<Option<u64>>,
-    /// Those decided so far; the others are taken to have no word.
+    /// Whether each intersection or complement decided so far has a word; the others count as having none.
     locks: FxHashMap<ExprId, bool>,
 }
 
@@ -72,7 +72,7 @@ impl Least {
         if count == 0 { Some(0) } else { Some(self.expression(body)?.saturating_mul(count)) }
     }
 
-    /// From a node of a word graph to the end of a word.
+    /// The least length from a node of a word graph to the end of a word.
     fn graph(&self, graph: &WordGraph, from: usize) -> Option<u64> {
         let mut least: Vec<Option<u64>> = vec![None; graph.len()];
         for node in (from..graph.len()).rev() {
@@ -85,7 +85,7 @@ impl Least {
         least[from]
     }
 
-    /// To finish a list of members.
+    /// The least length that finishes a list of members.
     fn members(&self, list: &Members, so_far: &SoFar) -> Option<u64> {
         let open = so_far.open(list);
         if !list.is_conditional() {
@@ -99,7 +99,7 @@ impl Least {
             let optional = optional.into_iter().filter_map(|place| self.entry(list, place)).collect();
             return self.with_more(list, so_far, &required, optional);
         }
-        // every set of entries
+        // try every set of entries
         let mut least: Option<u64> = None;
         let mut sets = vec![(so_far.clone(), Vec::new())];
         while let Some((at, chosen)) = sets.pop() {
@@ -124,7 +124,8 @@ impl Least {
         }
     }
 
-    /// The least length of entries that come and, up to the least count, the shortest of others and of the rest.
+    /// The least length of the chosen entries plus, up to the least count of members, the shortest of the others and of
+    /// the rest.
     fn with_more(&self, list: &Members, so_far: &SoFar, come: &[usize], mut others: Vec<u64>) -> Option<u64> {
         let mut lengths = come.iter().map(|&entry| self.entry(list, entry)).collect::<Option<Vec<u64>>>()?;
         if list.max.is_some_and(|max| u64::from(max) < u64::from(so_far.count) + lengths.len() as u64) {
@@ -177,7 +178,7 @@ impl Least {
     }
 }
 
-/// The intersections and complements that can be reached from `roots`, these included.
+/// The intersections and complements reachable from `roots`, including `roots` themselves.
 pub(super) fn locks_within(grammar: &Grammar, roots: impl IntoIterator<Item = ExprId>) -> FxHashSet<ExprId> {
     let mut seen: FxHashSet<ExprId> = FxHashSet::default();
     let mut work: Vec<ExprId> = roots.into_iter().collect();

@@ -1,14 +1,12 @@
-//! A recogniser for every grammar of the IR, after Earley: "An efficient context-free parsing algorithm"
-//! (1970).
+//! A recogniser for every grammar of the IR, after Earley: "An efficient context-free parsing algorithm" (1970).
 //!
-//! An item is a head (what is being read), what is left to read of it as a plain list of pieces (`chart`),
-//! and the place where the head began. Rules, intersections and complements are heads; everything else is
-//! expanded in place. An intersection or complement runs charts of its own, one per operand.
+//! An item is a head (the construct being read), the remainder of it as a plain list of pieces (`chart`), and the place
+//! where the head began. Rules, intersections and complements are heads; everything else is expanded in place. An
+//! intersection or complement runs its own charts, one per operand.
 //!
-//! Every piece of every item can produce some word (items with a piece that cannot are dropped), so a state
-//! with an item left is viable. With intersections and complements that question is undecidable in general:
-//! it is answered by a search within a [budget](Recogniser::BUDGET) of states and one of work, and `None`
-//! says that a budget ran out.
+//! Every piece of every item can produce some word (items with a piece that cannot are dropped), so a state with an
+//! item left is viable. With intersections and complements viability is undecidable in general. It is decided by a
+//! search within a [budget](Recogniser::BUDGET) of states and another of work; `None` means that a budget ran out.
 
 mod chart;
 mod least;
@@ -24,16 +22,16 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Why there is no recogniser for a grammar.
+/// The reason why there is no recogniser for a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// An intersection or complement contains itself.
     Cyclic,
-    /// It could not be decided within the budget whether an intersection or complement is empty.
+    /// The budget ran out before it was decided whether an intersection or complement is empty.
     Undecided,
 }
 
-/// What searches found, by intersection or complement and what its charts hold.
+/// The results of searches, by intersection or complement and the contents of its charts.
 type Answers = FxHashMap<(ExprId, Vec<Key>), Option<bool>>;
 
 /// The recogniser of one grammar. See the [module](self).
@@ -41,16 +39,16 @@ type Answers = FxHashMap<(ExprId, Vec<Key>), Option<bool>>;
 pub struct Recogniser<'g> {
     grammar: &'g Grammar,
     least: Least,
-    /// One byte of each class of bytes between which the grammar does not distinguish.
+    /// One representative of each class of bytes that the grammar does not distinguish.
     alphabet: Vec<u8>,
-    /// Items made and columns copied so far: how searches measure what they cost.
+    /// The number of items made and columns copied so far, by which searches measure their cost.
     work: Cell<usize>,
-    /// The part of the work that searches have done.
+    /// The part of the work done by searches.
     searched: Cell<usize>,
     completable: RefCell<Answers>,
 }
 
-/// What words are made of.
+/// An element of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// A byte.
@@ -60,7 +58,7 @@ pub enum Symbol {
 }
 
 impl Symbol {
-    /// The byte, if it is one.
+    /// The byte; `None` for a token.
     pub fn byte(self) -> Option<u8> {
         match self {
             Symbol::Byte(byte) => Some(byte),
@@ -69,22 +67,22 @@ impl Symbol {
     }
 }
 
-/// What a [`Recogniser`] has read so far.
+/// The state of a [`Recogniser`] after some input.
 #[derive(Clone, Debug)]
 pub struct State(Chart);
 
 impl<'g> Recogniser<'g> {
-    /// How many states a search looks at before it gives up.
+    /// The most states that a search examines before it gives up.
     pub const BUDGET: usize = 2_000;
-    /// How many items one search makes before it gives up.
+    /// The most items that one search makes before it gives up.
     const SEARCH_WORK: usize = 200_000;
-    /// How many items all searches together make before all others give up at once.
+    /// The most items that all searches make together; after that every search gives up at once.
     const ALL_SEARCH_WORK: usize = 3_000_000;
 
-    /// The recogniser of a grammar.
+    /// Builds the recogniser of a grammar.
     ///
     /// # Errors
-    /// [`Refusal`] says why there is none.
+    /// [`Refusal`] gives the reason why there is none.
     pub fn new(grammar: &'g Grammar) -> Result<Recogniser<'g>, Refusal> {
         let mut recogniser = Recogniser {
             grammar,
@@ -117,27 +115,29 @@ impl<'g> Recogniser<'g> {
         Ok(recogniser)
     }
 
-    /// The grammar.
+    /// The grammar that this recognises.
     pub fn grammar(&self) -> &'g Grammar {
         self.grammar
     }
 
-    /// One byte for each class of bytes between which the grammar does not distinguish, the least, in increasing order.
+    /// One representative (the least) of each class of bytes that the grammar does not distinguish, in increasing
+    /// order.
     pub fn alphabet(&self) -> &[u8] {
         &self.alphabet
     }
 
-    /// Nothing read yet.
+    /// The state before any input.
     pub fn start(&self) -> State {
         State(self.start_chart(Piece::Call(Head::Rule(self.grammar.root()))))
     }
 
-    /// Reads one byte, which is of no token terminal.
+    /// Reads one byte that is not part of a token terminal.
     pub fn advance(&self, state: &mut State, byte: u8) {
         self.advance_chart(&mut state.0, byte);
     }
 
-    /// Reads one token: along its bytes, of which there may be none, and as one of the token terminals that `has` says have it.
+    /// Reads one token: along its bytes, if it has any, and as each of the token terminals that contain it according to
+    /// `has`.
     pub fn advance_token(&self, state: &mut State, bytes: &[u8], has: impl Fn(ExprId) -> bool) {
         self.advance_chart_token(&mut state.0, bytes, has);
     }
@@ -150,7 +150,7 @@ impl<'g> Recogniser<'g> {
         }
     }
 
-    /// The token terminals of which a token may come next, each once.
+    /// The token terminals that may come next, without duplicates.
     pub fn viable_terminals(&self, state: &State) -> Vec<ExprId> {
         let terminal = |item: &chart::Item| match item.rest.last() {
             Some(&Piece::Token(terminal)) => Some(terminal),
@@ -162,12 +162,12 @@ impl<'g> Recogniser<'g> {
         all
     }
 
-    /// Whether what was read is a word of the language.
+    /// Whether the input so far is a word of the language.
     pub fn is_accepting(&self, state: &State) -> bool {
         state.0.is_accepting()
     }
 
-    /// Whether some completion makes what was read a word; `None` if the search gave up.
+    /// Whether some completion makes the input a word; `None` if the search gave up.
     pub fn is_viable(&self, state: &State) -> Option<bool> {
         self.is_chart_viable(&state.0)
     }
@@ -189,7 +189,7 @@ impl<'g> Recogniser<'g> {
         state
     }
 
-    /// The bytes that may come next, or `None` if that could not be decided.
+    /// The bytes that may come next; `None` if that could not be decided.
     pub fn viable_bytes(&self, state: &State) -> Option<ByteSet> {
         let mut bytes = ByteSet::EMPTY;
         for (i, &first) in self.alphabet.iter().enumerate() {
@@ -203,9 +203,9 @@ impl<'g> Recogniser<'g> {
         Some(bytes)
     }
 
-    /// The fewest of some tokens after which the state accepts: breadth first, each token tried in each state, along its bytes, if
-    /// it has any, and as one of the token terminals that `has` says have it. `None` if that could not be decided within the
-    /// budget, `Some(None)` if there are none.
+    /// The fewest of the given tokens after which the state accepts. Breadth first; each token is tried in each state,
+    /// along its bytes, if it has any, and as each of the token terminals that contain it according to `has`. `None` if
+    /// that could not be decided within the budget, `Some(None)` if no tokens do.
     pub fn fewest_tokens(
         &self,
         state: &State,
@@ -248,11 +248,11 @@ impl<'g> Recogniser<'g> {
         None
     }
 
-    /// A completion: symbols after which the state accepts; a shortest one. `None` if none was found within
-    /// the budget, `Some(None)` if there is none.
+    /// A shortest completion: symbols after which the state accepts. `None` if none was found within the budget,
+    /// `Some(None)` if there is none.
     pub fn completion(&self, state: &State) -> Option<Option<Vec<Symbol>>> {
-        // A*: at the front is the state whose word can be the shortest, and of these the one read furthest. The lower
-        // bounds may fall by more than was read, so a state that is reached again by fewer symbols is gone on from again
+        // A*: first the state whose word can be the shortest, and of these the one read furthest. The lower bound can
+        // drop by more than was read, so a state reached again with fewer symbols is expanded again
         let (begun, mut reached) = (self.work.get(), 0usize);
         let mut fewest: FxHashMap<Key, usize> = FxHashMap::default();
         let mut queue = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Whether an intersection or complement under way can still be completed: a search over bytes.
+//! A search over bytes that decides whether an intersection or complement in progress can be completed.
 
 use super::Recogniser;
 use super::chart::{Chart, Head, Item, Lock, Piece};
@@ -6,8 +6,8 @@ use grammata::grammar::ExprId;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// All that the future of a chart depends on, with the columns renumbered: charts with equal keys accept
-/// the same completions.
+/// Everything that the future of a chart depends on, with the columns renumbered: charts with equal keys accept the
+/// same completions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     accepting: bool,
@@ -19,7 +19,7 @@ pub(super) struct Key {
 impl Chart {
     pub(super) fn key(&self) -> Key {
         let last = self.last();
-        // what may complete, and where it began: everything that waits for it counts
+        // what may complete, and where it began: every item that waits for it counts
         let mut needed: BTreeSet<(usize, Head)> = BTreeSet::new();
         let mut work: Vec<(usize, Head)> = last.readers.iter().map(|item| (item.origin, item.head)).collect();
         work.extend(last.locks.iter().map(|(id, start, _)| (*start, Head::Lock(*id))));
@@ -78,7 +78,7 @@ impl Recogniser<'_> {
         (!undecided).then_some(false)
     }
 
-    /// Whether some bytes make the lock accept; `None` if the search gave up.
+    /// Whether some bytes make the operand charts accept; `None` if the search gave up.
     pub(super) fn completable(&self, id: ExprId, lock: &Lock) -> Option<bool> {
         if lock.is_accepting() {
             return Some(true);
@@ -127,12 +127,12 @@ impl Recogniser<'_> {
         self.least.piece(self.grammar, piece)
     }
 
-    /// No completion has fewer bytes. `None` if there is plainly none.
+    /// A lower bound on the bytes of a completion. `None` if there obviously is none.
     pub(super) fn least_completion(&self, chart: &Chart) -> Option<u64> {
         if chart.is_accepting() {
             return Some(0);
         }
-        // from the ends of heads outwards, cheapest first
+        // propagate from the ends of heads outwards, cheapest first
         let column = chart.last();
         let mut queue: BTreeSet<(u64, usize, Head)> = BTreeSet::new();
         let left = |item: &Item| item.rest.iter().map(|p| self.least_piece(p).unwrap_or(0)).sum::<u64>();

@@ -1,9 +1,9 @@
-//! UTF-8 by arithmetic on ranges of scalar values, and the classes of bytes of a grammar.
+//! UTF-8 by arithmetic on ranges of scalar values, and the classes of bytes that a grammar distinguishes.
 
 use grammata::grammar::{CharClass, Expression, Grammar};
 use std::collections::BTreeSet;
 
-/// How many bytes the character that begins with `lead` has, if one does.
+/// The number of bytes of the character that begins with `lead`, if one does.
 pub(super) fn length(lead: u8) -> Option<usize> {
     match lead {
         0x00..=0x7F => Some(1),
@@ -14,7 +14,7 @@ pub(super) fn length(lead: u8) -> Option<usize> {
     }
 }
 
-/// Whether the encoding of some character of the class begins with `read` (not empty).
+/// Whether the encoding of some character of the class begins with `read`, which is not empty.
 pub(super) fn begins_a_char(read: &[u8], class: &CharClass) -> bool {
     let Some(wanted) = length(read[0]) else { return false };
     if read.len() > wanted || read[1..].iter().any(|b| b & 0xC0 != 0x80) {
@@ -28,7 +28,7 @@ pub(super) fn begins_a_char(read: &[u8], class: &CharClass) -> bool {
     };
     let bits = read[1..].iter().fold(lead, |bits, b| bits << 6 | u32::from(b & 0x3F));
     let open = 6 * (wanted - read.len());
-    // the numbers that begin so, without those that have a shorter encoding or none
+    // the scalar values with this prefix, without those with a shorter encoding or none
     let (least, most) = match wanted {
         1 => (0, 0x7F),
         2 => (0x80, 0x7FF),
@@ -39,14 +39,14 @@ pub(super) fn begins_a_char(read: &[u8], class: &CharClass) -> bool {
     let high = (bits << open | ((1 << open) - 1)).min(most);
     class.ranges().iter().any(|&(from, to)| {
         let (from, to) = (low.max(u32::from(from)), high.min(u32::from(to)));
-        // a range of characters may span the surrogates, which are none
+        // a range may span the surrogates, which are not characters
         from <= to && !(0xD800 <= from && to <= 0xDFFF)
     })
 }
 
-/// One byte of each class of bytes between which the grammar does not distinguish.
+/// One representative of each class of bytes that the grammar does not distinguish.
 pub(super) fn alphabet(grammar: &Grammar) -> Vec<u8> {
-    // places where a class may begin
+    // the bytes at which a class may begin
     let mut cuts = BTreeSet::from([0u16]);
     let mut alone = |byte: u8| cuts.extend([u16::from(byte), u16::from(byte) + 1]);
     let mut classes = false;

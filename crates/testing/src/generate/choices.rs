@@ -1,11 +1,11 @@
-//! The source of all choices.
+//! The source of all random choices.
 
-/// Choices read off a string of bytes. See the [module](super).
+/// Choices read from a string of bytes. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Choices<'a>(&'a [u8]);
 
 impl<'a> Choices<'a> {
-    /// The choices that `bytes` stand for.
+    /// Creates choices that read from `bytes`.
     pub fn new(bytes: &'a [u8]) -> Choices<'a> {
         Choices(bytes)
     }
@@ -36,12 +36,15 @@ impl<'a> Choices<'a> {
         self.byte() % 100 >= 100 - percent.min(100)
     }
 
-    /// One of a list, the first being the simplest; the list must not be empty.
+    /// An element of a list, of which the first is the simplest.
+    ///
+    /// # Panics
+    /// If the list is empty.
     pub fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
         &list[self.below(list.len())]
     }
 
-    /// The rest of the bytes.
+    /// The bytes not yet used.
     pub fn rest(&self) -> &'a [u8] {
         self.0
     }

@@ -1,32 +1,32 @@
-//! Random JSON Schemas of finite languages, with all their words.
+//! Random JSON Schemas with finite languages, and all their words.
 //!
-//! Objects take their members from few names, which `properties` or `patternProperties` list, each at most once; the items of
-//! arrays may have to differ. The words are enumerated from the same random tree that the schema is written from, so that they
-//! are an oracle which knows both rules and shares no code with the engine.
+//! Objects take their members from a few names, listed by `properties` or `patternProperties`, each at most once; the
+//! items of arrays may have to differ. The words are enumerated from the same random tree that the schema is written
+//! from, so they are an oracle for both rules that shares no code with the engine.
 
 use super::Choices;
 use serde_json::{Map, Value, json};
 
-/// Schemas of more words are made smaller.
+/// The most words of a schema; larger ones are reduced.
 const WORDS: usize = 1_000;
 
-/// Names, of which some begin others.
+/// Member names, some of which are prefixes of others.
 const NAMES: [&str; 6] = ["a", "ab", "b", "ba", "abc", "\u{e9}"];
 
-/// Values without parts. No two are equal.
+/// Scalar values, all different.
 const VALUES: [&str; 8] = ["1", "12", "true", "\"a\"", "\"ab\"", "null", "-1", "\"\""];
 
-/// A JSON Schema, and the words of its language in rising order, written without white space and with the members of
+/// A JSON Schema with the words of its language, in increasing order, without white space and with the members of
 /// objects in any order.
 #[derive(Clone, Debug)]
 pub struct FiniteSchema {
     /// The schema.
     pub schema: Value,
-    /// Its words.
+    /// All words of its language.
     pub words: Vec<Vec<u8>>,
 }
 
-/// A random schema of few words.
+/// Draws a schema with few words.
 pub fn random_finite_schema(choices: &mut Choices<'_>) -> FiniteSchema {
     let tree = match choices.chance(70) {
         true => Node::object(choices, 2, true),
@@ -46,19 +46,21 @@ struct Tree {
     words: Vec<String>,
 }
 
-/// What a part is.
+/// The structure of a part.
 #[derive(Clone, Debug)]
 enum Node {
     /// One of some values, as JSON.
     Values(Vec<&'static str>),
-    /// Names by the schema of their values, each name at most once; how many members there are; whether patterns list them.
+    /// Groups of names that share the schema of their values, each name at most once in an object; the least and the
+    /// most members; whether patterns list the names.
     Object(Vec<(Vec<&'static str>, Tree)>, usize, usize, bool),
-    /// Items, whether they differ, and how many there are.
+    /// The items, whether they must differ, and the least and the most items.
     Array(Box<Tree>, bool, usize, usize),
 }
 
 impl Node {
-    /// Where there may be no `patterns`, properties are listed by name: items that must differ are refused otherwise.
+    /// Draws a part. Without `patterns`, properties are listed by name, since items that must differ would be refused
+    /// otherwise.
     fn any(choices: &mut Choices<'_>, depth: usize, patterns: bool) -> Tree {
         match choices.below(if depth == 0 { 3 } else { 8 }) {
             0..=2 => {
@@ -93,7 +95,7 @@ impl Node {
         Node::Array(Box::new(items), is_unique, min, (min + choices.below(3)).max(1)).within_bound()
     }
 
-    /// With fewer members or items, down to none, until there are few words.
+    /// Reduces members or items, down to none, until there are few words.
     fn within_bound(mut self) -> Tree {
         loop {
             let words = self.words();
@@ -132,7 +134,7 @@ impl Node {
         }
     }
 
-    /// The words; more than [`WORDS`] where there are more, but then not all.
+    /// All words; if there are more than [`WORDS`], some number of them above that.
     fn words(&self) -> Vec<String> {
         match self {
             Node::Values(values) => values.iter().map(|value| (*value).to_owned()).collect(),
@@ -160,7 +162,8 @@ impl Node {
     }
 }
 
-/// All lists of some parts, of which no two exclude each other; more than [`WORDS`] where there are more, but then not all.
+/// All lists of some parts in which no two exclude each other; if there are more than [`WORDS`], some number of them
+/// above that.
 fn lists<T>(
     parts: &[(T, String)],
     exclude: impl Fn(&(T, String), &(T, String)) -> bool,

@@ -6,18 +6,18 @@ use grammata::grammar::{
     Order, RuleId, Text, TokenScope, TokenSelector, TokenTerminal, WordEdge, WordGraph, WordTarget,
 };
 
-/// What random grammars may contain.
+/// The constructs that random grammars may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrammarShape {
-    /// The texts that literals, keys and classes are made of; the first is the simplest. Not empty.
+    /// The texts from which literals, keys and classes are made, the simplest first. Not empty.
     pub letters: Vec<&'static str>,
-    /// The most letters of a literal; at least 1.
+    /// The most letters of a literal, at least 1.
     pub literal: usize,
     /// The most rules.
     pub rules: usize,
-    /// Expressions nest at most so deep within a rule.
+    /// The deepest nesting of expressions within a rule.
     pub depth: usize,
-    /// Repeats count at most so far.
+    /// The greatest bound of a repeat.
     pub count: u32,
     /// Whether there may be [`Members`](grammata::grammar::Members) and word graphs.
     pub members: bool,
@@ -25,14 +25,14 @@ pub struct GrammarShape {
     pub locks: bool,
     /// Whether there may be byte sets and literals that are not UTF-8, and classes of many characters.
     pub bytes: bool,
-    /// Whether there may be token terminals, though in no intersections and complements.
+    /// Whether there may be token terminals (never within intersections and complements).
     pub tokens: bool,
-    /// Whether the words are those of a part of at most some characters or bytes, between other texts. What the part has
-    /// inside is subject to the other fields but `tokens`.
+    /// Whether the words contain a part of bounded length in characters or bytes, between other texts. The inside of
+    /// the part follows all other fields except `tokens`.
     pub bounds: bool,
     /// Whether the grammar begins with free text, which may have triggers.
     pub triggers: bool,
-    /// Whether the matcher is given end tokens, and the vocabulary has others.
+    /// Whether the matcher is given end tokens that differ from those of the vocabulary.
     pub ends: bool,
 }
 
@@ -55,13 +55,12 @@ impl Default for GrammarShape {
     }
 }
 
-/// A random grammar. Recursion of all kinds is likely. What is within an intersection or complement never
-/// leads back to it.
+/// Draws a grammar. Recursion of all kinds is likely, but an intersection or complement never contains itself.
 pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Grammar {
     let mut builder = GrammarBuilder::new();
     let rules: Vec<RuleId> =
         (0..=choices.below(shape.rules.max(1))).map(|i| builder.declare(format!("r{i}"))).collect();
-    // rules from `inner` on refer to none before it, so that an intersection in a rule before may name them
+    // rules from `inner` on refer to none before it, so that intersections in earlier rules may name them
     let inner = choices.below(rules.len()) + 1;
     for (i, &rule) in rules.iter().enumerate() {
         let (own, operands) = if i < inner { (0, inner) } else { (inner, rules.len()) };
@@ -84,7 +83,7 @@ pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Gramma
     builder.build(root).unwrap_or_else(|e| unreachable!("the generator makes good grammars: {e}"))
 }
 
-/// A rule for what another describes, of at most some length, between texts.
+/// Defines a rule for another one with a bounded length, between texts.
 fn bounded(
     builder: &mut GrammarBuilder,
     choices: &mut Choices<'_>,
@@ -107,13 +106,13 @@ struct Generator<'s, 'c, 'b> {
     builder: &'s mut GrammarBuilder,
     choices: &'s mut Choices<'c>,
     shape: &'b GrammarShape,
-    /// The rules that may be named here.
+    /// The rules that may be referenced here.
     rules: &'b [RuleId],
-    /// The rules that may be named within an intersection or complement here.
+    /// The rules that may be referenced within an intersection or complement here.
     inner: &'b [RuleId],
-    /// Whether token terminals may stand here.
+    /// Whether token terminals are allowed here.
     tokens: bool,
-    /// How many more expressions with operands there may be.
+    /// The number of further expressions with operands.
     budget: usize,
 }
 
@@ -166,7 +165,7 @@ impl Generator<'_, '_, '_> {
             .collect()
     }
 
-    /// A token terminal: of few names and low ids, so that they meet.
+    /// Draws a token terminal from a few names and low ids, so that terminals overlap.
     fn terminal(&mut self) -> ExprId {
         let names = ["<0>", "<1>", "<2>", "a", "b"];
         let selector = |choices: &mut Choices<'_>| match choices.below(4) {
@@ -256,7 +255,7 @@ impl Generator<'_, '_, '_> {
         let last = exits.len() as u32 - 1;
         let mut graph = WordGraph::new(exits);
         for node in 0..=nodes {
-            // the first edges reach all that must be reached
+            // the first edges make every node reachable
             let mut must: Vec<WordTarget> = Vec::new();
             if node < nodes {
                 must.push(WordTarget::Node(node + 1));
@@ -275,14 +274,14 @@ impl Generator<'_, '_, '_> {
                 };
                 edges.push(WordEdge { low: letter, high: letter, to });
             }
-            // one of the nodes after may stand in for it
+            // a later node may be the default
             let otherwise = (node < nodes && edges.len() < 3 && self.choices.chance(50)).then_some(nodes);
             graph.push(edges, otherwise);
         }
         self.builder.word_graph(graph)
     }
 
-    /// Free text; a trigger that could not come is left out.
+    /// Draws free text without triggers that could not occur.
     fn free_text(&mut self, depth: usize) -> ExprId {
         let mut text = FreeText::default();
         let free = |text: &FreeText, new: &str| {
@@ -311,7 +310,7 @@ impl Generator<'_, '_, '_> {
         let conditional = self.choices.chance(25);
         let mut members: Vec<Member> = Vec::new();
         for _ in 0..self.choices.below(5) {
-            // short keys over few letters: often one is a prefix of another
+            // short keys over few letters are often prefixes of one another
             let key: Text = self.literal().as_bytes().into();
             if members.iter().any(|member| member.key == key) {
                 continue;
@@ -326,7 +325,7 @@ impl Generator<'_, '_, '_> {
         }
         let mut further = |chance| {
             self.choices.chance(chance).then(|| {
-                // never the empty string, as `Members` asks
+                // never the empty string, as `Members` requires
                 let (first, more) = (self.literal(), self.expression(depth - 1));
                 let first = self.builder.text(first);
                 self.builder.sequence([first, more])
@@ -353,7 +352,7 @@ impl Generator<'_, '_, '_> {
         self.builder.member_list(Members { order, members, rest, ones, conditions, separator, min, max })
     }
 
-    /// A condition on some of this number of entries.
+    /// Draws a condition over the given number of entries.
     fn condition(&mut self, entries: usize) -> Condition {
         let mut set = |most: usize| -> Box<[u32]> {
             let count = self.choices.below(most + 1);
@@ -378,7 +377,7 @@ impl Generator<'_, '_, '_> {
                 self.builder.complement(operand)
             }
             1 => {
-                // the usual use: some text, but not that
+                // the usual use: some text except another
                 let (wide, narrow) = (self.wide(), self.expression(depth - 1));
                 let not = self.builder.complement(narrow);
                 self.builder.intersection([wide, not])

@@ -1,8 +1,8 @@
 //! Random grammars, vocabularies, words, schemas and documents, all drawn from a string of bytes.
 //!
-//! Property tests make the bytes with proptest (and shrink them); fuzzing is given them. Bytes that have run
-//! out read as zero, and zero stands for the simplest choice everywhere, so every string of bytes is good,
-//! generation ends, and a shorter string makes a simpler case.
+//! Property tests produce the bytes with proptest, which also shrinks them; fuzzing supplies its own. When the bytes
+//! run out they read as zero, and zero is always the simplest choice. So every string of bytes is valid, generation
+//! terminates, and a shorter string makes a simpler case.
 
 mod choices;
 mod finite;

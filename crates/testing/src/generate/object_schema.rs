@@ -1,14 +1,15 @@
-//! Random schemas of objects, whose names, dependencies, conditions and bounds meet in one object.
+//! Random schemas of objects in which names, dependencies, conditions and bounds interact.
 
 use super::Choices;
 use serde_json::{Map, Value, json};
 
-/// How deep schemas apply others to the same value.
+/// How deep schemas may apply others to the same value.
 const DEPTH: usize = 2;
 
 const NAMES: [&str; 9] = ["a", "b", "ab", "x", "xa", "xb", "c", "", "ba"];
 
-/// Patterns that mean the same to ECMA-262 and to the reference's engine: `.` would not, as it leaves out U+2028 in ECMA-262.
+/// Patterns with the same meaning in ECMA-262 and in the engine of the reference. `.` differs: in ECMA-262 it excludes
+/// U+2028.
 const PATTERNS: [&str; 14] = [
     "^[ab]$",
     "^x",
@@ -26,7 +27,7 @@ const PATTERNS: [&str; 14] = [
     "^(a|xa)$",
 ];
 
-/// A random schema, mostly of objects.
+/// Draws a schema, mostly of objects.
 pub fn random_object_schema(choices: &mut Choices<'_>) -> Value {
     let mut schema = keywords(choices, DEPTH);
     match choices.below(4) {
@@ -41,7 +42,7 @@ pub fn random_object_schema(choices: &mut Choices<'_>) -> Value {
     }
 }
 
-/// A random value, mostly an object with some of the names that such schemas speak of.
+/// Draws a value, mostly an object with some of the names in such schemas.
 pub fn random_object(choices: &mut Choices<'_>) -> Value {
     let object = |choices: &mut Choices<'_>| {
         let mut object = Map::new();
@@ -67,7 +68,7 @@ fn scalar(choices: &mut Choices<'_>) -> Value {
     choices.pick(&[json!(1), json!("s"), json!(2), json!(null), json!(1)]).clone()
 }
 
-/// A schema of a member's value.
+/// Draws a schema for the value of a member.
 fn value(choices: &mut Choices<'_>) -> Value {
     let simple = [
         json!({}),
@@ -110,7 +111,7 @@ fn schemas(choices: &mut Choices<'_>, depth: usize) -> Value {
     Value::Array((0..count).map(|_| schema(choices, depth)).collect())
 }
 
-/// A schema that is applied to the same value.
+/// Draws a schema that is applied to the same value.
 fn schema(choices: &mut Choices<'_>, depth: usize) -> Value {
     match choices.below(3) {
         0 => json!({"required": some_names(choices)}),
