@@ -1,11 +1,11 @@
-//! Naive oracles and generators that hold the engine to its word. Not part of the public API.
+//! Naive oracles and generators for testing the engine. Not part of the public API.
 //!
 //! [`agreement`] compares the engine with the oracles.
 //!
-//! The oracles ([`earley`], [`brute_mask`]) share no code with the engine: they use the public interface of
-//! [`grammar`](grammata::grammar) and nothing else, and are written to be plainly right rather than fast. The
-//! generators ([`generate`]) turn a string of bytes into grammars, vocabularies, schemas and walks, so that
-//! property tests and fuzzing share them.
+//! The oracles ([`earley`], [`brute_mask`]) share no code with the engine: they use only the public interface of
+//! [`grammar`](grammata::grammar), and are written to be obviously right rather than fast. The generators
+//! ([`generate`]) turn a string of bytes into grammars, vocabularies, schemas and walks, so that property tests and
+//! fuzzing share them.
 
 pub mod agreement;
 pub mod bounded_parts;

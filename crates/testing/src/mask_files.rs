@@ -1,4 +1,4 @@
-//! Mask files: engines that begin with one, and files that lie.
+//! Tests with mask files: engines that start from one, and files with false content.
 
 use super::fuzz::BYTES;
 use super::fuzz_limits::limits;
@@ -12,7 +12,8 @@ use grammata::{CompiledGrammar, Compiler, MaskFile, TokenId, Vocabulary};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 
-/// The same grammar, begun with a mask file in which a few places were explored, along some of the documents. The file was verified.
+/// The same grammar, started from a verified mask file for which a few positions along some of the documents were
+/// explored.
 pub(super) fn loaded(
     compiled: &CompiledGrammar,
     documents: &[Vec<u32>],
@@ -28,7 +29,7 @@ pub(super) fn loaded(
     Ok(compiler.load(file)?.with_end_tokens(compiled.end_tokens().iter().copied())?)
 }
 
-/// Grammars of every kind of expression.
+/// Grammars that cover every kind of expression.
 fn grammars() -> Vec<Grammar> {
     let schemas = [
         r#"{"type": "object", "properties": {"a": {"enum": ["x", 1]}, "b": {"type": "array", "items":
@@ -43,10 +44,10 @@ fn grammars() -> Vec<Grammar> {
     schemas.into_iter().chain([tokens]).filter_map(Result::ok).collect()
 }
 
-/// These, once.
+/// The [`grammars`], made once.
 static GRAMMARS: LazyLock<Vec<Grammar>> = LazyLock::new(grammars);
 
-/// Mask files of these.
+/// A mask file for each of the [`grammars`].
 static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let compiler = Compiler::new(Arc::clone(&BYTES));
     let budget = ExploreBudget::default().states(60);
@@ -55,7 +56,7 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     files.map(|file| file.as_bytes().to_vec()).collect()
 });
 
-/// An archive of them.
+/// An archive of the mask files.
 static ARCHIVE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut builder = ArchiveBuilder::new(&BYTES, &limits());
     for (id, file) in FILES.iter().enumerate() {
@@ -67,14 +68,14 @@ static ARCHIVE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     builder.to_bytes()
 });
 
-/// The token index of their vocabulary.
+/// The token index of the vocabulary of the mask files.
 static INDEX: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let index = Compiler::new(Arc::clone(&BYTES)).token_index();
     index.unwrap_or_else(|e| unreachable!("a good vocabulary: {e}"))
 });
 
-/// A mask file, an archive of them or a token index, and what it takes to make some masks with it: bytes as they are, or a good file with some
-/// words changed and checksums that are right.
+/// Fuzzes mask files, archives of them and token indices, and makes some masks with them. The input is either the file
+/// itself, or changes to some words of a good file whose checksums are then corrected.
 pub fn mask_file(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let mut choices = Choices::new(rest);
@@ -96,7 +97,7 @@ pub fn mask_file(bytes: &[u8]) {
         None => GRAMMARS.first().map_or(Ok(None), |grammar| archive.of_grammar(grammar)),
     };
     let Ok(Some(file)) = found else { return };
-    // what is taken out is in order, or noticed
+    // a file taken from the archive is valid, or the error is noticed
     let alone = MaskFile::from_bytes(file.as_bytes());
     match alone {
         Ok(alone) if choices.below(2) == 0 => walk(alone, &mut choices),
@@ -104,16 +105,16 @@ pub fn mask_file(bytes: &[u8]) {
     }
 }
 
-/// Bytes of the digest that a token index begins with.
+/// The length in bytes of the digest at the start of a token index.
 pub(super) const DIGEST: usize = 32;
 
-/// The contents of a token index of a vocabulary behind a digest that is right.
+/// Puts the right digest in front of the contents of a token index for a vocabulary.
 pub(super) fn with_digest(vocabulary: &Vocabulary, content: &[u8]) -> Vec<u8> {
     let digest = Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize();
     [&digest[..], content].concat()
 }
 
-/// A token index with some words changed and a digest that is right: masks may be wrong, and no more.
+/// Tests a token index with some words changed and a right digest: masks may be wrong, but nothing worse may happen.
 pub(super) fn index_that_lies(choices: &mut Choices<'_>) {
     let mut index = changed_words(&INDEX, choices);
     if let Some((_, content)) = index.split_at_checked(DIGEST) {
@@ -129,14 +130,14 @@ pub(super) fn index_that_lies(choices: &mut Choices<'_>) {
     }
 }
 
-/// A good file with some words changed, and checksums that are right.
+/// A good file with some words changed and its checksums corrected.
 fn changed(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     resealed(changed_words(good, choices))
 }
 
-/// The same without these.
+/// A good file with some words changed, without corrected checksums.
 fn changed_words(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
-    /// Where most of what other parts are found by lies.
+    /// The first bytes, which contain most of the data by which other parts are found.
     const BEGINNING: usize = 2048;
     let mut file = good.to_vec();
     for _ in 0..1 + choices.below(6) {
@@ -159,7 +160,7 @@ fn changed_words(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     file
 }
 
-/// Makes some masks with a file that may lie.
+/// Makes some masks with a file whose content may be false.
 fn walk(file: MaskFile, choices: &mut Choices<'_>) {
     let _ = (file.check(), file.contents(), file.about());
     let Ok(compiled) = Compiler::new(Arc::clone(&BYTES)).limits(limits()).load(file) else { return };
@@ -167,11 +168,11 @@ fn walk(file: MaskFile, choices: &mut Choices<'_>) {
     let _ = compiled.verify_masks();
 }
 
-/// The same with a grammar that was loaded.
+/// Makes some masks with a loaded grammar.
 pub(super) fn walk_through(compiled: &CompiledGrammar, choices: &mut Choices<'_>) {
     let mut matcher = compiled.matcher();
     for _ in 0..24 {
-        // what a forged file says may be wrong: all that counts is that somebody says it
+        // answers from a forged file may be wrong; they only have to be answers
         let Ok(mask) = matcher.mask() else { return };
         let allowed: Vec<TokenId> = mask.iter().collect();
         let Some(&token) = allowed.get(choices.below(allowed.len().max(1))) else { return };

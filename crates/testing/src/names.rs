@@ -1,11 +1,10 @@
-//! Whether an object of a JSON text, or of the beginning of one, has a name twice.
+//! Detects repeated names in the objects of a JSON text, or of the beginning of one.
 
 use rustc_hash::FxHashSet;
 
-/// Whether some object has two names that are equal as far as the text goes. A text that is no JSON has no objects from
-/// the place on where that shows.
+/// Whether some object has two equal names within the text. Objects after the first syntax error do not count.
 pub fn has_repeated_name(text: &[u8]) -> bool {
-    // per open container the names that came; none for arrays
+    // for each open container, the names so far; `None` for arrays
     let mut open: Vec<Option<FxHashSet<String>>> = Vec::new();
     let mut key = false;
     let mut at = 0;

@@ -1,19 +1,19 @@
-//! How a case in which the engine is compared with an oracle ends.
+//! The results of comparing the engine with an oracle.
 
 use grammata::{Error, ErrorKind};
 
-/// What came of a case without disagreement.
+/// The result of a case without disagreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
     /// Engine and oracles agreed.
     Agreed,
-    /// They agreed that the language is empty.
+    /// Both agreed that the language is empty.
     EmptyLanguage,
     /// The oracle could not decide within its budget, or the engine within its limits.
     Undecided,
 }
 
-/// Why a case ended before its end: a disagreement, in words, or what was not decided.
+/// The reason why a case ended early: a disagreement, described in words, or something undecided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Disagreement(String),

@@ -1,7 +1,7 @@
 //! Matchers under memory pressure: tables that are dropped in the middle of texts, by one thread or by several at once.
 //!
-//! The language is finite and its words are enumerated, each name of an object once and items that must differ different,
-//! so what must be true of a matcher is read off a sorted list of words.
+//! The language is finite and its words are enumerated (each name of an object once, items that must differ different),
+//! so the right answers of a matcher follow from a sorted list of words.
 
 use super::generate::{Choices, FiniteSchema, random_finite_schema, random_vocabulary};
 use crate::outcome::Outcome;
@@ -13,25 +13,25 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;
 
-/// Operations of one thread.
+/// The operations of one thread.
 const OPERATIONS: usize = 80;
 
-/// Matchers of one thread at a time.
+/// The matchers that one thread has at a time.
 const MATCHERS: usize = 4;
 
-/// Draws a schema and a vocabulary from `bytes`, and lets threads walk along its words on tables that have room for a part
-/// of them: masks, acceptance, ends and forced bytes are those of the list of all words.
+/// Draws a schema and a vocabulary from `bytes`, and lets threads walk along its words with tables that have room for
+/// only a part of them. Masks, acceptance, ends and forced bytes must be those that follow from the list of all words.
 ///
 /// # Errors
-/// What the engine says and the list does not, with the case in words.
+/// A description of the first difference and of the case.
 pub fn finite_schemas_agree(bytes: &[u8], threads: usize) -> Result<Outcome, String> {
     agree(bytes, threads, false)
 }
 
-/// The same with an engine that begins with a mask file in which little was explored.
+/// Like [`finite_schemas_agree`], with an engine that starts from a mask file in which little was explored.
 ///
 /// # Errors
-/// What the engine says and the list does not, with the case in words.
+/// A description of the first difference and of the case.
 pub fn finite_schemas_agree_from_files(bytes: &[u8], threads: usize) -> Result<Outcome, String> {
     agree(bytes, threads, true)
 }
@@ -58,7 +58,7 @@ fn agree(bytes: &[u8], threads: usize, from_file: bool) -> Result<Outcome, Strin
             Err(_) if finite.words.is_empty() => return Ok(Outcome::EmptyLanguage),
             Err(error) => return Err(format!("there are words: {error}")),
         };
-        // what tables there are after some words is what a part of is left
+        // measures how much the tables need after some words, of which a part is then allowed
         oracle.walk(&roomy, seed, OPERATIONS)?;
         let needed = roomy.statistics().cache_bytes;
         let limits = Limits::default().cache_bytes(needed / 3 + needed * share / 320);
@@ -71,7 +71,7 @@ fn agree(bytes: &[u8], threads: usize, from_file: bool) -> Result<Outcome, Strin
                 let tokens = finite.words.iter().filter_map(|word| roomy.vocabulary().encode_greedy(word));
                 let documents: Vec<Vec<TokenId>> = tokens.take(share % 8).collect();
                 let budget = ExploreBudget::default().states(1 + share);
-                // explored with more room than there is where it is used
+                // explored with more room than the engine that uses the file has
                 let compiler = Compiler::new(Arc::clone(roomy.vocabulary()));
                 let explored = compiler.compile(&grammar).and_then(|all| all.explore(&budget, &documents));
                 let file = Arc::new(explored.map_err(|error| error.to_string())?);
@@ -108,15 +108,15 @@ fn describe(what: &str, finite: &FiniteSchema, tokens: &[Option<Vec<u8>>]) -> St
     text
 }
 
-/// What is true of each beginning of a word.
+/// The right answers for each prefix of a word.
 struct Oracle<'a> {
-    /// Rising.
+    /// All words, in increasing order.
     words: &'a [Vec<u8>],
     tokens: &'a [Option<Vec<u8>>],
     eos: &'a [u32],
 }
 
-/// A matcher, and the text after each of its steps.
+/// A matcher, with the text after each of its steps.
 struct Walk {
     matcher: Matcher,
     texts: Vec<Vec<u8>>,
@@ -143,7 +143,7 @@ fn same<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// What the engine says, or nothing where it says that its tables are too small.
+/// The result of the engine; `None` if it reports that its tables are too small.
 fn within<T>(result: grammata::Result<T>) -> Result<Option<T>, String> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -153,7 +153,7 @@ fn within<T>(result: grammata::Result<T>) -> Result<Option<T>, String> {
 }
 
 impl Oracle<'_> {
-    /// The words that begin so.
+    /// The words that begin with `text`.
     fn beginning(&self, text: &[u8]) -> &[Vec<u8>] {
         let from = self.words.partition_point(|word| word.as_slice() < text);
         let rest = &self.words[from..];
@@ -173,7 +173,7 @@ impl Oracle<'_> {
         (0..).zip(self.tokens).filter(|(id, token)| allowed(*id, token)).map(|(id, _)| id).collect()
     }
 
-    /// What all words that begin so have next.
+    /// The bytes by which all words that begin with `text` continue.
     fn forced(&self, text: &[u8]) -> Vec<u8> {
         match self.beginning(text) {
             [] => Vec::new(),
@@ -185,7 +185,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Random operations on some matchers of one compiled grammar; how many masks were compared.
+    /// Performs random operations on some matchers of one compiled grammar; returns the number of masks compared.
     fn walk(&self, compiled: &CompiledGrammar, seed: u64, operations: usize) -> Result<usize, String> {
         let mut random = StdRng::seed_from_u64(seed);
         let mut walks = vec![Walk { matcher: compiled.matcher(), texts: Vec::new() }];
@@ -217,7 +217,7 @@ impl Oracle<'_> {
         Ok(compared)
     }
 
-    /// Compares the mask, and accepts one of its tokens, or its bytes.
+    /// Compares the mask, and accepts one of its tokens or its bytes.
     fn go_on(&self, walk: &mut Walk, random: &mut StdRng) -> Result<bool, String> {
         let Some(mask) = within(walk.matcher.mask())? else { return Ok(false) };
         let allowed = self.mask(walk.text());
@@ -240,7 +240,7 @@ impl Oracle<'_> {
         Ok(true)
     }
 
-    /// Offers any token.
+    /// Offers an arbitrary token.
     fn offer(&self, walk: &mut Walk, random: &mut StdRng) -> Result<(), String> {
         let token = random.random_range(0..self.tokens.len());
         let Some(bytes) = &self.tokens[token] else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Small OpenAPI documents at random, whose paths, parameters and bodies are hard to read back.
+//! Small random OpenAPI documents whose paths, parameters and bodies are hard to read back.
 
 use super::generate::Choices;
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ const PATHS: [&str; 27] = [
     "/{x}{",
 ];
 
-/// The parts of a document, in the order of their weight.
+/// Draws a document; the parts that matter most are drawn first.
 pub fn random_api(choices: &mut Choices<'_>) -> Value {
     let mut paths = Map::new();
     for _ in 0..=choices.below(3) {

@@ -1,5 +1,5 @@
-//! Calls beside their text and their requests: each word of a call grammar reads back as a call that conforms, renders as a word and
-//! stands for one request; each call that reads back stands for the request that it stood for.
+//! Round trips between calls, texts and requests. Each word of a call grammar reads back as a call that conforms,
+//! renders as a word and stands for one request; each call that reads back stands for the same request as before.
 
 use super::fuzz_limits::limits;
 use super::generate::Choices;
@@ -17,7 +17,7 @@ use grammata_agents::tools::{
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
-/// All bytes, an end, and pieces that mean something in requests.
+/// All bytes, an end token, and pieces with a meaning in requests.
 static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let longer = [
         "%2F", "%2E", "%3F", "%26", "%C3%A9", "%20", "..", "--", ".json", "\", \"", "true", "1.5", ",,",
@@ -29,17 +29,17 @@ static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     Arc::new(built.unwrap_or_else(|error| unreachable!("a good vocabulary: {error}")))
 });
 
-/// The arguments of a tool as JSON; none if a limit is met.
+/// Grammars of the arguments of a tool as JSON; `None` where a limit was met.
 #[derive(Debug)]
 pub struct Arguments {
     /// With numbers in any notation.
     any: Option<CompiledGrammar>,
-    /// With numbers as calls have them.
+    /// With numbers in the notation of calls.
     plain: Option<CompiledGrammar>,
 }
 
 impl Arguments {
-    /// Compiles those of a tool.
+    /// Compiles the grammars of a tool's arguments.
     pub fn of(tool: &Tool, limits: &Limits) -> Arguments {
         let compiled = |numbers| {
             let options = Options::default()
@@ -53,19 +53,19 @@ impl Arguments {
         Arguments { any: compiled(Numbers::Any), plain: compiled(Numbers::Plain) }
     }
 
-    /// A call at random; `None` if a limit is met.
+    /// Draws a call; `None` if a limit was met.
     pub fn call(&self, tool: &str, draw: &mut Draw<'_>) -> Option<Call> {
         let arguments = serde_json::from_str(&word(self.plain.as_ref()?, draw)?).ok()?;
         Some(Call { tool: tool.to_owned(), arguments })
     }
 
-    /// Whether those of a call conform, as far as that can be known.
+    /// Whether the arguments of a call conform; also true if a limit was met.
     fn allow(&self, call: &Call) -> bool {
         self.any.as_ref().and_then(|any| is_word(any, &json(call))) != Some(false)
     }
 }
 
-/// A tool in a call format.
+/// A tool in one call format.
 #[derive(Debug)]
 pub struct Written<'s> {
     name: &'s str,
@@ -78,7 +78,7 @@ pub struct Written<'s> {
 }
 
 impl<'s> Written<'s> {
-    /// A tool in the format of a name; `None` if that cannot write it, or a limit is met.
+    /// A tool in the named format; `None` if the format cannot express it, or a limit was met.
     pub fn new(
         name: &'s str,
         set: &'s ToolSet,
@@ -97,15 +97,16 @@ impl<'s> Written<'s> {
         Some(Written { name, format, set, tool, arguments, turns, limits })
     }
 
-    /// A word at random, written under masks; `None` if a limit is met.
+    /// Draws a word under masks; `None` if a limit was met.
     pub fn word(&self, draw: &mut Draw<'_>) -> Option<String> {
         word(&self.turns, draw)
     }
 
-    /// What is wrong with a word: it reads back as a call of a tool that conforms, and renders as a word that reads the same.
+    /// Checks a word: it must read back as a call of a tool that conforms, and the call must render as a word that
+    /// reads the same.
     ///
     /// # Errors
-    /// Says what is not so.
+    /// A description of the failure.
     pub fn word_agrees(&self, text: &str) -> Result<Call, String> {
         let wrong = |what: String| format!("{} in {}: {text:?}: {what}", self.tool.name, self.name);
         let turn = self.format.read(text, self.set).map_err(|error| wrong(error.to_string()))?;
@@ -123,7 +124,7 @@ impl<'s> Written<'s> {
             true => self.arguments.allow(call),
             false => Arguments::of(tool, &self.limits).allow(call),
         };
-        // a selector has the path alone
+        // a selector contains only the path, so arguments may be missing
         if self.name != "endpoint" && !allows {
             return Err(wrong(format!("reads as {}, which does not conform", json(call))));
         }
@@ -131,7 +132,7 @@ impl<'s> Written<'s> {
         Ok(call.clone())
     }
 
-    /// Whether a call whose text is a message stands for the request that the text is.
+    /// Checks that a call written as a message stands for the request in that text.
     fn request_agrees(&self, call: &Call, text: &str) -> Result<(), String> {
         let Some(Binding::Http(http)) = self.set.tool(&call.tool).map(|tool| &tool.binding) else {
             return Ok(());
@@ -152,10 +153,11 @@ impl<'s> Written<'s> {
         Ok(())
     }
 
-    /// Whether the format writes a call so that it reads back, which then stands for the same request, or is the same.
+    /// Whether the format can write a call so that it reads back. If so, the result must stand for the same request, or
+    /// be the same call.
     ///
     /// # Errors
-    /// The text of the call reads as another, or is a word that does not read.
+    /// The text of the call reads as another call, or is a word that cannot be read.
     pub fn call_agrees(&self, call: &Call) -> Result<bool, String> {
         let turn = Turn { calls: vec![call.clone()], ..Turn::default() };
         let Ok(text) = self.format.render(&turn, self.set) else { return Ok(false) };
@@ -188,7 +190,7 @@ fn json(call: &Call) -> String {
     Value::Object(call.arguments.clone()).to_string()
 }
 
-/// `None`: a limit was met.
+/// Whether a text is a word; `None` if a limit was met.
 fn is_word(compiled: &CompiledGrammar, text: &str) -> Option<bool> {
     let mut matcher = compiled.matcher();
     match matcher.accept_bytes(text.as_bytes()) {
@@ -208,7 +210,7 @@ fn word(compiled: &CompiledGrammar, draw: &mut Draw<'_>) -> Option<String> {
         let longer = mask.len() - mask.iter().take_while(|token| token.index() < 256).count();
         let token = match end {
             Some(end) if mask.len() == 1 || draw(4) == 0 => end,
-            // longer tokens come as often as bytes
+            // prefer longer tokens in half of the cases, since bytes are more numerous
             _ if longer > 0 && draw(2) == 0 => mask.iter().nth(mask.len() - longer + draw(longer))?,
             _ => mask.iter().nth(draw(mask.len()))?,
         };
@@ -217,13 +219,14 @@ fn word(compiled: &CompiledGrammar, draw: &mut Draw<'_>) -> Option<String> {
     String::from_utf8(matcher.bytes().to_vec()).ok()
 }
 
-/// The body of a fuzz target: a document, or one that the bytes choose, whose tools write words and calls in some formats.
+/// The body of a fuzz target: a document, or one that the bytes choose, whose tools write words and calls in some
+/// formats.
 ///
 /// # Panics
-/// Where a word or a call does not read back.
+/// If a word or a call does not read back.
 pub fn tools_round_trip(bytes: &[u8]) {
     let (document, mut choices) = match bytes.starts_with(b"{") {
-        // the end of a document draws the numbers
+        // the end of the document also serves as random numbers
         true => {
             let tail = &bytes[bytes.len().saturating_sub(64)..];
             (String::from_utf8_lossy(bytes).into_owned(), Choices::new(tail))
@@ -242,11 +245,11 @@ pub fn tools_round_trip(bytes: &[u8]) {
         .unwrap_or_else(|wrong| panic!("{wrong}\n{document}"));
 }
 
-/// Reads a document, and walks through a word and a call of each of its tools: in all formats that write requests and another one, or in
-/// one of them.
+/// Reads a document, and checks a word and a call of each of its tools: in all formats that write requests and one
+/// other, or in a single one of them.
 ///
 /// # Errors
-/// What does not read back.
+/// A description of a word or a call that does not read back.
 pub fn documents_agree(
     document: &str,
     limits: &Limits,
@@ -282,5 +285,5 @@ pub fn documents_agree(
     Ok(())
 }
 
-/// The formats that write requests.
+/// The names of the formats that write requests.
 pub const REQUESTS: [&str; 3] = ["endpoint", "restgpt", "http"];

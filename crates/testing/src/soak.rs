@@ -1,8 +1,9 @@
-//! Many threads on few compiled grammars with little room for tables, against a twin with room for all of them.
+//! A soak test: many threads on few compiled grammars with little room for tables, compared with a twin with unlimited
+//! room.
 //!
-//! Each thread follows its grammar with matchers that are forked, rolled back, reset and dropped, and does the same with a
-//! twin of its own, whose tables are never dropped. Whatever differs is counted. Besides, finished texts are read as JSON,
-//! in which no object has a name twice and no items that must differ are equal.
+//! Each thread follows its grammar with matchers that are forked, rolled back, reset and dropped, and does the same
+//! with its own twin, whose tables are never dropped. Every difference is counted. In addition, finished texts are read
+//! as JSON, in which no object may have a name twice and items that must differ may not be equal.
 
 use super::names::has_repeated_name;
 use grammata::syntax::{gbnf, json_schema};
@@ -15,16 +16,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Matchers of one thread at a time.
+/// The matchers that one thread has at a time.
 const MATCHERS: usize = 12;
 
-/// Steps after which a text is begun again.
+/// The steps after which a text is restarted.
 const STEPS: usize = 120;
 
-/// A twin of more bytes is replaced.
+/// The size in bytes above which a twin is replaced.
 const TWIN_BYTES: usize = 48 << 20;
 
-/// Grammars that differ in what they make the tables remember: names that run out, items that differ, both, recursion,
+/// Grammars that differ in the state that the tables must hold: exhausted names, items that differ, both, recursion,
 /// conditions on members, and an intersection.
 const GRAMMARS: [&str; 6] = [
     r#"{"type":"object","patternProperties":{"^(a|b|ab|ba|abc)$":{"anyOf":[{"const":1},{"type":"array","items":{
@@ -42,33 +43,33 @@ const GRAMMARS: [&str; 6] = [
         {"maxLength":20}]},"uniqueItems":true}"#,
 ];
 
-/// What to do.
+/// The settings of a soak test.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How long.
+    /// The duration of the test.
     pub time: Duration,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
     /// [`Limits::cache_bytes`] of the grammars under test.
     pub cache_bytes: usize,
 }
 
-/// What came of it.
+/// The results of a soak test.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Masks compared.
+    /// The number of masks compared.
     pub masks: u64,
-    /// Times that tables were dropped, over all grammars.
+    /// How often tables were dropped, over all grammars.
     pub resets: u64,
-    /// Errors that said that the tables are too small.
+    /// The number of errors that reported too small tables.
     pub limits: u64,
-    /// Texts that were finished, and read.
+    /// The number of texts that were finished and read.
     pub texts: u64,
-    /// What differed: masks, acceptance, or a finished text that is no word.
+    /// The number of differences in masks or acceptance, and of finished texts that are not words.
     pub differences: u64,
-    /// Threads that panicked.
+    /// The number of threads that panicked.
     pub panics: u64,
-    /// The first differences, in words.
+    /// Descriptions of the first differences.
     pub examples: Vec<String>,
 }
 
@@ -99,10 +100,10 @@ impl Report {
     }
 }
 
-/// Runs the threads.
+/// Runs the test.
 ///
 /// # Errors
-/// Those of compiling the grammars; none of what is tested.
+/// The errors of compiling the grammars. Failures of the tested code are counted in the report instead.
 pub fn soak(settings: &Settings) -> grammata::Result<Report> {
     let vocabulary = Arc::new(vocabulary()?);
     let limits = Limits::default().cache_bytes(settings.cache_bytes);
@@ -132,7 +133,7 @@ pub fn soak(settings: &Settings) -> grammata::Result<Report> {
     Ok(report)
 }
 
-/// All bytes, and pieces of JSON of several bytes that begin and end names, items and numbers.
+/// A vocabulary of all bytes, and longer pieces of JSON that begin and end names, items and numbers.
 fn vocabulary() -> grammata::Result<Vocabulary> {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let pieces =
@@ -165,12 +166,12 @@ fn compile(source: &str, vocabulary: &Arc<Vocabulary>, limits: Limits) -> gramma
     Compiler::new(Arc::clone(vocabulary)).limits(limits).compile(&grammar)
 }
 
-/// One thread.
+/// The state of one thread.
 struct Soaking<'a> {
     source: &'a str,
     tested: &'a CompiledGrammar,
     twin: CompiledGrammar,
-    /// Matchers of the grammar under test with those of the twin at the same place.
+    /// Matchers of the tested grammar, each with a matcher of the twin at the same position.
     pairs: Vec<(Matcher, Matcher)>,
     random: StdRng,
     report: Report,
@@ -274,7 +275,7 @@ impl<'a> Soaking<'a> {
         }
     }
 
-    /// Looks at a text that is finished or long, and begins another.
+    /// Checks a text that is finished or long, and begins another.
     fn begin_again(&mut self, place: usize) -> grammata::Result<()> {
         let (tested, twin) = &mut self.pairs[place];
         if twin.is_accepting() {
@@ -291,7 +292,7 @@ impl<'a> Soaking<'a> {
     }
 }
 
-/// Whether a text is JSON in which no object has a name twice, and no array items twice if the schema asks for that.
+/// Whether a text is JSON in which no object has a name twice, and no array has equal items if the schema forbids them.
 fn is_fine(schema: &str, text: &[u8]) -> bool {
     let Ok(value) = serde_json::from_slice::<Value>(text) else { return false };
     let mut open = vec![&value];

@@ -1,4 +1,4 @@
-//! Each strategy for masks alone against the walk over all tokens, on random grammars and a vocabulary that is given.
+//! Compares each mask strategy by itself with the walk over all tokens, on random grammars and a given vocabulary.
 
 use super::generate::{Choices, random_object_schema, random_schema};
 use grammata::grammar::Grammar;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Characters that patterns are made of, the simplest first: what Rust's syntax and ECMA-262 read alike.
+/// Classes for patterns, the simplest first; Rust's syntax and ECMA-262 read them alike.
 const CLASSES: [&str; 14] = [
     "[a-z]",
     "[a-zA-Z0-9_]",
@@ -28,30 +28,31 @@ const CLASSES: [&str; 14] = [
 
 const WORDS: [&str; 8] = ["end", "a", "\"", " the ", "é", "://", "0x", "ing"];
 
-/// Masks are taken after this many tokens at most.
+/// The most tokens of a walk.
 const STEPS: usize = 5;
 
-/// Of the tokens of a mask, this many are tried by themselves.
+/// The number of tokens of a mask that are tried individually.
 const TRIED: usize = 16;
 
-/// Compilers for one vocabulary: one for each strategy alone, one with all of them, one with the full walk alone.
+/// Compilers for one vocabulary: one for each strategy by itself, one with all of them, and one with only the full
+/// walk.
 #[derive(Debug)]
 pub struct Strategies {
     full_walk: Compiler,
     others: Vec<(&'static str, Compiler)>,
 }
 
-/// How often each strategy computed something when it was alone, by name.
+/// How often each strategy, by name, computed something when it was used by itself.
 pub type Usage = BTreeMap<&'static str, u64>;
 
 impl Strategies {
-    /// The name of all strategies together.
+    /// The name for all strategies together.
     pub const ALL: &str = "all of them";
 
-    /// The strategies for a vocabulary.
+    /// Creates the compilers for a vocabulary.
     ///
     /// # Errors
-    /// None but those of compiling a pattern, which does not fail.
+    /// The errors of compiling a fixed pattern, which does not fail.
     pub fn new(vocabulary: Arc<Vocabulary>) -> grammata::Result<Strategies> {
         let limits = Limits::default().lockstep_search(2_000).cache_bytes(64 << 20);
         let all = Compiler::new(vocabulary).limits(limits);
@@ -61,16 +62,16 @@ impl Strategies {
         Ok(Strategies { full_walk: all.only_strategies(&[]), others })
     }
 
-    /// Their names, the full walk's among them.
+    /// The names of the strategies, including the full walk.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.others.iter().map(|other| other.0)
     }
 
-    /// Draws a grammar and a walk, and compares masks along it. Says how often each strategy was used; nothing if the
-    /// grammar does not compile, or within the limits no mask is made.
+    /// Draws a grammar and a walk, and compares masks along it. Returns how often each strategy was used: nothing if
+    /// the grammar does not compile, or no mask is possible within the limits.
     ///
     /// # Errors
-    /// What differs, in words.
+    /// A description of the difference.
     pub fn agree(&self, bytes: &[u8]) -> Result<Usage, String> {
         let mut choices = Choices::new(bytes);
         let Some((source, grammar)) = random_source(&mut choices) else { return Ok(Usage::new()) };
@@ -105,7 +106,7 @@ fn walk(
         let Some(expected) = within_limits(matcher.mask())? else { return Ok(()) };
         let after = || String::from_utf8_lossy(&matcher.bytes()).into_owned();
         for (name, other) in &mut others {
-            // a strategy may take other steps than the walk, and so meet a limit that it does not
+            // a strategy may take other steps than the walk, and so meet a limit alone
             let Some(found) = within_limits(other.mask())? else { continue };
             if found != expected {
                 let differing: Vec<TokenId> = (0..expected.width() as u32)
@@ -138,7 +139,7 @@ fn walk(
     Ok(())
 }
 
-/// Tries some tokens by themselves, byte by byte.
+/// Checks some tokens individually, byte by byte.
 fn tokens_are_right(choices: &mut Choices<'_>, matcher: &Matcher, mask: &TokenMask) -> Result<(), String> {
     for _ in 0..TRIED {
         let token = TokenId::new(choices.below(mask.width()) as u32);
@@ -170,7 +171,7 @@ fn within_limits<T>(result: grammata::Result<T>) -> Result<Option<T>, String> {
     }
 }
 
-/// A random grammar with its text, if that compiles.
+/// Draws a grammar with its source text; `None` if it does not compile.
 fn random_source(choices: &mut Choices<'_>) -> Option<(String, Grammar)> {
     let schema = match choices.below(6) {
         0 => {
@@ -192,7 +193,7 @@ fn random_source(choices: &mut Choices<'_>) -> Option<(String, Grammar)> {
     Some((schema.to_string(), grammar))
 }
 
-/// A random schema of strings.
+/// Draws a schema of strings.
 fn string_schema(choices: &mut Choices<'_>) -> Value {
     let mut schema = json!({"type": "string"});
     if choices.chance(40) {
@@ -207,7 +208,7 @@ fn string_schema(choices: &mut Choices<'_>) -> Value {
     schema
 }
 
-/// A random pattern.
+/// Draws a pattern.
 fn pattern(choices: &mut Choices<'_>, depth: usize) -> String {
     let text = sequence(choices, depth);
     match choices.below(4) {
@@ -218,7 +219,7 @@ fn pattern(choices: &mut Choices<'_>, depth: usize) -> String {
     }
 }
 
-/// A random pattern without anchors, of groups that nest at most this deep.
+/// Draws a pattern without anchors, whose groups are nested at most `depth` deep.
 fn sequence(choices: &mut Choices<'_>, depth: usize) -> String {
     let mut text = String::new();
     for _ in 0..=choices.below(3) {
@@ -231,7 +232,7 @@ fn sequence(choices: &mut Choices<'_>, depth: usize) -> String {
                 text.push_str(&format!("({one}|{other})"));
             }
         }
-        // what is repeated is the last character of a word
+        // the quantifier applies to the last character of a word
         match choices.below(6) {
             0 | 1 => text.push('*'),
             2 => text.push('+'),

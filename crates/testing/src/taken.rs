@@ -1,9 +1,9 @@
-//! Steps of a matcher, and the texts of words.
+//! Steps of a matcher, and the texts within words.
 
 use super::earley::Symbol;
 use grammata::{Matcher, TokenId};
 
-/// What is accepted at once.
+/// The input of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Bytes(Vec<u8>),
@@ -11,7 +11,7 @@ pub(super) enum Taken {
 }
 
 impl Taken {
-    /// Accepts it.
+    /// Makes the matcher accept this input.
     pub(super) fn accept(&self, matcher: &mut Matcher) -> grammata::Result<()> {
         match self {
             Taken::Bytes(bytes) => matcher.accept_bytes(bytes),
@@ -20,7 +20,7 @@ impl Taken {
     }
 }
 
-/// The texts of a word, without the token terminals between them.
+/// The byte strings of a word, split at its token terminals.
 pub(super) fn texts(word: &[Symbol]) -> impl Iterator<Item = Vec<u8>> {
     word.split(|symbol| symbol.byte().is_none())
         .map(|text| text.iter().filter_map(|symbol| symbol.byte()).collect())

@@ -1,4 +1,4 @@
-//! The fuzz targets by name. The programs in `fuzz/` and the tests run the same.
+//! The fuzz targets by name, shared by the programs in `fuzz/` and the tests.
 
 use super::differential::json_schema_differential;
 use super::{fuzz, mask_files, token_indices};

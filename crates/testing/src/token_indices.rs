@@ -1,4 +1,4 @@
-//! Token indices that lie: bytes that are read as the index of a vocabulary, and masks made with it.
+//! Token indices with false content: bytes that are read as the index of a vocabulary, and masks made with it.
 
 use super::fuzz_limits::limits;
 use super::generate::Choices;
@@ -8,7 +8,7 @@ use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler};
 use std::sync::{Arc, LazyLock};
 
-/// A vocabulary with a small index: tokens inside of strings, some that leave them, and an end.
+/// A vocabulary with a small index: tokens inside strings, some that leave them, and an end token.
 static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     let tokens = ["a", "b", "ab", "\"", "\\", "ab\"", "\"ab", " ", " a", "1", "12", "\u{e9}", "\\n", "\n"];
     let end = TokenId::new(tokens.len() as u32);
@@ -26,7 +26,7 @@ pub fn seed() -> Vec<u8> {
     [&[0], &index[DIGEST..]].concat()
 }
 
-/// The index of these bytes, which it gives a right digest; `None` if it is refused.
+/// Loads `content` as a token index, with the right digest added; `None` if it is refused.
 pub fn prepared(content: &[u8]) -> Option<CompiledGrammar> {
     let compiler = compiler();
     compiler.prepare_from(&with_digest(&VOCABULARY, content)).ok()?;
@@ -34,7 +34,8 @@ pub fn prepared(content: &[u8]) -> Option<CompiledGrammar> {
     compiler.compile(&parse(&source).ok()?.grammar).ok()
 }
 
-/// A token index, and some masks with it: bytes with a right digest, or the index of a larger vocabulary with some words changed.
+/// Fuzzes token indices and some masks made with them: arbitrary bytes with a right digest, or the index of a larger
+/// vocabulary with some words changed.
 pub fn token_index(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     let mut choices = Choices::new(&rest[rest.len().saturating_sub(64)..]);

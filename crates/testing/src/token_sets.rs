@@ -1,4 +1,4 @@
-//! The tokens of token terminals, found naively: each id of the vocabulary is asked for by itself.
+//! Computes the tokens of token terminals naively, asking for each id of the vocabulary.
 
 use super::generate::RandomVocabulary;
 use grammata::grammar::{ExprId, Expression, Grammar, TokenScope, TokenSelector, TokenTerminal};
@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct TokenSets(BTreeMap<ExprId, BTreeSet<u32>>);
 
 impl TokenSets {
-    /// Those of all terminals of a grammar.
+    /// Finds the tokens of all terminals of a grammar.
     ///
     /// # Errors
-    /// The codes of the errors of which compiling the grammar for the vocabulary must give one.
+    /// The possible error codes, one of which must result from compiling the grammar for the vocabulary.
     pub fn of(grammar: &Grammar, vocabulary: &RandomVocabulary) -> Result<TokenSets, Vec<&'static str>> {
         let (mut sets, mut errors) = (BTreeMap::new(), Vec::new());
         for (index, expression) in grammar.expressions().iter().enumerate() {
@@ -26,12 +26,12 @@ impl TokenSets {
         if errors.is_empty() { Ok(TokenSets(sets)) } else { Err(errors) }
     }
 
-    /// Whether a terminal has a token.
+    /// Whether a terminal contains a token.
     pub fn has(&self, terminal: ExprId, token: u32) -> bool {
         self.0.get(&terminal).is_some_and(|set| set.contains(&token))
     }
 
-    /// The tokens of a terminal.
+    /// The ids of the tokens of a terminal, in increasing order.
     pub fn tokens(&self, terminal: ExprId) -> Vec<u32> {
         self.0.get(&terminal).into_iter().flatten().copied().collect()
     }

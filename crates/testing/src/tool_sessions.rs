@@ -1,4 +1,5 @@
-//! Sessions with tools held to the grammar of the whole turn: the same masks at each step, whatever parts they are put together of.
+//! Compares tool sessions with the grammar of the whole turn: the masks must be the same at each step, however the
+//! session is assembled from parts.
 
 use super::fuzz_limits::limits;
 use grammata::mask::Compiler;
@@ -11,10 +12,11 @@ use grammata_agents::tools::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Numbers below a bound, from wherever.
+/// Draws numbers below a bound, from any source.
 pub type Draw<'d> = dyn FnMut(usize) -> usize + 'd;
 
-/// Sets of tools whose names begin alike, end alike, and go on as what follows names; with arguments of several kinds.
+/// Sets of tools whose names share prefixes and suffixes, or continue like the text after a name; with arguments of
+/// several kinds.
 const SETS: [&str; 4] = [
     r#"[{"name": "get", "inputSchema": {"type": "object"}},
         {"name": "get_user", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}},
@@ -30,7 +32,7 @@ const SETS: [&str; 4] = [
     r##"[{"name": "only", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}}}}}]"##,
 ];
 
-/// Formats whose borders are short, so that many tokens cross them.
+/// Formats with short delimiters, so that many tokens cross them.
 const OWN: [&str; 3] = [
     "description = 'd'\ntext = 'before'\ncall = [{ text = '<' }, { name = true }, { text = ' to ' }, { arguments = true }, { text = '>' }]",
     "description = 'd'\ntext = 'none'\nbegin = [{ gap = true }]\ncall = [{ name = true }, { text = ' ' }, { gap = true }, { arguments = true }]\nseparator = [{ text = ';' }, { gap = true }]",
@@ -58,7 +60,8 @@ fn set(draw: &mut Draw<'_>) -> ToolSet {
     set
 }
 
-/// All bytes, the markers of formats, an end, and pieces of turns in which tokens cross all borders.
+/// A vocabulary of all bytes, the markers of formats, an end token, and pieces of turns whose tokens cross all
+/// delimiters.
 fn vocabulary(draw: &mut Draw<'_>, format: &CallFormat, set: &ToolSet) -> Vocabulary {
     let mut tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).collect();
     let gaps = ["", " "];
@@ -111,7 +114,7 @@ fn vocabulary(draw: &mut Draw<'_>, format: &CallFormat, set: &ToolSet) -> Vocabu
     builder.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same turn under both: what a session is put together of, and the grammar of the whole turn.
+/// The same turn as a session and as the grammar of the whole turn.
 struct Pair {
     session: Session,
     whole: Matcher,
@@ -175,11 +178,11 @@ impl Pair {
     }
 }
 
-/// Walks through one turn of a session and of the whole grammar, and compares their masks at each step, after steps that were taken
-/// back too; what the session tells is what the text of the turn reads as.
+/// Walks through one turn of a session and of the whole grammar, and compares their masks at each step, including after
+/// undone steps. The events of the session must match what the text of the turn reads as.
 ///
 /// # Panics
-/// Where they differ.
+/// If they differ.
 pub fn session_agrees(draw: &mut Draw<'_>) {
     let Some(mut pair) = Pair::new(draw) else { return };
     let mut events: Vec<Vec<Event>> = Vec::new();
@@ -201,7 +204,7 @@ pub fn session_agrees(draw: &mut Draw<'_>) {
             continue;
         }
         let vocabulary = Arc::clone(pair.whole.compiled().vocabulary());
-        // long tokens cross borders
+        // long tokens cross delimiters
         let longest = |tokens: &[TokenId]| {
             tokens.iter().copied().max_by_key(|&token| vocabulary.bytes(token).map_or(1, <[u8]>::len))
         };
@@ -226,7 +229,7 @@ pub fn session_agrees(draw: &mut Draw<'_>) {
     }
 }
 
-/// What was told of a turn is what it reads as.
+/// Checks that the events of a turn match what its text reads as.
 fn told_is_read(events: &[Event], turns: &[Turn]) {
     let Some(turn) = turns.last() else { panic!("no turn has ended") };
     let (mut text, mut begun, mut arguments, mut calls) = (String::new(), Vec::new(), Vec::new(), Vec::new());
@@ -250,7 +253,7 @@ fn told_is_read(events: &[Event], turns: &[Turn]) {
     assert_eq!(read.filter_map(|value| value.ok()).collect::<Vec<_>>(), given.collect::<Vec<_>>());
 }
 
-/// The body of a fuzz target: [`session_agrees`] where bytes draw the numbers.
+/// The body of a fuzz target: [`session_agrees`] with numbers drawn from bytes.
 pub fn session(bytes: &[u8]) {
     let mut bytes = bytes.chunks(2);
     let mut left = 2_000_usize;

@@ -1,5 +1,5 @@
-//! The fuzz targets as tests: on what fuzzing has found before (`tests/fuzz-regressions/<target>/*`), and
-//! on some random inputs.
+//! Runs the fuzz targets as tests: on earlier findings of fuzzing (`tests/fuzz-regressions/<target>/*`) and on some
+//! random inputs.
 
 use grammata_testing::targets::{AGENTS, TARGETS, Target};
 use grammata_testing::token_indices;
@@ -43,7 +43,7 @@ fn each_target_has_a_binary() {
     assert_eq!(manifest.matches("[[bin]]").count(), targets().count());
 }
 
-/// The seed of `token_index` is a whole index, which is read. `UPDATE_SNAPSHOTS=1` writes it anew.
+/// The seed of `token_index` must be a whole, readable index. `UPDATE_SNAPSHOTS=1` writes it again.
 #[test]
 fn the_seed_of_token_indices_is_an_index() {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("fuzz/seeds/token_index/whole");
@@ -56,7 +56,7 @@ fn the_seed_of_token_indices_is_an_index() {
     assert!(token_indices::prepared(&seed[1..seed.len() - 4]).is_none());
 }
 
-/// Inputs near a good index: words are changed, left out and doubled.
+/// Inputs near a good index: words are changed, omitted and doubled.
 #[test]
 fn indices_near_a_good_one_do_no_harm() {
     let seed = token_indices::seed();
@@ -80,7 +80,7 @@ fn indices_near_a_good_one_do_no_harm() {
     assert!(read > 0, "all are refused");
 }
 
-/// Pieces of the languages that the front ends read, so that random inputs get past the first byte.
+/// Fragments of the languages that the front ends read, so that random inputs get past the first byte.
 const PIECES: [&str; 64] = [
     "a",
     "b*",
@@ -148,7 +148,7 @@ const PIECES: [&str; 64] = [
     "kind = \"dfa\"\nsymbols = [\"a\", \"b\"]\nstart = \"s\"\naccepting = [\"s\"]\ntransitions = [{ from = \"s\", input = \"a\", to = \"s\" }]\n",
 ];
 
-/// `GRAMMATA_FUZZ_CASES` sets the number of inputs of each target.
+/// `GRAMMATA_FUZZ_CASES` sets the number of inputs for each target.
 #[test]
 fn random_inputs_are_taken_without_panic() {
     let cases = std::env::var("GRAMMATA_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);

@@ -3,7 +3,7 @@
 use super::Choices;
 use serde_json::{Map, Value, json};
 
-/// Schemas and documents nest at most so deep.
+/// The deepest nesting of schemas and documents.
 const DEPTH: usize = 4;
 
 const KEYS: [&str; 5] = ["a", "b", "ab", "é", "x\"y"];
@@ -11,8 +11,8 @@ const PATTERNS: [&str; 8] = ["^a*$", "b", "^[a-c]{1,3}$", "^(ab|é)+", "\\d$", "
 const TEXTS: [&str; 8] = ["", "a", "ab", "abc", "é", "b1", "\"\\\n", "😀a"];
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "null", "array", "object"];
 
-/// A random schema of the 2020-12 dialect out of nearly all keywords that restrict. It may be recursive, and may
-/// have no documents.
+/// Draws a schema of the 2020-12 dialect from nearly all keywords that restrict values. It may be recursive, and may
+/// have no valid document.
 pub fn random_schema(choices: &mut Choices<'_>) -> Value {
     let mut schema = subschema(choices, DEPTH);
     let node = subschema(choices, DEPTH - 1);
@@ -27,7 +27,7 @@ fn subschema(choices: &mut Choices<'_>, depth: usize) -> Value {
     let mut put = |key: &str, value: Value| {
         schema.insert(key.into(), value);
     };
-    // what has no sub-schemas comes first: it is the simplest, and all that is left at depth 0
+    // kinds without subschemas come first: they are the simplest, and the only ones at depth 0
     match choices.below(if depth == 0 { 6 } else { 17 }) {
         0 | 1 => put("type", json!(*choices.pick(&TYPES[..5]))),
         2 => return text_schema(choices),
@@ -58,7 +58,7 @@ fn subschema(choices: &mut Choices<'_>, depth: usize) -> Value {
             }
         }
         14 => {
-            // keywords beside each other, of any families
+            // several keywords together, of any families
             let (mut first, second) = (subschema(choices, depth - 1), subschema(choices, depth - 1));
             if let (Value::Object(first), Value::Object(second)) = (&mut first, second) {
                 first.extend(second);
@@ -178,7 +178,7 @@ fn array_schema(choices: &mut Choices<'_>, depth: usize) -> Value {
     schema
 }
 
-/// A random document: often valid under `schema`, often nearly so.
+/// Draws a document, often valid under `schema` and often nearly valid.
 pub fn random_document(choices: &mut Choices<'_>, schema: &Value) -> Value {
     Documents { root: schema }.near(choices, schema, 2 * DEPTH)
 }
@@ -252,7 +252,7 @@ impl Documents<'_> {
 }
 
 fn number(choices: &mut Choices<'_>, schema: &Map<String, Value>) -> Value {
-    // on a bound, just beside it, or anywhere
+    // on a bound, next to it, or anywhere
     let bounds: Vec<f64> = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]
         .into_iter()
         .filter_map(|key| schema.get(key).and_then(Value::as_f64))
@@ -265,7 +265,7 @@ fn number(choices: &mut Choices<'_>, schema: &Map<String, Value>) -> Value {
     number_value(near + off)
 }
 
-/// Integers are written as such: `2.0` is an integer to a validator, and a spelling that few would generate.
+/// Writes integers without a fraction: `2.0` counts as an integer to a validator, but few would generate this spelling.
 fn number_value(number: f64) -> Value {
     if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }

@@ -3,29 +3,29 @@
 use super::Choices;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 
-/// The tokens of a random vocabulary.
+/// The data of a random vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomVocabulary {
-    /// The bytes of each token; `None` is a special token or padding. No token is empty.
+    /// The bytes of each token; `None` for a special token or padding. No token is empty.
     pub tokens: Vec<Option<Vec<u8>>>,
     /// The end-of-sequence ids, in increasing order. At least one; their tokens are `None`.
     pub eos: Vec<u32>,
-    /// The length of the logits: the tokens and some padding.
+    /// The length of the logits: the number of tokens plus some padding.
     pub width: usize,
-    /// The special tokens that have a name of their own.
+    /// The ids and names of special tokens.
     pub names: Vec<(u32, String)>,
 }
 
 impl RandomVocabulary {
-    /// How many 32-bit words a mask has.
+    /// The number of 32-bit words of a mask.
     pub fn mask_words(&self) -> usize {
         self.width.div_ceil(32)
     }
 
-    /// The vocabulary itself.
+    /// Builds the vocabulary.
     ///
     /// # Errors
-    /// There is not one token with bytes.
+    /// No token has bytes.
     pub fn build(&self) -> grammata::Result<Vocabulary> {
         let tokens = self.tokens.iter().map(|token| token.as_deref().unwrap_or_default());
         let eos = self.eos.iter().map(|&id| TokenId::new(id));
@@ -37,8 +37,8 @@ impl RandomVocabulary {
     }
 }
 
-/// A vocabulary with each byte of `alphabet` as a token and more tokens made of pieces of `words` and of
-/// bytes of the alphabet; some stand there twice. Special tokens, ends of sequence and padding lie between.
+/// Draws a vocabulary: each byte of `alphabet` as a token, and more tokens made of pieces of `words` and of bytes of
+/// the alphabet, some of them twice. Special tokens, ends of sequence and padding lie in between.
 pub fn random_vocabulary(choices: &mut Choices<'_>, alphabet: &[u8], words: &[Vec<u8>]) -> RandomVocabulary {
     let mut tokens: Vec<Option<Vec<u8>>> = alphabet.iter().map(|&byte| Some(vec![byte])).collect();
     for _ in 0..choices.below(60) {
@@ -63,15 +63,15 @@ pub fn random_vocabulary(choices: &mut Choices<'_>, alphabet: &[u8], words: &[Ve
     for _ in 0..=choices.below(3) {
         ends.insert(tokens.len() as u32);
         tokens.push(None);
-        // padding between the ends
+        // padding between the end tokens
         tokens.extend(std::iter::repeat_n(None, choices.below(3)));
     }
     let width = tokens.len() + choices.below(40);
     RandomVocabulary { tokens, eos: ends.into_iter().collect(), width, names: Vec::new() }
 }
 
-/// Gives names to special tokens, of which there may have to be more: those that [token terminals](super::random_grammar)
-/// name, or most of them. One may end a sequence.
+/// Names special tokens, adding some if needed: all or most of the names that [token terminals](super::random_grammar)
+/// use. One of them may be an end of sequence.
 pub fn name_specials(choices: &mut Choices<'_>, vocabulary: &mut RandomVocabulary) {
     for name in ["<0>", "<1>", "<2>"] {
         if choices.chance(3) {
@@ -96,7 +96,7 @@ pub fn name_specials(choices: &mut Choices<'_>, vocabulary: &mut RandomVocabular
     }
 }
 
-/// A piece of one of `words`.
+/// Draws a piece of one of `words`.
 fn piece(choices: &mut Choices<'_>, words: &[Vec<u8>]) -> Vec<u8> {
     if words.is_empty() {
         return Vec::new();

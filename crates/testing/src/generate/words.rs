@@ -3,14 +3,14 @@
 use super::Choices;
 use crate::earley::{Recogniser, Symbol};
 
-/// A random word: a walk of some `length` bytes along viable bytes, then the shortest way to an end. `None`
-/// if the language is empty, the recogniser cannot tell, or there is a token terminal in the word.
+/// Draws a word: a walk along viable bytes for about `length` bytes, then a shortest completion. `None` if the language
+/// is empty, the recogniser cannot decide, or the word contains a token terminal.
 pub fn random_word(choices: &mut Choices<'_>, recogniser: &Recogniser<'_>, length: usize) -> Option<Vec<u8>> {
     let word = random_symbols(choices, recogniser, length)?;
     word.into_iter().map(Symbol::byte).collect()
 }
 
-/// The same over bytes and token terminals.
+/// Like [`random_word`], over bytes and token terminals.
 pub fn random_symbols(
     choices: &mut Choices<'_>,
     recogniser: &Recogniser<'_>,
@@ -37,7 +37,7 @@ pub fn random_symbols(
     Some(word)
 }
 
-/// A random way to write `word` as tokens, if there is one.
+/// Draws a way to write `word` as tokens, if there is one.
 pub fn random_tokenisation(
     choices: &mut Choices<'_>,
     tokens: &[Option<Vec<u8>>],
