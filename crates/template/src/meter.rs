@@ -134,8 +134,8 @@ impl Meter {
         Ok(size)
     }
 
-    /// Charges for the items of `value` and returns it. An iterable, whose items are computed anew at each use, becomes
-    /// a list, since such values may contain each other to any depth.
+    /// Charges for the items of `value` and returns it. An iterable, whose items are computed again at each use,
+    /// becomes a list, since such values may contain each other to any depth.
     pub(crate) fn settle(&self, value: &Value) -> Result<Value, Error> {
         if value.kind() != ValueKind::Iterable {
             self.spend(value.len().unwrap_or(0) as u64)?;

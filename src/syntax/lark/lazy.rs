@@ -108,7 +108,7 @@ impl<'s> Lowering<'s, '_, '_> {
             let mut text =
                 FreeText { triggers: vec![(trigger.as_str().into(), ExprId::EMPTY)], ..FreeText::default() };
             for other in self.triggers(others).into_iter().filter(|other| other != trigger) {
-                // where one trigger ends with the other, both rules end together
+                // where the other trigger ends with this one, both rules end there
                 let end = if other.ends_with(&**trigger) { ExprId::EMPTY } else { ExprId::NEVER };
                 text.triggers.push((other.into(), end));
             }

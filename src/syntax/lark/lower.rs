@@ -35,8 +35,8 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     open: Vec<(usize, RuleId, Shape, Set, Set)>,
     versions: FxHashMap<(&'s str, Set, Set), (RuleId, Shape)>,
     pub(super) lazies: Vec<Lazy<'s>>,
-    /// By the name of a lazy rule: its number, if it has one, and an expression of all its words and their
-    /// continuations.
+    /// By the name of a lazy rule: its number, if it has one, and the expression of its body before laziness applies
+    /// (its words and longer texts).
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
     /// The words of a lazy rule that competes with others, without its own bounds.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,

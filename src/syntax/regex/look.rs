@@ -199,7 +199,7 @@ impl Maker<'_> {
         Ok((state, after))
     }
 
-    /// Advances all look-behinds by one character, and starts each anew here.
+    /// Advances all look-behinds by one character, and starts each of them again here.
     fn run_behinds(&self, before: &mut Before, symbol: Option<usize>) -> Result<()> {
         for index in 0..self.program.behinds.len() {
             self.spend(1 + before.behinds[index].0.len())?;
