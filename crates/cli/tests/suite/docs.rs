@@ -14,6 +14,7 @@ const PAGES: &[(&str, usize)] = &[
     ("README.md", 7),
     ("docs/budgets.md", 4),
     ("docs/cli.md", 16),
+    ("docs/deployment.md", 10),
     ("docs/flows.md", 7),
     ("docs/plans.md", 25),
     ("docs/procedures.md", 4),
