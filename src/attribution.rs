@@ -4,7 +4,7 @@
 //! outer one, so the times of all causes add up to the whole. Without the feature `attribution` a scope is a zero-sized
 //! type that does nothing; with it, entering and leaving a scope read the clock once each.
 
-/// A part of the engine that time is spent in.
+/// What time is spent on: a part of the engine, waiting for a lock, or anything outside all scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {

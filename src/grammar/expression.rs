@@ -165,8 +165,8 @@ pub struct Members {
     pub members: Box<[Member]>,
     /// Describes one further member, never the empty string. Any number of them may be present.
     pub rest: Option<ExprId>,
-    /// Each describes a member without a fixed key, never the empty string, that may be present once. In declared order
-    /// they come among the rest.
+    /// Each describes a member without a fixed key, never the empty string, that may be present at most once. In
+    /// declared order they come among the rest.
     pub ones: Box<[ExprId]>,
     /// Conditions on the entries that are present. Entries are numbered: the members by index, then the ones.
     pub conditions: Box<[Condition]>,

@@ -13,7 +13,7 @@ pub struct Statistics {
     pub configurations: usize,
     /// The number of masks computed so far.
     pub masks_computed: u64,
-    /// How the tokens of residuals were computed.
+    /// How the tokens of the residuals, from which masks are assembled, were computed.
     pub strategies: StrategyCounts,
     /// How often the tables were dropped to free memory.
     pub resets: u64,

@@ -31,7 +31,7 @@ pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) 
     drop(file);
     let renamed = written.and_then(|()| std::fs::rename(&beside, path));
     if let Err(cause) = renamed {
-        // a partial temporary file is useless
+        // the temporary file is useless now, even if it is complete
         let _ = std::fs::remove_file(&beside);
         return Err(io(cause));
     }

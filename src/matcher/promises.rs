@@ -87,7 +87,7 @@ impl Promises {
         }
     }
 
-    /// Drops the draft.
+    /// Drops the draft whose nodes' promises were taken over.
     pub(super) fn forget_draft(&mut self) {
         self.drafted = None;
     }

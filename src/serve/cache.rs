@@ -25,10 +25,10 @@ pub struct CachedGrammar {
 /// request at the same time is compiled once.
 ///
 /// The cache bounds memory. The size of a grammar includes its text, its automaton, and the tables and masks that its
-/// matchers computed, which grow. If the bound is exceeded, the least recently used grammars are evicted; a sequence
-/// that still uses one of them is not affected, as it holds the grammar itself. A grammar is measured when it is
-/// requested, and all of them once per as many requests as there are grammars, so that the cost of a request does not
-/// grow with the number of grammars.
+/// matchers computed, which grow. If the bound is exceeded, the least recently requested grammars are evicted; a
+/// sequence that still uses one of them is not affected, as it holds the grammar itself. A grammar is measured when it
+/// is requested, and all of them once per as many requests as there are grammars, so that the cost of a request does
+/// not grow with the number of grammars.
 #[derive(Debug)]
 pub struct GrammarCache {
     compiler: Compiler,
@@ -94,7 +94,7 @@ impl Entries {
         }
     }
 
-    /// Evicts the least recently used grammars until the rest is within the bound.
+    /// Evicts the least recently requested grammars until the rest is within the bound.
     fn shrink(&mut self, max_bytes: usize) {
         self.unmeasured += 1;
         if self.bytes > max_bytes || self.unmeasured > self.by_source.len() {

@@ -229,7 +229,7 @@ fn format(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
 fn tojson(meter: &Meter, value: &Value, rest: &[Value]) -> Result<u64, Error> {
     let size = meter.measure(value)?;
     let indentation = largest(meter, rest)?.saturating_mul(size.depth);
-    // every character may need an escape
+    // escapes are written one by one, so their bytes are counted a second time
     let written = size.written().saturating_add(size.bytes.saturating_mul(6));
     Ok(written.saturating_add(size.nodes.saturating_mul(indentation)))
 }

@@ -51,7 +51,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Units of work to write the value: an escape takes up to six bytes.
+    /// Units of work to write the value: a character may take four bytes, and an escape up to six.
     pub(crate) fn written(&self) -> u64 {
         self.bytes.saturating_mul(6).saturating_add(self.nodes.saturating_mul(NODE))
     }

@@ -189,7 +189,7 @@ pub(crate) struct Members {
     pub(crate) names: Option<StateId>,
     /// The most further members, limited by the number of names.
     pub(crate) max_additional: Option<u32>,
-    /// The starts of the members without a fixed key that may be present once.
+    /// The starts of the members without a fixed key that may be present at most once.
     pub(crate) ones: Vec<StateId>,
     /// The conditions on the members present, if `required` does not express them.
     pub(crate) conditional: Option<Box<Conditional>>,

@@ -1,4 +1,4 @@
-//! Configurations that no text of a loop ends, for example where a pattern is searched for in any text.
+//! Configurations that no text of a loop ends, for example where a pattern is searched for, whatever has been read.
 //!
 //! Some of the items of such a configuration recur after every character. With these alone the configuration would
 //! never become dead, and the other items can only add to it. So all tokens of the loop are allowed, and the many

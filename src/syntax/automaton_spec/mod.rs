@@ -23,7 +23,7 @@
 //! ```
 //!
 //! # Fields
-//! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for readers.
+//! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for people to read.
 //! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol `{
 //!   token = … }` is a token taken by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
 //!   `["<a>", 7, [10, 19]]`, or all except some, `{ any_but = […] }` and `{ special_but = […] }`. Limits and

@@ -12,7 +12,7 @@ pub struct RandomVocabulary {
     pub eos: Vec<u32>,
     /// The length of the logits: the number of tokens plus some padding.
     pub width: usize,
-    /// The ids and names of special tokens.
+    /// The ids and names of the special tokens that have a name of their own; the others are not in the list.
     pub names: Vec<(u32, String)>,
 }
 
