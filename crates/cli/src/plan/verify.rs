@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     /// Steps that need no input and make something need not be named
     #[arg(long)]
     inputs_implied: bool,
-    /// Accept any order in which each step follows the steps whose outputs it takes
+    /// Accept any order in which each step follows the steps whose outputs it uses
     #[arg(long)]
     reordered: bool,
     /// Do not look for the nearest plan
