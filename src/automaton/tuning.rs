@@ -21,8 +21,8 @@ pub(in crate::automaton) const MAX_KEPT_FRAMES: usize = 6;
 /// The most residuals of a configuration; with more it is not split.
 pub(in crate::automaton) const MAX_RESIDUALS: usize = 64;
 
-/// The least number of bytes that a state reads for its call to keep what follows it: half of all, so the inside of a
-/// string.
+/// The least number of bytes that a state must be able to read for its residual to keep the frame of its call: half of
+/// all, as inside a string.
 pub(in crate::automaton) const WIDE_CALL_BYTES: usize = 128;
 
 /// The most ways in which the characters of a kind, or those of ASCII, may move the states of a configuration. With

@@ -41,7 +41,7 @@ impl Left {
         let all = work.limit() as u64;
         cache.tables.work = work;
         let next = cache.lazy(automaton).step(at, byte);
-        // the work may have been wasted on something that did not fit
+        // a refused step does not count as spent, so exceeding the budget is charged as all of it
         let is_too_much = next.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::MaskWork));
         let spent = if is_too_much { all } else { cache.tables.work.spent() };
         self.work = self.work.saturating_sub(1 + spent);

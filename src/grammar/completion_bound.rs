@@ -199,7 +199,7 @@ impl<'a> MemberLengths<'a> {
     }
 }
 
-/// Computes how many letters complete an expression from within.
+/// Computes an upper bound on the letters that complete a text which stops within a word of the grammar.
 struct Inside<'a> {
     grammar: &'a Grammar,
     letters: &'a Letters,

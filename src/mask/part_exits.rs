@@ -190,7 +190,7 @@ impl Search<'_> {
         let (vocabulary, heights) = (index.vocabulary(), index.trie_heights());
         let (trie, longest) = (vocabulary.trie(), (vocabulary.longest() as usize).max(1));
         let ReadingStep { at, inside, left, .. } = self.reached[place];
-        // the bytes of the tokens after the next one
+        // the most bytes that the tokens after the next one may have
         let later = (left - 1).saturating_mul(longest);
         let least = self.cache.least_bytes(automaton, inside)?;
         let mut open = vec![TrieNode { node: trie.root(), at, inside, has_ended: false, least }];

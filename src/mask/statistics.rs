@@ -13,7 +13,8 @@ pub struct Statistics {
     pub configurations: usize,
     /// The number of masks computed so far.
     pub masks_computed: u64,
-    /// How the tokens of the residuals, from which masks are assembled, were computed.
+    /// How often each strategy computed the tokens of a configuration, or of a part of one (a residual), from which masks
+    /// are assembled.
     pub strategies: StrategyCounts,
     /// How often the tables were dropped to free memory.
     pub resets: u64,

@@ -1,8 +1,8 @@
 //! The text about how a mask file was made, and what is parsed from it.
 //!
 //! A file's fingerprint shows that it is for another vocabulary, but not what differs. Most often the end tokens
-//! differ, since tokenizer files do not have them; so this text lists them. The text is not trusted: it is checked
-//! against the fingerprint.
+//! differ, since tokenizer files do not have them; so this text lists them. The text is not trusted: an error names
+//! these end tokens only if the vocabulary would have the file's fingerprint with them.
 
 use crate::vocabulary::{TokenId, Vocabulary};
 use std::fmt;

@@ -98,7 +98,7 @@ pub(super) fn state(file: &Container, id: u32) -> Option<State> {
     Some(State { info: field(0)?, next: field(4)?, mask: field(8)?, token_edges: field(12)? })
 }
 
-/// Decodes the number of a target; `None` if it is unexplored or not a state.
+/// Decodes the number of a target; `None` if it is unexplored or out of range.
 #[inline]
 pub(super) fn target(file: &Container, number: u32) -> Option<Next> {
     match number {

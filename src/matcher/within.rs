@@ -319,7 +319,7 @@ impl Locked<'_> {
     ) -> Result<Option<Cursor>> {
         let known = by_bytes.map_or(ConfigurationId::DEAD, |at| at.configuration);
         let taken = self.by_token(at.configuration, known, token)?;
-        // names are tracked along bytes
+        // names are tracked along bytes; if the token's bytes are not allowed here, nothing is tracked
         let key_state = by_bytes.map_or(KeyState::OUTSIDE, |at| at.key_state);
         Ok(taken.map(|configuration| Cursor { configuration, key_state }).or(by_bytes))
     }

@@ -248,7 +248,7 @@ fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context
     call.handle(members.context.cast::<Context>().cast_const(), "context")
 }
 
-/// The error that a sampler met, if any.
+/// Fails with the error that the sampler met, if any, or if the sampler was not made here.
 pub(crate) fn check(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<()> {
     match &context(call, sampler)?.acquire()?.failure {
         None => Ok(()),

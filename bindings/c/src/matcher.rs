@@ -251,8 +251,8 @@ pub unsafe extern "C" fn grammata_matcher_check_budget(
     call.run(error, || Ok(GrammataMatcher::acquire(&call, matcher)?.check_budget(budget)?))
 }
 
-/// The smallest number of tokens that lead to a complete text, without the end-of-sequence token. `*tokens` is 0 if
-/// there is no number.
+/// The smallest number of tokens that lead to a complete text, without the end-of-sequence token; `*kind` says whether
+/// `*tokens` is this number or only an upper bound. `*tokens` is 0 if no number is known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_distance(
     matcher: *mut GrammataMatcher,
@@ -269,8 +269,8 @@ pub unsafe extern "C" fn grammata_matcher_distance(
     })
 }
 
-/// The smallest number of bytes that lead to a complete text, whether tokens spell them or not. `*bytes` is 0 if there
-/// is no number.
+/// The smallest number of bytes that lead to a complete text, whether tokens spell them or not; `*kind` says whether
+/// `*bytes` is this number or only an upper bound. `*bytes` is 0 if no number is known.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_distance_in_bytes(
     matcher: *mut GrammataMatcher,

@@ -98,7 +98,8 @@ impl Budget {
     /// Spends `steps`.
     ///
     /// # Errors
-    /// The limit is exceeded if fewer steps remain.
+    /// The limit of the budget: fewer steps remain, or another thread waits (see
+    /// [`until_someone_waits`](Budget::until_someone_waits)).
     #[inline]
     pub fn spend(&self, steps: usize) -> Result<()> {
         match self.left.get().checked_sub(steps as u64) {

@@ -33,7 +33,8 @@ const PATHS: [&str; 27] = [
     "/{x}{",
 ];
 
-/// Draws a document; the parts that matter most are drawn first.
+/// Draws an OpenAPI document with one to three operations: their number first, then for each its path, its method and
+/// its details. Once the bytes have run out, each choice is the simplest.
 pub fn random_api(choices: &mut Choices<'_>) -> Value {
     let mut paths = Map::new();
     for _ in 0..=choices.below(3) {

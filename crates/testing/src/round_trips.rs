@@ -102,8 +102,8 @@ impl<'s> Written<'s> {
         word(&self.turns, draw)
     }
 
-    /// Checks a word: it must read back as a call of a tool that conforms, and the call must render as a word that
-    /// reads the same.
+    /// Checks a word and returns the call that it reads as. It must read as one call with conforming arguments, and the
+    /// call must render as a word that reads the same.
     ///
     /// # Errors
     /// A description of the failure.

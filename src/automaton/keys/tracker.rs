@@ -17,7 +17,7 @@ use crate::limits::{LimitKind, Limits};
 use hashbrown::DefaultHashBuilder;
 use rustc_hash::FxHashSet;
 
-/// The state of the tracker for a text.
+/// What is known about names after a text: the innermost container, and the position in a name or value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyState {
     /// The innermost container.
@@ -79,7 +79,7 @@ enum Position {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct TextId(u32);
 
-/// An open container.
+/// An open object or array of the text. Ids 0 and 1 stand for an untracked text and for the top level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Container {
     below: u32,

@@ -48,7 +48,7 @@ pub struct FrameView {
     pub to_return: StateId,
     /// The rule and label of that state.
     pub scope: Scope,
-    /// The register of the frame.
+    /// What the frame remembers, such as the members seen; [`RegisterView::None`] for a plain call.
     pub register: RegisterView,
     /// The index in [`Anatomy::stacks`].
     pub below: usize,

@@ -109,7 +109,8 @@ pub(super) struct Provenance {
     pub(super) members: Vec<ExprId>,
     /// Per list of different items, its expression.
     pub(super) items: Vec<ExprId>,
-    /// The starts of names of required members without a fixed key, in lists with other further members.
+    /// Starts of the names of members that may come once, if these names may be few and further members might use them
+    /// up.
     pub(super) ones: Vec<StateId>,
     /// The starts of names with prefixes that few names may extend.
     pub(super) names: FxHashMap<ExprId, StateId>,

@@ -82,7 +82,7 @@ impl Loop {
             _ if rounds == RoundSetId::ANY => (RoundSetId::ANY, false),
             Rounds::Itself => (rounds, many),
             Rounds::Any => (RoundSetId::ANY, false),
-            // the value that frames have before the second round
+            // the value of the second round represents all values whose numbers are too large to be reached
             Rounds::Far => (stacks.rounds.intern(&[self.following(1)]), false),
             Rounds::Cut(set) => (stacks.rounds.intern(&set), many),
         };

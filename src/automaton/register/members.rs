@@ -211,7 +211,7 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Reads one byte of a key.
+    /// Reads one byte of a key. Continues keys that may still come, and begins the value of a member whose key ends.
     fn step_key(
         &mut self,
         closure: &mut Closure,
@@ -273,7 +273,7 @@ impl Members {
         }
         let required = all.len() as u32;
         let more = self.min.max(1).saturating_sub(required);
-        // one optional member is possible if none is required; a second one would have to be another member
+        // an upper bound may use the shortest member once, if none is required; a second one may be longer
         if is_upper && more > u32::from(required == 0) {
             return;
         }

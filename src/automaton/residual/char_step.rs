@@ -98,7 +98,8 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configurations of an operand after characters. Cached, since many product states share operands.
+    /// The configurations of a product's operand after one character of each of the groups. Cached, since many product
+    /// states share operands.
     fn operand_after(
         &mut self,
         operand: ConfigurationId,
@@ -231,8 +232,8 @@ fn continuations(first: u8, second: bool) -> (u8, u8) {
     }
 }
 
-/// The ways in which the characters of a group beyond ASCII move states; `None` if there are too many, or if it depends
-/// on more than the states.
+/// The ways in which the characters of a group beyond ASCII move states. `None` if there are too many, if a byte may
+/// move a state to several others, or if a state reads bytes that are not well-formed UTF-8.
 fn ways_of_group(automaton: &Automaton, states: &States, group: &[Utf8Sequence]) -> Option<Vec<StateMap>> {
     let start: StateMap = states.iter().copied().map(Some).collect();
     let mut ways = Vec::new();

@@ -77,7 +77,7 @@ impl Constraints<'_> {
         }
     }
 
-    /// Whether the list can end now, or after the given entry.
+    /// Whether the conditions hold if the list ends now, or after the given entry. Ignores the number of members.
     fn can_be(&self, entry: Option<usize>) -> bool {
         let entries = 0..self.clauses.entries;
         let known = entries.map(|one| (one as u32, self.came.contains(one) || entry == Some(one)));
@@ -168,7 +168,8 @@ impl Members {
         Ok(())
     }
 
-    /// Whether the list has a word, if the given entries, the rest and the separator have words or not.
+    /// Whether the list has a word. `has_words` says which entries have words; the pair says the same of the rest and
+    /// of the separator.
     pub(crate) fn has_lists(
         &self,
         (rest, separator): (bool, bool),

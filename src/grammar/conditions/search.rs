@@ -109,8 +109,8 @@ impl<'c> Search<'c> {
         !self.sums(came).is_empty()
     }
 
-    /// The sums of the weights of the members in addition to those that are present. Without weights, possibly only
-    /// some sums.
+    /// The sums of the weights of the members that each solution adds to the present entries `came`; empty if there is
+    /// no solution. Without weights possibly only some of them.
     pub(super) fn sums(&mut self, came: &FixedBitSet) -> Sums {
         let clauses = self.clauses;
         let has_come = |&group: &u32| {

@@ -29,7 +29,8 @@ use rustc_hash::FxHashMap;
 pub(in crate::mask) use spell::spelled;
 use std::sync::Arc;
 
-/// How hard to search for a completion of fewer tokens than the tokenisation of a short completion in bytes.
+/// How hard to search for a completion of few tokens. The first two efforts spell a completion that is short in bytes;
+/// the others search for one of fewer tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
     /// No search over tokens; the completion is one that a short search finds.

@@ -69,7 +69,7 @@ impl NodeBudget {
     /// Nothing is left.
     pub(in crate::mask) const SPENT: NodeBudget = NodeBudget { nodes: 0, unless_returning: false };
 
-    /// A budget of this many nodes.
+    /// Bounds the swept nodes by `nodes`; see the field for `unless_returning`.
     pub(in crate::mask) fn new(nodes: u32, unless_returning: bool) -> NodeBudget {
         NodeBudget { nodes, unless_returning }
     }

@@ -20,7 +20,7 @@ use whole_subtree::SubtreeAcceptance;
 /// A walk over tries, depth first in preorder, which is the order of the trie in memory.
 pub(super) struct Walk<'a> {
     pub(super) lazy: Lazy<'a>,
-    /// The transitions of the tables.
+    /// The transitions of the tables of `lazy`, borrowed for the whole walk.
     transitions: &'a Transitions,
     /// The last row used: adjacent nodes mostly have the same configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,

@@ -332,8 +332,7 @@ fn in_file(error: Error, path: &Path) -> Error {
 /// The bytes of a file in an archive as a standalone file. Unreadable parts are left out.
 pub(super) fn alone(file: &Container) -> Vec<u8> {
     let header = file.header();
-    // in a good archive the most shared part is a mask, which each file has once; a forged one could refer to it many
-    // times
+    // a bound, since masks of a forged archive may overlap, and the file would have a copy of each
     let room = file.bytes().len().saturating_mul(MOST);
     let part = |section, at, len| Ok(file.part(section, at, len).map(Into::into));
     let taken = alone::take(header, part, room);

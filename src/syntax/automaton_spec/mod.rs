@@ -26,10 +26,12 @@
 //! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for people to read.
 //! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol `{
 //!   token = … }` is a token taken by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
-//!   `["<a>", 7, [10, 19]]`, or all except some, `{ any_but = […] }` and `{ special_but = […] }`. Limits and
-//!   requirements are not supported for words with tokens, and plans cannot have tokens. A symbol `{ free_text = {
-//!   until, without, max_chars, max_bytes } }` spells any text up to the first occurrence of one of some strings, or
-//!   without such strings any text; the same restrictions apply.
+//!   `["<a>", 7, [10, 19]]`, all tokens except some and the end-of-sequence tokens, `{ any_but = […] }`, or so of the
+//!   special tokens only, `{ special_but = […] }`. Limits and requirements are not supported for words with tokens, and
+//!   plans cannot have tokens. A symbol `{ free_text = { until, without, max_chars, max_bytes, max_tokens } }` spells
+//!   any text that ends with the first occurrence of a string of `until` and has no string of `without`. Without
+//!   `until` it may end after every character. The other fields bound its characters, its UTF-8 bytes, and the tokens
+//!   that begin in it. The same restrictions apply.
 //! - `separator` comes between two symbols of a word, `prefix` before and `suffix` after the word; the default of each
 //!   is empty.
 //! - `start` is the start state or the start symbol; `accepting` lists the accepting states.

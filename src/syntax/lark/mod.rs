@@ -10,9 +10,9 @@
 //! match as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are accepted. Text that
 //! `%ignore` describes may occur any number of times between two terminals of rules, and also after the last one.
 //!
-//! A lazy rule is the exception: it ends at the first position where it can, and whatever may begin where it begins
-//! contains no word of it, alone or together with what follows. The module `runs` merges adjacent texts, and `adjacent`
-//! refuses grammars for which this cannot be decided.
+//! A lazy rule is the exception: it takes its shortest word, so it ends as soon as it can. Where it may begin, no other
+//! part contains a word of it, alone or together with the parts after it. The module `runs` merges adjacent texts, and
+//! the module `adjacent` refuses grammars for which this cannot be decided.
 //!
 //! ```
 //! use grammata::syntax::lark::{Options, compile};

@@ -74,7 +74,8 @@ pub struct State(Chart);
 impl<'g> Recogniser<'g> {
     /// The most states that a search examines before it gives up.
     pub const BUDGET: usize = 2_000;
-    /// The most items that one search makes before it gives up.
+    /// The most items that a search inside an intersection or complement makes before it gives up. The search for a
+    /// completion may make ten times as many, that for the fewest tokens a quarter.
     const SEARCH_WORK: usize = 200_000;
     /// The most items that all searches make together; after that every search gives up at once.
     const ALL_SEARCH_WORK: usize = 3_000_000;

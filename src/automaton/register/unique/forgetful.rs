@@ -1,10 +1,10 @@
 //! Forgetful configurations: they do not remember items, and allow what is allowed whatever items were seen.
 //!
-//! The frame of a list whose item is open then only says whether the list may end or continue after this item. An item
-//! that begins later in the same text might equal an earlier one, which only the history tells. So a forgetful
-//! configuration ends in [`ConfigurationId::UNKNOWN`] after such an item, or at its beginning if its prefix may matter
-//! too. Thus forgetful configurations have the usual masks of strings and objects, and few tokens remain to be examined
-//! one by one.
+//! The frame of a list whose item is open then only says whether the list may end after this item, whether it may
+//! continue, and whether another item may begin whatever was seen. An item that begins later in the same text might
+//! equal an earlier one, which only the history tells. So a forgetful configuration ends in
+//! [`ConfigurationId::UNKNOWN`] after such an item, or at its beginning if its prefix may matter too. Thus forgetful
+//! configurations have the usual masks of strings and objects, and few tokens remain to be examined one by one.
 
 use super::candidates::Candidates;
 use super::memory::{HistoryId, Watch};
