@@ -83,7 +83,7 @@ impl ExploreBudget {
         ExploreBudget { work, ..self }
     }
 
-    /// Sets the maximum number of bytes.
+    /// Sets the maximum number of bytes of tables and masks in memory.
     pub fn bytes(self, bytes: usize) -> ExploreBudget {
         ExploreBudget { bytes, ..self }
     }

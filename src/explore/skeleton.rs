@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Maximum length of a document in bytes.
 const BYTES: usize = 1 << 14;
-/// Maximum number of steps to make one document.
+/// Maximum number of expressions visited, and edges of word graphs followed, to make one document.
 const STEPS: usize = 1 << 15;
 /// Maximum depth to which rules and operands are followed.
 const DEPTH: usize = 96;
@@ -27,8 +27,9 @@ struct Style {
     optional: bool,
 }
 
-/// The documents that a grammar suggests, without duplicates: each member, lists of zero, one and two items, and up to
-/// 16 alternatives of each choice. They need not be words: a walk along them stops where they leave the language.
+/// The documents that a grammar suggests, without duplicates: with all members or only the required ones, with lists of
+/// zero, one and two items (different items: at most one), and with each of the first 16 alternatives of every choice.
+/// They need not be words: a walk along them stops where they leave the language.
 pub fn documents(grammar: &Grammar) -> Vec<Vec<u8>> {
     let mut styles = Vec::new();
     for optional in [true, false] {

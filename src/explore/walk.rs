@@ -127,7 +127,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// The number of configurations and of masks.
+    /// The number of configurations found, and of those whose mask was computed.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.order.len(), self.masked.count_ones(..))
     }

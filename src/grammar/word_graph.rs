@@ -27,7 +27,7 @@ pub struct WordEdge {
     pub low: u8,
     /// The last byte.
     pub high: u8,
-    /// The target.
+    /// The node or exit after any byte of the range.
     pub to: WordTarget,
 }
 

@@ -55,7 +55,8 @@ pub(in crate::mask) const MAX_CONTINUATIONS: usize = 1 << 13;
 /// The most children of a node that are tried one by one, instead of the possible bytes.
 pub(in crate::mask) const CHILDREN_ONE_BY_ONE: usize = 24;
 
-/// The least number of tokens below a node after a quote for which they are looked up as those of a residual.
+/// The least number of tokens below a node after a quote for which a string is taken to begin there: its tokens are
+/// then looked up in the records of residuals instead of being walked.
 pub(in crate::mask) const TOKENS_AFTER_QUOTE: usize = 32;
 
 /// The least number of possible bytes for which a configuration is swept through memory.

@@ -11,7 +11,7 @@ pub(super) struct Parts {
     pub(super) last: Option<Arc<StepReadings>>,
 }
 
-/// The readings after a step.
+/// The readings after the first `steps` steps of a path, linked to those after fewer steps.
 #[derive(Debug)]
 pub(super) struct StepReadings {
     /// The number of steps.

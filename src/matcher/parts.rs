@@ -318,7 +318,8 @@ impl Locked<'_> {
         self.cache.way_out(PartContext { automaton, index, bound: &bound }, reading, most, effort)
     }
 
-    /// The number of tokens of a known completion from inside a part to its end.
+    /// The number of tokens of a completion from inside a part to its end, searched for with `effort` and regardless of
+    /// the bound; `None` if none is found.
     fn longer_way(&mut self, inside: ConfigurationId, effort: Effort) -> Result<Option<usize>> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let known = self.cache.completion(automaton, index, inside, effort)?;

@@ -87,7 +87,7 @@ impl Promises {
         }
     }
 
-    /// Drops the draft whose nodes' promises were taken over.
+    /// Drops the draft whose nodes' promises were taken over. The completions known at the current place stay.
     pub(super) fn forget_draft(&mut self) {
         self.drafted = None;
     }

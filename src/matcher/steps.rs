@@ -119,8 +119,9 @@ impl Matcher {
     /// Accepts bytes, as one step.
     ///
     /// # Errors
-    /// `matcher/rejected` with the place and what was expected there, if no completion continues so (the matcher does
-    /// not move); limits.
+    /// `matcher/rejected` with the place and what was expected there, if no completion continues so;
+    /// `matcher/part-bound` if a part could not end within its bound; `matcher/ended` after the end; limits.
+    /// The matcher does not move.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         match self.try_accept_bytes(bytes)? {
             true => Ok(()),

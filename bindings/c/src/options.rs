@@ -144,7 +144,7 @@ impl CacheOptions {
     }
 }
 
-/// Options of a vocabulary.
+/// The fields of [`LoadOptions`] as JSON: token ids are numbers, special tokens an object.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VocabularyOptions {

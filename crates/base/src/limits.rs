@@ -1,4 +1,4 @@
-//! Every limit on the cost of input from outside: its unit, its default, and what it guards.
+//! The limits on the cost of input from outside that callers can set: unit, default, and what each one guards.
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
@@ -9,7 +9,8 @@ pub(crate) mod kind;
 
 pub use kind::LimitKind;
 
-/// Bytes of a plan state of normal size.
+/// Bytes per unit of [`Limits::plan_states`] that all states of a plan together may take, and as many for what is
+/// computed from them.
 const STATE_BYTES: usize = 200;
 
 /// Limits on size, depth, states and memory. Exceeding one is an error of kind [`ErrorKind::Limit`] that names the

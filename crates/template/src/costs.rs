@@ -179,7 +179,8 @@ fn pieces(text: &Value, separator: &str) -> u64 {
     (text.matches(separator).count() as u64 + 1).saturating_mul(NODE).saturating_add(text.len() as u64)
 }
 
-/// The largest integer among the arguments.
+/// The largest number among the arguments, those by keyword included. Negative numbers count as 0, those that are no
+/// `i64` as [`u64::MAX`]; 0 if there are none.
 fn largest(meter: &Meter, arguments: &[Value]) -> Result<u64, Error> {
     let mut most: u64 = 0;
     for argument in arguments {

@@ -32,7 +32,7 @@ use std::sync::LazyLock;
 const STACK: usize = 32 << 20;
 /// Units of `template_work` per instruction.
 const INSTRUCTION: usize = 64;
-/// Maximum nesting of frames: loops, macros (four frames each) and blocks.
+/// Maximum nesting of frames. A loop or a `with` block takes one, a call of a macro six.
 const FRAMES: usize = 100;
 
 /// Writes a value to the output. It is called only with values that may be written.

@@ -1,8 +1,8 @@
-//! Checks of a template before it is compiled: the number of its tokens, and its constants.
+//! Checks of a template before it is compiled: the number of its tokens, unsupported syntax, and repeated constants.
 //!
-//! Parser, compiler and the drop of the syntax tree recurse along chains (`1+1+…`, `x.a.b`, `elif`). Only bounds on the
-//! tokens of a tag and on the branches of an `if` keep these short. The compiler evaluates constant expressions before
-//! any step is counted.
+//! Parser, compiler and the drop of the syntax tree recurse along chains (`1+1+…`, `x.a.b`, `elif`). Only the bounds
+//! on the tokens of a tag and on the `elif` of a template keep these short. The compiler evaluates constant expressions
+//! before any step is counted.
 
 use crate::Fault;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
@@ -234,7 +234,8 @@ fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
     }
 }
 
-/// The size of a constant, or the number of times it repeats another; and whether it is a number.
+/// The bytes of a text; of any other constant the number of times that it repeats a text or a list, [`u64::MAX`] if it
+/// is no integer. And whether the constant is a number.
 fn factor(value: &Value) -> (u64, bool) {
     match value.as_str() {
         Some(text) => (text.len() as u64, false),

@@ -40,7 +40,8 @@ struct Oracle<'g> {
     /// The bytes of each ordinary token. The one special token is known by its id.
     tokens: Vec<Option<Vec<u8>>>,
     special: u32,
-    /// The fewest tokens that read the rest of a part exactly to its end, with the bound up to which this was searched.
+    /// For the rest of a part: the bound up to which was searched, and the fewest tokens, if at most that many, that
+    /// read the rest exactly to its end.
     fewest: HashMap<Vec<Piece>, (u32, Option<u32>)>,
     /// Whether the parts of a way can end within their bounds.
     can_end: HashMap<Way, bool>,

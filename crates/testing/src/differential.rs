@@ -145,7 +145,8 @@ fn accepts(compiled: &CompiledGrammar, text: &str) -> Result<bool, String> {
     }
 }
 
-/// All variants of a value that differ in the order of the members of its objects.
+/// The variants of a value that differ in the order of the members of its objects. Arrays with several items are not
+/// varied.
 fn orders(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => {

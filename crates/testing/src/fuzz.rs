@@ -47,7 +47,8 @@ fn walk(grammar: Result<Grammar>, choices: &mut Choices<'_>) {
     }
 }
 
-/// The text of an input, and choices read from its end.
+/// The text at the start of an input, up to the first invalid UTF-8, and choices read from the rest of the input, but
+/// from no fewer than its last 16 bytes.
 fn text(bytes: &[u8]) -> (&str, Choices<'_>) {
     let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     (text, Choices::new(&bytes[text.len().min(bytes.len().saturating_sub(16))..]))

@@ -5,11 +5,11 @@ use grammata_agents::tools::{
     CallFormat, Choice, Document, GrammarOptions, Markers, ReadOptions, ToolSet, read,
 };
 
-/// The most tools whose turns are checked.
+/// Documents with more tools than this are read and checked, but their turns are not built.
 const TOOLS: usize = 20;
 
-/// Reads bytes as a document of tools, and builds their turns in some formats. Tools that cannot be called must be
-/// refused with a reason; the others must have a grammar in JSON.
+/// Reads bytes as a document of tools, and builds grammars of their turns in some formats. A grammar must have only
+/// tools of the document; one of calls in JSON must have as many tools as can be called.
 pub fn tools(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let options = ReadOptions::default().limits(limits());

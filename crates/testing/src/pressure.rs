@@ -240,7 +240,7 @@ impl Oracle<'_> {
         Ok(true)
     }
 
-    /// Offers an arbitrary token.
+    /// Offers an arbitrary token, and compares: it must be accepted exactly if some word begins with the longer text.
     fn offer(&self, walk: &mut Walk, random: &mut StdRng) -> Result<(), String> {
         let token = random.random_range(0..self.tokens.len());
         let Some(bytes) = &self.tokens[token] else { return Ok(()) };

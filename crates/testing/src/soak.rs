@@ -43,7 +43,7 @@ const GRAMMARS: [&str; 6] = [
         {"maxLength":20}]},"uniqueItems":true}"#,
 ];
 
-/// The settings of a soak test.
+/// How long a soak test runs, on how many threads, and with how much room for tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The duration of the test.

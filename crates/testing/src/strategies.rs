@@ -62,7 +62,7 @@ impl Strategies {
         Ok(Strategies { full_walk: all.only_strategies(&[]), others })
     }
 
-    /// The names of the strategies, including the full walk.
+    /// The names of the strategies, including the full walk, and [`ALL`](Strategies::ALL) for all of them together.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.others.iter().map(|other| other.0)
     }

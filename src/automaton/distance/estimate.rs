@@ -39,9 +39,9 @@ impl Estimates {
         Ok(())
     }
 
-    /// For upper bounds: the most letters that complete a text after any one more token from a configuration. This is
-    /// the bound of the frames of its longest stack, plus the bound from within any expression. `None` if it is not
-    /// bounded, and for lower bounds.
+    /// With upper bounds: a number of letters that suffice to complete a text after any one more token from a
+    /// configuration. This is the bound of the frames of its longest stack, plus the bound from within any expression.
+    /// `None` if it is not bounded, and with lower bounds.
     ///
     /// # Errors
     /// Limits.

@@ -103,7 +103,8 @@ impl ListCosts {
         }
     }
 
-    /// The members still required at some position of a list, by required members and the minimum alone.
+    /// The members that must still follow at a position of a list, judged by the required members and the minimum
+    /// alone: conditions are ignored.
     pub(in crate::automaton) fn to_come(&self, seen: &SeenSets, list: &Members, at: Progress) -> ToCome {
         let (mut required, mut count, mut first) = (0u32, 0u32, 0);
         while first < self.groups.len() {

@@ -55,7 +55,7 @@ pub(in crate::automaton) struct Progress {
     pub(in crate::automaton) base: u32,
     /// The number of members, if they are counted; without a maximum, counting stops at the minimum.
     pub(in crate::automaton) count: u32,
-    /// The number of further members, if there are few names for them.
+    /// The number of further members, counted only if they have so few names that these bound it; otherwise 0.
     pub(in crate::automaton) further: u32,
 }
 

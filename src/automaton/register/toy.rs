@@ -120,7 +120,7 @@ impl Register for Toy {
 
 const MOST: u32 = 4;
 
-/// `a`, followed by the register, followed by `b`.
+/// `a`, followed by the register, followed by `bb`: one `b` at the register's exit, one after the call.
 fn automaton() -> Automaton {
     let mut builder = GrammarBuilder::new();
     let bytes = builder.bytes(b"a;xb");

@@ -66,7 +66,8 @@ pub(crate) fn groups<M>(members: &[M], have_one_key: impl Fn(&M, &M) -> bool) ->
 }
 
 impl Constraints<'_> {
-    /// Whether the list can be finished. Takes at most as many decisions as [`Clauses::is_decidable`] was asked about.
+    /// Whether the list can be finished. If [`Clauses::is_decidable`] holds for a limit, each search takes at most that
+    /// many decisions. If only one more member may follow, there is a search for each possible entry.
     pub(crate) fn is_satisfiable(&self) -> bool {
         let (min, max) = self.count;
         match max {

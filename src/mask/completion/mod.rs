@@ -3,8 +3,8 @@
 //! A completion in bytes and token terminals is found by A* over configurations. Its shortest tokenisation is an upper
 //! bound on the tokens; its bytes divided by the longest token are a lower bound. If the two differ, a search over
 //! tokens looks for a shorter completion, within `Limits::completion_search`. The result depends only on the
-//! configuration and the limits, not on earlier queries, so a promised completion is found again after the tables were
-//! dropped.
+//! configuration, the effort and the limits, not on earlier queries, so a promised completion is found again after the
+//! tables were dropped. The one exception: nothing is found once all searches of a mask have used up their work.
 
 mod fewer;
 mod kept;

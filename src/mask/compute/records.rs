@@ -77,8 +77,8 @@ impl ResidualMasks {
 }
 
 impl Work<'_> {
-    /// The record of a residual, computed at the first visit. Only if `lean` is set, it may be a difference to another
-    /// record.
+    /// The record of a residual, computed at the first visit. A new one may be a difference to another record only if
+    /// `lean` is set; one that is known already may be one in any case.
     pub(super) fn record(
         &mut self,
         of: ResidualKey,

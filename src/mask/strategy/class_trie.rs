@@ -209,7 +209,8 @@ fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> R
     }))
 }
 
-/// Whether the characters of a subtree stay alive from all given configurations.
+/// Whether the characters of a subtree of `nodes` nodes stay alive from all given configurations. False also if the
+/// subtree is small, or if deciding it needs too many lookups.
 fn all_accept(
     walk: &mut Walk<'_>,
     (all, quiet): (&Several, bool),

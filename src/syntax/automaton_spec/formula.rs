@@ -50,7 +50,7 @@ impl Formula {
         Formula::joined(parts, Node::And)
     }
 
-    /// The disjunction of at least one formula.
+    /// The disjunction of the formulas: at least one, and none of them [`Formula::ALWAYS`].
     pub(super) fn any(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::joined(parts, Node::Or)
     }

@@ -105,7 +105,7 @@ impl Part {
         Part::each(in_context)
     }
 
-    /// Repeats the part `min` to `max` times.
+    /// Repeats the part `min` to `max` times; `None` means without an upper bound.
     pub(super) fn repeat(&self, min: u32, max: Option<u32>, builder: &mut GrammarBuilder) -> Part {
         let inner = self.at(false, false);
         if self.plain {

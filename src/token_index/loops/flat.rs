@@ -1,5 +1,5 @@
-//! Loops as words, for a file. Reading checks ranges, so that no content can do harm. Whether the content is right for
-//! the vocabulary could be checked only by recomputing it.
+//! The loop languages of a token index as 32-bit words, as files store them. Reading checks ranges, so that no content
+//! can do harm. Whether the content is right for the vocabulary could be checked only by recomputing it.
 //!
 //! A list is its length and its words. A trie is the lists of its nodes and tokens; a reference to a trie is its
 //! number, or 0 for none.

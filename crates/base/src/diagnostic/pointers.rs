@@ -36,7 +36,7 @@ struct Wanted {
 struct Node {
     parent: Option<usize>,
     children: FxHashMap<String, usize>,
-    /// Byte range of the value.
+    /// Byte range of the value in the text, with its key if it is a member; `None` until it is found.
     range: Option<Range<usize>>,
 }
 

@@ -13,8 +13,8 @@ const CHARACTERS: usize = 120;
 /// What a tab is replaced by.
 const TAB: &str = "    ";
 
-/// A line of a source text with the characters of a diagnostic marked. It holds at most some hundred characters of the
-/// line, however long the line is.
+/// A line of a source text with the characters of a diagnostic marked. It holds at most 108 terminal columns, and 240
+/// characters, of the line, however long the line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Snippet {
@@ -53,7 +53,8 @@ impl Snippet {
         self.column
     }
 
-    /// The shown part of the line: tabs as four spaces, invisible characters as U+FFFD, `…` where it is truncated.
+    /// The shown part of the line: tabs as four spaces; control characters, line separators and directional marks as
+    /// U+FFFD; `…` where it is truncated.
     pub fn text(&self) -> &str {
         &self.text
     }

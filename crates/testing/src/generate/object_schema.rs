@@ -111,7 +111,7 @@ fn schemas(choices: &mut Choices<'_>, depth: usize) -> Value {
     Value::Array((0..count).map(|_| schema(choices, depth)).collect())
 }
 
-/// Draws a schema that is applied to the same value.
+/// Draws a schema that applies to the same object as the schema around it, as under `if`, `not` or `anyOf`.
 fn schema(choices: &mut Choices<'_>, depth: usize) -> Value {
     match choices.below(3) {
         0 => json!({"required": some_names(choices)}),

@@ -3,7 +3,7 @@
 use super::Choices;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 
-/// The data of a random vocabulary.
+/// A random vocabulary as plain lists, for oracles; [`build`](RandomVocabulary::build) makes a [`Vocabulary`] of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomVocabulary {
     /// The bytes of each token; `None` for a special token or padding. No token is empty.

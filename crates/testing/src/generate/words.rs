@@ -3,8 +3,8 @@
 use super::Choices;
 use crate::earley::{Recogniser, Symbol};
 
-/// Draws a word: a walk along viable bytes for about `length` bytes, then a shortest completion. `None` if the language
-/// is empty, the recogniser cannot decide, or the word contains a token terminal.
+/// Draws a word: a walk along viable bytes for at most `length` bytes, then a shortest completion. `None` if the
+/// language is empty, the recogniser cannot decide, or the word contains a token terminal.
 pub fn random_word(choices: &mut Choices<'_>, recogniser: &Recogniser<'_>, length: usize) -> Option<Vec<u8>> {
     let word = random_symbols(choices, recogniser, length)?;
     word.into_iter().map(Symbol::byte).collect()

@@ -30,7 +30,7 @@ struct About {
     is_equal: bool,
     /// The value is a number whose exponent is being read.
     in_exponent: bool,
-    /// Searches merge the value with others.
+    /// The value is a number with more zeros than searches distinguish: `widened` merges it with others.
     needs_widening: bool,
 }
 
