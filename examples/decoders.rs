@@ -146,6 +146,7 @@ fn serve(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prom
             let reason = loop {
                 match decoder.poll()? {
                     Poll::Feed => break None,
+                    Poll::Rewind => decoder.rewind(model)?, // with exact sampling alone
                     Poll::Event(Event::Finished(reason)) => break Some(reason),
                     Poll::Event(_) => {} // to the client of this decoder
                 }

@@ -49,6 +49,18 @@ pub(super) fn setting(name: &str, found: f32, allowed: &str) -> Error {
     )
 }
 
+/// A setting of the sampler that exact sampling has no distribution for.
+pub(super) fn exact_sampling(name: &str, found: &str) -> Error {
+    usage(
+        Diagnostic::new("decode/exact-sampling", format!("exact sampling does not go with this `{name}`"))
+            .found(found)
+            .allowed("a temperature of more than 0; top_k 0, top_p 1, min_p 0 and repetition_penalty 1")
+            .help(
+                "set the temperature to 1 for the model's own distribution, and leave the other settings out",
+            ),
+    )
+}
+
 /// A prompt of no tokens.
 pub(super) fn empty_prompt() -> Error {
     usage(

@@ -12,6 +12,8 @@ pub struct ChosenToken {
     /// The natural logarithm of the probability that the model gives it among all tokens, if log-probabilities were asked
     /// for.
     pub log_probability: Option<f64>,
+    /// The probability, from 0 to 1, of the tokens that the constraint did not allow in its place, if it was asked for.
+    pub refused_mass: Option<f64>,
 }
 
 /// What happened to the output.
@@ -30,6 +32,9 @@ pub enum Event {
 pub enum Poll {
     /// Nothing: this happened.
     Event(Event),
+    /// To cut the sequence of the model with [`Decoder::rewind`](super::Decoder::rewind), and to poll again. Only exact
+    /// sampling goes back.
+    Rewind,
     /// To feed a model with [`Decoder::feed`](super::Decoder::feed) and give the logits to [`Decoder::supply`](super::Decoder::supply).
     Feed,
 }

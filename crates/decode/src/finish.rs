@@ -1,5 +1,6 @@
 //! Why a generation ended.
 
+use super::exact::Exhaustion;
 use std::fmt;
 use std::time::Duration;
 
@@ -61,6 +62,13 @@ pub enum FinishReason {
         /// The relation of the output to the grammar.
         status: OutputStatus,
     },
+    /// Exact sampling found no output; the text is empty.
+    Exhausted {
+        /// Texts that were begun.
+        tries: usize,
+        /// Why there was not another try.
+        cause: Exhaustion,
+    },
     /// The decoder was closed before it ended.
     Abandoned,
 }
@@ -74,7 +82,7 @@ impl FinishReason {
             | FinishReason::ContextLimit { status, .. }
             | FinishReason::Timeout { status, .. } => *status == OutputStatus::Word,
             FinishReason::StopString { status, .. } => *status == OutputStatus::Unconstrained,
-            FinishReason::Abandoned => false,
+            FinishReason::Exhausted { .. } | FinishReason::Abandoned => false,
         }
     }
 }
@@ -95,6 +103,9 @@ impl fmt::Display for FinishReason {
             }
             FinishReason::Timeout { limit, status } => {
                 write!(f, "stopped after {limit:?}, the time that it had: {status}")
+            }
+            FinishReason::Exhausted { tries, cause } => {
+                write!(f, "exact sampling found no output in {tries} tries: {cause}")
             }
             FinishReason::Abandoned => {
                 f.write_str("the caller stopped the generation: the output may be incomplete")

@@ -20,6 +20,7 @@ mod drivers;
 mod embedder;
 mod errors;
 mod event;
+mod exact;
 mod finish;
 mod folder;
 mod logits;
@@ -29,6 +30,7 @@ mod model;
 mod options;
 mod output;
 mod prefix;
+mod prefix_tree;
 mod random;
 mod sampler;
 mod sampling;
@@ -50,10 +52,12 @@ pub use constraint::Constraint;
 pub use decoder::Decoder;
 pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};
 pub use drivers::{
-    BeamOptions, Hypothesis, beam_search, best_of, generate, generate_with, run_together, speculative,
+    BeamOptions, Hypothesis, beam_search, best_of, exact_samples, generate, generate_with, run_together,
+    speculative,
 };
 pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
 pub use event::{ChosenToken, Event, Poll};
+pub use exact::{ExactSampling, ExactStatistics, Exhaustion};
 pub use finish::{FinishReason, OutputStatus};
 pub use folder::ModelFolder;
 pub use logits::{DeviceLogits, DeviceRow, Logits};

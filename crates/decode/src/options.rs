@@ -1,5 +1,6 @@
 //! Settings of a generation, and what it gives.
 
+use super::exact::{ExactSampling, ExactStatistics};
 use super::finish::FinishReason;
 use super::sampling::SamplingParams;
 use super::timings::Timings;
@@ -24,6 +25,9 @@ pub struct GenerationOptions {
     pub timeout: Option<Duration>,
     /// How tokens are chosen. Greedy by default.
     pub sampling: SamplingParams,
+    /// Draws the output from the model's distribution conditioned on the constraint, instead of from each mask. None by
+    /// default. No text is certain before the output is complete, so all events come at its end.
+    pub exact: Option<ExactSampling>,
     /// Ids that end the sequence (end of text, end of turn). None by default.
     pub end_tokens: Vec<u32>,
     /// Texts at which to stop; they are not part of the output. None by default.
@@ -31,6 +35,9 @@ pub struct GenerationOptions {
     /// Computes the log-probability of each token, of forced ones too. Off by default: it takes a pass over the logits of
     /// each token, and one more run of the model where the output ends in forced tokens.
     pub log_probabilities: bool,
+    /// Computes, for each token, the probability of the tokens that the constraint did not allow in its place; implies
+    /// `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
+    pub refused_mass: bool,
 }
 
 impl Default for GenerationOptions {
@@ -40,9 +47,11 @@ impl Default for GenerationOptions {
             complete: true,
             timeout: None,
             sampling: SamplingParams::default(),
+            exact: None,
             end_tokens: Vec::new(),
             stop: Vec::new(),
             log_probabilities: false,
+            refused_mass: false,
         }
     }
 }
@@ -52,9 +61,11 @@ grammata_base::setters!(GenerationOptions {
     complete: bool,
     timeout: Option<Duration>,
     sampling: SamplingParams,
+    exact: Option<ExactSampling>,
     end_tokens: Vec<u32>,
     stop: Vec<String>,
     log_probabilities: bool,
+    refused_mass: bool,
 });
 
 /// The outcome of a generation.
@@ -67,6 +78,11 @@ pub struct Generation {
     /// The natural logarithm of the probability that the model gives each token after those before it, at temperature 1
     /// and among all tokens, not only the allowed ones; empty unless they were asked for.
     pub log_probabilities: Vec<f64>,
+    /// For each token, the probability, at temperature 1, of the tokens that the constraint did not allow in its place;
+    /// empty unless it was asked for.
+    pub refused_mass: Vec<f64>,
+    /// What exact sampling took, if the output was sampled so.
+    pub exact: Option<ExactStatistics>,
     /// Why it ended.
     pub finish: FinishReason,
     /// How long it took.

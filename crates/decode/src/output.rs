@@ -66,6 +66,22 @@ impl<'c> Output<'c> {
         }
     }
 
+    /// Takes all tokens back.
+    pub(super) fn restart(&mut self, stop: &[String]) -> Result<()> {
+        self.roll_back(self.tokens.len(), stop)
+    }
+
+    /// Takes `tokens` tokens back, which are all that were appended.
+    pub(super) fn roll_back(&mut self, tokens: usize, stop: &[String]) -> Result<()> {
+        if let Some(constraint) = &mut self.constraint {
+            constraint.rollback(tokens)?;
+        }
+        self.stream = TextStream::new(stop.iter().cloned());
+        self.text.clear();
+        self.tokens.clear();
+        Ok(())
+    }
+
     /// A reason to end before another token, for a sequence of `length` tokens.
     pub(super) fn limit(&mut self, bounds: &Bounds<'_>, length: usize) -> Result<Option<FinishReason>> {
         if let Some(constraint) = &mut self.constraint

@@ -76,7 +76,7 @@ impl Sampler {
     }
 
     /// A uniform number in [0, 1), of 53 bits; 0 for a greedy choice, which needs none.
-    fn uniform(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         match self.settings.temperature == 0.0 {
             true => 0.0,
             false => (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64,

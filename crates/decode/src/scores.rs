@@ -1,5 +1,7 @@
 //! Log-probabilities from logits.
 
+use super::mask::{allowed_chunks, bits};
+
 /// The logarithm of the softmax of a row of logits, so that the log-probability of a token is a difference. Logits that
 /// are NaN count as minus infinity; if some are plus infinity, those share the whole probability.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,15 @@ impl LogSoftmax {
             false => f64::NEG_INFINITY,
         }
     }
+}
+
+/// The probability of the tokens of a row that a mask does not allow, at temperature 1.
+pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
+    let scores = LogSoftmax::of(row);
+    let allowed = allowed_chunks(row, Some(mask)).flat_map(|(_, word, chunk)| {
+        bits(word).filter_map(move |bit| chunk.get(bit)).map(|&logit| scores.at(logit).exp())
+    });
+    (1.0 - allowed.sum::<f64>()).max(0.0)
 }
 
 /// `logit - greatest`, where infinities are equal and NaN is nothing.

@@ -114,6 +114,8 @@ fn generation(text: &str, cut: bool) -> Generation {
     Generation {
         text: text.to_owned(),
         log_probabilities: vec![-0.5; tokens.len()],
+        refused_mass: Vec::new(),
+        exact: None,
         tokens,
         finish: if cut { FinishReason::TokenLimit { limit: 160, status } } else { FinishReason::Complete },
         timings: Timings::default(),

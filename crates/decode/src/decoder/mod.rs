@@ -18,7 +18,10 @@ use grammata::error::{Error, Result};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+mod exact;
 mod rows;
+
+use exact::Exact;
 
 /// What comes next.
 enum State {
@@ -77,6 +80,7 @@ pub struct Decoder<'c> {
     sampler: Sampler,
     output: Output<'c>,
     log_probabilities: Vec<f64>,
+    refused_mass: Vec<f64>,
     state: State,
     events: VecDeque<Event>,
     mask: Vec<u32>,
@@ -97,6 +101,10 @@ pub struct Decoder<'c> {
     ahead: VecDeque<u32>,
     /// number of tokens that the model was fed in vain
     excess: usize,
+    /// with exact sampling under a constraint
+    exact: Option<Box<Exact>>,
+    /// the length that the sequence of the model is to be cut to
+    rewind: Option<usize>,
     /// when it was made
     began: Instant,
     decoding: Option<Instant>,
@@ -152,6 +160,15 @@ impl<'c> Decoder<'c> {
         options: &GenerationOptions,
     ) -> Result<Decoder<'c>> {
         check_prompt(prompt, model.context_length())?;
+        let mut options = options.clone();
+        // the mass that forced tokens leave out comes from their log-probabilities
+        options.log_probabilities |= options.refused_mass;
+        if options.exact.is_some() {
+            crate::exact::check(&options.sampling)?;
+        }
+        // without a constraint nothing is refused
+        let exact = options.exact.as_ref().filter(|_| constraint.is_some());
+        let exact = exact.map(|exact| Box::new(Exact::new(exact.memory_bytes, prompt)));
         let output = Output::new(constraint, &options.stop)?;
         let mut sampler = Sampler::new(options.sampling.clone())?;
         prompt.iter().for_each(|&token| sampler.observe(token));
@@ -164,10 +181,11 @@ impl<'c> Decoder<'c> {
             vocabulary: model.vocabulary_size(),
             context: model.context_length(),
             detokenizer,
-            options: options.clone(),
+            options,
             sampler,
             output,
             log_probabilities: Vec::new(),
+            refused_mass: Vec::new(),
             state: State::Deciding,
             events: VecDeque::new(),
             mask: Vec::new(),
@@ -181,6 +199,8 @@ impl<'c> Decoder<'c> {
             rows: Vec::new(),
             ahead: VecDeque::new(),
             excess: 0,
+            exact,
+            rewind: None,
             began: Instant::now(),
             decoding: None,
             timings: Timings::default(),
@@ -206,6 +226,7 @@ impl<'c> Decoder<'c> {
             sampler,
             output: self.output.fork(),
             log_probabilities: self.log_probabilities.clone(),
+            refused_mass: self.refused_mass.clone(),
             state,
             events: self.events.clone(),
             mask: self.mask.clone(),
@@ -213,6 +234,7 @@ impl<'c> Decoder<'c> {
             pending: self.pending.clone(),
             rows: self.rows.clone(),
             ahead: self.ahead.clone(),
+            exact: self.exact.clone(),
             timings: self.timings.clone(),
             ..*self
         })
@@ -255,17 +277,30 @@ impl<'c> Decoder<'c> {
     /// [`FinishReason::Abandoned`].
     pub fn close(mut self, model: &mut dyn Model) -> Generation {
         model.close(self.sequence);
-        self.timings.tokens = self.output.tokens.len();
-        let finish = match self.state {
-            State::Ended(reason) => reason,
+        self.generation()
+    }
+
+    /// Takes the output out.
+    fn generation(&mut self) -> Generation {
+        let finish = match &self.state {
+            State::Ended(reason) => reason.clone(),
+            // what was drawn is part of no output yet
+            _ if self.exact.is_some() => {
+                self.output.text.clear();
+                self.output.tokens.clear();
+                FinishReason::Abandoned
+            }
             _ => FinishReason::Abandoned,
         };
+        self.timings.tokens = self.output.tokens.len();
         Generation {
-            text: self.output.text,
-            tokens: self.output.tokens,
-            log_probabilities: self.log_probabilities,
+            text: std::mem::take(&mut self.output.text),
+            tokens: std::mem::take(&mut self.output.tokens),
+            log_probabilities: std::mem::take(&mut self.log_probabilities),
+            refused_mass: std::mem::take(&mut self.refused_mass),
+            exact: self.exact.as_deref().map(Exact::statistics),
             finish,
-            timings: self.timings,
+            timings: std::mem::take(&mut self.timings),
         }
     }
 
@@ -298,8 +333,13 @@ impl<'c> Decoder<'c> {
         mut draft: Option<(&mut dyn Draft, usize)>,
     ) -> Result<Event> {
         loop {
-            if let Poll::Event(event) = self.poll()? {
-                return Ok(event);
+            match self.poll()? {
+                Poll::Event(event) => return Ok(event),
+                Poll::Feed => {}
+                Poll::Rewind => {
+                    self.rewind(model)?;
+                    continue;
+                }
             }
             if let Some((draft, most)) = &mut draft {
                 self.propose(*draft, *most)?;
@@ -325,9 +365,17 @@ impl<'c> Decoder<'c> {
             }
             match &self.state {
                 State::Deciding => {
-                    let decided = self.decide(None);
+                    let decided = match self.exact.take() {
+                        None => self.decide(None),
+                        Some(mut exact) => {
+                            let decided = self.decide_exactly(&mut exact);
+                            self.exact = Some(exact);
+                            decided
+                        }
+                    };
                     self.fail_on(decided)?;
                 }
+                State::Choosing if self.rewind.is_some() => return Ok(Poll::Rewind),
                 State::Ended(reason) if self.unscored == 0 => {
                     return Ok(Poll::Event(Event::Finished(reason.clone())));
                 }
@@ -418,7 +466,7 @@ impl<'c> Decoder<'c> {
             Some(token) if (token as usize) < self.vocabulary => {
                 self.timings.forced_tokens += 1;
                 let score = score.filter(|_| self.options.log_probabilities);
-                self.take(token, true, score.map(|score| score(token)).transpose()?)
+                self.take(token, true, score.map(|score| score(token)).transpose()?, None)
             }
             // a token that the model does not have is no token it can be fed
             Some(_) => Err(errors::empty_mask()),
@@ -429,8 +477,15 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Appends `token` to the output, with its log-probability where that is wanted and known.
-    fn take(&mut self, token: u32, forced: bool, log_probability: Option<f64>) -> Result<()> {
+    /// Appends `token` to the output, with its log-probability where that is wanted and known, and the probability that its
+    /// mask refused. That of a forced token follows from the log-probability.
+    fn take(
+        &mut self,
+        token: u32,
+        forced: bool,
+        log_probability: Option<f64>,
+        refused_mass: Option<f64>,
+    ) -> Result<()> {
         let start = Instant::now();
         let shown = self.output.text.len();
         let reason = self.output.push(token, self.detokenizer, &bounds(&self.options, self.context))?;
@@ -439,11 +494,15 @@ impl<'c> Decoder<'c> {
         }
         self.sampler.observe(token);
         self.history.push(token);
+        let of_forced =
+            log_probability.filter(|_| forced && self.options.refused_mass).map(refused_mass_of_forced);
+        let refused_mass = refused_mass.or(of_forced);
         if self.options.log_probabilities {
             self.log_probabilities.extend(log_probability);
+            self.refused_mass.extend(refused_mass);
             self.unscored += usize::from(log_probability.is_none());
         }
-        self.events.push_back(Event::Token(ChosenToken { id: token, forced, log_probability }));
+        self.events.push_back(Event::Token(ChosenToken { id: token, forced, log_probability, refused_mass }));
         self.show(shown);
         if self.pending.is_empty() && self.ahead.front() == Some(&token) {
             self.ahead.pop_front();
@@ -477,7 +536,7 @@ impl<'c> Decoder<'c> {
 
     /// Takes proposals of `draft` into the next run, as far as the constraint, the context and the limits have room.
     fn propose(&mut self, draft: &mut dyn Draft, most: usize) -> Result<()> {
-        if !matches!(self.state, State::Choosing) || self.drafted > 0 {
+        if !matches!(self.state, State::Choosing) || self.drafted > 0 || self.exact.is_some() {
             return Ok(());
         }
         let length = self.fed + self.pending.len();
@@ -512,6 +571,11 @@ impl<'c> Decoder<'c> {
             self.timings.model_steps += 1;
         }
     }
+}
+
+/// The probability of all tokens but one of this log-probability.
+fn refused_mass_of_forced(log_probability: f64) -> f64 {
+    -log_probability.exp_m1()
 }
 
 fn bounds(options: &GenerationOptions, context: Option<usize>) -> Bounds<'_> {

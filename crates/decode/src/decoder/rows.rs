@@ -1,12 +1,12 @@
 //! What a decoder does with the logits that it is supplied.
 
-use super::{Decoder, State, bounds};
+use super::{Decoder, State, bounds, refused_mass_of_forced};
 use crate::choice::{Choice, Chosen};
 use crate::errors;
 use crate::event::Event;
 use crate::logits::Logits;
 use crate::mask::allows;
-use crate::scores::log_probability_of;
+use crate::scores::{log_probability_of, refused_mass};
 use grammata::error::Result;
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ impl Decoder<'_> {
     /// The choice that the rows from number `first` on begin with, if they begin with one: for a device that makes those of
     /// several sequences together. Uses the random number of the choice.
     pub(crate) fn first_choice(&mut self, first: usize) -> Option<Choice<'_>> {
-        matches!(self.state, State::Choosing).then_some(())?;
+        (matches!(self.state, State::Choosing) && self.exact.is_none()).then_some(())?;
         let mask = self.masked.then_some(&self.mask[..]);
         Some(self.sampler.choice(first + self.unscored, mask, self.options.log_probabilities))
     }
@@ -39,6 +39,11 @@ impl Decoder<'_> {
         first: usize,
         mut chosen: Option<Result<Chosen>>,
     ) -> Result<()> {
+        if let Some(mut exact) = self.exact.take() {
+            let taken = self.take_exactly(&mut exact, logits, first);
+            self.exact = Some(exact);
+            return taken;
+        }
         let drafts = self.pending.split_off(self.pending.len() - std::mem::take(&mut self.drafted));
         let unscored = std::mem::take(&mut self.unscored);
         let late = self.pending.split_off(self.pending.len() - unscored);
@@ -64,8 +69,9 @@ impl Decoder<'_> {
                         None => self.choose(logits, row)?,
                     };
                     self.timings.sampling += start.elapsed();
+                    let refused = self.options.refused_mass.then(|| self.refused(logits, row)).transpose()?;
                     let chosen = self.in_time(chosen, logits, row)?;
-                    self.take(chosen.token, false, chosen.log_probability)?;
+                    self.take(chosen.token, false, chosen.log_probability, refused)?;
                 }
                 State::Ended(_) | State::Failed(_) => break,
             }
@@ -74,6 +80,14 @@ impl Decoder<'_> {
         self.timings.accepted_tokens += drafted - self.excess;
         self.ahead.clear();
         Ok(())
+    }
+
+    /// The probability of a row that the mask refuses; the row is copied to the host if it is not there.
+    fn refused(&self, logits: &Logits<'_>, row: usize) -> Result<f64> {
+        match self.masked {
+            true => Ok(refused_mass(logits.row(row, &mut Vec::new())?, &self.mask)),
+            false => Ok(0.0),
+        }
     }
 
     /// The token that was drawn, or, if no completion in time is known after it, one drawn from the mask within the budget.
@@ -128,12 +142,16 @@ impl Decoder<'_> {
     /// The log-probability of the oldest token that waits for one.
     fn score(&mut self, log_probability: f64) {
         self.log_probabilities.push(log_probability);
+        // only forced tokens wait
+        let refused_mass = self.options.refused_mass.then(|| refused_mass_of_forced(log_probability));
+        self.refused_mass.extend(refused_mass);
         let mut tokens = self.events.iter_mut().filter_map(|event| match event {
             Event::Token(token) => Some(token),
             _ => None,
         });
         if let Some(token) = tokens.find(|token| token.log_probability.is_none()) {
             token.log_probability = Some(log_probability);
+            token.refused_mass = refused_mass;
         }
     }
 }

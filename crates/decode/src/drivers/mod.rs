@@ -2,12 +2,14 @@
 
 mod beam;
 mod best_of;
+mod exact;
 mod generate;
 mod speculative;
 mod together;
 
 pub use beam::{BeamOptions, Hypothesis, beam_search};
 pub use best_of::best_of;
+pub use exact::exact_samples;
 pub use generate::{generate, generate_with};
 pub use speculative::speculative;
 pub use together::run_together;

@@ -23,9 +23,14 @@ pub fn run_together(
 ) -> Result<()> {
     let mut running: Vec<usize> = (0..decoders.len()).collect();
     loop {
-        running.retain(|&place| {
-            decoders.get_mut(place).is_some_and(|decoder| needs_logits(place, decoder, on_event))
-        });
+        let mut waiting = Vec::with_capacity(running.len());
+        for place in running {
+            let Some(decoder) = decoders.get_mut(place) else { continue };
+            if needs_logits(decoder, model, &mut |event| on_event(place, event))? {
+                waiting.push(place);
+            }
+        }
+        running = waiting;
         if running.is_empty() {
             return Ok(());
         }
@@ -80,22 +85,28 @@ fn supply_together(
 }
 
 /// Reports the events of one decoder until it needs logits; false if it has ended.
-fn needs_logits(
-    place: usize,
+///
+/// # Errors
+/// A failure of the model.
+pub(super) fn needs_logits(
     decoder: &mut Decoder<'_>,
-    on_event: &mut dyn FnMut(usize, Result<Event>),
-) -> bool {
+    model: &mut dyn Model,
+    on_event: &mut dyn FnMut(Result<Event>),
+) -> Result<bool> {
     loop {
-        let polled = decoder.poll();
-        let event = match polled {
-            Ok(Poll::Feed) => return true,
+        let event = match decoder.poll() {
+            Ok(Poll::Feed) => return Ok(true),
+            Ok(Poll::Rewind) => {
+                decoder.rewind(model)?;
+                continue;
+            }
             Ok(Poll::Event(event)) => Ok(event),
             Err(error) => Err(error),
         };
         let last = matches!(event, Ok(Event::Finished(_)) | Err(_));
-        on_event(place, event);
+        on_event(event);
         if last {
-            return false;
+            return Ok(false);
         }
     }
 }

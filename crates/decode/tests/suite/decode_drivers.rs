@@ -40,7 +40,7 @@ impl Reference<'_> {
     }
 
     /// Every token that leaves a beginning of a word, and the end after a word.
-    fn allowed(&self, tokens: &[u32]) -> Vec<u32> {
+    pub(crate) fn allowed(&self, tokens: &[u32]) -> Vec<u32> {
         let text = self.text(tokens);
         let follows = |token: &u32| {
             if *token == self.end {
@@ -52,7 +52,7 @@ impl Reference<'_> {
         (0..self.bytes.len() as u32).filter(follows).collect()
     }
 
-    fn finish(&self, tokens: &[u32], prompt: usize, most: usize) -> Option<FinishReason> {
+    pub(crate) fn finish(&self, tokens: &[u32], prompt: usize, most: usize) -> Option<FinishReason> {
         if tokens.last() == Some(&self.end) {
             return Some(FinishReason::EndOfSequence);
         }

@@ -4,6 +4,7 @@ mod chat_template;
 mod decode_batches;
 mod decode_device;
 mod decode_drivers;
+mod decode_exact;
 mod decode_ort;
 mod decode_searches;
 mod decode_special_tokens;

@@ -198,7 +198,10 @@ impl<'v> Published<'v> {
             .collect();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let timings = Timings { model_steps: steps, tokens: tokens.len(), ..Timings::default() };
-        Ok((Generation { text, tokens, log_probabilities: Vec::new(), finish, timings }, self.is_exception))
+        let (log_probabilities, refused_mass) = (Vec::new(), Vec::new());
+        let generation =
+            Generation { text, tokens, log_probabilities, refused_mass, exact: None, finish, timings };
+        Ok((generation, self.is_exception))
     }
 }
 

@@ -1,0 +1,350 @@
+//! Exact sampling: tries from the model's own distribution, till one is an output.
+
+use super::{Decoder, State, bounds};
+use crate::errors;
+use crate::event::{ChosenToken, Event};
+use crate::exact::{ExactStatistics, Exhaustion};
+use crate::finish::{FinishReason, OutputStatus};
+use crate::logits::Logits;
+use crate::mask::only;
+use crate::model::Model;
+use crate::options::Generation;
+use crate::prefix_tree::{Continuations, PrefixTree, Step};
+use crate::timings::Timings;
+use grammata::error::Result;
+use std::time::Instant;
+
+/// The most forced tokens that one run of the model is fed.
+const LONGEST_CHAIN: usize = 64;
+
+/// Where the text of a try has come to.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// At a node of the tree.
+    Known(usize),
+    /// Below a node, at a continuation by its place; `None` for the empty text.
+    New(Option<(usize, usize)>),
+    /// Below what the tree has room for.
+    Off,
+}
+
+/// A draw at a place.
+enum Draw {
+    Token(Step),
+    Refused,
+    /// The logits are not known.
+    Unknown,
+}
+
+/// The state of exact sampling.
+///
+/// A try begins with the live probability of the empty prefix, and each draw takes a point of the live probability that the
+/// prefix had when it was chosen. If less is live by now, because its logits became known, the points of the difference
+/// refuse the try. So a try is refused exactly where the model leaves the constraint, and an output comes with the
+/// probability that the model gives it.
+#[derive(Clone, Debug)]
+pub(super) struct Exact {
+    tree: PrefixTree,
+    place: Place,
+    /// The live probability of the prefix when it was chosen.
+    entered: f64,
+    /// The continuations of a place that the tree has no room for.
+    loose: Option<Continuations>,
+    /// The tokens of the try.
+    path: Vec<Step>,
+    tries: usize,
+    /// The tokens that the model was fed; `Decoder::fed` says how many of them it holds.
+    held: Vec<u32>,
+    /// The masks of the rows that the model is asked for: after the text, and after each forced token.
+    masks: Vec<Vec<u32>>,
+}
+
+impl Exact {
+    pub(super) fn new(memory_bytes: usize, prompt: &[u32]) -> Exact {
+        Exact {
+            tree: PrefixTree::new(memory_bytes),
+            place: Place::New(None),
+            entered: 1.0,
+            loose: None,
+            path: Vec::new(),
+            tries: 1,
+            held: prompt.to_vec(),
+            masks: Vec::new(),
+        }
+    }
+
+    /// Goes back to the empty text.
+    fn begin(&mut self) {
+        let root = self.tree.root();
+        self.place = root.map_or(Place::New(None), Place::Known);
+        self.entered = root.map_or(1.0, |root| self.tree.live(root));
+        self.loose = None;
+        self.path.clear();
+    }
+
+    /// Notes that the text of the try cannot become an output.
+    fn refuse(&mut self) {
+        if let Place::New(parent) = self.place {
+            self.tree.refuse(parent);
+        }
+    }
+
+    /// Draws the next token, with random numbers in [0, 1).
+    fn draw(&mut self, mut uniform: impl FnMut() -> f64) -> Draw {
+        let drawn = match self.place {
+            Place::Known(node) => {
+                let point = uniform() * self.entered;
+                if point >= self.tree.live(node) {
+                    return Draw::Refused;
+                }
+                self.tree.draw(node, point).map(|drawn| {
+                    self.entered = drawn.child.map_or(1.0, |child| self.tree.live(child));
+                    self.place = drawn.child.map_or(Place::New(Some((node, drawn.place))), Place::Known);
+                    drawn.step
+                })
+            }
+            Place::New(_) | Place::Off => {
+                let Some(next) = self.loose.take() else { return Draw::Unknown };
+                let point = uniform() * self.entered;
+                if point >= next.mass() {
+                    return Draw::Refused;
+                }
+                self.entered = 1.0;
+                next.draw(point)
+            }
+        };
+        let Some(step) = drawn else { return Draw::Refused };
+        self.path.push(step);
+        Draw::Token(step)
+    }
+
+    /// Whether the model gives no output a probability.
+    fn is_empty(&self) -> bool {
+        self.tree.root().is_some_and(|root| self.tree.live(root) <= 0.0)
+    }
+
+    pub(super) fn statistics(&self) -> ExactStatistics {
+        let refused_mass = self.tree.root().map_or(0.0, |root| 1.0 - self.tree.live(root)).clamp(0.0, 1.0);
+        ExactStatistics { tries: self.tries, prefixes: self.tree.len(), refused_mass }
+    }
+}
+
+impl Decoder<'_> {
+    /// Continues the try, and begins others, till logits are needed or there is an output.
+    pub(super) fn decide_exactly(&mut self, exact: &mut Exact) -> Result<()> {
+        loop {
+            if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
+                return self.give_up(exact, Exhaustion::Time(limit));
+            }
+            let bounds = bounds(&self.options, self.context);
+            let length = self.history.len() + self.output.tokens.len();
+            if self.output.tokens.is_empty() && exact.tries == 1 {
+                self.output.check_budget(self.output.budget(&bounds, length))?;
+            }
+            let reason = match self.output.limit(&bounds, length)? {
+                Some(reason) if bounds.complete && is_prefix(&reason) => {
+                    exact.refuse();
+                    if !self.try_again(exact)? {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Some(reason) => Some(reason),
+                None => match exact.draw(|| self.sampler.uniform()) {
+                    Draw::Token(step) => self.output.push(step.token, self.detokenizer, &bounds)?,
+                    Draw::Unknown => return self.ask(exact),
+                    Draw::Refused => {
+                        if !self.try_again(exact)? {
+                            return Ok(());
+                        }
+                        None
+                    }
+                },
+            };
+            if let Some(reason) = reason {
+                self.give(exact, reason);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Begins another try; false if exact sampling gives up.
+    fn try_again(&mut self, exact: &mut Exact) -> Result<bool> {
+        let most = self.options.exact.as_ref().map_or(0, |options| options.tries);
+        let exhausted = match exact.is_empty() {
+            true => Some(Exhaustion::NoOutput),
+            false => (exact.tries >= most).then_some(Exhaustion::Tries),
+        };
+        if let Some(cause) = exhausted {
+            self.give_up(exact, cause)?;
+            return Ok(false);
+        }
+        exact.tries += 1;
+        exact.begin();
+        self.output.restart(&self.options.stop)?;
+        Ok(true)
+    }
+
+    fn give_up(&mut self, exact: &mut Exact, cause: Exhaustion) -> Result<()> {
+        exact.begin();
+        self.output.restart(&self.options.stop)?;
+        self.end(FinishReason::Exhausted { tries: exact.tries, cause });
+        Ok(())
+    }
+
+    /// Gives the text of the try as the output.
+    fn give(&mut self, exact: &Exact, reason: FinishReason) {
+        self.history.extend(&self.output.tokens);
+        for step in &exact.path {
+            let wanted = self.options.log_probabilities;
+            let log_probability = wanted.then_some(step.log_probability);
+            let refused_mass = self.options.refused_mass.then_some(step.refused_mass);
+            let token = ChosenToken { id: step.token, forced: step.forced, log_probability, refused_mass };
+            self.log_probabilities.extend(log_probability);
+            self.refused_mass.extend(refused_mass);
+            self.timings.forced_tokens += usize::from(step.forced);
+            self.events.push_back(Event::Token(token));
+        }
+        self.output.finish(&reason);
+        self.show(0);
+        self.end(reason);
+    }
+
+    /// Asks for the logits after the text, and after the forced tokens that follow.
+    fn ask(&mut self, exact: &mut Exact) -> Result<()> {
+        let start = Instant::now();
+        let count = self.detokenizer.token_count();
+        let mut mask = Vec::new();
+        self.output.fill_mask(&mut mask, count, None)?;
+        let mut tokens = [&self.history[..], &self.output.tokens].concat();
+        let text = tokens.len();
+        let room = self.room(exact);
+        let mut ahead = self.output.constraint.as_deref().filter(|_| room > 0).map(|c| c.fork());
+        exact.masks.clear();
+        while let Some(ahead) = &mut ahead
+            && exact.masks.len() < room
+            // a mask that allows nothing ends the chain, and the text
+            && let Some(token) = only(&mask).ok().flatten()
+            && (token as usize) < self.vocabulary
+        {
+            ahead.accept_token(token)?;
+            if ahead.is_finished()? {
+                break;
+            }
+            tokens.push(token);
+            exact.masks.push(std::mem::take(&mut mask));
+            mask.resize(count.div_ceil(32), 0);
+            ahead.fill_mask(&mut mask)?;
+        }
+        self.timings.add_mask(start.elapsed());
+        exact.masks.push(mask);
+        let held = exact.held.get(..self.fed).unwrap_or_default();
+        let same = held.iter().zip(&tokens).take_while(|(a, b)| a == b).count().min(text.saturating_sub(1));
+        self.rewind = (same < self.fed).then_some(same);
+        self.pending = tokens.split_off(same);
+        self.drafted = exact.masks.len() - 1;
+        self.state = State::Choosing;
+        Ok(())
+    }
+
+    /// The most forced tokens to feed ahead: each must have a place in the output and in the tree.
+    fn room(&self, exact: &Exact) -> usize {
+        if matches!(exact.place, Place::Off) || !self.options.stop.is_empty() {
+            return 0;
+        }
+        let length = self.history.len() + self.output.tokens.len();
+        let context = self.context.map_or(usize::MAX, |limit| limit.saturating_sub(length));
+        let output = self.options.max_tokens.saturating_sub(self.output.tokens.len());
+        output.min(context).saturating_sub(1).min(LONGEST_CHAIN)
+    }
+
+    /// Takes the rows that [`ask`](Decoder::ask) asked for.
+    pub(super) fn take_exactly(
+        &mut self,
+        exact: &mut Exact,
+        logits: &Logits<'_>,
+        first: usize,
+    ) -> Result<()> {
+        let fed = std::mem::take(&mut self.pending);
+        self.drafted = 0;
+        exact.held.truncate(self.fed);
+        exact.held.extend(&fed);
+        self.fed = exact.held.len();
+        self.state = State::Deciding;
+        let mut place = exact.place;
+        let mut buffer = Vec::new();
+        for (number, mask) in std::mem::take(&mut exact.masks).iter().enumerate() {
+            let row = logits.row(first + number, &mut buffer)?;
+            if row.len() != self.vocabulary {
+                return Err(errors::logits_length(row.len(), self.vocabulary));
+            }
+            let next = Continuations::new(row, mask, self.options.sampling.temperature)?;
+            let has_next = next.mass() > 0.0;
+            let added = match place {
+                Place::New(parent) => exact.tree.insert(parent, next),
+                Place::Known(_) | Place::Off => Err(next),
+            };
+            match added {
+                Ok(node) => {
+                    if number == 0 {
+                        exact.place = Place::Known(node);
+                    }
+                    // the forced token is the only continuation
+                    place = Place::New(Some((node, 0)));
+                }
+                Err(next) if number == 0 => {
+                    exact.place = Place::Off;
+                    exact.loose = Some(next);
+                    break;
+                }
+                Err(_) => break,
+            }
+            if !has_next {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts the sequence of the model after [`poll`](Decoder::poll) gave [`Poll::Rewind`](crate::Poll::Rewind).
+    ///
+    /// # Errors
+    /// What the model reports; the decoder is then as it was.
+    pub fn rewind(&mut self, model: &mut dyn Model) -> Result<()> {
+        if let Some(length) = self.rewind {
+            model.truncate(self.sequence, length)?;
+            self.fed = length;
+            self.rewind = None;
+        }
+        Ok(())
+    }
+
+    /// The output of a decoder that samples exactly and has ended. Begins another output, with the prefixes that are
+    /// remembered.
+    ///
+    /// # Errors
+    /// What the constraint reports.
+    pub(crate) fn again(&mut self) -> Result<Generation> {
+        let generation = self.generation();
+        if let Some(exact) = &mut self.exact {
+            exact.tries = 1;
+            exact.begin();
+        }
+        self.history.truncate(self.history.len().saturating_sub(generation.tokens.len()));
+        self.output.roll_back(generation.tokens.len(), &self.options.stop)?;
+        self.events.clear();
+        self.timings = Timings::default();
+        self.began = Instant::now();
+        self.state = State::Deciding;
+        Ok(generation)
+    }
+}
+
+/// The output was cut before it became a word.
+fn is_prefix(reason: &FinishReason) -> bool {
+    matches!(
+        reason,
+        FinishReason::TokenLimit { status: OutputStatus::Prefix, .. }
+            | FinishReason::ContextLimit { status: OutputStatus::Prefix, .. }
+    )
+}

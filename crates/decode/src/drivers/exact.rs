@@ -1,0 +1,46 @@
+//! Several outputs of exact sampling.
+
+use crate::constraint::Constraint;
+use crate::decoder::Decoder;
+use crate::event::Event;
+use crate::exact::ExactSampling;
+use crate::model::Model;
+use crate::options::{Generation, GenerationOptions};
+use crate::output::Detokenizer;
+use grammata::error::Result;
+
+/// Draws `count` independent outputs from the model's distribution conditioned on `constraint` ([`ExactSampling`]), one
+/// after another. Prefixes that one output has found to be refused are remembered for the next, so later outputs take fewer
+/// tries.
+///
+/// Samples exactly whatever `options` says, with the default settings if it has none. The first output is what
+/// [`generate`](super::generate) gives. `constraint` stays where it is. An output that was not found has the reason
+/// [`FinishReason::Exhausted`](crate::FinishReason::Exhausted).
+///
+/// # Errors
+/// As of [`Decoder::new`] and [`Decoder::next`]; that of the first output that fails.
+pub fn exact_samples(
+    model: &mut dyn Model,
+    detokenizer: &dyn Detokenizer,
+    constraint: &dyn Constraint,
+    prompt: &[u32],
+    options: &GenerationOptions,
+    count: usize,
+) -> Result<Vec<Generation>> {
+    let exact = Some(options.exact.clone().unwrap_or_else(ExactSampling::default));
+    let options = GenerationOptions { exact, ..options.clone() };
+    let mut decoder = Decoder::new(model, detokenizer, Some(constraint.fork()), prompt, &options)?;
+    let outputs = draw(&mut decoder, model, count);
+    decoder.close(model);
+    outputs
+}
+
+fn draw(decoder: &mut Decoder<'_>, model: &mut dyn Model, count: usize) -> Result<Vec<Generation>> {
+    let mut outputs = Vec::new();
+    while outputs.len() < count {
+        if let Event::Finished(_) = decoder.next(model)? {
+            outputs.push(decoder.again()?);
+        }
+    }
+    Ok(outputs)
+}
