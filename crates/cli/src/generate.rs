@@ -2,6 +2,7 @@
 
 use super::model::ModelSettings;
 use super::source::SourceArgs;
+use clap::ValueEnum;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,13 +45,20 @@ pub(super) struct Arguments {
     /// Generate without the grammar, and only check at the end
     #[arg(long)]
     pub(super) unconstrained: bool,
-    /// With `--output-format json`, add the natural logarithm of the model's probability of each token
+    /// With `--output-format json` or --prompts, add for each token the natural logarithm of the model's probability, and the
+    /// probability of the tokens that the grammar refused in its place
     #[arg(long)]
     pub(super) logprobs: bool,
+    /// Outputs of each line of --prompts, with seeds from --seed on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "prompts", help_heading = "Prompt")]
+    pub(super) n: u64,
+    /// Outputs of --prompts that run through the model together
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "prompts", hide_short_help = true, help_heading = "Prompt")]
+    pub(super) batch: u64,
 }
 
 /// The most outputs that are computed at once.
-const MOST_OUTPUTS: u64 = 1024;
+pub(super) const MOST_OUTPUTS: u64 = 1024;
 
 fn seconds(argument: &str) -> std::result::Result<Duration, String> {
     let seconds = argument.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -89,6 +97,10 @@ pub(super) struct PromptArgs {
     /// A file with the prompt
     #[arg(long = "prompt-file", value_name = "FILE", help_heading = "Prompt")]
     pub(super) file: Option<PathBuf>,
+    /// A file with a prompt a line, as JSON with `prompt` or `messages` and, perhaps, a grammar and options of its own; `-` for
+    /// standard input. Each output is a line of JSON
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["beam", "best_of"], help_heading = "Prompt")]
+    pub(super) prompts: Option<PathBuf>,
 }
 
 /// How tokens are chosen.
@@ -113,6 +125,21 @@ pub(super) struct SamplingArgs {
     /// Equal seeds give equal texts
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sampling")]
     pub(super) seed: u64,
+    /// Which distribution texts are drawn from; `exact` needs --temperature
+    #[arg(long, value_enum, default_value_t = Sampling::Masked, help_heading = "Sampling")]
+    pub(super) sampling: Sampling,
+    /// The most texts that `--sampling exact` begins for an output
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 1000, help_heading = "Sampling")]
+    pub(super) tries: usize,
+}
+
+/// A distribution of texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sampling {
+    /// The probabilities of the allowed tokens, scaled to 1 at each step
+    Masked,
+    /// The model's distribution of texts, given that the text is one of the grammar
+    Exact,
 }
 
 fn not_negative(argument: &str) -> std::result::Result<f32, String> {

@@ -1,6 +1,7 @@
 //! `grammata generate` at work.
 
-use super::generate::Arguments;
+use super::generate::{Arguments, Sampling};
+use super::generation_batch;
 use super::messages;
 use super::model::Parts;
 use super::output::{Exit, Failure, Output, seconds};
@@ -14,8 +15,8 @@ use grammata::syntax::json_schema;
 use grammata::vocabulary::TokenId;
 use grammata_decode::ort::OrtModel;
 use grammata_decode::{
-    BeamOptions, Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Hypothesis,
-    Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
+    BeamOptions, Constraint, Decoder, Event, ExactSampling, ExactStatistics, FinishReason, Generation,
+    GenerationOptions, Hypothesis, Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -27,18 +28,30 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let limits = arguments.source.limits.get();
     let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
-    let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
+    let prompts = arguments.prompt.prompts.as_deref();
+    let prompt = match prompts {
+        None => prompt(arguments, &parts, &tokenizer, &limits)?,
+        Some(_) => Vec::new(),
+    };
     let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
     let defaults = json_schema::Options::generation();
     let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits, defaults)?;
+    if let Some(path) = prompts {
+        return generation_batch::run(arguments, path, (&parts, &tokenizer, &session), output);
+    }
     let mut model = parts.load(&arguments.model_settings)?;
     let start = Instant::now();
     let ranked = arguments.search.beam.is_some() || arguments.search.best_of.is_some();
-    let outputs = match ranked {
-        true => ranked_outputs(arguments, &session, &mut model, &prompt)
-            .map_err(|error| unusable_limit(error.into()))?,
-        false => vec![streamed(arguments, &session, &mut model, &prompt, output).map_err(unusable_limit)?],
-    };
+    let outputs =
+        match ranked {
+            true => ranked_outputs(arguments, &session, &mut model, &prompt).map_err(unusable_limit)?,
+            false => vec![streamed(arguments, &session, &mut model, &prompt, output).map_err(|failure| {
+                match failure {
+                    Failure::Error(error) => unusable_limit(error).into(),
+                    failure => failure,
+                }
+            })?],
+        };
     let time = start.elapsed();
     let Some(best) = outputs.first() else { return Ok(Exit::Done) };
     let checker = Checker::new(&session, &limits)?;
@@ -73,12 +86,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// A limit on tokens that is too small for any text is a wrong argument: nothing was generated that could be rejected.
-fn unusable_limit(failure: Failure) -> Failure {
-    match failure {
-        Failure::Error(error) if error.code() == "matcher/budget" => {
-            Error::new(ErrorKind::Usage, error.diagnostic().clone()).into()
-        }
-        failure => failure,
+pub(super) fn unusable_limit(error: Error) -> Error {
+    match error.code() {
+        "matcher/budget" => Error::new(ErrorKind::Usage, error.diagnostic().clone()),
+        _ => error,
     }
 }
 
@@ -89,6 +100,8 @@ struct Made {
     finish: FinishReason,
     /// of each token, if they were asked for
     log_probabilities: Vec<f64>,
+    refused_mass: Vec<f64>,
+    exact: Option<ExactStatistics>,
     log_probability: Option<f64>,
     /// none of outputs that share their runs of the model
     timings: Option<Timings>,
@@ -103,6 +116,8 @@ impl Made {
             tokens: generation.tokens,
             finish: generation.finish,
             log_probabilities: generation.log_probabilities,
+            refused_mass: generation.refused_mass,
+            exact: generation.exact,
             log_probability,
             timings: Some(generation.timings),
         }
@@ -114,6 +129,8 @@ impl Made {
             tokens: hypothesis.tokens,
             finish: hypothesis.finish,
             log_probabilities: Vec::new(),
+            refused_mass: Vec::new(),
+            exact: None,
             log_probability: Some(hypothesis.log_probability),
             timings: None,
         }
@@ -188,15 +205,19 @@ fn ranked_outputs(
     Ok(found.into_iter().map(|generation| Made { timings: None, ..Made::of(generation) }).collect())
 }
 
-fn options(arguments: &Arguments, session: &Session) -> GenerationOptions {
+pub(super) fn options(arguments: &Arguments, session: &Session) -> GenerationOptions {
+    let is_exact = arguments.sampling.sampling == Sampling::Exact;
+    let exact = is_exact.then(|| ExactSampling::default().tries(arguments.sampling.tries));
     GenerationOptions::default()
         .max_tokens(arguments.max_tokens)
         .complete(!arguments.cut)
         .timeout(arguments.timeout)
         .sampling(sampling(arguments))
+        .exact(exact)
         .end_tokens(session.compiled.vocabulary().eos().iter().map(|id| id.get()).collect())
         .stop(arguments.stop.clone())
         .log_probabilities(arguments.logprobs)
+        .refused_mass(arguments.logprobs)
 }
 
 /// The prompt in tokens.
@@ -244,34 +265,39 @@ impl Checker {
     }
 
     fn check(&self, tokens: &[u32]) -> Result<Verified> {
-        let vocabulary = self.0.vocabulary();
-        let bytes: Vec<u8> = tokens
-            .iter()
-            .flat_map(|&token| vocabulary.bytes(TokenId::new(token)).unwrap_or_default())
-            .copied()
-            .collect();
-        let explanation = self.0.matcher().explain(&bytes)?;
-        Ok(match (explanation.is_viable(), explanation.may_end()) {
-            (true, true) => Verified::Word,
-            (true, false) => Verified::Prefix,
-            (false, _) => {
-                let (line, column) = text::line_column(&bytes, explanation.position());
-                let expected = explanation.expected_text();
-                Verified::Rejected { byte: explanation.position(), line, column, expected }
-            }
-        })
+        check(&self.0, tokens)
     }
 }
 
+/// The relation of tokens to a grammar that was compiled for this alone.
+pub(super) fn check(compiled: &CompiledGrammar, tokens: &[u32]) -> Result<Verified> {
+    let vocabulary = compiled.vocabulary();
+    let bytes: Vec<u8> = tokens
+        .iter()
+        .flat_map(|&token| vocabulary.bytes(TokenId::new(token)).unwrap_or_default())
+        .copied()
+        .collect();
+    let explanation = compiled.matcher().explain(&bytes)?;
+    Ok(match (explanation.is_viable(), explanation.may_end()) {
+        (true, true) => Verified::Word,
+        (true, false) => Verified::Prefix,
+        (false, _) => {
+            let (line, column) = text::line_column(&bytes, explanation.position());
+            let expected = explanation.expected_text();
+            Verified::Rejected { byte: explanation.position(), line, column, expected }
+        }
+    })
+}
+
 /// The relation of a text to the grammar.
-enum Verified {
+pub(super) enum Verified {
     Word,
     Prefix,
     Rejected { byte: usize, line: usize, column: usize, expected: String },
 }
 
 impl Verified {
-    fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Verified::Word => "word",
             Verified::Prefix => "prefix",
@@ -330,6 +356,13 @@ fn summary(output: &Made, verified: &Verified, time: Duration) {
     } else {
         messages::plain(&format!("{} in {time:.2?}", text::counted(output.tokens.len(), "token")));
     }
+    if let Some(ExactStatistics { tries, refused_mass, .. }) = &output.exact {
+        let share = 100.0 * refused_mass;
+        messages::plain(&format!(
+            "drawn exactly, tries: {}; the grammar refuses {share:.2} % of the model's texts or more",
+            tries,
+        ));
+    }
     messages::plain(&output.finish.to_string());
     messages::plain(&verified.to_string());
 }
@@ -339,7 +372,8 @@ fn summary(output: &Made, verified: &Verified, time: Duration) {
 struct OutputReport<'a> {
     text: &'a str,
     tokens: &'a [u32],
-    /// `complete`, `end-of-sequence`, `token-limit`, `context-limit`, `stop-string`, `timeout`, `error` or `other`.
+    /// `complete`, `end-of-sequence`, `token-limit`, `context-limit`, `stop-string`, `timeout`, `exhausted`, `error`
+    /// or `other`.
     finish: &'static str,
     complete: bool,
     /// `word`, `prefix` or `rejected`; null of an output that an error ended.
@@ -360,7 +394,7 @@ impl OutputReport<'_> {
     }
 }
 
-fn finish_name(finish: &FinishReason) -> &'static str {
+pub(super) fn finish_name(finish: &FinishReason) -> &'static str {
     match finish {
         FinishReason::Complete => "complete",
         FinishReason::EndOfSequence => "end-of-sequence",
@@ -368,6 +402,7 @@ fn finish_name(finish: &FinishReason) -> &'static str {
         FinishReason::ContextLimit { .. } => "context-limit",
         FinishReason::StopString { .. } => "stop-string",
         FinishReason::Timeout { .. } => "timeout",
+        FinishReason::Exhausted { .. } => "exhausted",
         _ => "other",
     }
 }
@@ -381,6 +416,10 @@ struct Report<'a> {
     best: OutputReport<'a>,
     /// Of each token, with `--logprobs`.
     log_probabilities: Option<&'a [f64]>,
+    /// Of each token, the probability of those that the grammar refused in its place, with `--logprobs`.
+    refused_mass: Option<&'a [f64]>,
+    /// With `--sampling exact`.
+    exact: Option<ExactStatistics>,
     /// All outputs, the best first, of a search for several.
     hypotheses: Option<Vec<OutputReport<'a>>>,
     /// Null of outputs that share their runs of the model.
@@ -425,6 +464,8 @@ impl<'a> Report<'a> {
             tokenizer: &session.vocabulary_name,
             best: OutputReport::new(output, verified),
             log_probabilities: has_probabilities.then_some(&output.log_probabilities[..]),
+            refused_mass: has_probabilities.then_some(&output.refused_mass[..]),
+            exact: output.exact,
             hypotheses: None,
             timings,
             prepare_seconds: seconds(session.prepare_time),

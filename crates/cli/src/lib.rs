@@ -21,6 +21,8 @@ pub mod flow;
 mod generate;
 #[cfg(feature = "ort")]
 mod generation;
+#[cfg(feature = "ort")]
+mod generation_batch;
 mod global;
 mod grammar_files;
 pub mod graph;

@@ -244,6 +244,21 @@ impl SourceArgs {
     }
 }
 
+/// A source of a kind, read as the grammar of the command is. It opens no files of its own.
+///
+/// # Errors
+/// Settings in the text that cannot be read.
+#[cfg(feature = "ort")]
+pub(super) fn of_text(
+    args: &SourceArgs,
+    kind: Notation,
+    text: &str,
+    limits: &Limits,
+    defaults: json_schema::Options,
+) -> Result<Source> {
+    source(args, kind, Path::new(EXPRESSION), text, limits, defaults)
+}
+
 /// Reads a grammar and compiles it with the front end of its kind.
 ///
 /// # Errors

@@ -61,6 +61,15 @@ pub(super) fn exact_sampling(name: &str, found: &str) -> Error {
     )
 }
 
+/// A queue that has no room for another request.
+pub(super) fn queue_full(waiting: usize) -> Error {
+    let diagnostic = Diagnostic::new("decode/queue-full", "too many requests wait")
+        .found(format!("{waiting} waiting requests"))
+        .allowed("a request while `Scheduler::has_room`")
+        .help("submit it again after some steps, or raise `SchedulerOptions::queue`");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
 /// A prompt of no tokens.
 pub(super) fn empty_prompt() -> Error {
     usage(

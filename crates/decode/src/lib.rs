@@ -52,8 +52,8 @@ pub use constraint::Constraint;
 pub use decoder::Decoder;
 pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};
 pub use drivers::{
-    BeamOptions, Hypothesis, beam_search, best_of, exact_samples, generate, generate_with, run_together,
-    speculative,
+    BeamOptions, Ended, Hypothesis, Request, RequestId, Scheduler, SchedulerOptions, SchedulerStatistics,
+    beam_search, best_of, exact_samples, generate, generate_with, run_together, speculative,
 };
 pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
 pub use event::{ChosenToken, Event, Poll};

@@ -123,6 +123,10 @@ impl Exact {
         self.tree.root().is_some_and(|root| self.tree.live(root) <= 0.0)
     }
 
+    pub(super) fn held(&self) -> &[u32] {
+        &self.held
+    }
+
     pub(super) fn statistics(&self) -> ExactStatistics {
         let refused_mass = self.tree.root().map_or(0.0, |root| 1.0 - self.tree.live(root)).clamp(0.0, 1.0);
         ExactStatistics { tries: self.tries, prefixes: self.tree.len(), refused_mass }

@@ -148,12 +148,14 @@ impl<'c> Decoder<'c> {
         prompt: &[u32],
         options: &GenerationOptions,
     ) -> Result<Decoder<'c>> {
-        Decoder::on(model, Some(sequence), detokenizer, constraint, prompt, options)
+        Decoder::on(model, Some((sequence, prompt.len())), detokenizer, constraint, prompt, options)
     }
 
-    fn on(
+    /// The same on a new sequence, or on a fork of one that holds at least so many of the first tokens of the prompt as is
+    /// said, if it has so many.
+    pub(crate) fn on(
         model: &mut dyn Model,
-        held: Option<SequenceId>,
+        held: Option<(SequenceId, usize)>,
         detokenizer: &'c dyn Detokenizer,
         constraint: Option<Box<dyn Constraint + 'c>>,
         prompt: &[u32],
@@ -174,7 +176,7 @@ impl<'c> Decoder<'c> {
         prompt.iter().for_each(|&token| sampler.observe(token));
         let (sequence, fed) = match held {
             None => (model.open()?, 0),
-            Some(held) => fork_of_beginning(model, held, prompt.len().saturating_sub(1))?,
+            Some((held, same)) => fork_of_beginning(model, held, same.min(prompt.len().saturating_sub(1)))?,
         };
         Ok(Decoder {
             sequence,
@@ -278,6 +280,22 @@ impl<'c> Decoder<'c> {
     pub fn close(mut self, model: &mut dyn Model) -> Generation {
         model.close(self.sequence);
         self.generation()
+    }
+
+    /// The same, where the sequence stays open.
+    pub(crate) fn into_generation(mut self) -> Generation {
+        self.generation()
+    }
+
+    /// The prompt and the output so far.
+    pub(crate) fn history(&self) -> &[u32] {
+        &self.history
+    }
+
+    /// The tokens that the model holds of the sequence.
+    pub(crate) fn held(&self) -> &[u32] {
+        let tokens = self.exact.as_deref().map_or(&self.history[..], Exact::held);
+        tokens.get(..self.fed).unwrap_or_default()
     }
 
     /// Takes the output out.

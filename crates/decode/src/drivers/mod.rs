@@ -4,6 +4,7 @@ mod beam;
 mod best_of;
 mod exact;
 mod generate;
+mod scheduler;
 mod speculative;
 mod together;
 
@@ -11,5 +12,6 @@ pub use beam::{BeamOptions, Hypothesis, beam_search};
 pub use best_of::best_of;
 pub use exact::exact_samples;
 pub use generate::{generate, generate_with};
+pub use scheduler::{Ended, Request, RequestId, Scheduler, SchedulerOptions, SchedulerStatistics};
 pub use speculative::speculative;
 pub use together::run_together;

@@ -48,7 +48,7 @@ pub fn run_together(
 ///
 /// # Errors
 /// A failure of the device; the error of a decoder is its next event.
-fn supply_together(
+pub(super) fn supply_together(
     decoders: &mut [Decoder<'_>],
     places: &[usize],
     logits: &Logits<'_>,
