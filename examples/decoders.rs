@@ -7,8 +7,9 @@ use grammata::syntax::regex;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
 use grammata::{Compiler, Matcher, Result};
 use grammata_decode::{
-    BeamOptions, Decoder, Event, Feed, GenerationOptions, Logits, Model, NgramDraft, Poll, SamplingParams,
-    SequenceId, Sequences, beam_search, best_of, check_batch, check_truncate, speculative,
+    BeamOptions, Decoder, Event, Feed, GenerationOptions, Logits, Model, NgramDraft, Poll, Request,
+    SamplingParams, Scheduler, SchedulerOptions, SequenceId, Sequences, beam_search, best_of, check_batch,
+    check_truncate, exact_samples, speculative,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ fn main() -> Result<()> {
     let prompt = [u32::from(b' ')];
     stream(&mut model, &vocabulary, &matcher, &prompt)?;
     several(&mut model, &vocabulary, &matcher, &prompt)?;
+    exactly(&mut model, &vocabulary, &matcher, &prompt)?;
+    schedule(&mut model, &vocabulary, &matcher, &prompt)?;
     serve(&mut model, &vocabulary, &matcher, &prompt)
 }
 
@@ -128,6 +131,39 @@ fn several(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, pr
     let mut draft = NgramDraft::default();
     let drafted = speculative(model, vocabulary, Some(&mut matcher.fork()), prompt, &options, &mut draft, 4)?;
     println!("with drafts: {} in {} runs", drafted.text, 1 + drafted.timings.model_steps);
+    Ok(())
+}
+
+/// Outputs with the probabilities that the model gives them, given that they are words of the grammar.
+fn exactly(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
+    let sampling = SamplingParams::default().temperature(1.0).seed(7);
+    let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
+    for output in exact_samples(model, vocabulary, matcher, prompt, &options, 3)? {
+        let exact = output.exact.unwrap_or_default();
+        println!("exact: {}, tries {}, refused {:.3}", output.text, exact.tries, exact.refused_mass);
+    }
+    Ok(())
+}
+
+/// Continuous batching: requests join and leave between steps.
+fn schedule(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
+    let mut scheduler = Scheduler::new(vocabulary, SchedulerOptions::default().batch(2));
+    for seed in 0..4 {
+        let sampling = SamplingParams::default().temperature(1.0).seed(seed);
+        let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
+        let request = Request::new(prompt.to_vec(), Some(Box::new(matcher.fork())), options);
+        scheduler.submit(request.deadline(Duration::from_secs(60)))?; // an error if the queue is full
+    }
+    while !scheduler.is_empty() {
+        // events come as in a decoder's loop, each with its request
+        for ended in scheduler.step(model, &mut |_id, _event| {}) {
+            match ended.result {
+                Ok(generation) => println!("request {}: {}", ended.id, generation.text),
+                Err(error) => println!("request {}: {error}", ended.id), // the others go on
+            }
+        }
+    }
+    scheduler.close(model);
     Ok(())
 }
 

@@ -120,6 +120,99 @@ mod with_onnx_runtime {
     }
 
     #[test]
+    fn exact_samples_are_words() {
+        let grammar = pattern("[a-e]{1,3}");
+        let more = [
+            "--temperature",
+            "1",
+            "--sampling",
+            "exact",
+            "--tries",
+            "100000",
+            "--logprobs",
+            "--output-format=json",
+        ];
+        let found = json(0, &arguments(&grammar, &more));
+        assert_eq!((&found["complete"], &found["verified"]), (&true.into(), &"word".into()), "{found}");
+        assert!(found["exact"]["tries"].as_u64().unwrap() >= 1, "{found}");
+        let refused = found["refused_mass"].as_array().unwrap();
+        assert_eq!(refused.len(), found["tokens"].as_array().unwrap().len());
+        assert!(refused.iter().all(|mass| (0.0..=1.0).contains(&mass.as_f64().unwrap())), "{found}");
+        let more = ["--temperature", "1", "--sampling", "exact", "--tries", "1", "--seed", "3"];
+        let found =
+            json(3, &arguments(&pattern("(abcdefgh){9}"), &[&more[..], &["--output-format=json"]].concat()));
+        assert_eq!((&found["finish"], &found["text"]), (&"exhausted".into(), &"".into()), "{found}");
+        assert_eq!(run(&arguments(&grammar, &["--sampling", "exact"])).code, 2);
+    }
+
+    #[test]
+    fn prompts_have_outputs_a_line() {
+        let grammar = pattern("yes|no|perhaps");
+        let path = grammar.path().to_str().unwrap();
+        let lines = [
+            r#"{"prompt": "hello", "id": "first"}"#,
+            "",
+            r#"{"prompt": "hello", "grammar": {"kind": "regex", "text": "[ab]{3}"}, "n": 2, "temperature": 1.5, "seed": 9}"#,
+            r#"{"messages": [{"role": "user", "content": "hi"}], "schema": {"enum": [1, 2]}}"#,
+            r#"{"prompt": "hello", "grammar": {"kind": "regex", "text": "("}}"#,
+            r#"{"prompt": "hello", "colour": 1}"#,
+            "not json",
+            r#"{"prompt": "", "max_tokens": 0, "id": [1]}"#,
+            r#"{"prompt": "hello", "max_tokens": 2, "grammar": {"kind": "regex", "text": "[a-z]{200}"}}"#,
+            r#"{"prompt": "hello", "n": 0}"#,
+        ];
+        let file = grammar.path().join("prompts.jsonl");
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let file = file.to_str().unwrap();
+        let all = [
+            "generate",
+            path,
+            "--model",
+            MODEL,
+            "--threads",
+            "1",
+            "--prompts",
+            file,
+            "--batch",
+            "2",
+            "--chat",
+        ];
+        let run = run(&all);
+        assert_eq!(run.code, 2, "{}", run.err);
+        let outputs: Vec<serde_json::Value> =
+            run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |line: u64| outputs.iter().filter(|output| output["line"] == line).collect::<Vec<_>>();
+        assert_eq!(
+            (of(1).len(), &of(1)[0]["id"], &of(1)[0]["verified"]),
+            (1, &"first".into(), &"word".into())
+        );
+        assert!(["yes", "no", "perhaps"].contains(&of(1)[0]["text"].as_str().unwrap()));
+        let mut samples: Vec<u64> = of(3).iter().map(|output| output["sample"].as_u64().unwrap()).collect();
+        samples.sort_unstable();
+        assert_eq!(samples, [0, 1]);
+        assert!(of(3).iter().all(|output| output["text"].as_str().unwrap().len() == 3), "{outputs:?}");
+        assert!(["1", "2"].contains(&of(4)[0]["text"].as_str().unwrap()), "{outputs:?}");
+        for line in [5, 6, 7, 8, 9, 10] {
+            assert_eq!(of(line).len(), 1, "line {line}");
+            assert_eq!(
+                (&of(line)[0]["finish"], &of(line)[0]["text"]),
+                (&"error".into(), &().into()),
+                "line {line}"
+            );
+            let diagnostic = &of(line)[0]["diagnostics"][0];
+            assert!(diagnostic["help"].is_string() && diagnostic["code"].is_string(), "{diagnostic}");
+        }
+        assert_eq!(of(8)[0]["id"], serde_json::json!([1]));
+        assert!(run.err.contains("4 outputs from 9 lines, 6 failed"), "{}", run.err);
+        let object = json(2, &[&all[..], &["--output-format=json"]].concat());
+        assert_eq!(object["outputs"].as_array().unwrap().len(), 10);
+        assert_eq!((&object["written"], &object["failed"]), (&4.into(), &6.into()));
+        // one by one the texts are the same
+        let alone = json(0, &arguments(&grammar, &["--output-format=json", "--chat"]));
+        assert_eq!(alone["text"], of(1)[0]["text"]);
+    }
+
+    #[test]
     fn a_stop_string_ends_the_text_before_it() {
         let grammar = pattern("ab(cd){20}ef");
         let found =

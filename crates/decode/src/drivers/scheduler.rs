@@ -226,7 +226,8 @@ impl<'c> Scheduler<'c> {
     }
 
     /// Ends a request early and gives what there is of its output, with
-    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned). `None` if it does not run: it waited, or had ended.
+    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. `None` if it does not
+    /// run: it waited, or had ended.
     pub fn cancel(&mut self, model: &mut dyn Model, id: RequestId) -> Option<Generation> {
         self.waiting.retain(|waiting| waiting.id != id);
         let place = self.ids.iter().position(|running| *running == id)?;
