@@ -407,6 +407,20 @@ pub(super) fn finish_name(finish: &FinishReason) -> &'static str {
     }
 }
 
+/// What exact sampling took.
+#[derive(Serialize)]
+pub(super) struct ExactReport {
+    tries: usize,
+    /// Probability of the model's texts that are known to be refused.
+    refused_mass: f64,
+}
+
+impl ExactReport {
+    pub(super) fn new(statistics: &ExactStatistics) -> ExactReport {
+        ExactReport { tries: statistics.tries, refused_mass: statistics.refused_mass }
+    }
+}
+
 /// What `generate` made.
 #[derive(Serialize)]
 struct Report<'a> {
@@ -419,7 +433,7 @@ struct Report<'a> {
     /// Of each token, the probability of those that the grammar refused in its place, with `--logprobs`.
     refused_mass: Option<&'a [f64]>,
     /// With `--sampling exact`.
-    exact: Option<ExactStatistics>,
+    exact: Option<ExactReport>,
     /// All outputs, the best first, of a search for several.
     hypotheses: Option<Vec<OutputReport<'a>>>,
     /// Null of outputs that share their runs of the model.
@@ -465,7 +479,7 @@ impl<'a> Report<'a> {
             best: OutputReport::new(output, verified),
             log_probabilities: has_probabilities.then_some(&output.log_probabilities[..]),
             refused_mass: has_probabilities.then_some(&output.refused_mass[..]),
-            exact: output.exact,
+            exact: output.exact.as_ref().map(ExactReport::new),
             hypotheses: None,
             timings,
             prepare_seconds: seconds(session.prepare_time),

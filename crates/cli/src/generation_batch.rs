@@ -2,7 +2,7 @@
 
 use super::errors;
 use super::generate::Arguments;
-use super::generation::{self, Verified, check, finish_name, unusable_limit};
+use super::generation::{self, ExactReport, Verified, check, finish_name, unusable_limit};
 use super::messages::{self, Progress};
 use super::model::Parts;
 use super::output::{Exit, Failure, Output, seconds};
@@ -18,8 +18,8 @@ use grammata::serve::GrammarCache;
 use grammata::syntax::{Notation, json_schema};
 use grammata_decode::ort::OrtModel;
 use grammata_decode::{
-    Constraint, ExactStatistics, Generation, GenerationOptions, Message, PromptTokenizer, Request, RequestId,
-    Scheduler, SchedulerOptions,
+    Constraint, Generation, GenerationOptions, Message, PromptTokenizer, Request, RequestId, Scheduler,
+    SchedulerOptions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -97,7 +97,7 @@ struct Record<'a> {
     log_probability: Option<f64>,
     log_probabilities: Option<&'a [f64]>,
     refused_mass: Option<&'a [f64]>,
-    exact: Option<ExactStatistics>,
+    exact: Option<ExactReport>,
     diagnostics: Vec<DiagnosticReport>,
 }
 
@@ -359,7 +359,7 @@ impl Writer<'_> {
             log_probability: scored.then(|| generation.log_probability()),
             log_probabilities: scored.then_some(&generation.log_probabilities),
             refused_mass: scored.then_some(&generation.refused_mass),
-            exact: generation.exact,
+            exact: generation.exact.as_ref().map(ExactReport::new),
             diagnostics: Vec::new(),
         })?;
         self.advance(job.line);
