@@ -45,8 +45,8 @@ pub(super) struct Arguments {
     /// Generate without the grammar, and only check at the end
     #[arg(long)]
     pub(super) unconstrained: bool,
-    /// With `--output-format json` or --prompts, add for each token the natural logarithm of the model's probability, and the
-    /// probability of the tokens that the grammar refused in its place
+    /// With `--output-format json` or --prompts, add for each token the natural logarithm of the model's probability,
+    /// and the probability of the tokens that the grammar refused in its place
     #[arg(long)]
     pub(super) logprobs: bool,
     /// Outputs of each line of --prompts, with seeds from --seed on
@@ -97,8 +97,8 @@ pub(super) struct PromptArgs {
     /// A file with the prompt
     #[arg(long = "prompt-file", value_name = "FILE", help_heading = "Prompt")]
     pub(super) file: Option<PathBuf>,
-    /// A file with a prompt a line, as JSON with `prompt` or `messages` and, perhaps, a grammar and options of its own; `-` for
-    /// standard input. Each output is a line of JSON
+    /// A file with a prompt a line, as JSON with `prompt` or `messages` and, perhaps, a grammar and options of its
+    /// own; `-` for standard input. Each output is a line of JSON
     #[arg(long, value_name = "FILE", conflicts_with_all = ["beam", "best_of"], help_heading = "Prompt")]
     pub(super) prompts: Option<PathBuf>,
 }

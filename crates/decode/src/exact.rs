@@ -10,16 +10,16 @@ use std::time::Duration;
 ///
 /// Masks alone rescale the probabilities of each step, which favours texts whose later steps the model finds
 /// improbable. Exact sampling draws from the model without rescaling, refuses a text as soon as it leaves the
-/// constraint, and begins again. It remembers the refused probability below each prefix, so that no try ends in the same
-/// way twice (adaptive rejection: ASAp, Park et al. 2024; CARS, arXiv 2510.01902).
+/// constraint, and begins again. It remembers the refused probability below each prefix, so that no try ends in the
+/// same way twice (adaptive rejection: ASAp, Park et al. 2024; CARS, arXiv 2510.01902).
 ///
 /// The distribution: let q(s) be the product of the model's probabilities of the tokens s at the temperature, among
 /// all its tokens. Let S be the outputs that the decoder can give: token sequences after which it ends, each complete
-/// within `max_tokens` and the context. Output s of S has the probability q(s) / sum of q over S.
-/// Three ends count. After an end token, q includes that token's probability. After a word that nothing may follow, and
-/// after a word of exactly `max_tokens` tokens, no end token is needed. With
-/// [`complete`](crate::GenerationOptions::complete) off, every prefix of `max_tokens` tokens counts too. A text before a stop
-/// string counts as soon as the stop string is there.
+/// within `max_tokens` and the context. Output s of S has the probability q(s) / sum of q over S. Three ends count.
+/// After an end token, q includes that token's probability. After a word that nothing may follow, and after a word of
+/// exactly `max_tokens` tokens, no end token is needed. With [`complete`](crate::GenerationOptions::complete) off,
+/// every prefix of `max_tokens` tokens counts too. A text before a stop string counts as soon as the stop string is
+/// there.
 ///
 /// The temperature must be more than 0. Top-k, top-p, min-p and repetition penalty must be off.
 #[derive(Clone, Debug)]
@@ -55,8 +55,8 @@ pub struct ExactStatistics {
     pub tries: usize,
     /// Prefixes that are remembered, those of earlier outputs of the same decoder among them.
     pub prefixes: usize,
-    /// Probability of the model's texts that are known not to be outputs, from 0 to 1. A lower bound of what the constraint
-    /// refuses.
+    /// Probability of the model's texts that are known not to be outputs, from 0 to 1. A lower bound of what the
+    /// constraint refuses.
     pub refused_mass: f64,
 }
 

@@ -18,6 +18,10 @@ pub(super) struct Continuations {
     total: f64,
     /// At temperature 1.
     scores: LogSoftmax,
+    /// Probability of all that may follow.
+    mass: f64,
+    /// Probability of the tokens that the mask forbids, at temperature 1.
+    refused_mass: f64,
     /// The mask allows one token.
     forced: bool,
 }
@@ -45,13 +49,18 @@ impl Continuations {
                 }
             }
         }
+        let scores = LogSoftmax::of(row);
+        let mass = logits.iter().copied().map(weight).sum::<f64>() / total;
+        let allowed: f64 = logits.iter().map(|&logit| scores.at(logit).exp()).sum();
         Ok(Continuations {
             tokens: tokens.into(),
             logits: logits.into(),
             temperature,
             greatest,
             total,
-            scores: LogSoftmax::of(row),
+            scores,
+            mass,
+            refused_mass: (1.0 - allowed).max(0.0),
             forced: mask.iter().map(|word| word.count_ones()).sum::<u32>() == 1,
         })
     }
@@ -65,6 +74,8 @@ impl Continuations {
             greatest: 0.0,
             total: 1.0,
             scores: LogSoftmax::of(&[]),
+            mass: 0.0,
+            refused_mass: 1.0,
             forced: false,
         }
     }
@@ -77,17 +88,16 @@ impl Continuations {
 
     /// The probability of all that may follow.
     pub(super) fn mass(&self) -> f64 {
-        (0..self.tokens.len()).map(|place| self.probability(place)).sum()
+        self.mass
     }
 
     fn step(&self, place: usize) -> Option<Step> {
         let (&token, &logit) = self.tokens.get(place).zip(self.logits.get(place))?;
-        let allowed: f64 = self.logits.iter().map(|&logit| self.scores.at(logit).exp()).sum();
         Some(Step {
             token,
             forced: self.forced,
             log_probability: self.scores.at(logit),
-            refused_mass: (1.0 - allowed).max(0.0),
+            refused_mass: self.refused_mass,
         })
     }
 
@@ -191,8 +201,8 @@ impl PrefixTree {
         Some(Drawn { step: next.step(place)?, place, child })
     }
 
-    /// Adds the prefix after the continuation of a node at a place, or the empty prefix. Gives the continuations back if there
-    /// is no room.
+    /// Adds the prefix after the continuation of a node at a place, or the empty prefix. Gives the continuations back
+    /// if there is no room.
     pub(super) fn insert(
         &mut self,
         parent: Option<(usize, usize)>,

@@ -38,10 +38,10 @@ enum Draw {
 
 /// The state of exact sampling.
 ///
-/// A try begins with the live probability of the empty prefix, and each draw takes a point of the live probability that the
-/// prefix had when it was chosen. If less is live by now, because its logits became known, the points of the difference
-/// refuse the try. So a try is refused exactly where the model leaves the constraint, and an output comes with the
-/// probability that the model gives it.
+/// A try begins with the live probability of the empty prefix, and each draw takes a point of the live probability
+/// that the prefix had when it was chosen. If less is live by now, because its logits became known, the points of the
+/// difference refuse the try. So a try is refused exactly where the model leaves the constraint, and an output comes
+/// with the probability that the model gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Exact {
     tree: PrefixTree,

@@ -151,8 +151,8 @@ impl<'c> Decoder<'c> {
         Decoder::on(model, Some((sequence, prompt.len())), detokenizer, constraint, prompt, options)
     }
 
-    /// The same on a new sequence, or on a fork of one that holds at least so many of the first tokens of the prompt as is
-    /// said, if it has so many.
+    /// The same on a new sequence, or on a fork of one that holds at least so many of the first tokens of the prompt
+    /// as is said, if it has so many.
     pub(crate) fn on(
         model: &mut dyn Model,
         held: Option<(SequenceId, usize)>,
@@ -495,8 +495,8 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Appends `token` to the output, with its log-probability where that is wanted and known, and the probability that its
-    /// mask refused. That of a forced token follows from the log-probability.
+    /// Appends `token` to the output, with its log-probability where that is wanted and known, and the probability
+    /// that its mask refused. That of a forced token follows from the log-probability.
     fn take(
         &mut self,
         token: u32,

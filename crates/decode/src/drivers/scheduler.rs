@@ -26,8 +26,8 @@ pub struct SchedulerOptions {
     pub batch: usize,
     /// The most requests that wait. 256 by default; more are refused.
     pub queue: usize,
-    /// A prompt that begins with at least this many tokens of another sequence shares its cache. 16 by default: fewer are
-    /// computed again at less cost than the run of their own that sharing takes.
+    /// A prompt that begins with at least this many tokens of another sequence shares its cache. 16 by default: fewer
+    /// are computed again at less cost than the run of their own that sharing takes.
     pub least_shared: usize,
 }
 
@@ -114,12 +114,13 @@ struct Waiting<'c> {
     submitted: Instant,
 }
 
-/// Makes outputs of one model in a batch that requests join and leave between steps: each has its own prompt, constraint,
-/// sampling, limits and deadline. The output of a request does not depend on the others, but for the rounding of a
-/// model whose kernels depend on the batch.
+/// Makes outputs of one model in a batch that requests join and leave between steps: each has its own prompt,
+/// constraint, sampling, limits and deadline. The output of a request does not depend on the others, but for the
+/// rounding of a model whose kernels depend on the batch.
 ///
-/// Requests begin in the order of submission, as soon as the batch has room, and each sequence that runs gets a token in each
-/// step. A prompt that begins like a running sequence, or like the latest one that has ended, shares its cache.
+/// Requests begin in the order of submission, as soon as the batch has room, and each sequence that runs gets a token
+/// in each step. A prompt that begins like a running sequence, or like the latest one that has ended, shares its
+/// cache.
 ///
 /// The sequences of the model stay open until [`close`](Scheduler::close). All calls take the same model.
 ///
@@ -226,8 +227,8 @@ impl<'c> Scheduler<'c> {
     }
 
     /// Ends a request early and gives what there is of its output, with
-    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. `None` if it does not
-    /// run: it waited, or had ended.
+    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. `None` if it
+    /// does not run: it waited, or had ended.
     pub fn cancel(&mut self, model: &mut dyn Model, id: RequestId) -> Option<Generation> {
         self.waiting.retain(|waiting| waiting.id != id);
         let place = self.ids.iter().position(|running| *running == id)?;
@@ -235,8 +236,8 @@ impl<'c> Scheduler<'c> {
         Some(self.decoders.remove(place).close(model))
     }
 
-    /// Lets waiting requests join, runs the model once over all sequences that need logits, and gives the requests that have
-    /// ended. `on_event` gets each event of each request.
+    /// Lets waiting requests join, runs the model once over all sequences that need logits, and gives the requests
+    /// that have ended. `on_event` gets each event of each request.
     ///
     /// A batch that the model refuses is fed sequence by sequence, and only sequences that are then refused fail.
     pub fn step(&mut self, model: &mut dyn Model, on_event: &mut dyn FnMut(RequestId, &Event)) -> Vec<Ended> {
@@ -286,8 +287,8 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    /// Begins waiting requests while there is room. Those whose deadline is over begin too, so that they end in this step
-    /// without a run of the model. Gives those that cannot begin.
+    /// Begins waiting requests while there is room. Those whose deadline is over begin too, so that they end in this
+    /// step without a run of the model. Gives those that cannot begin.
     fn admit(&mut self, model: &mut dyn Model) -> Vec<Ended> {
         let mut failed = Vec::new();
         for waiting in std::mem::take(&mut self.waiting) {

@@ -171,8 +171,8 @@ fn frequencies(outputs: &[Generation]) -> Distribution {
     counted
 }
 
-/// Chi-square of samples against the expected distribution, in standard deviations above its mean. Outcomes of fewer than
-/// 5 expected samples are put together.
+/// Chi-square of samples against the expected distribution, in standard deviations above its mean. Outcomes of fewer
+/// than 5 expected samples are put together.
 fn chi_square(found: &Distribution, expected: &Distribution, samples: usize) -> f64 {
     let samples = samples as f64;
     let (mut statistic, mut cells, mut rare) = (0.0, 0.0, (0.0, 0.0));
