@@ -140,7 +140,7 @@ fn exactly(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, pr
     let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
     for output in exact_samples(model, vocabulary, matcher, prompt, &options, 3)? {
         let exact = output.exact.unwrap_or_default();
-        println!("exact: {}, tries {}, refused {:.3}", output.text, exact.tries, exact.refused_mass);
+        println!("exact: {}, tries {}, refused {:.5}", output.text, exact.tries, exact.refused_mass);
     }
     Ok(())
 }

@@ -38,6 +38,11 @@ pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
     (1.0 - allowed.sum::<f64>()).max(0.0)
 }
 
+/// The probability of all tokens but one of this log-probability.
+pub(super) fn refused_mass_of_forced(log_probability: f64) -> f64 {
+    -log_probability.exp_m1()
+}
+
 /// `logit - greatest`, where infinities are equal and NaN is nothing.
 fn below(logit: f32, greatest: f32) -> f64 {
     if logit.is_nan() || logit == f32::NEG_INFINITY {

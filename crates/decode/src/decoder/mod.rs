@@ -12,6 +12,7 @@ use crate::model::{Feed, Model, Rows, fork_of_beginning};
 use crate::options::{Generation, GenerationOptions};
 use crate::output::{Bounds, Detokenizer, Output, check_prompt};
 use crate::sampler::Sampler;
+use crate::scores::refused_mass_of_forced;
 use crate::sequences::SequenceId;
 use crate::timings::Timings;
 use grammata::error::{Error, Result};
@@ -589,11 +590,6 @@ impl<'c> Decoder<'c> {
             self.timings.model_steps += 1;
         }
     }
-}
-
-/// The probability of all tokens but one of this log-probability.
-fn refused_mass_of_forced(log_probability: f64) -> f64 {
-    -log_probability.exp_m1()
 }
 
 fn bounds(options: &GenerationOptions, context: Option<usize>) -> Bounds<'_> {

@@ -1,12 +1,12 @@
 //! What a decoder does with the logits that it is supplied.
 
-use super::{Decoder, State, bounds, refused_mass_of_forced};
+use super::{Decoder, State, bounds};
 use crate::choice::{Choice, Chosen};
 use crate::errors;
 use crate::event::Event;
 use crate::logits::Logits;
 use crate::mask::allows;
-use crate::scores::{log_probability_of, refused_mass};
+use crate::scores::{log_probability_of, refused_mass, refused_mass_of_forced};
 use grammata::error::Result;
 use std::time::Instant;
 
