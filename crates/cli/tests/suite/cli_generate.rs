@@ -157,7 +157,7 @@ mod with_onnx_runtime {
             r#"{"prompt": "hello", "grammar": {"kind": "regex", "text": "("}}"#,
             r#"{"prompt": "hello", "colour": 1}"#,
             "not json",
-            r#"{"prompt": "", "max_tokens": 0, "id": [1]}"#,
+            r#"{"prompt": "", "timeout_seconds": -1, "id": [1]}"#,
             r#"{"prompt": "hello", "max_tokens": 2, "grammar": {"kind": "regex", "text": "[a-z]{200}"}}"#,
             r#"{"prompt": "hello", "n": 0}"#,
         ];
