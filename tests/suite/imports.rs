@@ -12,6 +12,7 @@ const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata_base", "crates/base/src", None),
     ("grammata_cli", "crates/cli/src", Some("cli")),
     ("grammata_decode", "crates/decode/src", Some("decode")),
+    ("grammata_endpoint", "crates/endpoint/src", Some("endpoint")),
     ("grammata_report", "crates/report/src", Some("report")),
     ("grammata_template", "crates/template/src", Some("template")),
     ("grammata_testing", "crates/testing/src", Some("testing")),

@@ -8,6 +8,9 @@ const LONGEST: usize = 600;
 
 /// The rooms, each with the rooms that it may use beside `diagnostic`, `error` and `limits`.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("endpoint", &[]),
+    ("shell", &[]),
+    ("chat", &["endpoint", "shell"]),
     ("report", &[]),
     ("collections", &[]),
     ("json", &["collections"]),
@@ -25,29 +28,32 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("explore", &["automaton", "grammar", "mask", "mask_file", "vocabulary"]),
     ("serve", &["explore", "grammar", "mask", "mask_file", "matcher", "syntax", "vocabulary"]),
     ("decode", &["matcher", "template", "vocabulary"]),
-    ("tools", &["decode", "document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("tools", &["chat", "decode", "document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     (
         "plan",
         &[
             "automaton",
+            "chat",
             "decode",
             "grammar",
             "mask",
             "matcher",
+            "shell",
             "syntax",
             "template",
             "transitions",
             "vocabulary",
         ],
     ),
-    ("retrieval", &["decode", "report", "grammar", "mask", "syntax", "template", "vocabulary"]),
+    ("retrieval", &["chat", "decode", "report", "grammar", "mask", "syntax", "template", "vocabulary"]),
     (
         "procedures",
-        &["decode", "document", "report", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
+        &["automaton", "chat", "decode", "document", "report", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
     ),
     (
         "flows",
         &[
+            "chat",
             "decode",
             "report",
             "grammar",
@@ -82,7 +88,9 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "automaton",
+            "chat",
             "decode",
+            "endpoint",
             "report",
             "explore",
             "flows",
@@ -93,6 +101,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "plan",
             "procedures",
             "retrieval",
+            "shell",
             "syntax",
             "tools",
             "transitions",

@@ -26,7 +26,6 @@ mod registers;
 mod repair;
 mod sample;
 pub mod search;
-pub mod shell;
 mod states;
 mod step;
 mod subsets;

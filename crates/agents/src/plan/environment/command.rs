@@ -1,7 +1,7 @@
 //! An environment that is a command of the operating system.
 
 use super::{Environment, Observation, errors, step_json};
-use crate::plan::shell::{ShellError, run_shell};
+use crate::shell::{ShellError, run_shell};
 use crate::plan::step::Step;
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Spec;

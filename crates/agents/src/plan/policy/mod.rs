@@ -5,6 +5,7 @@
 
 mod adversarial;
 mod arguments;
+mod chat;
 mod first;
 mod interactive;
 mod model;
@@ -14,6 +15,7 @@ mod weighted;
 
 pub use adversarial::AdversarialPolicy;
 pub use arguments::ArgumentRequest;
+pub use chat::ChatPolicy;
 pub use first::FirstPolicy;
 pub use interactive::InteractivePolicy;
 pub use model::{

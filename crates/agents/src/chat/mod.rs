@@ -1,0 +1,57 @@
+//! Models that are asked by chat: they give texts and no logits, so that no mask can hold them to anything.
+//!
+//! A room says in a [`Request`] what may come, in the strongest words that it has, and checks the [`Answer`] itself:
+//! [`ask`] takes what the check accepts, asks once more with the reason of a refusal, and then fails. A model is a
+//! [`Chat`]: a server (`grammata_endpoint::Endpoint`), or a [`CommandChat`].
+
+mod command;
+mod errors;
+
+pub use command::CommandChat;
+pub use grammata_endpoint::{Answer, Call, Chat, Form, Message, Request, Role, Tool, Usage};
+
+use grammata::error::Result;
+
+/// Tokens of an answer that is one of some texts, at most: what a server may write around it counts.
+pub(crate) const CHOICE_TOKENS: u32 = 256;
+
+/// Asks a model for what `check` accepts. `check` gives what the answer means, or why it is refused.
+///
+/// # Errors
+/// `chat/refused`: the answer was refused, and the second one with the reason of the first refusal too; what the model
+/// and `check` report.
+pub fn ask<T>(
+    model: &mut dyn Chat,
+    request: Request,
+    mut check: impl FnMut(&Answer) -> Result<std::result::Result<T, String>>,
+) -> Result<T> {
+    let first = model.ask(&request)?;
+    let reason = match check(&first)? {
+        Ok(meaning) => return Ok(meaning),
+        Err(reason) => cut(&first, reason),
+    };
+    let mut again = request;
+    again.messages.push(Message::assistant(written(&first)));
+    again.messages.push(Message::user(format!(
+        "That cannot be taken: {reason}. Answer again, with an answer of the form asked for and nothing else."
+    )));
+    let second = model.ask(&again)?;
+    match check(&second)? {
+        Ok(meaning) => Ok(meaning),
+        Err(reason) => Err(errors::refused(&written(&second), &cut(&second, reason))),
+    }
+}
+
+fn cut(answer: &Answer, reason: String) -> String {
+    if answer.is_cut { format!("{reason}; the bound on tokens cut it") } else { reason }
+}
+
+/// An answer as a text.
+fn written(answer: &Answer) -> String {
+    let calls: Vec<String> =
+        answer.calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();
+    match answer.calls.is_empty() {
+        true => answer.text.clone(),
+        false => format!("{}{}", answer.text, calls.join(" ")),
+    }
+}

@@ -1,0 +1,41 @@
+//! Answers.
+
+use serde_json::Value;
+use std::time::Duration;
+
+/// A call of a tool, as the model wrote it: nothing of it is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments; a text if they are not JSON.
+    pub arguments: Value,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The text.
+    pub text: String,
+    /// The calls of tools.
+    pub calls: Vec<Call>,
+    /// Whether the bound on tokens cut it.
+    pub is_cut: bool,
+}
+
+/// What was asked, and what it cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Requests that were answered.
+    pub answers: u64,
+    /// Requests that were sent; those that failed or were refused are among them.
+    pub sent: u64,
+    /// Tokens of prompts, as the server counts them.
+    pub prompt_tokens: u64,
+    /// Tokens of answers, as the server counts them.
+    pub answer_tokens: u64,
+    /// Answers without a count of tokens.
+    pub uncounted: u64,
+    /// Time until the answers were whole, with all that failed before.
+    pub time: Duration,
+}

@@ -1,0 +1,98 @@
+//! A server: each request in the strongest form that it accepts.
+
+use crate::body::{self, OPTIONAL, Settings};
+use crate::http::{Http, Options, Outcome};
+use crate::{Answer, Chat, FormKind, Request, Usage, errors};
+use grammata_base::error::Result;
+use std::time::Instant;
+
+/// A chat server.
+///
+/// The first request of each kind of form is sent in the strongest encoding of the dialect. Where the server refuses it
+/// (status 400 or 422), the next weaker one is sent; that the server accepts one is remembered. A member beside the form
+/// that it refuses by name (`temperature`, `seed`, …) is not sent again.
+#[derive(Debug)]
+pub struct Endpoint {
+    http: Http,
+    options: Options,
+    /// By kind of form, the place of the encoding that the server accepts.
+    accepted: Vec<(FormKind, usize)>,
+    dropped: Vec<&'static str>,
+    usage: Usage,
+}
+
+impl Endpoint {
+    /// A server at a URL, below which `/chat/completions` is. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// `endpoint/url`: this is no address of a server; `endpoint/certificates`: an address with `https` where the system
+    /// trusts nobody.
+    pub fn new(url: &str, options: Options) -> Result<Endpoint> {
+        let http = Http::new(url, &options)?;
+        Ok(Endpoint { http, options, accepted: Vec::new(), dropped: Vec::new(), usage: Usage::default() })
+    }
+
+    /// The address that requests are sent to.
+    pub fn url(&self) -> &str {
+        self.http.url()
+    }
+
+    fn answer(&mut self, request: &Request) -> Result<Answer> {
+        let kind = request.form.kind();
+        let encodings = self.options.dialect.encodings(kind);
+        let known = self.accepted.iter().position(|(known, _)| *known == kind);
+        let mut place = known.and_then(|known| self.accepted.get(known)).map_or(0, |(_, place)| *place);
+        loop {
+            let Some(&encoding) = encodings.get(place) else {
+                return Err(errors::status(self.http.url(), 400, "no form is accepted"));
+            };
+            let settings = Settings {
+                model: self.options.model.as_deref(),
+                temperature: self.options.temperature,
+                seed: self.options.seed,
+                stream: self.options.stream,
+                dropped: &self.dropped,
+            };
+            let body = body::body(request, encoding, &settings);
+            let (status, message) = match self.http.send(&body, &self.options, &mut self.usage.sent)? {
+                Outcome::Written(written) => {
+                    match known.and_then(|known| self.accepted.get_mut(known)) {
+                        Some(known) => known.1 = place,
+                        None => self.accepted.push((kind, place)),
+                    }
+                    match written.tokens {
+                        Some((prompt, answer)) => {
+                            self.usage.prompt_tokens = self.usage.prompt_tokens.saturating_add(prompt);
+                            self.usage.answer_tokens = self.usage.answer_tokens.saturating_add(answer);
+                        }
+                        None => self.usage.uncounted += 1,
+                    }
+                    self.usage.answers += 1;
+                    return Ok(written.answer(&request.form, encoding));
+                }
+                Outcome::Refused(status, message) => (status, message),
+            };
+            let named = OPTIONAL.iter().find(|name| {
+                message.contains(**name) && !self.dropped.contains(name) && body.contains(&format!("\"{name}\":"))
+            });
+            match named {
+                Some(name) => self.dropped.push(name),
+                None if place + 1 < encodings.len() => place += 1,
+                None => return Err(errors::status(self.http.url(), status, &message)),
+            }
+        }
+    }
+}
+
+impl Chat for Endpoint {
+    fn ask(&mut self, request: &Request) -> Result<Answer> {
+        let start = Instant::now();
+        let answer = self.answer(request);
+        self.usage.time += start.elapsed();
+        answer
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+}

@@ -1,0 +1,136 @@
+//! The errors of endpoints.
+
+use grammata_base::diagnostic::{Diagnostic, excerpt};
+use grammata_base::error::{Error, ErrorKind};
+use std::fmt::Display;
+use std::time::Duration;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+fn io(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Io, diagnostic)
+}
+
+fn model(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Model, diagnostic)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
+/// An address that is none of a server.
+pub(crate) fn url(found: &str) -> Error {
+    usage(
+        Diagnostic::new("endpoint/url", "this is no address of a chat server")
+            .found(found)
+            .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, without user, query and fragment")
+            .help("give the address below which `/chat/completions` is, such as http://127.0.0.1:8080/v1"),
+    )
+}
+
+/// A key that no header can hold.
+pub(crate) fn key() -> Error {
+    usage(
+        Diagnostic::new("endpoint/key", "the key of the chat server cannot be sent")
+            .allowed("a key of visible ASCII characters")
+            .help("set the environment variable of the key anew, without blanks and line ends"),
+    )
+}
+
+/// No certificates to check servers by.
+pub(crate) fn certificates(cause: impl Display) -> Error {
+    io(
+        Diagnostic::new("endpoint/certificates", "this system has no certificates to check a server by")
+            .cause(cause)
+            .help("install the system's certificates (`ca-certificates`), or name a file by SSL_CERT_FILE"),
+    )
+}
+
+/// No connection, or one that broke.
+pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
+    io(
+        Diagnostic::new("endpoint/unreachable", "the chat server cannot be reached")
+            .in_file(url)
+            .found(format!("no answer after {tries} {}", if tries == 1 { "try" } else { "tries" }))
+            .cause(cause)
+            .help("check the address, and that the server runs"),
+    )
+}
+
+/// No whole answer in time.
+pub(crate) fn deadline(url: &str, what: &str, allowed: Duration) -> Error {
+    io(
+        Diagnostic::new("endpoint/deadline", "the chat server did not answer in time")
+            .in_file(url)
+            .found(format!("{what} is missing"))
+            .allowed(seconds(allowed))
+            .help("allow more time, or ask a faster model"),
+    )
+}
+
+/// A status of an error.
+pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
+    let help = match status {
+        401 | 403 => "check the key: its environment variable is named by `--endpoint-key-env`",
+        404 => "check the address (`/chat/completions` is added to it) and the name of the model",
+        400 | 413 | 422 => "check the name of the model (`--endpoint-model`), and whether the request fits its context",
+        429 => "wait, or ask for a higher limit of requests",
+        _ => "look into the server's log",
+    };
+    let mut diagnostic = Diagnostic::new("endpoint/status", "the chat server refused the request")
+        .in_file(url)
+        .found(format!("status {status}"))
+        .allowed("status 200")
+        .help(help);
+    if !message.is_empty() {
+        diagnostic = diagnostic.cause(message);
+    }
+    io(diagnostic)
+}
+
+/// A server that wants to be left alone for long.
+pub(crate) fn wait(url: &str, status: u16, wait: Duration, most: Duration) -> Error {
+    io(
+        Diagnostic::new("endpoint/wait", "the chat server asks to wait too long")
+            .in_file(url)
+            .found(format!("status {status}, `Retry-After: {}`", wait.as_secs()))
+            .allowed(seconds(most))
+            .help("try again later, or ask for a higher limit of requests"),
+    )
+}
+
+/// A redirection, which is not followed: the key is for this server alone.
+pub(crate) fn redirect(url: &str, status: u16, location: &str) -> Error {
+    io(
+        Diagnostic::new("endpoint/redirect", "the chat server sends the request to another place")
+            .in_file(url)
+            .found(format!("status {status}, `Location: {}`", excerpt(location)))
+            .allowed("an answer of this server: redirections are not followed")
+            .help("give the other address, if you trust it"),
+    )
+}
+
+/// An answer that is none.
+pub(crate) fn answer(url: &str, found: &str, cause: impl Display) -> Error {
+    model(
+        Diagnostic::new("endpoint/answer", "the chat server's answer cannot be read")
+            .in_file(url)
+            .found(found)
+            .cause(cause)
+            .allowed("the JSON of a chat completion, or a stream of its parts")
+            .help("check that the address is one of a chat server"),
+    )
+}
+
+/// An answer that is too long.
+pub(crate) fn too_long(url: &str, most: u64) -> Error {
+    let diagnostic = Diagnostic::new("endpoint/too-long", "the chat server's answer is too long")
+        .in_file(url)
+        .found(format!("more than {most} bytes"))
+        .allowed(format!("{most} bytes"))
+        .help("ask for fewer tokens, or raise the bound (`Options::answer_bytes`)");
+    Error::new(ErrorKind::Limit, diagnostic)
+}

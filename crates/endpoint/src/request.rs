@@ -1,0 +1,177 @@
+//! Requests: messages, and the form of the answer.
+
+use serde_json::{Value, json};
+
+/// Who says a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What holds for the whole conversation.
+    System,
+    /// Who asks.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    /// The name in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        }
+    }
+}
+
+/// A message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// The words.
+    pub text: String,
+}
+
+impl Message {
+    /// A message of the system.
+    pub fn system(text: impl Into<String>) -> Message {
+        Message { role: Role::System, text: text.into() }
+    }
+
+    /// A message of the user.
+    pub fn user(text: impl Into<String>) -> Message {
+        Message { role: Role::User, text: text.into() }
+    }
+
+    /// A message of the model.
+    pub fn assistant(text: impl Into<String>) -> Message {
+        Message { role: Role::Assistant, text: text.into() }
+    }
+}
+
+/// A tool that an answer may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    /// The name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments, an object.
+    pub parameters: Value,
+}
+
+/// What an answer must look like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// Any text.
+    Text,
+    /// One of these texts.
+    Choice(Vec<String>),
+    /// A JSON text that a schema admits. Servers want an object at the root.
+    Json {
+        /// A name for the schema: letters, digits, `_` and `-`, at most 64.
+        name: String,
+        /// The schema.
+        schema: Value,
+    },
+    /// A text that a regular expression matches as a whole.
+    Regex(String),
+    /// A text of a grammar in GBNF.
+    Grammar(String),
+    /// Calls of tools.
+    Tools {
+        /// The tools.
+        tools: Vec<Tool>,
+        /// Whether there must be a call.
+        is_required: bool,
+        /// Whether there may be several calls.
+        is_several: bool,
+    },
+}
+
+/// The kinds of [`Form`], by which a [`Dialect`](crate::Dialect) lists its encodings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormKind {
+    /// [`Form::Text`].
+    Text,
+    /// [`Form::Choice`].
+    Choice,
+    /// [`Form::Json`].
+    Json,
+    /// [`Form::Regex`].
+    Regex,
+    /// [`Form::Grammar`].
+    Grammar,
+    /// [`Form::Tools`].
+    Tools,
+}
+
+/// The member that holds an answer which a server can only write within an object.
+pub(crate) const ANSWER: &str = "answer";
+/// The member that holds calls which a server writes as JSON.
+pub(crate) const CALLS: &str = "calls";
+
+impl Form {
+    /// The kind.
+    pub fn kind(&self) -> FormKind {
+        match self {
+            Form::Text => FormKind::Text,
+            Form::Choice(_) => FormKind::Choice,
+            Form::Json { .. } => FormKind::Json,
+            Form::Regex(_) => FormKind::Regex,
+            Form::Grammar(_) => FormKind::Grammar,
+            Form::Tools { .. } => FormKind::Tools,
+        }
+    }
+
+    /// A JSON Schema of the form: its own, or one of an object with the member `answer` or `calls`. None of any text and of
+    /// grammars.
+    pub fn schema(&self) -> Option<Value> {
+        let object = |name: &str, member: Value| {
+            json!({"type": "object", "properties": {name: member}, "required": [name], "additionalProperties": false})
+        };
+        match self {
+            Form::Text | Form::Grammar(_) => None,
+            Form::Choice(texts) => Some(object(ANSWER, json!({"type": "string", "enum": texts}))),
+            Form::Json { schema, .. } => Some(schema.clone()),
+            Form::Regex(pattern) => {
+                Some(object(ANSWER, json!({"type": "string", "pattern": format!("^({pattern})$")})))
+            }
+            Form::Tools { tools, is_required, is_several } => {
+                let call = |tool: &Tool| {
+                    json!({"type": "object", "properties": {
+                        "name": {"type": "string", "enum": [tool.name]}, "arguments": tool.parameters,
+                    }, "required": ["name", "arguments"], "additionalProperties": false})
+                };
+                let calls: Vec<Value> = tools.iter().map(call).collect();
+                let mut list = json!({"type": "array", "items": {"anyOf": calls}});
+                if *is_required {
+                    list["minItems"] = 1.into();
+                }
+                if !*is_several {
+                    list["maxItems"] = 1.into();
+                }
+                Some(object(CALLS, list))
+            }
+        }
+    }
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The conversation so far; the answer is the model's next message.
+    pub messages: Vec<Message>,
+    /// What the answer must look like.
+    pub form: Form,
+    /// Tokens of the answer, at most.
+    pub max_tokens: u32,
+}
+
+impl Request {
+    /// A question of the user.
+    pub fn new(question: impl Into<String>, form: Form, max_tokens: u32) -> Request {
+        Request { messages: vec![Message::user(question)], form, max_tokens }
+    }
+}

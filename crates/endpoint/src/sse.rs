@@ -1,0 +1,204 @@
+//! Streams of server-sent events: the parts of an answer, put together.
+
+use crate::body::Written;
+use serde_json::Value;
+use std::io::{BufRead, Read};
+
+/// Calls of one answer, at most.
+const MOST_CALLS: usize = 256;
+
+/// Why a stream is no answer.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// It cannot be read further.
+    Broken(std::io::Error),
+    /// It is longer than it may be.
+    TooLong,
+    /// It ended before the answer was whole.
+    Ended,
+    /// A line or a part is not one: what was found, and what is wrong with it.
+    Foreign(String, String),
+}
+
+/// The counts of tokens of an answer or a part.
+pub(crate) fn tokens(value: &Value) -> Option<(u64, u64)> {
+    let usage = value.get("usage")?;
+    Some((usage.get("prompt_tokens")?.as_u64()?, usage.get("completion_tokens")?.as_u64()?))
+}
+
+/// What a server says of an error.
+pub(crate) fn error(value: &Value) -> Option<String> {
+    let error = value.get("error").filter(|error| !error.is_null())?;
+    let message = error.get("message").and_then(Value::as_str).or(error.as_str());
+    Some(message.map_or_else(|| error.to_string(), str::to_owned))
+}
+
+/// Reads a stream of at most `most` bytes.
+pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
+    let mut lines = std::io::BufReader::new(stream.take(most.saturating_add(1)));
+    let (mut read, mut made, mut is_finished) = (0, Made::default(), false);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = lines.read_until(b'\n', &mut line).map_err(Fault::Broken)?;
+        read += length as u64;
+        if read > most {
+            return Err(Fault::TooLong);
+        }
+        if length == 0 {
+            // some servers leave the last line out
+            return if is_finished { Ok(made.written) } else { Err(Fault::Ended) };
+        }
+        let Ok(text) = std::str::from_utf8(&line) else {
+            return Err(Fault::Foreign("a line that is not UTF-8".to_owned(), "lines are UTF-8".to_owned()));
+        };
+        let text = text.trim_end_matches(['\n', '\r']);
+        let Some(data) = text.strip_prefix("data:") else {
+            // a comment, the end of an event, or a field that says nothing of the answer
+            let is_known = text.is_empty()
+                || [":", "event:", "id:", "retry:"].iter().any(|known| text.starts_with(known));
+            match is_known {
+                true => continue,
+                false => {
+                    return Err(Fault::Foreign(text.to_owned(), "a line is no server-sent event".to_owned()));
+                }
+            }
+        };
+        let data = data.trim();
+        if data == "[DONE]" {
+            return if is_finished { Ok(made.written) } else { Err(Fault::Ended) };
+        }
+        let part: Value = serde_json::from_str(data)
+            .map_err(|cause| Fault::Foreign(data.to_owned(), format!("a part is not JSON: {cause}")))?;
+        is_finished |= made.add(&part).map_err(|wrong| Fault::Foreign(data.to_owned(), wrong))?;
+    }
+}
+
+#[derive(Default)]
+struct Made {
+    written: Written,
+}
+
+impl Made {
+    /// Adds a part; says whether the answer is whole.
+    fn add(&mut self, part: &Value) -> Result<bool, String> {
+        if let Some(message) = error(part) {
+            return Err(message);
+        }
+        if let Some(tokens) = tokens(part) {
+            self.written.tokens = Some(tokens);
+        }
+        let choices = part.get("choices").and_then(Value::as_array).ok_or("a part has no `choices`")?;
+        // the last part, with the counts of tokens, has none
+        let Some(choice) = choices.first() else { return Ok(false) };
+        let delta = choice.get("delta").unwrap_or(&Value::Null);
+        if let Some(text) = delta.get("content").and_then(Value::as_str) {
+            self.written.text.push_str(text);
+        }
+        for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            self.call(call)?;
+        }
+        let reason = choice.get("finish_reason").and_then(Value::as_str);
+        self.written.is_cut |= reason == Some("length");
+        Ok(reason.is_some())
+    }
+
+    fn call(&mut self, part: &Value) -> Result<(), String> {
+        let calls = &mut self.written.calls;
+        let index = part.get("index").and_then(Value::as_u64).unwrap_or(0) as usize;
+        if index > calls.len() || index >= MOST_CALLS {
+            return Err(format!("a call has the number {index}, after {} calls", calls.len()));
+        }
+        if index == calls.len() {
+            calls.push(Default::default());
+        }
+        let function = part.get("function").unwrap_or(&Value::Null);
+        let text = |name: &str| function.get(name).and_then(Value::as_str).unwrap_or_default();
+        calls[index].0.push_str(text("name"));
+        calls[index].1.push_str(text("arguments"));
+        Ok(())
+    }
+}
+
+/// Reads a whole answer.
+pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
+    let excerpt = || String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
+    let foreign = |wrong: String| Fault::Foreign(excerpt(), wrong);
+    let value: Value = serde_json::from_slice(text).map_err(|cause| foreign(format!("not JSON: {cause}")))?;
+    if let Some(message) = error(&value) {
+        return Err(foreign(message));
+    }
+    let choice = value.get("choices").and_then(|choices| choices.get(0));
+    let choice = choice.ok_or_else(|| foreign("it has no `choices`".to_owned()))?;
+    let message = choice.get("message").filter(|message| message.is_object());
+    let message = message.ok_or_else(|| foreign("a choice has no `message`".to_owned()))?;
+    let text_of = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let listed = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if listed.len() > MOST_CALLS {
+        return Err(foreign(format!("it has {} calls", listed.len())));
+    }
+    let calls = listed.iter().map(|call| {
+        let function = call.get("function").unwrap_or(&Value::Null);
+        // some servers write arguments as an object
+        let arguments = match function.get("arguments") {
+            Some(object @ Value::Object(_)) => object.to_string(),
+            _ => text_of(function, "arguments"),
+        };
+        (text_of(function, "name"), arguments)
+    });
+    Ok(Written {
+        text: text_of(message, "content"),
+        calls: calls.collect(),
+        is_cut: choice.get("finish_reason").and_then(Value::as_str) == Some("length"),
+        tokens: tokens(&value),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_read_to_their_end_and_no_others() {
+        let part = |delta: &str, end: &str| {
+            format!("data: {{\"choices\":[{{\"delta\":{delta},\"finish_reason\":{end}}}]}}\n\n")
+        };
+        let text = |text: &str| part(&format!("{{\"content\":\"{text}\"}}"), "null");
+        let end = part("{}", "\"stop\"");
+        let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n";
+        let good = format!(": hello\nevent: x\n{}{}{end}{usage}data: [DONE]\n\n", text("a"), text("b"));
+        let made = read(good.as_bytes(), 4096).unwrap();
+        assert_eq!((made.text.as_str(), made.tokens, made.is_cut), ("ab", Some((3, 2)), false));
+        assert!(matches!(read(good.as_bytes(), 50), Err(Fault::TooLong)));
+        let call = |index: usize, name: &str, arguments: &str| {
+            part(
+                &format!(
+                    "{{\"tool_calls\":[{{\"index\":{index},\"function\":{{\"name\":\"{name}\",\"arguments\":\"{arguments}\"}}}}]}}"
+                ),
+                "null",
+            )
+        };
+        let calls = format!("{}{}{}{end}", call(0, "f", ""), call(0, "", "{}"), call(1, "g", "{}"));
+        let made = read(calls.as_bytes(), 4096).unwrap();
+        assert_eq!(made.calls, [("f".to_owned(), "{}".to_owned()), ("g".to_owned(), "{}".to_owned())]);
+        for (wrong, ended) in [
+            (text("a"), true),
+            (format!("{}data: [DONE]\n", text("a")), true),
+            (String::new(), true),
+            ("<html>\n".to_owned(), false),
+            ("data: {\n".to_owned(), false),
+            ("data: {}\n".to_owned(), false),
+            ("data: {\"error\":{\"message\":\"full\"}}\n".to_owned(), false),
+            (call(7, "f", ""), false),
+            (call(usize::MAX, "f", ""), false),
+        ] {
+            match read(wrong.as_bytes(), 4096) {
+                Err(Fault::Ended) => assert!(ended, "{wrong}"),
+                Err(Fault::Foreign(..)) => assert!(!ended, "{wrong}"),
+                other => panic!("{wrong}: {other:?}"),
+            }
+        }
+    }
+}
