@@ -10,7 +10,7 @@ const LONGEST: usize = 600;
 const ROOMS: &[(&str, &[&str])] = &[
     ("endpoint", &[]),
     ("shell", &[]),
-    ("chat", &["endpoint", "shell"]),
+    ("chat", &["automaton", "endpoint", "grammar", "shell"]),
     ("report", &[]),
     ("collections", &[]),
     ("json", &["collections"]),
@@ -48,7 +48,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("retrieval", &["chat", "decode", "report", "grammar", "mask", "syntax", "template", "vocabulary"]),
     (
         "procedures",
-        &["automaton", "chat", "decode", "document", "report", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
+        &["chat", "decode", "document", "report", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
     ),
     (
         "flows",

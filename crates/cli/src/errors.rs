@@ -293,8 +293,8 @@ pub(super) fn needs_answers() -> Error {
 pub(super) fn needs_model() -> Error {
     usage(
         Diagnostic::new("cli/needs-model", "a model is asked, but none is named")
-            .found("`--policy model` without `--model`")
-            .help("add `--model PATH`, a folder or an ONNX file"),
+            .found("no `--model`")
+            .help("add `--model PATH`, a folder or an ONNX file; or `--endpoint URL`, a chat server"),
     )
 }
 
@@ -320,6 +320,16 @@ pub(super) fn name_needed() -> Error {
     usage(
         Diagnostic::new("cli/name-needed", "the file is an archive of mask files")
             .help("say which one is meant with `--name NAME`; `--names` lists them"),
+    )
+}
+
+/// A variable of the environment that is to hold a key, and does not.
+pub(super) fn no_key(name: &str) -> Error {
+    usage(
+        Diagnostic::new("cli/no-key", "there is no key for the chat server")
+            .found(format!("the environment variable `{name}` is not set, or empty"))
+            .allowed("a variable that holds the key")
+            .help("set it; or leave `--endpoint-key-env` out for a server that wants no key"),
     )
 }
 
@@ -569,7 +579,6 @@ pub(super) fn not_a_call(place: Place, text: &str, cause: &str) -> Error {
     )
 }
 
-#[cfg(feature = "ort")]
 /// A format whose calls begin with a special token, or with what depends on the tool.
 pub(super) fn no_exact_choice() -> Error {
     let diagnostic = Diagnostic::new(
@@ -581,7 +590,6 @@ pub(super) fn no_exact_choice() -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-#[cfg(feature = "ort")]
 /// Retrieval by words found nothing for a request.
 pub(super) fn no_tool_found(request: &str) -> Error {
     let diagnostic = Diagnostic::new("cli/no-tool-found", "no tool has a word of the request")

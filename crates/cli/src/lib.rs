@@ -13,6 +13,7 @@ mod compile;
 mod count;
 mod deadline;
 mod embed;
+pub mod endpoint;
 mod enumerate;
 pub mod errors;
 mod examples;

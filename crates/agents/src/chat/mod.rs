@@ -6,9 +6,12 @@
 
 mod command;
 mod errors;
+mod word;
 
 pub use command::CommandChat;
 pub use grammata_endpoint::{Answer, Call, Chat, Form, Message, Request, Role, Tool, Usage};
+
+pub(crate) use word::wrong;
 
 use grammata::error::Result;
 

@@ -13,6 +13,7 @@
 mod automaton;
 mod budget;
 mod check;
+mod chat;
 mod choose;
 mod completions;
 mod domain;
@@ -37,6 +38,7 @@ mod written;
 
 pub use automaton::{FlowAutomaton, FlowCall, FlowState};
 pub use budget::WithinBudget;
+pub use chat::ChatFlow;
 pub use choose::{
     ChooserOptions, ChosenPlan, IntentText, Served, ThoughtScore, ValidChooser, intent_similarities, mixed,
     serving_flow,

@@ -27,7 +27,8 @@ pub use automaton::{Automaton, Letter, Mode, Outcome, Size, StateId, Supervisor}
 pub use check::{Report, check, format};
 pub use conversation::{
     Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,
-    Session, StepFormat, StepOptions, Text, Texts, Values, Workflow, step_grammar,
+    Session, StepFormat, StepOptions, Text, Texts, Values, Workflow, object_act, object_schema, step_grammar,
+    step_text,
 };
 pub use export::ProcedureGraph;
 pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status, normal};

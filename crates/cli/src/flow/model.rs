@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Debug, clap::Args)]
 pub struct ModelArgs {
     /// The model's folder or ONNX file
-    #[arg(long, value_name = "PATH", required_unless_present = "random_logits", help_heading = "Model")]
+    #[arg(long, value_name = "PATH", help_heading = "Model")]
     pub model: Option<PathBuf>,
     /// No model: any token that the mask allows, each as likely as another; tokens are bytes without `--tokenizer`
     #[arg(long, conflicts_with_all = ["model", "chat"], help_heading = "Model")]
@@ -57,7 +57,8 @@ impl ModelArgs {
     pub fn load(&self, limits: &Limits) -> Result<Loaded> {
         let embedder = self.load_embedder(limits)?;
         match &self.model {
-            None => self.load_random(embedder, limits),
+            None if self.random_logits => self.load_random(embedder, limits),
+            None => Err(crate::errors::needs_model()),
             #[cfg(feature = "ort")]
             Some(path) => self.load_model(path, embedder, limits),
             #[cfg(not(feature = "ort"))]

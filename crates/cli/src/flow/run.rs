@@ -3,13 +3,15 @@
 use super::model::ModelArgs;
 use super::{PlanArgs, ThoughtsName};
 use crate::deadline::deadline;
+use crate::endpoint::{self, EndpointArgs};
 use crate::graph::{Format, write};
 use crate::output::{Exit, Failure, Output, seconds};
 use crate::source;
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::Error;
+use grammata_agents::chat::Chat;
 use grammata_agents::flows::{
-    Brackets, ExecutedCall, FlowAutomaton, FlowDomain, FlowOptions, FlowPlanner, FlowScope, IntentText,
+    Brackets, ChatFlow, ExecutedCall, Execution, FlowAutomaton, FlowCall, FlowDomain, FlowOptions, FlowPlanner, FlowScope, IntentText,
     PlannerOptions, Served, WrittenCall, WrittenPlan, intent_similarities, serving_flow,
 };
 use grammata_agents::plan::CommandEnvironment;
@@ -18,7 +20,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Writes the plan of a query under the flows of a domain, and draws where it went. With `--apis` each call is carried out as soon
 /// as it is decided, and its answer decides what may come next. The exit code is 2 if a call cannot be carried out, 1 if its answer
@@ -50,12 +52,19 @@ pub(super) struct Arguments {
     deadline: Duration,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    chat: EndpointArgs,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.plans.limits.get();
     let domain = arguments.plans.domain()?;
     let options = arguments.plans.options(&domain)?;
+    if let Some(mut model) = arguments.chat.load(0.0, 0)? {
+        let exit = with_chat(arguments, &mut *model, (&domain, options), output);
+        endpoint::report(&model.usage());
+        return exit;
+    }
     let mut loaded = arguments.model.load(&limits)?;
     let mut planner = loaded.planner(&limits);
     match output.is_json() {
@@ -143,6 +152,76 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     draw(arguments, &domain, options, &plan.calls, output)?;
     Ok(if plan.is_finished { Exit::Done } else { Exit::Cut })
+}
+
+/// Asks a model by chat for the plan, call by call.
+fn with_chat(
+    arguments: &Arguments,
+    model: &mut dyn Chat,
+    (domain, options): (&FlowDomain, FlowOptions),
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let start = Instant::now();
+    match output.is_json() {
+        true => {
+            output.report(&json!({ "query": arguments.query, "can_help": true }))?;
+            output.list("calls")?;
+        }
+        false => writeln!(output, "customer: {}", arguments.query)?,
+    }
+    let mut flow = ChatFlow::new(model, domain, &options, &arguments.query)?;
+    match &arguments.apis {
+        None => {
+            while let Some(call) = flow.next_call()? {
+                let call = written(domain, call);
+                write_call(flow.calls().len(), &call, call.outcome.as_deref(), output)?;
+            }
+        }
+        Some(command) => {
+            let mut environment = CommandEnvironment::new(command, arguments.deadline);
+            let mut execution = Execution::new(domain, &options.limits)?;
+            let call_of = |api: usize| written(domain, FlowCall { api, step: None, outcome: None });
+            for &api in domain.prelude_apis() {
+                let call = call_of(api);
+                let executed = execution.call(&call, &mut environment)?;
+                write_executed(domain, None, &call, executed, output)?;
+            }
+            while let Some(api) = flow.next_api()? {
+                let call = call_of(api);
+                let executed = match execution.call(&call, &mut environment) {
+                    Ok(executed) => executed,
+                    Err(error) => return Err(placed(arguments, error)?.into()),
+                };
+                flow.answered(api, executed.outcome)?;
+                write_executed(domain, Some(flow.calls().len()), &call, executed, output)?;
+            }
+        }
+    }
+    let (is_finished, calls) = (flow.is_finished(), flow.calls().to_vec());
+    let used = model.usage();
+    if output.is_json() {
+        output.report(&Report {
+            finished: is_finished,
+            tokens: usize::try_from(used.answer_tokens).unwrap_or(usize::MAX),
+            forced_tokens: 0,
+            model_runs: usize::try_from(used.answers).unwrap_or(usize::MAX),
+            seconds: seconds(start.elapsed()),
+        })?;
+    }
+    let calls: Vec<WrittenCall> = calls.into_iter().map(|call| written(domain, call)).collect();
+    draw(arguments, domain, options, &calls, output)?;
+    Ok(if is_finished { Exit::Done } else { Exit::Cut })
+}
+
+/// A call as a plan has it.
+fn written(domain: &FlowDomain, call: FlowCall) -> WrittenCall {
+    let api = &domain.apis[call.api];
+    let outcome = call.outcome.and_then(|outcome| api.outcomes.get(outcome));
+    WrittenCall {
+        name: api.name.clone(),
+        outcome: outcome.map(|outcome| outcome.name.clone()),
+        ..WrittenCall::default()
+    }
 }
 
 /// How a plan was written, after the members `query`, `intents`, `can_help` and `calls`.

@@ -9,6 +9,7 @@ use crate::errors;
 use crate::output::{Exit, Failure, Output};
 use crate::{messages, source};
 use grammata::error::Result;
+use grammata_agents::plan::policy::ChatPolicy;
 use grammata_agents::plan::{
     CommandEnvironment, Environment, MockEnvironment, Observation, Planner, Policy, Questions, Step,
 };
@@ -48,6 +49,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match arguments.policy.kind() {
         Kind::Model => with_model(arguments, output),
+        Kind::Chat => with_chat(arguments, output),
         _ => {
             let mut policy = arguments.policy.simple()?;
             chat(arguments, &mut *policy, output)
@@ -65,6 +67,15 @@ fn with_model(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failur
     let mut model = super::model::LoadedModel::load(&arguments.policy, false, &arguments.spec.limits.get())?;
     let mut policy = model.policy()?;
     chat(arguments, &mut policy, output)
+}
+
+fn with_chat(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let policy = &arguments.policy;
+    let model = policy.chat.load(policy.temperature, policy.seed)?;
+    let mut model = model.ok_or_else(crate::errors::needs_model)?;
+    let exit = chat(arguments, &mut ChatPolicy::new(&mut *model), output);
+    crate::endpoint::report(&model.usage());
+    exit
 }
 
 fn chat(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> Result<Exit, Failure> {

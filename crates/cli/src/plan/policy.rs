@@ -1,5 +1,6 @@
 //! Policies from arguments.
 
+use crate::endpoint::EndpointArgs;
 use crate::model::ModelSettings;
 use crate::{errors, source};
 use clap::ValueEnum;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 /// Who chooses, and what they are shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct PolicyArgs {
-    /// Who decides at a choice [default: model with --model, script with --answers, else first]
+    /// Who decides at a choice [default: model with --model or --endpoint, script with --answers, else first]
     #[arg(long, value_enum, value_name = "POLICY", help_heading = "Policy")]
     pub(super) policy: Option<Kind>,
     /// Answers for the script, one a line: numbers or labels
@@ -41,6 +42,8 @@ pub(super) struct PolicyArgs {
     pub(super) model: Option<PathBuf>,
     #[command(flatten)]
     pub(super) model_settings: ModelSettings,
+    #[command(flatten)]
+    pub(super) chat: EndpointArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,6 +60,9 @@ pub(super) enum Kind {
     Ask,
     /// A language model
     Model,
+    /// A model that is asked by chat
+    #[value(skip)]
+    Chat,
 }
 
 /// What a model is asked.
@@ -91,6 +97,7 @@ impl PolicyArgs {
     /// Who chooses.
     pub(super) fn kind(&self) -> Kind {
         match (&self.model, &self.answers) {
+            _ if self.chat.is_given() && matches!(self.policy, None | Some(Kind::Model)) => Kind::Chat,
             _ if self.policy.is_some() => self.policy.unwrap_or(Kind::First),
             (Some(_), _) => Kind::Model,
             (None, Some(_)) => Kind::Script,
@@ -112,7 +119,7 @@ impl PolicyArgs {
                 let text = source::text(path, &Limits::default())?;
                 Box::new(ScriptedPolicy::new(text.lines().map(str::to_owned).collect::<Vec<_>>()))
             }
-            Kind::Model => return Err(errors::needs_model()),
+            Kind::Model | Kind::Chat => return Err(errors::needs_model()),
         })
     }
 }

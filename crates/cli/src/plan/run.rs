@@ -1,21 +1,22 @@
 //! `grammata plan run`: makes plans.
 
-#[cfg(feature = "ort")]
-use super::policy::Prompting;
-use super::policy::{Kind, PolicyArgs};
+use super::policy::{Kind, PolicyArgs, Prompting};
 use super::search::SearchArgs;
 use super::spec::SpecArgs;
 use super::tasks::{self, Description};
 use super::{reward, show};
 use crate::deadline::deadline;
+use crate::endpoint;
 #[cfg(not(feature = "ort"))]
 use crate::errors;
 use crate::messages::{self, Progress};
 use crate::output::{Exit, Failure, Output, seconds};
 use grammata::error::{Error, Result};
-use grammata_agents::plan::policy::WeightedPolicy;
+use grammata_agents::chat::{self, Chat, Form, Request};
+use grammata_agents::plan::policy::{ChatPolicy, WeightedPolicy};
 use grammata_agents::plan::{
-    Conflicts, Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, policy_rows,
+    Conflicts, Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, ReadPlan, Verdict,
+    policy_rows,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -96,6 +97,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let tasks = descriptions(arguments)?;
     match arguments.policy.kind() {
         Kind::Model => with_model(arguments, tasks, output),
+        Kind::Chat => with_chat(arguments, tasks, output),
         _ => {
             let mut policy = arguments.policy.simple()?;
             let mut maker = |task: &mut Task| by_choices(task, &mut *policy, arguments);
@@ -306,13 +308,57 @@ fn trace(task: &Task, events: &[Event]) {
     }
 }
 
+/// Asks a model by chat: for each choice, or for the whole plan.
+fn with_chat(arguments: &Arguments, tasks: Vec<Description>, output: &mut Output) -> Result<Exit, Failure> {
+    let policy = &arguments.policy;
+    let model = policy.chat.load(policy.temperature, policy.seed)?;
+    let mut model = model.ok_or_else(crate::errors::needs_model)?;
+    let mut maker = |task: &mut Task| match arguments.policy.prompt_mode {
+        Prompting::Choice(_) => by_choices(task, &mut ChatPolicy::new(&mut *model), arguments),
+        Prompting::Whole => whole(task, &mut *model, arguments, true),
+        Prompting::Free => whole(task, &mut *model, arguments, false),
+    };
+    let made = all(arguments, tasks, (&mut maker, &|| Some(Progress::start("planning"))), output);
+    endpoint::report(&model.usage());
+    Ok(made?.0)
+}
+
+/// Asks a model for the whole plan. What is no plan is refused, or without `is_checked` kept as what was written.
+fn whole(task: &mut Task, model: &mut dyn Chat, arguments: &Arguments, is_checked: bool) -> Result<Made> {
+    const MOST_TOKENS: u32 = 2_048;
+    let start = Instant::now();
+    let request = Request::new(prompt(task, arguments.shown_plans, true)?, Form::Text, MOST_TOKENS);
+    let mut made = Made::default();
+    let sources = task.plans.sources();
+    let mut check = |text: &str| -> Result<std::result::Result<Plan, String>> {
+        let read = ReadPlan::parse(text, task.plans.spec());
+        // what is no plan at all is wrong, not an error
+        Ok(match read.and_then(|read| task.plans.verify(&read, &sources)) {
+            Ok(Verdict::Valid(plan)) => Ok(plan),
+            Ok(_) => Err("it is none of the plans that the spec allows".to_owned()),
+            Err(error) => Err(error.diagnostic().message().to_owned()),
+        })
+    };
+    if is_checked {
+        made.outcome.plan = Some(chat::ask(model, request, |answer| check(&answer.text))?);
+    } else {
+        let answer = model.ask(&request)?;
+        match check(&answer.text)? {
+            Ok(plan) => made.outcome.plan = Some(plan),
+            Err(_) => made.wrong = Some(answer.text),
+        }
+    }
+    made.outcome.questions = 1;
+    made.time = start.elapsed();
+    Ok(made)
+}
+
 #[cfg(not(feature = "ort"))]
 fn with_model(_: &Arguments, _: Vec<Description>, _: &mut Output) -> Result<Exit, Failure> {
     Err(errors::no_onnx_runtime().into())
 }
 
 /// What a model is asked that is to write the whole plan.
-#[cfg(feature = "ort")]
 fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
     use grammata_agents::plan::{Objective, PartialPlan, Step};
     let mut shown = Vec::new();
@@ -336,7 +382,6 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
     use super::model::LoadedModel;
     use crate::text::counted;
     use grammata::mask::Compiler;
-    use grammata_agents::plan::{ReadPlan, Verdict};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

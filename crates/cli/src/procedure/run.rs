@@ -3,6 +3,7 @@
 use super::model::ModelArgs;
 use super::{FileArgs, ModeName, format};
 use crate::deadline::deadline;
+use crate::endpoint::{self, EndpointArgs};
 use crate::output::{Exit, Failure, Output};
 use crate::{errors, messages, source, svg};
 use clap::ValueEnum;
@@ -10,7 +11,7 @@ use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata_agents::plan::{CommandEnvironment, Environment};
 use grammata_agents::procedures::agent::{
-    self, Agent, AgentOptions, AskedUser, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
+    self, Agent, AgentOptions, AskedUser, ChatAgent, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
     ScriptedUser, Simulation, User, UserScript,
 };
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
@@ -49,6 +50,8 @@ pub(super) struct Arguments {
     binding: Binding,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    chat: EndpointArgs,
     /// Write the session with its picture to a file, as HTML or Markdown by its name
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -230,13 +233,18 @@ fn with_user<R>(
     session(&mut ScriptedUser::new(script))
 }
 
-/// Runs with the agent of the arguments: a model, or the reference agent.
+/// Runs with the agent of the arguments: a model, one that is asked by chat, or the reference agent.
 fn with_agent<R>(
     arguments: &Arguments,
     script: Option<&UserScript>,
     limits: &Limits,
     session: impl FnOnce(&mut dyn Agent) -> Result<R>,
 ) -> Result<R> {
+    if let Some(mut model) = arguments.chat.load(arguments.model.temperature, arguments.model.seed)? {
+        let record = session(&mut ChatAgent::new(&mut *model, limits));
+        endpoint::report(&model.usage());
+        return record;
+    }
     #[cfg(feature = "ort")]
     if let Some(mut model) = super::model::LoadedModel::load(&arguments.model, limits)? {
         return session(&mut model.agent(limits)?);

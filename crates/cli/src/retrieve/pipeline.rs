@@ -190,10 +190,20 @@ impl PipelineArgs {
     /// Loads everything that is named; gives the requests that come with the tools too.
     /// `temperature` is that of a model where the arguments have none.
     pub fn load(&self, temperature: f32, limits: &Limits) -> Result<(Pipeline, Vec<Request>)> {
+        self.load_for(temperature, self.queries.model.model.is_some(), limits)
+    }
+
+    /// The same where `has_writer` says whether anything writes queries.
+    pub(super) fn load_for(
+        &self,
+        temperature: f32,
+        has_writer: bool,
+        limits: &Limits,
+    ) -> Result<(Pipeline, Vec<Request>)> {
         let queries = &self.queries;
-        let default = if queries.model.model.is_some() { Mode::ZeroShot } else { Mode::Split };
+        let default = if has_writer { Mode::ZeroShot } else { Mode::Split };
         let mode = queries.query_mode.unwrap_or(default);
-        if mode.needs_model() && queries.model.model.is_none() {
+        if mode.needs_model() && !has_writer {
             return Err(errors::needs_model(&kebab(mode.name())));
         }
         if mode == Mode::FewShot && queries.few_shot_from.is_none() {
@@ -420,5 +430,13 @@ impl Finder<'_> {
         let draft = Some((&draft, writer.options().format, start.elapsed()));
         let run = retrieve(request, self.mode, draft, self.utterance, catalogue, embedder, self.options)?;
         Ok(Run { prompt: Some(writer.prompt().hash()), ..run })
+    }
+
+    /// The tools for a request whose queries are written already, in the time given.
+    pub(super) fn find_with(&mut self, request: &str, draft: &Draft, time: Duration) -> Result<Run> {
+        let embedder = self.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
+        let catalogue = (self.catalogue, self.retriever);
+        let draft = Some((draft, Format::Raw, time));
+        retrieve(request, self.mode, draft, self.utterance, catalogue, embedder, self.options)
     }
 }

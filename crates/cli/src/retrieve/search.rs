@@ -1,15 +1,19 @@
 //! `grammata retrieve search`: the best tools for a request.
 
 use super::errors;
-use super::pipeline::{PipelineArgs, kebab};
+use super::pipeline::{Pipeline, PipelineArgs, kebab};
+use crate::endpoint::{self, EndpointArgs};
 use crate::limits::LimitArgs;
 use crate::messages;
 use crate::output::{Exit, Failure, Output};
 use crate::text::quoted;
-use grammata_agents::retrieval::queries::{Run, RunTool, Source};
+use grammata::error::Result;
+use grammata_agents::chat::Chat;
+use grammata_agents::retrieval::queries::{ChatWriter, Run, RunTool, Source};
 use grammata_agents::retrieval::{Catalogue, Ranker};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::time::Instant;
 
 /// Characters of a description that are shown.
 const SHOWN: usize = 70;
@@ -23,6 +27,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     pipeline: PipelineArgs,
     #[command(flatten)]
+    chat: EndpointArgs,
+    #[command(flatten)]
     limits: LimitArgs,
 }
 
@@ -31,8 +37,18 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if arguments.request.trim().is_empty() {
         return Err(crate::errors::empty_request().into());
     }
-    let (mut pipeline, _) = arguments.pipeline.load(0.0, &limits)?;
-    let found = pipeline.with(|finder, mut writer| finder.find(&arguments.request, &[], writer.as_mut()))?;
+    let queries = &arguments.pipeline.queries;
+    let mut chat = arguments.chat.load(queries.temperature.unwrap_or(0.0), queries.seed)?;
+    let has_writer = chat.is_some() || queries.model.model.is_some();
+    let (mut pipeline, _) = arguments.pipeline.load_for(0.0, has_writer, &limits)?;
+    let found = match &mut chat {
+        Some(model) if pipeline.mode.needs_model() => {
+            let found = by_chat(arguments, &mut pipeline, &mut **model);
+            endpoint::report(&model.usage());
+            found?
+        }
+        _ => pipeline.with(|finder, mut writer| finder.find(&arguments.request, &[], writer.as_mut()))?,
+    };
     for (number, query) in (1..).zip(&found.queries) {
         if let Some(kept) = query.embedded_tokens {
             messages::warning(&errors::query_cut(number, kept));
@@ -49,6 +65,20 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         times.generation_ms, times.embedding_ms, times.search_ms
     ));
     Ok(Exit::Done)
+}
+
+/// The tools that are found with the queries of a model that is asked by chat.
+fn by_chat(arguments: &Arguments, pipeline: &mut Pipeline, model: &mut dyn Chat) -> Result<Run> {
+    let prompt = pipeline.prompt.clone();
+    let most = u32::try_from(arguments.pipeline.queries.max_tokens).unwrap_or(u32::MAX);
+    pipeline.with(|finder, _| {
+        let examples = finder.examples(&arguments.request, &[]);
+        let start = Instant::now();
+        let hash = prompt.hash();
+        let draft = ChatWriter::new(model, prompt, most).write(&arguments.request, &examples)?;
+        let run = finder.find_with(&arguments.request, &draft, start.elapsed())?;
+        Ok(Run { prompt: Some(hash), ..run })
+    })
 }
 
 /// The request, its queries with their lists, the tools, and times, in seconds.

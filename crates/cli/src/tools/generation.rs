@@ -1,7 +1,7 @@
 //! `grammata tools generate` at work.
 
 use super::exact::{most_probable, spelled};
-use super::generate::{Arguments, ChooseName};
+use super::generate::{Arguments, ChooseName, found, system, write};
 use super::{Loaded, encoding, grammar};
 use crate::errors;
 use crate::messages::{self, Progress};
@@ -9,15 +9,11 @@ use crate::model::Parts;
 use crate::output::{Exit, Failure, Output};
 use crate::text::counted;
 use grammata::error::Result;
-use grammata::limits::Limits;
 use grammata::mask::Compiler;
 use grammata::vocabulary::TokenId;
-use grammata_agents::retrieval::{self, Catalogue, RetrievalOptions, Retriever, Template};
 use grammata_agents::tools::session::{Session, ToolCompiler, TurnOptions};
-use grammata_agents::tools::{Choice, GrammarOptions, ToolSet, Turn};
+use grammata_agents::tools::{Choice, GrammarOptions, ToolSet};
 use grammata_decode::{Decoder, Event, GenerationOptions, PromptTokenizer, SamplingParams};
-use serde_json::{Value, json};
-use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,7 +21,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let limits = arguments.set.limits.get();
     let Loaded { set, .. } = arguments.set.load()?;
     let set = Arc::new(set);
-    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
+    let path = arguments.model.as_ref().ok_or_else(errors::needs_model)?;
+    let parts = Parts::find(path, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
     let vocabulary = Arc::new(parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?.vocabulary);
     let compiler = Compiler::new(vocabulary).limits(limits.clone());
@@ -106,42 +103,6 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if turn.is_some() { Exit::Done } else { Exit::Cut })
 }
 
-/// The names of the tools of this turn, and how long it took to find them.
-fn found(arguments: &Arguments, set: &ToolSet, limits: &Limits) -> Result<(Vec<String>, Duration)> {
-    if !arguments.tool.is_empty() {
-        return Ok((arguments.tool.clone(), Duration::ZERO));
-    }
-    let callable: Vec<usize> =
-        (0..set.tools().len()).filter(|&index| set.tools()[index].refusal.is_none()).collect();
-    if arguments.k == 0 {
-        return Ok((
-            callable.into_iter().map(|index| set.tools()[index].name.clone()).collect(),
-            Duration::ZERO,
-        ));
-    }
-    let documents = callable.iter().map(|&index| &set.tools()[index]).map(|tool| retrieval::Tool {
-        id: tool.name.clone(),
-        function: tool.name.clone(),
-        name: tool.name.clone(),
-        tool: String::new(),
-        category: String::new(),
-        description: tool.description.clone(),
-        parameters: None,
-    });
-    let catalogue = Catalogue::new(documents.collect(), limits)?;
-    let retriever = Retriever::new(&catalogue, Template::Full)?;
-    let start = Instant::now();
-    let options = RetrievalOptions::default().k(arguments.k);
-    let found = retriever.retrieve(std::slice::from_ref(&arguments.request), None, &options)?;
-    let tools: Vec<usize> = found.tools.iter().map(|found| callable[found.tool]).collect();
-    if tools.is_empty() && !callable.is_empty() {
-        return Err(errors::no_tool_found(&arguments.request));
-    }
-    let tools = if arguments.no_prerequisites { tools } else { set.with_prerequisites(tools) };
-    let names = tools.into_iter().map(|index| set.tools()[index].name.clone()).collect();
-    Ok((names, start.elapsed()))
-}
-
 /// The prompt: the documentation of the tools, and the request.
 fn prompt(
     arguments: &Arguments,
@@ -150,52 +111,7 @@ fn prompt(
     parts: &Parts,
     tokenizer: &PromptTokenizer,
 ) -> Result<Vec<u32>> {
-    let tools = names.iter().filter_map(|name| set.tool(name)).enumerate();
-    let entries: Vec<String> =
-        tools.map(|(at, tool)| tool.documentation(arguments.detail.into(), at + 1)).collect();
-    let system = format!(
-        "You can call these tools:\n{}\nCall the one that fits the request, with values from it.",
-        entries.join("\n")
-    );
+    let system = system(arguments, set, names);
     let plain = || format!("{system}\n\nRequest: {}\nCall: ", arguments.request);
     encoding::prompt(parts.template.as_ref(), tokenizer, &system, &arguments.request, plain)
-}
-
-fn write(
-    set: &ToolSet,
-    names: &[String],
-    text: &str,
-    turn: Option<&Turn>,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let calls = turn.map_or(&[][..], |turn| &turn.calls);
-    let requests: Vec<Value> = calls
-        .iter()
-        .map(|call| {
-            set.request(call).map_or(Value::Null, |request| {
-                json!({"method": request.method, "url": request.url, "headers": request.headers, "body": request.body})
-            })
-        })
-        .collect();
-    let shown: Vec<Value> =
-        calls.iter().map(|call| json!({"tool": call.tool, "arguments": call.arguments})).collect();
-    if output.is_json() {
-        let complete = turn.is_some();
-        output.report(&json!({"tools": names, "text": text, "complete": complete, "calls": shown, "requests": requests}))?;
-        return Ok(());
-    }
-    writeln!(output, "tools: {}", names.join(", "))?;
-    writeln!(output, "{text}")?;
-    for request in requests.iter().filter(|request| !request.is_null()) {
-        let field = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
-        writeln!(output, "{} {}", field("method"), field("url"))?;
-        for header in request["headers"].as_array().into_iter().flatten() {
-            let part = |at: usize| header[at].as_str().unwrap_or_default();
-            writeln!(output, "{}: {}", part(0), part(1))?;
-        }
-        if let Some(body) = request["body"].as_str() {
-            writeln!(output, "\n{body}")?;
-        }
-    }
-    Ok(())
 }

@@ -54,10 +54,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Grammar(arguments) => grammar::run(arguments, output),
         Command::Prompt(arguments) => prompt::run(arguments, output),
         Command::Request(arguments) => request::run(arguments, output),
-        #[cfg(feature = "ort")]
-        Command::Generate(arguments) => generation::run(arguments, output),
-        #[cfg(not(feature = "ort"))]
-        Command::Generate(_) => Err(super::errors::no_onnx_runtime().into()),
+        Command::Generate(arguments) => generate::run(arguments, output),
     }
 }
 

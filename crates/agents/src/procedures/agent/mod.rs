@@ -6,6 +6,7 @@
 //! after it was written.
 
 mod apis;
+mod chat;
 mod controllers;
 mod decision;
 mod driver;
@@ -22,6 +23,7 @@ mod usage;
 mod user;
 
 pub use apis::{Rows, SimulatedApis};
+pub use chat::ChatAgent;
 pub use controllers::{Controllers, Quirks};
 pub use decision::DecisionRequest;
 pub use driver::{RunOptions, run};

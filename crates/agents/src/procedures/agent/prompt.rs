@@ -98,10 +98,10 @@ fn feedback(session: &Session<'_>) -> String {
     format!("Open: {}\nBlocked: {}\n", names.join(", "), blocked.join(", "))
 }
 
-/// The prompt of a step.
-pub(super) fn step(situation: &Situation<'_, '_>) -> String {
+/// The prompt of a step that is to be written in a format.
+pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat) -> String {
     let session = situation.conversation.session();
-    let mut text = beginning(session.procedure(), situation.binding.format);
+    let mut text = beginning(session.procedure(), format);
     text.push_str(&history(&situation.record.entries));
     let known: Vec<String> =
         session.known().iter().map(|(slot, value)| format!("{slot} = {}", spoken(value))).collect();

@@ -33,6 +33,11 @@ impl Act {
             StepFormat::Published => lines(text),
         }
     }
+
+    /// An answer by its name, which of a question has the slots that it asks for in brackets.
+    pub(super) fn answer(name: &str, text: &str) -> Act {
+        answer(name, text)
+    }
 }
 
 fn json(text: &str) -> Option<Act> {

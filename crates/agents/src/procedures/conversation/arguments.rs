@@ -59,7 +59,7 @@ impl Argument {
     }
 
     /// The JSON Schema of the value.
-    fn narrowed(&self) -> Value {
+    pub(super) fn narrowed(&self) -> Value {
         match &self.origin {
             Origin::Fixed(value) => json!({ "const": value }),
             Origin::Told(values) => json!({ "enum": values }),

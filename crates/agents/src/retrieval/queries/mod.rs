@@ -4,6 +4,7 @@
 //! writes. Its output is held to a [`Format`] by a grammar, whose words need no parser, or is raw, and [`parse`] makes the
 //! best of it. What a request led to is kept in a [`Run`].
 
+mod chat;
 mod encoder;
 mod format;
 mod lines;
@@ -13,6 +14,7 @@ mod read;
 mod run;
 mod writer;
 
+pub use chat::ChatWriter;
 #[cfg(feature = "huggingface")]
 pub use encoder::TokenizerEncoder;
 pub use encoder::{Encoded, Encoder};

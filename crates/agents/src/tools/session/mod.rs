@@ -7,6 +7,7 @@
 //! - [`most_probable_names`] finds the tool that a model gives the most probability, where greedy choice looks at one token alone.
 
 mod budget;
+mod chat;
 mod choice;
 mod compiled;
 mod constraint;

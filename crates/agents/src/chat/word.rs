@@ -1,0 +1,40 @@
+//! Texts of models, held to grammars.
+
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
+use grammata::error::Result;
+use grammata::grammar::Grammar;
+use grammata::limits::Limits;
+
+/// How many bytes of a text begin a word of a grammar, if the text is none: all of them where only its end is missing.
+///
+/// # Errors
+/// Limits.
+pub(crate) fn wrong_byte(grammar: &Grammar, limits: &Limits, text: &str) -> Result<Option<usize>> {
+    let automaton = Automaton::new(grammar, limits)?;
+    let mut tables = Cache::new();
+    let mut at = Lazy::new(&automaton, &mut tables).start()?;
+    for (place, &byte) in text.as_bytes().iter().enumerate() {
+        at = Lazy::new(&automaton, &mut tables).step(at, byte)?;
+        if at == ConfigurationId::DEAD {
+            return Ok(Some(place));
+        }
+    }
+    Ok((!tables.is_accepting(at)).then_some(text.len()))
+}
+
+/// Why a text is no word of a grammar: what it has instead after its last good characters.
+///
+/// # Errors
+/// Limits.
+pub(crate) fn wrong(grammar: &Grammar, limits: &Limits, text: &str) -> Result<Option<String>> {
+    let Some(place) = wrong_byte(grammar, limits, text)? else { return Ok(None) };
+    let place = text.floor_char_boundary(place);
+    let (good, bad) = text.split_at(place);
+    let start = good.char_indices().rev().take(40).last().map_or(0, |(at, _)| at);
+    let bad: String = bad.chars().take(40).collect();
+    let good = good.get(start..).unwrap_or_default();
+    Ok(Some(match bad.as_str() {
+        "" => format!("it ends too early, after `{good}`"),
+        bad => format!("`{bad}` may not come after `{good}`"),
+    }))
+}

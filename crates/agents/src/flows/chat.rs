@@ -1,0 +1,155 @@
+//! Plans of queries by a model that is asked by chat: call by call, each one of those that the automaton allows.
+
+use super::automaton::{FlowAutomaton, FlowCall, FlowState};
+use super::domain::FlowDomain;
+use super::errors;
+use super::options::FlowOptions;
+use super::prompt::FlowPrompt;
+use super::text::Thoughts;
+use crate::chat::{self, CHOICE_TOKENS, Chat, Form, Request};
+use grammata::error::Result;
+use grammata::transitions::{Transition, TransitionSystem};
+use std::fmt::Write;
+
+/// The most calls of a plan at levels that do not bound it, as of the published decoder.
+const MOST_CALLS: usize = 30;
+/// The most calls of any plan.
+const MOST_BOUNDED: usize = 4_096;
+
+/// Asks a model for the calls of a plan. Each question lists the calls that the automaton of the domain allows; another answer
+/// is refused, and one call alone is not asked for. Calls have no thoughts, and name no makers.
+pub struct ChatFlow<'m, 'd> {
+    model: &'m mut dyn Chat,
+    automaton: FlowAutomaton<'d>,
+    state: FlowState,
+    question: String,
+    calls: Vec<FlowCall>,
+    most: usize,
+}
+
+impl std::fmt::Debug for ChatFlow<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatFlow").field("calls", &self.calls).finish_non_exhaustive()
+    }
+}
+
+impl<'m, 'd> ChatFlow<'m, 'd> {
+    /// Before the first call after the prelude.
+    ///
+    /// # Errors
+    /// As of [`FlowAutomaton::new`] and [`FlowPrompt::new`].
+    pub fn new(
+        model: &'m mut dyn Chat,
+        domain: &'d FlowDomain,
+        options: &FlowOptions,
+        query: &str,
+    ) -> Result<ChatFlow<'m, 'd>> {
+        let shown: Vec<usize> = match options.flow {
+            Some(flow) => vec![flow],
+            None => (0..domain.flows.len()).collect(),
+        };
+        let prompt = FlowPrompt::new(domain, &shown, query, Thoughts::None, &options.limits)?;
+        let is_bounded = options.level >= super::options::Level::Bounded;
+        let options = FlowOptions { by_step: false, arguments: false, ..options.clone() };
+        let automaton = FlowAutomaton::new(domain, options)?;
+        Ok(ChatFlow {
+            model,
+            state: automaton.start(),
+            automaton,
+            question: prompt.question,
+            calls: Vec::new(),
+            most: if is_bounded { MOST_BOUNDED } else { MOST_CALLS },
+        })
+    }
+
+    /// The calls so far.
+    pub fn calls(&self) -> &[FlowCall] {
+        &self.calls
+    }
+
+    /// The next call, with what its API answers, as far as the model knows it; `None` at the end of the plan.
+    ///
+    /// # Errors
+    /// `chat/refused`; what the model reports; limits.
+    pub fn next_call(&mut self) -> Result<Option<FlowCall>> {
+        let open = self.open()?;
+        let domain = self.automaton.domain();
+        let texts = open.iter().map(|one| one.label.text(domain)).collect();
+        let Some(place) = self.choose(texts)? else { return Ok(None) };
+        Ok(open.get(place).map(|one| self.take(one)))
+    }
+
+    /// The API that is called next; `None` at the end of the plan. [`answered`](ChatFlow::answered) is to follow.
+    ///
+    /// # Errors
+    /// As of [`next_call`](ChatFlow::next_call).
+    pub fn next_api(&mut self) -> Result<Option<usize>> {
+        let mut apis: Vec<usize> = self.open()?.iter().map(|one| one.label.api).collect();
+        apis.dedup();
+        let domain = self.automaton.domain();
+        let texts = apis.iter().map(|&api| format!("{}()", domain.apis[api].name)).collect();
+        Ok(self.choose(texts)?.and_then(|place| apis.get(place).copied()))
+    }
+
+    /// Goes on after a call and its answer.
+    ///
+    /// # Errors
+    /// `flow/unknown-name`: no plan goes on with it; limits.
+    pub fn answered(&mut self, api: usize, outcome: Option<usize>) -> Result<()> {
+        let open = self.open()?;
+        let found = open.iter().find(|one| one.label.api == api && one.label.outcome == outcome);
+        match found {
+            Some(one) => {
+                self.take(one);
+                Ok(())
+            }
+            None => {
+                let domain = self.automaton.domain();
+                let text = FlowCall { api, step: None, outcome }.text(domain);
+                let known: Vec<String> = open.iter().map(|one| one.label.text(domain)).collect();
+                Err(errors::unknown_api(&text, known.iter().map(String::as_str)))
+            }
+        }
+    }
+
+    /// Whether the plan has come to its end.
+    pub fn is_finished(&self) -> bool {
+        self.calls.last().is_some_and(|call| call.api == self.automaton.domain().end)
+    }
+
+    fn open(&mut self) -> Result<Vec<Transition<FlowState, FlowCall>>> {
+        let mut open = Vec::new();
+        if !self.is_finished() && self.calls.len() < self.most {
+            let state = self.state;
+            self.automaton.successors(&state, &mut open)?;
+        }
+        Ok(open)
+    }
+
+    fn take(&mut self, one: &Transition<FlowState, FlowCall>) -> FlowCall {
+        self.state = one.to;
+        self.calls.push(one.label);
+        one.label
+    }
+
+    /// The place of the text that the model chooses; `None` of no texts.
+    fn choose(&mut self, texts: Vec<String>) -> Result<Option<usize>> {
+        if texts.len() <= 1 {
+            return Ok(texts.first().map(|_| 0));
+        }
+        let domain = self.automaton.domain();
+        let mut question = format!("{}\nThe calls so far:\n", self.question.trim_end());
+        let prelude = domain.prelude_apis().iter().map(|&api| format!("{}()", domain.apis[api].name));
+        for text in prelude.chain(self.calls.iter().map(|call| call.text(domain))) {
+            let _ = writeln!(question, "- {text}");
+        }
+        let _ = write!(question, "Which call comes next? Answer with one of these:\n{}", texts.join("\n"));
+        let request = Request::new(question, Form::Choice(texts.clone()), CHOICE_TOKENS);
+        let place = chat::ask(self.model, request, |answer| {
+            let text = answer.text.trim();
+            let place = texts.iter().position(|known| known == text);
+            Ok(place.ok_or_else(|| format!("the call must be one of: {}", texts.join(", "))))
+        })?;
+        Ok(Some(place))
+    }
+}

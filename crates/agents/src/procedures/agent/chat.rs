@@ -1,0 +1,110 @@
+//! An agent that is a model asked by chat.
+
+use super::decision::{DecisionRequest, UNCLEAR};
+use super::usage::Usage;
+use super::{Agent, Mask, Situation, prompt};
+use crate::chat::{self, CHOICE_TOKENS, Chat, Form, Request};
+use crate::procedures::conversation::object::{object_act, object_schema, step_text};
+use crate::procedures::conversation::step::{StepFormat, StepOptions, step_grammar};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use serde_json::Value;
+use std::time::Instant;
+
+/// Tokens of one step, at most.
+const MOST_TOKENS: u32 = 1_024;
+
+/// A model that writes steps as JSON objects. The schema of an object is made from what is offered; the grammar of the step,
+/// under which other models write, judges what comes: a step that it refuses is asked for once more, and then an error.
+pub struct ChatAgent<'m> {
+    model: &'m mut dyn Chat,
+    limits: Limits,
+    usage: Usage,
+}
+
+impl std::fmt::Debug for ChatAgent<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatAgent").field("usage", &self.usage).finish_non_exhaustive()
+    }
+}
+
+impl<'m> ChatAgent<'m> {
+    /// An agent that asks a model.
+    pub fn new(model: &'m mut dyn Chat, limits: &Limits) -> ChatAgent<'m> {
+        ChatAgent { model, limits: limits.clone(), usage: Usage::default() }
+    }
+
+    fn step(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
+        let binding = situation.binding;
+        let prompt = prompt::step(situation, StepFormat::Json);
+        if binding.mask == Mask::None {
+            let answer = self.model.ask(&Request::new(prompt, Form::Text, MOST_TOKENS))?;
+            let act = object_act(&answer.text, situation.offers);
+            return Ok(act.map_or(answer.text, |act| step_text(&act, situation.offers, binding.format)));
+        }
+        let options = StepOptions::default()
+            .format(binding.format)
+            .text_characters(binding.text_characters)
+            .limits(self.limits.clone());
+        let grammar = step_grammar(situation.offers, &options)?;
+        self.usage.grammars += 1;
+        let thinks = binding.thought.is_some();
+        let schema = object_schema(situation.offers, thinks);
+        let request = Request::new(prompt, Form::Json { name: "step".to_owned(), schema }, MOST_TOKENS);
+        let limits = &self.limits;
+        chat::ask(self.model, request, |answer| {
+            let Some(act) = object_act(&answer.text, situation.offers) else {
+                return Ok(Err("it is no object with `call` and `arguments`, or with `say` and `text`".to_owned()));
+            };
+            let text = step_text(&act, situation.offers, binding.format);
+            let Some(wrong) = chat::wrong(&grammar, limits, &text)? else { return Ok(Ok(text)) };
+            let conversation = situation.conversation;
+            let obstacle = conversation.obstacle(&conversation.resolve(act));
+            Ok(Err(obstacle.map_or(wrong, |obstacle| format!("the step may not come now: {obstacle}"))))
+        })
+    }
+
+    fn decision(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
+        let mut names: Vec<String> = Vec::with_capacity(request.choices.len() + 1);
+        for name in request.choices.iter().map(|(name, _)| name.as_str()).chain([UNCLEAR]) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        let form = Form::Choice(names.clone());
+        let request_of = Request::new(prompt::decision(request), form, CHOICE_TOKENS);
+        let name = chat::ask(self.model, request_of, |answer| {
+            let text = answer.text.trim();
+            let known = names.iter().find(|name| name.as_str() == text).cloned();
+            Ok(known.ok_or_else(|| format!("it must be one of: {}", names.join(", "))))
+        })?;
+        Ok(request.choices.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()))
+    }
+}
+
+impl Agent for ChatAgent<'_> {
+    fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
+        let start = Instant::now();
+        let text = self.step(situation);
+        self.usage.all += start.elapsed();
+        text
+    }
+
+    fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
+        let start = Instant::now();
+        let value = self.decision(request);
+        self.usage.all += start.elapsed();
+        value
+    }
+
+    fn usage(&self) -> Usage {
+        let used = self.model.usage();
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Usage {
+            calls: count(used.answers),
+            tokens: count(used.prompt_tokens.saturating_add(used.answer_tokens)),
+            model: used.time,
+            ..self.usage
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Steps as JSON objects, for agents that no mask holds to the grammar of a step: a schema of what is offered, which is wider
+//! than the grammar, and the text of the step that an object stands for, which the grammar judges.
+
+use super::act::Act;
+use super::arguments::Arguments;
+use super::fill::one_line;
+use super::session::Values;
+use super::step::{Offer, StepFormat, Text};
+use serde_json::{Value, json};
+
+/// The member of the object that holds the step: strict servers want an object at the root.
+const STEP: &str = "step";
+/// The member that holds a thought.
+const THOUGHT: &str = "thought";
+
+/// A JSON Schema of an object with one of the offers as `step`, `{"call": API, "arguments": {…}}` or `{"say": NAME, "text": TEXT}`,
+/// and with a `thought` before it if `thinks`. All members are required and no others allowed, as strict servers want it: an
+/// optional argument is null where it has no value. Answers with one text alone need none.
+pub fn object_schema(offers: &[Offer], thinks: bool) -> Value {
+    let mut steps = Vec::new();
+    let (mut fixed, mut free) = (Vec::new(), Vec::new());
+    for offer in offers {
+        match offer {
+            Offer::Call { api, arguments } => steps.push(call(api, schema(arguments))),
+            Offer::Control(name) => steps.push(call(name, object([]))),
+            Offer::Answer { name, text: Text::Verbatim(_), .. } => fixed.push(name.as_str()),
+            Offer::Answer { name, .. } => free.push(name.as_str()),
+        }
+    }
+    let names = |names: Vec<&str>| json!({"type": "string", "enum": names});
+    if !fixed.is_empty() {
+        steps.push(object([("say", names(fixed))]));
+    }
+    if !free.is_empty() {
+        steps.push(object([("say", names(free)), ("text", json!({"type": "string"}))]));
+    }
+    let step = json!({"anyOf": steps});
+    match thinks {
+        true => object([(THOUGHT, json!({"type": "string"})), (STEP, step)]),
+        false => object([(STEP, step)]),
+    }
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    object([("call", json!({"type": "string", "enum": [name]})), ("arguments", arguments)])
+}
+
+/// The schema of an object that has all of some members.
+fn object<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
+    let properties: Values = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let required: Vec<&String> = properties.keys().collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+/// The schema of arguments, wider than [`Arguments::schema`]: what repeats the last act is not excluded.
+fn schema(arguments: &Arguments) -> Value {
+    object(arguments.slots.iter().map(|slot| {
+        let schema = match slot.narrowed() {
+            // a slot of which the file says nothing
+            Value::Bool(_) => json!({"type": ["string", "number", "boolean"]}),
+            schema => schema,
+        };
+        let schema = if slot.is_required { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) };
+        (slot.slot.as_str(), schema)
+    }))
+}
+
+/// The act that an object says, alone or as the member `step`. `None` if it says none.
+pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
+    let value: Value = serde_json::from_str(text.trim()).ok()?;
+    let step = value.get(STEP).unwrap_or(&value);
+    let field = |name: &str| step.get(name).and_then(Value::as_str);
+    if let Some(name) = field("call") {
+        let mut arguments = step.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
+        let offered = offers.iter().find_map(|offer| match offer {
+            Offer::Call { api, arguments } if api == name => Some(arguments),
+            _ => None,
+        });
+        if let Some(offered) = offered {
+            let is_optional = |name: &str| offered.slots.iter().any(|slot| slot.slot == name && !slot.is_required);
+            arguments.retain(|name, value| !(value.is_null() && is_optional(name)));
+        }
+        return Some(Act::Call { name: name.to_owned(), arguments });
+    }
+    let name = field("say")?;
+    // the one text that an answer may have is said, whatever was written
+    let fixed = offers.iter().find_map(|offer| match offer {
+        Offer::Answer { name: known, text: Text::Verbatim(text), .. } if known == name => Some(text.as_str()),
+        _ => None,
+    });
+    let text = fixed.or(field("text"))?;
+    Some(Act::answer(name, &one_line(text)))
+}
+
+/// The text of an act in a format, as the grammar of the offers spells it: arguments in the order of the request.
+pub fn step_text(act: &Act, offers: &[Offer], format: StepFormat) -> String {
+    let quoted = |text: &str| Value::from(text).to_string();
+    match act {
+        Act::Call { name, arguments } => {
+            let order: Vec<&str> = offers
+                .iter()
+                .find_map(|offer| match offer {
+                    Offer::Call { api, arguments } if api == name => Some(arguments),
+                    _ => None,
+                })
+                .map(|arguments| arguments.slots.iter().map(|slot| slot.slot.as_str()).collect())
+                .unwrap_or_default();
+            let mut members: Vec<(&String, &Value)> = arguments.iter().collect();
+            members.sort_by_key(|(name, _)| order.iter().position(|slot| slot == name).unwrap_or(order.len()));
+            let members: Vec<String> =
+                members.iter().map(|(name, value)| format!("{}: {value}", quoted(name))).collect();
+            let arguments = format!("{{{}}}", members.join(", "));
+            match format {
+                StepFormat::Json => format!("{{\"call\": {}, \"arguments\": {arguments}}}", quoted(name)),
+                StepFormat::Published => format!("Action: {name}\nAction Input: {arguments}"),
+            }
+        }
+        Act::Answer { name, asks, text } => {
+            let name = if asks.is_empty() { name.clone() } else { format!("{name}({})", asks.join(", ")) };
+            match format {
+                StepFormat::Json => format!("{{\"say\": {}, \"text\": {}}}", quoted(&name), quoted(text)),
+                StepFormat::Published => format!("Answer: {name}\nResponse: {text}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Queries by a model that is asked by chat.
+
+use super::read::{Draft, Written};
+use super::{Example, MOST_QUERIES, Parsed, Prompt, parse};
+use crate::chat::{self, Chat, Form, Message, Request};
+use grammata::error::Result;
+use serde_json::{Value, json};
+
+/// Asks a model for queries: an object with a list of them, or lines of text. An answer without a query is refused.
+pub struct ChatWriter<'m> {
+    model: &'m mut dyn Chat,
+    prompt: Prompt,
+    max_tokens: u32,
+}
+
+impl std::fmt::Debug for ChatWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatWriter").field("usage", &self.model.usage()).finish_non_exhaustive()
+    }
+}
+
+impl<'m> ChatWriter<'m> {
+    /// A writer whose outputs have at most `max_tokens` tokens.
+    pub fn new(model: &'m mut dyn Chat, prompt: Prompt, max_tokens: u32) -> ChatWriter<'m> {
+        ChatWriter { model, prompt, max_tokens }
+    }
+
+    /// Queries for a request.
+    ///
+    /// # Errors
+    /// The prompt fails; `chat/refused`; what the model reports.
+    pub fn write(&mut self, request: &str, examples: &[Example]) -> Result<Draft> {
+        let rest = self.prompt.render(request, examples, "")?;
+        let system = Some(self.prompt.instruction()).filter(|text| !text.is_empty()).map(Message::system);
+        let list = json!({
+            "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_QUERIES,
+        });
+        let schema = json!({
+            "type": "object", "properties": {"queries": list}, "required": ["queries"],
+            "additionalProperties": false,
+        });
+        let request = Request {
+            messages: system.into_iter().chain([Message::user(rest)]).collect(),
+            form: Form::Json { name: "queries".to_owned(), schema },
+            max_tokens: self.max_tokens,
+        };
+        chat::ask(self.model, request, |answer| {
+            let draft = draft(&answer.text);
+            Ok(if draft.queries.is_empty() { Err("there is no query in it".to_owned()) } else { Ok(draft) })
+        })
+    }
+}
+
+/// The queries of an answer.
+fn draft(raw: &str) -> Draft {
+    let object: Option<Value> = serde_json::from_str(raw).ok();
+    let listed = object.as_ref().and_then(|object| object.get("queries")).and_then(Value::as_array);
+    let lines = match listed {
+        Some(queries) => {
+            let texts = queries.iter().filter_map(Value::as_str);
+            texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("\n")
+        }
+        // what is JSON of another shape is no query
+        None if object.is_some() => String::new(),
+        None => raw.to_owned(),
+    };
+    let Parsed { queries, dropped } = parse(&lines);
+    let queries = queries.into_iter().map(|text| Written { text, ..Written::default() });
+    Draft { raw: raw.to_owned(), queries: queries.collect(), dropped, ..Draft::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_read_from_objects_and_lines() {
+        for (raw, expected) in [
+            (r#"{"queries": ["find a\n flight", "book a room"]}"#, &["find a flight", "book a room"][..]),
+            ("- find a flight\n- book a room", &["find a flight", "book a room"]),
+            (r#"{"queries": []}"#, &[]),
+            (r#"{"queries": [1, null]}"#, &[]),
+            (r#"{"tools": ["find a flight"]}"#, &[]),
+            ("17", &[]),
+            ("", &[]),
+        ] {
+            let found: Vec<String> = draft(raw).queries.into_iter().map(|query| query.text).collect();
+            assert_eq!(found, expected, "{raw}");
+        }
+    }
+}

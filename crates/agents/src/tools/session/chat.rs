@@ -1,0 +1,83 @@
+//! A turn of a model that is asked by chat.
+
+use super::compiled::{CompiledTools, TurnOptions};
+use crate::chat::{self, Answer, Chat, Form, Message, Request};
+use crate::tools::format::{Call, Choice, Turn};
+use crate::tools::name::restricted;
+use grammata::error::{ErrorKind, Result};
+use serde_json::Value;
+
+/// The most characters of a tool's name that servers take.
+const MOST_NAME: usize = 64;
+
+impl CompiledTools {
+    /// Has a model that is asked by chat write a turn, and gives it with its text in the format of the tools. The server gets
+    /// the tools of the turn with their schemas; names that it could not take are replaced. The grammar of the turn judges
+    /// what comes: a turn that it refuses is asked for once more, and then an error. Text beside calls is dropped.
+    ///
+    /// # Errors
+    /// `chat/refused`; what the model reports; as of [`turn`](CompiledTools::turn).
+    pub fn ask(
+        &self,
+        model: &mut dyn Chat,
+        messages: Vec<Message>,
+        options: &TurnOptions,
+        max_tokens: u32,
+    ) -> Result<(Turn, String)> {
+        let subset = options.subset.as_ref().unwrap_or(self.all());
+        let names: Vec<&str> = self.names(subset).collect();
+        let sent = restricted(names.iter().copied(), MOST_NAME);
+        let tools = names.iter().zip(&sent).filter_map(|(name, sent)| {
+            let tool = self.set().tool(name)?;
+            let (name, description) = (sent.clone(), tool.description.clone());
+            Some(chat::Tool { name, description, parameters: tool.arguments.value() })
+        });
+        let form = match options.choice {
+            Choice::None => Form::Text,
+            choice => Form::Tools {
+                tools: tools.collect(),
+                is_required: choice == Choice::Required,
+                is_several: options.max_calls.is_none_or(|most| most > 1),
+            },
+        };
+        chat::ask(model, Request { messages, form, max_tokens }, |answer| {
+            let turn = match turn(answer, &names, &sent) {
+                Ok(turn) => turn,
+                Err(wrong) => return Ok(Err(wrong)),
+            };
+            let judged = self.format().render(&turn, self.set()).and_then(|text| {
+                let mut matcher = self.turn(options)?;
+                matcher.accept_bytes(text.as_bytes())?;
+                Ok((text, matcher.is_accepting()?))
+            });
+            match judged {
+                Ok((text, true)) => Ok(Ok((turn, text))),
+                Ok((_, false)) if turn.calls.is_empty() => Ok(Err("it calls no tool".to_owned())),
+                Ok((_, false)) => Ok(Err("it calls too few tools".to_owned())),
+                Err(error) if matches!(error.kind(), ErrorKind::Rejected | ErrorKind::Grammar) => {
+                    let diagnostic = error.diagnostic();
+                    let found = diagnostic.found_text().map(|found| format!(": {found}")).unwrap_or_default();
+                    Ok(Err(format!("{}{found}", diagnostic.message())))
+                }
+                Err(error) => Err(error),
+            }
+        })
+    }
+}
+
+/// The turn of an answer, with the names of the set; or why there is none.
+fn turn(answer: &Answer, names: &[&str], sent: &[String]) -> std::result::Result<Turn, String> {
+    let mut turn = Turn::default();
+    for call in &answer.calls {
+        let name = sent.iter().position(|name| *name == call.name).and_then(|place| names.get(place));
+        let name = name.ok_or_else(|| format!("there is no tool `{}`", call.name))?;
+        let Value::Object(arguments) = &call.arguments else {
+            return Err(format!("the arguments of `{name}` are no JSON object"));
+        };
+        turn.calls.push(Call { tool: (*name).to_owned(), arguments: arguments.clone() });
+    }
+    if turn.calls.is_empty() {
+        turn.text = answer.text.clone();
+    }
+    Ok(turn)
+}

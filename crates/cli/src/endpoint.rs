@@ -1,0 +1,110 @@
+//! Models that are asked by chat, from arguments: a server, or a command.
+
+use super::deadline::deadline;
+use super::errors;
+use super::messages;
+use super::text::counted;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use grammata::error::Result;
+use grammata_agents::chat::{Chat, CommandChat, Usage};
+use grammata_endpoint::{DIALECTS, Dialect, Endpoint, Key, Options};
+use std::time::Duration;
+
+/// The environment variable that a key is taken from where none is named.
+const KEY: &str = "OPENAI_API_KEY";
+
+/// Which server or command is asked.
+#[derive(Clone, Debug, clap::Args)]
+pub struct EndpointArgs {
+    /// Ask a chat server that speaks OpenAI's protocol: the address below which `/chat/completions` is, with `http://` or `https://`
+    #[arg(long, value_name = "URL", conflicts_with = "model", help_heading = "Endpoint")]
+    pub endpoint: Option<String>,
+    /// Ask a command: it reads a line of JSON with `question`, and `choices` or `schema`, and writes the answer
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["model", "endpoint"], help_heading = "Endpoint")]
+    pub policy_command: Option<String>,
+    /// The server's name of the model
+    #[arg(long, value_name = "NAME", requires = "endpoint", help_heading = "Endpoint")]
+    pub endpoint_model: Option<String>,
+    /// Which forms of answers the server accepts; one that it refuses is replaced by the next weaker one
+    #[arg(hide_short_help = true, long, value_parser = dialects(), default_value = DIALECTS[0].name, value_name = "DIALECT", help_heading = "Endpoint")]
+    pub endpoint_dialect: &'static Dialect,
+    /// The environment variable that holds the server's key [default: OPENAI_API_KEY, and with `https` only]
+    #[arg(hide_short_help = true, long, value_name = "VARIABLE", requires = "endpoint", help_heading = "Endpoint")]
+    pub endpoint_key_env: Option<String>,
+    /// Read answers in parts as they are written
+    #[arg(hide_short_help = true, long, requires = "endpoint", help_heading = "Endpoint")]
+    pub endpoint_stream: bool,
+    /// How often a request is sent that the server is too busy for, or that does not reach it
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Endpoint")]
+    pub endpoint_tries: u32,
+    /// Seconds that one answer of the server or the command may take
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value = "120", value_parser = deadline, help_heading = "Endpoint")]
+    pub endpoint_deadline: Duration,
+}
+
+/// The dialects by name.
+fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
+    let values = DIALECTS.iter().map(|dialect| PossibleValue::new(dialect.name).help(dialect.about));
+    PossibleValuesParser::new(values).try_map(|name| Dialect::named(&name).ok_or("no such dialect"))
+}
+
+impl EndpointArgs {
+    /// Whether a server or a command is named.
+    pub fn is_given(&self) -> bool {
+        self.endpoint.is_some() || self.policy_command.is_some()
+    }
+
+    /// The server or the command; `None` if none is named.
+    ///
+    /// # Errors
+    /// The address or the key cannot be used.
+    pub fn load(&self, temperature: f32, seed: u64) -> Result<Option<Box<dyn Chat>>> {
+        if let Some(command) = &self.policy_command {
+            return Ok(Some(Box::new(CommandChat::new(command, self.endpoint_deadline))));
+        }
+        let Some(url) = &self.endpoint else { return Ok(None) };
+        let options = Options::default()
+            .model(self.endpoint_model.clone())
+            .key(self.key(url)?)
+            .dialect(self.endpoint_dialect)
+            .stream(self.endpoint_stream)
+            .temperature(temperature)
+            .seed(seed)
+            .tries(self.endpoint_tries)
+            .first_byte(self.endpoint_deadline)
+            .deadline(self.endpoint_deadline);
+        Ok(Some(Box::new(Endpoint::new(url, options)?)))
+    }
+
+    /// The key. Without TLS everyone on the way can read it: so it is sent only if its variable is named.
+    fn key(&self, url: &str) -> Result<Option<Key>> {
+        let name = match &self.endpoint_key_env {
+            Some(name) => name.as_str(),
+            None if url.starts_with("https://") => KEY,
+            None => return Ok(None),
+        };
+        match (std::env::var(name), &self.endpoint_key_env) {
+            (Ok(key), _) if !key.is_empty() => Key::new(key).map(Some),
+            (_, Some(name)) => Err(errors::no_key(name)),
+            (_, None) => Ok(None),
+        }
+    }
+}
+
+/// Says on standard error what was asked.
+pub fn report(usage: &Usage) {
+    let tokens = match usage.uncounted {
+        0 => format!(
+            "{} in prompts, {} in answers",
+            counted(usage.prompt_tokens as usize, "token"),
+            usage.answer_tokens
+        ),
+        _ => "tokens are not known".to_owned(),
+    };
+    let again = match usage.sent.saturating_sub(usage.answers) {
+        0 => String::new(),
+        more => format!(" ({more} more were refused or failed)"),
+    };
+    let answers = counted(usage.answers as usize, "answer");
+    messages::plain(&format!("{answers}{again}, {tokens}, in {:.1?}", usage.time));
+}
