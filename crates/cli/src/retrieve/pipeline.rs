@@ -57,7 +57,7 @@ pub struct PipelineArgs {
 /// How queries are written.
 #[derive(Debug, clap::Args)]
 pub struct QueryArgs {
-    /// Where queries are from [default: zero-shot with --model, else split]
+    /// Where queries are from [default: zero-shot with --model or --endpoint, else split]
     #[arg(long, value_parser = modes(), value_name = "MODE", help_heading = "Queries")]
     pub query_mode: Option<Mode>,
     /// The form that a model's output has

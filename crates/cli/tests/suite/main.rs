@@ -10,6 +10,7 @@ mod cli_retrieve;
 mod cli_tools;
 mod contract;
 mod docs;
+mod endpoint;
 mod file_arguments;
 mod mask_file_places;
 mod pages;
@@ -18,6 +19,11 @@ mod procedure_simulate;
 mod process;
 mod retrieve_files;
 mod silence;
+
+/// A chat server on loopback, as the tests of its client have it.
+#[path = "../../../endpoint/tests/suite/stand_in.rs"]
+#[allow(dead_code)] // some of what it does is for the tests of the client
+mod stand_in;
 
 /// The example `travel`, which the pages run.
 #[path = "../../../../examples/travel/mod.rs"]

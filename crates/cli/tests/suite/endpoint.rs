@@ -1,0 +1,290 @@
+//! `--endpoint` and `--policy-command`: every room with a model that is asked by chat, against a stand-in server.
+
+use crate::process::{Run, run};
+use crate::stand_in::{Reply, StandIn};
+use serde_json::{Value, json};
+
+/// The least value of a schema, as an obedient server makes it: the first of each list, all members that are required.
+fn instance(schema: &Value) -> Value {
+    if let Some(value) = schema["enum"].get(0).or(schema.get("const")) {
+        return value.clone();
+    }
+    if let Some(first) = schema["anyOf"].get(0) {
+        return instance(first);
+    }
+    match schema["type"].as_str() {
+        Some("object") => {
+            let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            names.map(|name| (name.to_owned(), instance(&schema["properties"][name]))).collect()
+        }
+        Some("array") => {
+            let items = schema["minItems"].as_u64().unwrap_or(0);
+            (0..items).map(|_| instance(&schema["items"])).collect()
+        }
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => true.into(),
+        _ => "x".into(),
+    }
+}
+
+fn schema(body: &Value) -> &Value {
+    &body["response_format"]["json_schema"]["schema"]
+}
+
+/// A customer's agent who books a room: the first of what it wants that is offered, with the values that it knows.
+fn booking(body: &Value) -> Value {
+    const WANTED: [&str; 4] = ["room_held", "book_room", "list_rooms", "find_rooms"];
+    let known = json!({"day": "Monday", "hour": 10, "people": 6, "room": "Oak"});
+    let offered = schema(body)["properties"]["step"]["anyOf"].as_array().unwrap();
+    for name in WANTED {
+        for step in offered {
+            let properties = &step["properties"];
+            if properties["call"]["enum"][0] == name {
+                let members = properties["arguments"]["properties"].as_object().unwrap();
+                let arguments: Value = members.keys().map(|slot| (slot.clone(), known[slot].clone())).collect();
+                return json!({"step": {"call": name, "arguments": arguments}});
+            }
+            let says = properties["say"]["enum"].as_array();
+            if says.is_some_and(|names| names.iter().any(|known| known == name)) {
+                return json!({"step": {"say": name, "text": "What it says does not matter."}});
+            }
+        }
+    }
+    panic!("nothing that is wanted is offered: {offered:?}")
+}
+
+/// A model that does as it is told.
+fn obedient(body: &Value) -> Reply {
+    if let Some(tool) = body["tools"].get(0) {
+        let function = &tool["function"];
+        let arguments = instance(&function["parameters"]).to_string();
+        return Reply::message(json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": function["name"], "arguments": arguments}}]}));
+    }
+    if body["response_format"]["json_schema"]["name"] == "step" {
+        return Reply::says(&booking(body).to_string());
+    }
+    let names = schema(body)["properties"]["answer"]["enum"].as_array();
+    if names.is_some_and(|names| names.iter().any(|name| name == "Oak")) {
+        return Reply::says(r#"{"answer": "Oak"}"#);
+    }
+    Reply::says(&instance(schema(body)).to_string())
+}
+
+const SPEC: &str = r#"
+kind = "dfa"
+start = "bed"
+accepting = ["away"]
+[symbols]
+get_up = "Get up."
+shower = { text = "Take a shower." }
+coffee = { text = "Make coffee." }
+snooze = { text = "Stay in bed." }
+leave = { text = "Leave.", requires = ["shower"] }
+[limits]
+at_most_once = ["shower", "coffee"]
+at_most = { snooze = 2 }
+[[transitions]]
+from = "bed"
+input = "get_up"
+to = "up"
+[[transitions]]
+from = "bed"
+input = "snooze"
+to = "bed"
+[[transitions]]
+from = "up"
+input = ["shower", "coffee"]
+to = "up"
+[[transitions]]
+from = "up"
+input = "leave"
+to = "away"
+"#;
+
+/// A folder with a spec of plans and a document of tools.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Files {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("spec.toml"), SPEC).unwrap();
+        let parameters = json!({
+            "type": "object", "required": ["city", "day"], "additionalProperties": false,
+            "properties": {"city": {"type": "string", "minLength": 1}, "day": {"enum": ["Monday", "Friday"]}},
+        });
+        let tools = json!([{"type": "function", "function": {
+            "name": "find_flights", "description": "Finds flights to a city.", "parameters": parameters}}]);
+        std::fs::write(folder.path().join("tools.json"), tools.to_string()).unwrap();
+        Files(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    /// One command of each room, without what it is asked of.
+    fn rooms(&self) -> Vec<(&'static str, Vec<String>)> {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let with = |text: &str, more: &[&str]| {
+            let mut words = words(text);
+            words.extend(more.iter().map(|one| (*one).to_owned()));
+            words
+        };
+        let (spec, tools) = (self.path("spec.toml"), self.path("tools.json"));
+        vec![
+            ("plan", with("plan run", &[&spec])),
+            ("plan chat", with("plan chat", &[&spec])),
+            (
+                "procedure",
+                words(
+                    "procedure run grammars/procedures/meeting_room.yaml --simulation grammars/procedures/simulations/meeting_room.json --user held",
+                ),
+            ),
+            ("tools", with("tools generate", &[&tools, "--request", "Fly me to Rome."])),
+            ("flow", with("flow run tests/cases/flows/refund.toml --query", &["I want my money back."])),
+            ("retrieve", with("retrieve search", &["Book a table.", "-k", "3"])),
+        ]
+    }
+}
+
+fn ask(command: &[String], more: &[&str]) -> Run {
+    let words: Vec<&str> = command.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    run(&words)
+}
+
+#[test]
+fn every_room_ends_well_with_a_server_that_does_as_it_is_told() {
+    let files = Files::new();
+    for (room, command) in files.rooms() {
+        let server = StandIn::new(|_, body| obedient(body));
+        let found = ask(&command, &["--endpoint", &server.url]);
+        assert_eq!(found.code, 0, "{room}\n{}\n{}", found.out, found.err);
+        let shown = match room {
+            "plan" => "1  Get up.\n2  Take a shower.\n3  Make coffee.\n4  Leave.\n",
+            "plan chat" => "finished: ",
+            "procedure" => "agent: Oak is yours on Monday at 10.\nthe session is complete\n",
+            "tools" => r#"{"name":"find_flights","arguments":{"city":"x","day":"Monday"}}"#,
+            "flow" => "4. Finish()\n",
+            _ => "model     \"x\"",
+        };
+        assert!(found.out.contains(shown), "{room}: {}\n{}", found.out, found.err);
+        assert!(found.err.contains("tokens in prompts"), "{room}: {}", found.err);
+        assert!(!server.bodies().is_empty(), "{room}");
+    }
+}
+
+#[test]
+fn no_room_takes_what_may_not_come() {
+    let files = Files::new();
+    let nonsense = [
+        "banana",
+        "",
+        "{}",
+        "[]",
+        "0",
+        "99",
+        r#"{"answer": "99"}"#,
+        r#"{"step": {"call": "rm", "arguments": {}}}"#,
+        r#"{"step": {"call": "book_room", "arguments": {"room": "Oak", "day": "Monday", "hour": 10}}}"#,
+        r#"{"step": {"say": "room_held", "text": "Oak is yours."}}"#,
+        r#"{"calls": [{"name": "rm", "arguments": {}}]}"#,
+        r#"{"calls": [{"name": "find_flights", "arguments": {"city": "", "day": "Sunday"}}]}"#,
+        r#"{"queries": []}"#,
+    ];
+    for (room, command) in files.rooms() {
+        for text in nonsense {
+            // lines of text are queries too
+            if room == "retrieve" && matches!(text, "banana" | "99" | "0") {
+                continue;
+            }
+            let server = StandIn::new(move |_, _| Reply::says(text));
+            let found = ask(&command, &["--endpoint", &server.url]);
+            assert!(found.code != 0, "{room} takes {text}: {}", found.out);
+            assert!(found.err.contains("error[chat/refused]"), "{room} {text}: {}", found.err);
+            for part in ["found: ", "allowed: ", "help: "] {
+                assert!(found.err.contains(part), "{room} {text}: {}", found.err);
+            }
+            assert_eq!(server.bodies().len(), 2, "{room} {text}: one request and one repair");
+            assert!(!found.out.contains("complete\n") || found.out.contains("not complete"), "{}", found.out);
+        }
+    }
+}
+
+#[test]
+fn a_refused_answer_is_asked_for_once_more_with_the_reason() {
+    let files = Files::new();
+    for (room, command) in files.rooms().into_iter().filter(|(room, _)| *room != "plan chat") {
+        let server = StandIn::new(|number, body| match number {
+            0 => Reply::says(r#"{"wrong": true}"#),
+            _ => obedient(body),
+        });
+        let found = ask(&command, &["--endpoint", &server.url]);
+        assert_eq!(found.code, 0, "{room}: {}", found.err);
+        let messages = server.bodies()[1]["messages"].as_array().unwrap().clone();
+        let [.., wrong, reason] = &messages[..] else { panic!("{messages:?}") };
+        assert_eq!((wrong["role"].as_str(), reason["role"].as_str()), (Some("assistant"), Some("user")), "{room}");
+        assert!(reason["content"].as_str().unwrap().starts_with("That cannot be taken: "), "{room}: {reason}");
+    }
+}
+
+#[test]
+fn servers_that_fail_are_errors_of_the_program() {
+    let files = Files::new();
+    for (room, command) in files.rooms() {
+        for (reply, code) in [
+            (Reply::error(401, "no"), "endpoint/status"),
+            (Reply::Whole(200, "", "text/html", b"<html>".to_vec()), "endpoint/answer"),
+            (Reply::stream(&["garbage"]), "endpoint/answer"),
+        ] {
+            let server = StandIn::new(move |_, _| reply.clone());
+            let found = ask(&command, &["--endpoint", &server.url, "--endpoint-stream"]);
+            assert!(found.code != 0 && found.err.contains(&format!("error[{code}]")), "{room}: {}", found.err);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_answers_in_place_of_a_model() {
+    let files = Files::new();
+    let spec = files.path("spec.toml");
+    let chosen = "read line; case $line in *choices*) echo 1;; *) exit 3;; esac";
+    for (command, expected) in [
+        (chosen, Ok("1  Get up.\n2  Take a shower.\n3  Make coffee.\n4  Leave.\n")),
+        ("cat > /dev/null; echo Get up.", Err("chat/refused")),
+        ("exit 3", Err("chat/command")),
+        ("printf '\\377'", Err("chat/command")),
+        ("sleep 60", Err("chat/command")),
+        ("yes", Err("chat/command")),
+    ] {
+        let deadline = if command.starts_with("sleep") { "1" } else { "60" };
+        let found = run(&["plan", "run", &spec, "--policy-command", command, "--endpoint-deadline", deadline]);
+        match expected {
+            Ok(plan) => assert_eq!((found.code, found.out.as_str()), (0, plan), "{}", found.err),
+            Err(code) => {
+                assert!(found.code != 0 && found.err.contains(&format!("error[{code}]")), "{command}: {}", found.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_is_named_and_stays_out_of_messages() {
+    let files = Files::new();
+    let spec = files.path("spec.toml");
+    let server = StandIn::new(|_, _| Reply::error(401, "Incorrect API key provided: sk-very-secret."));
+    let program = |more: &[&str]| {
+        let mut command = assert_cmd::Command::new(crate::program());
+        command.env("OPENAI_API_KEY", "sk-very-secret").env("OTHER", "sk-very-secret").env("NO_COLOR", "1");
+        command.args(["plan", "run", &spec, "--endpoint", &server.url]).args(more);
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    // the usual variable is for servers with TLS
+    assert!(program(&[]).contains("error[endpoint/status]"));
+    assert!(!server.heads()[0].contains("authorization"), "{}", server.heads()[0]);
+    let shown = program(&["--endpoint-key-env", "OTHER"]);
+    assert!(shown.contains("endpoint/status") && !shown.contains("secret"), "{shown}");
+    assert!(server.heads()[1].contains("bearer sk-very-secret"), "{}", server.heads()[1]);
+    assert!(program(&["--endpoint-key-env", "NONE_SUCH"]).contains("error[cli/no-key]"));
+}

@@ -1,0 +1,5 @@
+//! The client against a stand-in server.
+
+mod behaviours;
+mod forms;
+mod stand_in;
