@@ -29,7 +29,13 @@ pub struct EndpointArgs {
     #[arg(hide_short_help = true, long, value_parser = dialects(), default_value = DIALECTS[0].name, value_name = "DIALECT", help_heading = "Endpoint")]
     pub endpoint_dialect: &'static Dialect,
     /// The environment variable that holds the server's key [default: OPENAI_API_KEY, and with `https` only]
-    #[arg(hide_short_help = true, long, value_name = "VARIABLE", requires = "endpoint", help_heading = "Endpoint")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "VARIABLE",
+        requires = "endpoint",
+        help_heading = "Endpoint"
+    )]
     pub endpoint_key_env: Option<String>,
     /// Read answers in parts as they are written
     #[arg(hide_short_help = true, long, requires = "endpoint", help_heading = "Endpoint")]

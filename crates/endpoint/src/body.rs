@@ -188,12 +188,12 @@ impl Written {
             .map(|(name, arguments)| Call { name, arguments: json(arguments) })
             .collect();
         let mut answer = Answer { text: self.text, calls, is_cut: self.is_cut };
-        let is_object =
-            matches!(encoding, Encoding::StrictSchema | Encoding::Schema | Encoding::JsonObject);
+        let is_object = matches!(encoding, Encoding::StrictSchema | Encoding::Schema | Encoding::JsonObject);
         match form {
             Form::Choice(_) | Form::Regex(_) if is_object => {
                 let value: Option<Value> = serde_json::from_str(unfenced(&answer.text)).ok();
-                if let Some(text) = value.as_ref().and_then(|value| value.get(ANSWER)).and_then(Value::as_str) {
+                if let Some(text) = value.as_ref().and_then(|value| value.get(ANSWER)).and_then(Value::as_str)
+                {
                     answer.text = text.to_owned();
                 }
             }
@@ -266,7 +266,11 @@ mod tests {
                     let is_said = body["messages"][0]["content"] != "Which?";
                     let what = format!("{} {:?} {encoding:?}: {body}", dialect.name, form.kind());
                     assert!(members > 5 || is_said, "{what}");
-                    assert_eq!(is_said, matches!(encoding, Encoding::Prompt | Encoding::JsonObject), "{what}");
+                    assert_eq!(
+                        is_said,
+                        matches!(encoding, Encoding::Prompt | Encoding::JsonObject),
+                        "{what}"
+                    );
                 }
             }
         }

@@ -73,7 +73,9 @@ impl Endpoint {
                 Outcome::Refused(status, message) => (status, message),
             };
             let named = OPTIONAL.iter().find(|name| {
-                message.contains(**name) && !self.dropped.contains(name) && body.contains(&format!("\"{name}\":"))
+                message.contains(**name)
+                    && !self.dropped.contains(name)
+                    && body.contains(&format!("\"{name}\":"))
             });
             match named {
                 Some(name) => self.dropped.push(name),

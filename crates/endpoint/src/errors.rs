@@ -42,33 +42,27 @@ pub(crate) fn key() -> Error {
 
 /// No certificates to check servers by.
 pub(crate) fn certificates(cause: impl Display) -> Error {
-    io(
-        Diagnostic::new("endpoint/certificates", "this system has no certificates to check a server by")
-            .cause(cause)
-            .help("install the system's certificates (`ca-certificates`), or name a file by SSL_CERT_FILE"),
-    )
+    io(Diagnostic::new("endpoint/certificates", "this system has no certificates to check a server by")
+        .cause(cause)
+        .help("install the system's certificates (`ca-certificates`), or name a file by SSL_CERT_FILE"))
 }
 
 /// No connection, or one that broke.
 pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
-    io(
-        Diagnostic::new("endpoint/unreachable", "the chat server cannot be reached")
-            .in_file(url)
-            .found(format!("no answer after {tries} {}", if tries == 1 { "try" } else { "tries" }))
-            .cause(cause)
-            .help("check the address, and that the server runs"),
-    )
+    io(Diagnostic::new("endpoint/unreachable", "the chat server cannot be reached")
+        .in_file(url)
+        .found(format!("no answer after {tries} {}", if tries == 1 { "try" } else { "tries" }))
+        .cause(cause)
+        .help("check the address, and that the server runs"))
 }
 
 /// No whole answer in time.
 pub(crate) fn deadline(url: &str, what: &str, allowed: Duration) -> Error {
-    io(
-        Diagnostic::new("endpoint/deadline", "the chat server did not answer in time")
-            .in_file(url)
-            .found(format!("{what} is missing"))
-            .allowed(seconds(allowed))
-            .help("allow more time, or ask a faster model"),
-    )
+    io(Diagnostic::new("endpoint/deadline", "the chat server did not answer in time")
+        .in_file(url)
+        .found(format!("{what} is missing"))
+        .allowed(seconds(allowed))
+        .help("allow more time, or ask a faster model"))
 }
 
 /// A status of an error.
@@ -76,7 +70,9 @@ pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
     let help = match status {
         401 | 403 => "check the key: its environment variable is named by `--endpoint-key-env`",
         404 => "check the address (`/chat/completions` is added to it) and the name of the model",
-        400 | 413 | 422 => "check the name of the model (`--endpoint-model`), and whether the request fits its context",
+        400 | 413 | 422 => {
+            "check the name of the model (`--endpoint-model`), and whether the request fits its context"
+        }
         429 => "wait, or ask for a higher limit of requests",
         _ => "look into the server's log",
     };
@@ -93,24 +89,20 @@ pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
 
 /// A server that wants to be left alone for long.
 pub(crate) fn wait(url: &str, status: u16, wait: Duration, most: Duration) -> Error {
-    io(
-        Diagnostic::new("endpoint/wait", "the chat server asks to wait too long")
-            .in_file(url)
-            .found(format!("status {status}, `Retry-After: {}`", wait.as_secs()))
-            .allowed(seconds(most))
-            .help("try again later, or ask for a higher limit of requests"),
-    )
+    io(Diagnostic::new("endpoint/wait", "the chat server asks to wait too long")
+        .in_file(url)
+        .found(format!("status {status}, `Retry-After: {}`", wait.as_secs()))
+        .allowed(seconds(most))
+        .help("try again later, or ask for a higher limit of requests"))
 }
 
 /// A redirection, which is not followed: the key is for this server alone.
 pub(crate) fn redirect(url: &str, status: u16, location: &str) -> Error {
-    io(
-        Diagnostic::new("endpoint/redirect", "the chat server sends the request to another place")
-            .in_file(url)
-            .found(format!("status {status}, `Location: {}`", excerpt(location)))
-            .allowed("an answer of this server: redirections are not followed")
-            .help("give the other address, if you trust it"),
-    )
+    io(Diagnostic::new("endpoint/redirect", "the chat server sends the request to another place")
+        .in_file(url)
+        .found(format!("status {status}, `Location: {}`", excerpt(location)))
+        .allowed("an answer of this server: redirections are not followed")
+        .help("give the other address, if you trust it"))
 }
 
 /// An answer that is none.

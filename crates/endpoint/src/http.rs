@@ -183,9 +183,7 @@ impl Http {
                     return Err(errors::wait(&self.url, status, pause, options.most_pause));
                 }
                 Some((_, pause)) => pause,
-                None => {
-                    options.pause.saturating_mul(1 << (tries - 1).min(16)).min(options.most_pause)
-                }
+                None => options.pause.saturating_mul(1 << (tries - 1).min(16)).min(options.most_pause),
             };
             std::thread::sleep(pause);
         }
@@ -270,9 +268,7 @@ impl Http {
             Error::Timeout(Timeout::RecvResponse) => {
                 Try::Failed(errors::deadline(url, "the first byte of an answer", options.first_byte))
             }
-            Error::Timeout(_) => {
-                Try::Failed(errors::deadline(url, "the end of an answer", options.deadline))
-            }
+            Error::Timeout(_) => Try::Failed(errors::deadline(url, "the end of an answer", options.deadline)),
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
                 Try::Failed(errors::unreachable(url, tries, error))
             }

@@ -128,9 +128,7 @@ impl Form {
     /// A JSON Schema of the form: its own, or one of an object with the member `answer` or `calls`. None of any text and of
     /// grammars.
     pub fn schema(&self) -> Option<Value> {
-        let object = |name: &str, member: Value| {
-            json!({"type": "object", "properties": {name: member}, "required": [name], "additionalProperties": false})
-        };
+        let object = |name: &str, member: Value| json!({"type": "object", "properties": {name: member}, "required": [name], "additionalProperties": false});
         match self {
             Form::Text | Form::Grammar(_) => None,
             Form::Choice(texts) => Some(object(ANSWER, json!({"type": "string", "enum": texts}))),

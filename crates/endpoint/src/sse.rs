@@ -132,9 +132,8 @@ pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     let choice = choice.ok_or_else(|| foreign("it has no `choices`".to_owned()))?;
     let message = choice.get("message").filter(|message| message.is_object());
     let message = message.ok_or_else(|| foreign("a choice has no `message`".to_owned()))?;
-    let text_of = |value: &Value, name: &str| {
-        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
+    let text_of =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let listed = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if listed.len() > MOST_CALLS {
         return Err(foreign(format!("it has {} calls", listed.len())));

@@ -49,11 +49,12 @@ impl Chat for CommandChat {
     fn ask(&mut self, request: &Request) -> Result<Answer> {
         let start = Instant::now();
         self.usage.sent += 1;
-        let written =
-            run_shell(&self.command, line(request), self.deadline, MOST_OUTPUT).map_err(|error| match error {
+        let written = run_shell(&self.command, line(request), self.deadline, MOST_OUTPUT).map_err(
+            |error| match error {
                 ShellError::Failed(found) => errors::command(&self.command, &found),
                 ShellError::Timeout => errors::timeout(&self.command, self.deadline),
-            })?;
+            },
+        )?;
         self.usage.time += start.elapsed();
         let text = String::from_utf8(written)
             .map_err(|_| errors::command(&self.command, "an answer that is not UTF-8"))?;

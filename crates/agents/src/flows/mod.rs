@@ -12,8 +12,8 @@
 
 mod automaton;
 mod budget;
-mod check;
 mod chat;
+mod check;
 mod choose;
 mod completions;
 mod domain;

@@ -11,8 +11,9 @@ use grammata::diagnostic::{Notation, Source};
 use grammata::error::Error;
 use grammata_agents::chat::Chat;
 use grammata_agents::flows::{
-    Brackets, ChatFlow, ExecutedCall, Execution, FlowAutomaton, FlowCall, FlowDomain, FlowOptions, FlowPlanner, FlowScope, IntentText,
-    PlannerOptions, Served, WrittenCall, WrittenPlan, intent_similarities, serving_flow,
+    Brackets, ChatFlow, ExecutedCall, Execution, FlowAutomaton, FlowCall, FlowDomain, FlowOptions,
+    FlowPlanner, FlowScope, IntentText, PlannerOptions, Served, WrittenCall, WrittenPlan,
+    intent_similarities, serving_flow,
 };
 use grammata_agents::plan::CommandEnvironment;
 use serde::Serialize;

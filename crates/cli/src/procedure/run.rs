@@ -11,8 +11,8 @@ use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata_agents::plan::{CommandEnvironment, Environment};
 use grammata_agents::procedures::agent::{
-    self, Agent, AgentOptions, AskedUser, ChatAgent, Controllers, Ending, Mask, Record, RuleAgent, RunOptions,
-    ScriptedUser, Simulation, User, UserScript,
+    self, Agent, AgentOptions, AskedUser, ChatAgent, Controllers, Ending, Mask, Record, RuleAgent,
+    RunOptions, ScriptedUser, Simulation, User, UserScript,
 };
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
 use grammata_report::{Report, Transcript, Turn};

@@ -142,7 +142,11 @@ pub(super) fn system(arguments: &Arguments, set: &ToolSet, names: &[String]) -> 
 }
 
 /// The names of the tools of this turn, and how long it took to find them.
-pub(super) fn found(arguments: &Arguments, set: &ToolSet, limits: &Limits) -> Result<(Vec<String>, Duration)> {
+pub(super) fn found(
+    arguments: &Arguments,
+    set: &ToolSet,
+    limits: &Limits,
+) -> Result<(Vec<String>, Duration)> {
     if !arguments.tool.is_empty() {
         return Ok((arguments.tool.clone(), Duration::ZERO));
     }

@@ -2,7 +2,11 @@
 
 use crate::process::{Run, run};
 use crate::stand_in::{Reply, StandIn};
+use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
+use std::sync::Mutex;
 
 /// The least value of a schema, as an obedient server makes it: the first of each list, all members that are required.
 fn instance(schema: &Value) -> Value {
@@ -41,7 +45,8 @@ fn booking(body: &Value) -> Value {
             let properties = &step["properties"];
             if properties["call"]["enum"][0] == name {
                 let members = properties["arguments"]["properties"].as_object().unwrap();
-                let arguments: Value = members.keys().map(|slot| (slot.clone(), known[slot].clone())).collect();
+                let arguments: Value =
+                    members.keys().map(|slot| (slot.clone(), known[slot].clone())).collect();
                 return json!({"step": {"call": name, "arguments": arguments}});
             }
             let says = properties["say"]["enum"].as_array();
@@ -223,8 +228,15 @@ fn a_refused_answer_is_asked_for_once_more_with_the_reason() {
         assert_eq!(found.code, 0, "{room}: {}", found.err);
         let messages = server.bodies()[1]["messages"].as_array().unwrap().clone();
         let [.., wrong, reason] = &messages[..] else { panic!("{messages:?}") };
-        assert_eq!((wrong["role"].as_str(), reason["role"].as_str()), (Some("assistant"), Some("user")), "{room}");
-        assert!(reason["content"].as_str().unwrap().starts_with("That cannot be taken: "), "{room}: {reason}");
+        assert_eq!(
+            (wrong["role"].as_str(), reason["role"].as_str()),
+            (Some("assistant"), Some("user")),
+            "{room}"
+        );
+        assert!(
+            reason["content"].as_str().unwrap().starts_with("That cannot be taken: "),
+            "{room}: {reason}"
+        );
     }
 }
 
@@ -239,7 +251,11 @@ fn servers_that_fail_are_errors_of_the_program() {
         ] {
             let server = StandIn::new(move |_, _| reply.clone());
             let found = ask(&command, &["--endpoint", &server.url, "--endpoint-stream"]);
-            assert!(found.code != 0 && found.err.contains(&format!("error[{code}]")), "{room}: {}", found.err);
+            assert!(
+                found.code != 0 && found.err.contains(&format!("error[{code}]")),
+                "{room}: {}",
+                found.err
+            );
         }
     }
 }
@@ -259,11 +275,16 @@ fn a_command_answers_in_place_of_a_model() {
         ("yes", Err("chat/command")),
     ] {
         let deadline = if command.starts_with("sleep") { "1" } else { "60" };
-        let found = run(&["plan", "run", &spec, "--policy-command", command, "--endpoint-deadline", deadline]);
+        let found =
+            run(&["plan", "run", &spec, "--policy-command", command, "--endpoint-deadline", deadline]);
         match expected {
             Ok(plan) => assert_eq!((found.code, found.out.as_str()), (0, plan), "{}", found.err),
             Err(code) => {
-                assert!(found.code != 0 && found.err.contains(&format!("error[{code}]")), "{command}: {}", found.err);
+                assert!(
+                    found.code != 0 && found.err.contains(&format!("error[{code}]")),
+                    "{command}: {}",
+                    found.err
+                );
             }
         }
     }
@@ -287,4 +308,68 @@ fn a_key_is_named_and_stays_out_of_messages() {
     assert!(shown.contains("endpoint/status") && !shown.contains("secret"), "{shown}");
     assert!(server.heads()[1].contains("bearer sk-very-secret"), "{}", server.heads()[1]);
     assert!(program(&["--endpoint-key-env", "NONE_SUCH"]).contains("error[cli/no-key]"));
+}
+
+/// A model that takes any value that a schema admits, each list's members as likely as another.
+fn drawn(schema: &Value, random: &mut ChaCha8Rng) -> Value {
+    let one = |list: &Value, random: &mut ChaCha8Rng| {
+        list.as_array().and_then(|list| list.choose(random)).cloned().unwrap_or_default()
+    };
+    if schema.get("enum").is_some() {
+        return one(&schema["enum"], random);
+    }
+    if schema.get("anyOf").is_some() {
+        let member = one(&schema["anyOf"], random);
+        return drawn(&member, random);
+    }
+    match schema["type"].as_str() {
+        Some("object") => {
+            let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            names.map(|name| (name.to_owned(), drawn(&schema["properties"][name], random))).collect()
+        }
+        Some("null") => Value::Null,
+        _ => instance(schema),
+    }
+}
+
+#[test]
+fn sessions_of_a_model_that_does_anything_are_never_judged_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut ended, mut refused, mut calls) = (0, 0, 0);
+    let root = std::path::Path::new(crate::ROOT).join("grammars/procedures");
+    let mut files: Vec<_> = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    for (seed, file) in (0..).zip(&files) {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let simulation = root.join("simulations").join(format!("{name}.json"));
+        let users: Value = serde_json::from_str(&std::fs::read_to_string(&simulation).unwrap()).unwrap();
+        let user = users["users"][0]["id"].as_str().unwrap();
+        let random = Mutex::new(ChaCha8Rng::seed_from_u64(seed));
+        let server = StandIn::new(move |_, body| {
+            Reply::says(&drawn(schema(body), &mut random.lock().unwrap()).to_string())
+        });
+        let events = folder.path().join(name).display().to_string();
+        let (file, simulation) = (file.display().to_string(), simulation.display().to_string());
+        let run_of = ["procedure", "run", &file, "--simulation", &simulation, "--user", user];
+        let found = run(&[&run_of[..], &["--endpoint", &server.url, "--events", &events]].concat());
+        calls += server.bodies().len();
+        match found.code {
+            0 | 3 => {
+                ended += 1;
+                let judged = run(&["procedure", "verify", &file, &events, "--open-decisions"]);
+                assert_eq!(judged.code, 0, "{name}\n{}\n{}", judged.out, found.out);
+            }
+            _ => {
+                // what the schema cannot say, as that a call may not be repeated; and results that nothing catches
+                refused += 1;
+                let known = ["error[chat/refused]", "error[procedure/result]", "error[environment/"];
+                assert!(known.iter().any(|code| found.err.contains(code)), "{name}: {}", found.err);
+            }
+        }
+    }
+    assert!(
+        files.len() >= 12 && ended > 0 && calls > 50,
+        "{ended} ended, {refused} refused, {calls} requests"
+    );
 }

@@ -27,7 +27,12 @@ type Case = (&'static str, fn(usize) -> Reply, Result<&'static str, &'static str
 const CASES: &[Case] = &[
     ("correct", |_| Reply::says("two"), Ok("two"), 1),
     ("no text", |_| Reply::message(json!({"role": "assistant", "content": null})), Ok(""), 1),
-    ("busy, then correct", |n| if n < 2 { Reply::error(503, "busy") } else { Reply::says("two") }, Ok("two"), 3),
+    (
+        "busy, then correct",
+        |n| if n < 2 { Reply::error(503, "busy") } else { Reply::says("two") },
+        Ok("two"),
+        3,
+    ),
     (
         "too many requests, with a pause",
         |n| match n {
@@ -148,7 +153,8 @@ fn a_server_that_is_not_there_is_an_error() {
 
 #[test]
 fn addresses_are_those_of_servers() {
-    for url in ["", "ftp://a", "http://", "https:///v1", "http://a b", "http://u:p@h/", "http://h/?q", "h:80"] {
+    for url in ["", "ftp://a", "http://", "https:///v1", "http://a b", "http://u:p@h/", "http://h/?q", "h:80"]
+    {
         assert_eq!(Endpoint::new(url, options()).unwrap_err().code(), "endpoint/url", "{url}");
     }
     for (url, full) in [

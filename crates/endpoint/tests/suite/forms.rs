@@ -83,7 +83,11 @@ fn a_server_that_refuses_everything_is_an_error_with_its_last_reason() {
 
 #[test]
 fn calls_come_as_tools_or_as_json() {
-    let tools = vec![Tool { name: "find".into(), description: "Finds.".into(), parameters: json!({"type": "object"}) }];
+    let tools = vec![Tool {
+        name: "find".into(),
+        description: "Finds.".into(),
+        parameters: json!({"type": "object"}),
+    }];
     let request = Request::new("Which?", Form::Tools { tools, is_required: true, is_several: false }, 64);
     for has_tools in [true, false] {
         let server = StandIn::new(move |_, body| match (form(body).as_str(), has_tools) {
@@ -94,7 +98,10 @@ fn calls_come_as_tools_or_as_json() {
         });
         let answer = endpoint(&server, "openai").ask(&request).unwrap();
         assert_eq!(answer.calls.len(), 1, "{answer:?}");
-        assert_eq!((answer.calls[0].name.as_str(), &answer.calls[0].arguments), ("find", &json!({"city": "Rome"})));
+        assert_eq!(
+            (answer.calls[0].name.as_str(), &answer.calls[0].arguments),
+            ("find", &json!({"city": "Rome"}))
+        );
         let body = server.bodies()[0].clone();
         assert_eq!((&body["tool_choice"], &body["parallel_tool_calls"]), (&json!("required"), &json!(false)));
     }
@@ -104,7 +111,10 @@ fn calls_come_as_tools_or_as_json() {
 fn tokens_are_counted_or_said_to_be_unknown() {
     let server = StandIn::new(|number, _| match number {
         0 => Reply::says("a"),
-        _ => Reply::json(200, &json!({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": -1}})),
+        _ => Reply::json(
+            200,
+            &json!({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": -1}}),
+        ),
     });
     let mut endpoint = endpoint(&server, "plain");
     for _ in 0..2 {

@@ -29,10 +29,13 @@ impl Reply {
 
     /// The answer of a model that writes a message.
     pub(crate) fn message(message: Value) -> Reply {
-        Reply::json(200, &json!({
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14},
-        }))
+        Reply::json(
+            200,
+            &json!({
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14},
+            }),
+        )
     }
 
     /// JSON with a status.
@@ -137,11 +140,9 @@ fn serve(
             std::thread::sleep(time);
             Ok(())
         }
-        Reply::Short => {
-            out.write_all(
-                b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{\"choices\":",
-            )
-        }
+        Reply::Short => out.write_all(
+            b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{\"choices\":",
+        ),
         Reply::Close => Ok(()),
     }
 }

@@ -1,8 +1,8 @@
 //! An environment that is a command of the operating system.
 
 use super::{Environment, Observation, errors, step_json};
-use crate::shell::{ShellError, run_shell};
 use crate::plan::step::Step;
+use crate::shell::{ShellError, run_shell};
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Spec;
 use std::time::Duration;

@@ -63,7 +63,10 @@ impl Policy for ChatPolicy<'_> {
             Ok(read(question, &answer.text).ok_or_else(|| match question.set {
                 None => format!("the answer must be a number from 1 to {}", question.choices.len()),
                 Some((min, max)) => {
-                    format!("the answer must be {min} to {max} different numbers from 1 to {}", question.choices.len())
+                    format!(
+                        "the answer must be {min} to {max} different numbers from 1 to {}",
+                        question.choices.len()
+                    )
                 }
             }))
         })

@@ -54,7 +54,9 @@ impl<'m> ChatAgent<'m> {
         let limits = &self.limits;
         chat::ask(self.model, request, |answer| {
             let Some(act) = object_act(&answer.text, situation.offers) else {
-                return Ok(Err("it is no object with `call` and `arguments`, or with `say` and `text`".to_owned()));
+                return Ok(Err(
+                    "it is no object with `call` and `arguments`, or with `say` and `text`".to_owned()
+                ));
             };
             let text = step_text(&act, situation.offers, binding.format);
             let Some(wrong) = chat::wrong(&grammar, limits, &text)? else { return Ok(Ok(text)) };

@@ -77,7 +77,8 @@ pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
             _ => None,
         });
         if let Some(offered) = offered {
-            let is_optional = |name: &str| offered.slots.iter().any(|slot| slot.slot == name && !slot.is_required);
+            let is_optional =
+                |name: &str| offered.slots.iter().any(|slot| slot.slot == name && !slot.is_required);
             arguments.retain(|name, value| !(value.is_null() && is_optional(name)));
         }
         return Some(Act::Call { name: name.to_owned(), arguments });
@@ -106,7 +107,8 @@ pub fn step_text(act: &Act, offers: &[Offer], format: StepFormat) -> String {
                 .map(|arguments| arguments.slots.iter().map(|slot| slot.slot.as_str()).collect())
                 .unwrap_or_default();
             let mut members: Vec<(&String, &Value)> = arguments.iter().collect();
-            members.sort_by_key(|(name, _)| order.iter().position(|slot| slot == name).unwrap_or(order.len()));
+            members
+                .sort_by_key(|(name, _)| order.iter().position(|slot| slot == name).unwrap_or(order.len()));
             let members: Vec<String> =
                 members.iter().map(|(name, value)| format!("{}: {value}", quoted(name))).collect();
             let arguments = format!("{{{}}}", members.join(", "));

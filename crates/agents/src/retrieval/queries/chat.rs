@@ -58,7 +58,10 @@ fn draft(raw: &str) -> Draft {
     let lines = match listed {
         Some(queries) => {
             let texts = queries.iter().filter_map(Value::as_str);
-            texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("\n")
+            texts
+                .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         // what is JSON of another shape is no query
         None if object.is_some() => String::new(),
