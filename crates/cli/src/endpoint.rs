@@ -16,14 +16,20 @@ const KEY: &str = "OPENAI_API_KEY";
 /// Which server or command is asked.
 #[derive(Clone, Debug, clap::Args)]
 pub struct EndpointArgs {
-    /// Ask a chat server that speaks OpenAI's protocol: the address below which `/chat/completions` is, with `http://` or `https://`
+    /// Ask the chat server at this address, which speaks OpenAI's protocol
     #[arg(long, value_name = "URL", conflicts_with = "model", help_heading = "Endpoint")]
     pub endpoint: Option<String>,
     /// Ask a command: it reads a line of JSON with `question`, and `choices` or `schema`, and writes the answer
-    #[arg(long, value_name = "CMD", conflicts_with_all = ["model", "endpoint"], help_heading = "Endpoint")]
+    #[arg(hide_short_help = true, long, value_name = "CMD", conflicts_with_all = ["model", "endpoint"], help_heading = "Endpoint")]
     pub policy_command: Option<String>,
     /// The server's name of the model
-    #[arg(long, value_name = "NAME", requires = "endpoint", help_heading = "Endpoint")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAME",
+        requires = "endpoint",
+        help_heading = "Endpoint"
+    )]
     pub endpoint_model: Option<String>,
     /// Which forms of answers the server accepts; one that it refuses is replaced by the next weaker one
     #[arg(hide_short_help = true, long, value_parser = dialects(), default_value = DIALECTS[0].name, value_name = "DIALECT", help_heading = "Endpoint")]

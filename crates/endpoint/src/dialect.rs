@@ -63,7 +63,7 @@ pub const DIALECTS: [Dialect; 4] = [
         tools: &[Tools, Schema, Prompt],
     },
     Dialect {
-        name: "llama.cpp",
+        name: "llama-cpp",
         about: "llama.cpp's server: `grammar`, a JSON Schema as `response_format`",
         choice: &[Grammar, Schema, Prompt],
         json: &[Schema, JsonObject, Prompt],

@@ -21,7 +21,14 @@ pub struct ModelArgs {
     #[arg(long, conflicts_with_all = ["model", "chat"], help_heading = "Model")]
     pub random_logits: bool,
     /// Equal seeds give equal random logits
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "random_logits", help_heading = "Model")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "random_logits",
+        help_heading = "Model"
+    )]
     pub seed: u64,
     /// The folder of a sentence encoder, for similarities of texts
     #[arg(long, value_name = "FOLDER", help_heading = "Model")]

@@ -36,7 +36,7 @@ fn a_form_that_is_refused_is_followed_by_the_next_weaker_one_which_is_remembered
         ("openai", "json_object", &["strict schema", "schema", "json_object"]),
         ("openai", "prompt", &["strict schema", "schema", "json_object", "prompt"]),
         ("vllm", "guided_choice", &["structured_outputs", "guided_choice"]),
-        ("llama.cpp", "grammar", &["grammar"]),
+        ("llama-cpp", "grammar", &["grammar"]),
         ("plain", "prompt", &["prompt"]),
     ] {
         let server = StandIn::new(move |_, body| match form(body) == accepted {
