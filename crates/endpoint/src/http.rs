@@ -272,6 +272,10 @@ impl Http {
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
                 Try::Failed(errors::unreachable(url, tries, error))
             }
+            // a certificate that is wrong stays so
+            Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
+                Try::Failed(errors::unreachable(url, tries, cause))
+            }
             error => Try::Again(errors::unreachable(url, tries, error), None),
         }
     }

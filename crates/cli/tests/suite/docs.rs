@@ -15,6 +15,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/budgets.md", 4),
     ("docs/cli.md", 16),
     ("docs/deployment.md", 10),
+    ("docs/endpoint.md", 2),
     ("docs/flows.md", 7),
     ("docs/plans.md", 25),
     ("docs/procedures.md", 4),
