@@ -53,6 +53,7 @@ pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
         .in_file(url)
         .found(format!("no answer after {tries} {}", if tries == 1 { "try" } else { "tries" }))
         .cause(cause)
+        .allowed("a connection, and with `https` a certificate that the system trusts")
         .help("check the address, and that the server runs"))
 }
 
