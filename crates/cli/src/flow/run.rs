@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CMD", conflicts_with_all = ["answer", "thought_samples"], help_heading = "APIs")]
     apis: Option<String>,
     /// Seconds that the command may take for a call
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = deadline, help_heading = "APIs")]
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value = "10", value_parser = deadline, help_heading = "APIs")]
     deadline: Duration,
     #[command(flatten)]
     model: ModelArgs,
