@@ -44,6 +44,7 @@ impl SessionRecord {
         let ending = match &record.ending {
             Ending::Left => "left".to_owned(),
             Ending::Turns => "turns".to_owned(),
+            Ending::Stalled => "stalled".to_owned(),
             Ending::Failed(error) => error.code().to_owned(),
         };
         let line = |(_, entry): &(usize, Entry)| {

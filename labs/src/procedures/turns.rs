@@ -179,7 +179,7 @@ pub fn replay(
                 conversation.result(&result);
                 Entry::Result(result)
             }
-            Event::Call(..) | Event::Say(_) | Event::Free => {
+            Event::Call(..) | Event::Say { .. } | Event::Free => {
                 let truth = truth(procedure, &read, text(if read == Event::Free { 1 } else { 2 }));
                 let Some((truth, entry)) = truth else { continue };
                 let found = write(&conversation, &record, binding, agent)?;
@@ -219,10 +219,10 @@ fn truth(procedure: &Procedure, event: &Event, text: String) -> Option<(Resolved
                 Entry::Call { api: normal(name), arguments },
             )
         }
-        Event::Say(name) if procedure.node(name).is_some() => {
-            let node = procedure.node(name)?;
-            let say = Resolved::Say { node, asks: Vec::new(), text: text.clone() };
-            (say, Entry::Say { node: normal(name), text, asks: Vec::new() })
+        Event::Say { answer, asks, .. } if procedure.node(answer).is_some() => {
+            let (node, asks) = (procedure.node(answer)?, asks.clone());
+            let say = Resolved::Say { node, asks: asks.clone(), text: text.clone() };
+            (say, Entry::Say { node: normal(answer), text, asks })
         }
         _ => {
             let free = Resolved::Free { kind: "free", text: text.clone() };

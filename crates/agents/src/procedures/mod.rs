@@ -23,7 +23,7 @@ mod record;
 mod semantics;
 
 pub use crate::document::Format;
-pub use automaton::{Automaton, Letter, Mode, Outcome, Size, StateId, Supervisor};
+pub use automaton::{Automaton, Bounds, Letter, Mode, Outcome, Size, StateId, Supervisor};
 pub use check::{Report, check, format};
 pub use conversation::{
     Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,

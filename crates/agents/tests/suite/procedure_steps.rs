@@ -111,7 +111,7 @@ fn without_an_open_call_no_action_begins() {
     conversation.result(&values(json!({"error": "no"})));
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     // the call again would repeat the last act
-    assert_eq!(conversation.session().arguments(0), Err(Obstacle::Repeat));
+    assert_eq!(conversation.session().arguments(0), Err(Obstacle::Again));
     assert!(!words.accepts("Action: a\nAction Input: {}"));
 }
 
@@ -200,7 +200,7 @@ fn results_are_an_enumeration_and_the_last_call_is_not_repeated() {
     assert_eq!(arguments.slots[0].origin, Origin::Told(vec![json!("A"), json!("B \"b\"")]));
     assert_eq!(arguments.schema()["properties"]["place"], json!({"enum": ["A", "B \"b\""]}));
     let again = session.arguments(2).unwrap();
-    assert_eq!(again.excluded, Some(query));
+    assert_eq!(again.excluded, [query]);
     let workflows = [Workflow::new(&procedure, Mode::Guarded, &Limits::default()).unwrap()];
     let conversation = after_two_calls(&workflows);
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());

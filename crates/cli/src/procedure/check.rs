@@ -28,6 +28,9 @@ struct FileReport<'a> {
     states: Option<usize>,
     edges: Option<usize>,
     safe: Option<usize>,
+    /// The most acts of an agent that keeps the pace, if there is such a number.
+    turn_acts: Option<usize>,
+    session_acts: Option<usize>,
     /// Whether no limit kept parts from being checked.
     checked_whole: bool,
 }
@@ -54,6 +57,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 states: report.size.map(|size| size.states),
                 edges: report.size.map(|size| size.edges),
                 safe: report.size.map(|size| size.safe),
+                turn_acts: report.bounds.map(|bounds| bounds.turn),
+                session_acts: report.bounds.map(|bounds| bounds.session),
                 checked_whole: report.unchecked.is_none(),
             })?;
         } else {
@@ -94,8 +99,12 @@ fn summary(report: &Report) -> String {
         crate::text::counted(procedure.nodes().len() - apis, "answer"),
         crate::text::counted(procedure.slots().len(), "slot"),
     ];
-    match report.size {
-        Some(size) => format!("{}; {} states, {} edges", parts.join(", "), size.states, size.edges),
-        None => parts.join(", "),
+    let mut text = parts.join(", ");
+    if let Some(size) = report.size {
+        text.push_str(&format!("; {} states, {} edges", size.states, size.edges));
     }
+    if let Some(bounds) = report.bounds {
+        text.push_str(&format!("; at most {} acts a turn, {} a session", bounds.turn, bounds.session));
+    }
+    text
 }

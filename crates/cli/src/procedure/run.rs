@@ -191,8 +191,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             messages::error(error);
             Exit::of(error)
         }
-        Ending::Left | Ending::Turns if record.is_complete => Exit::Done,
-        Ending::Left | Ending::Turns => Exit::Cut,
+        Ending::Left | Ending::Turns | Ending::Stalled if record.is_complete => Exit::Done,
+        Ending::Left | Ending::Turns | Ending::Stalled => Exit::Cut,
     })
 }
 

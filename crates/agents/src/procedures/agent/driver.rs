@@ -49,6 +49,8 @@ grammata_base::setters!(RunOptions { user_messages: usize, acts: usize, tries: u
 
 /// What is said where the agent says nothing that can be used.
 const NO_REPLY: &str = "Sorry, I cannot go on with that. Could you say it in other words?";
+/// What is said where nothing more is to come.
+const STALLED: &str = "I can do no more for you here. Goodbye.";
 /// What is said where the session cannot go on.
 const FAILED: &str = "Sorry, something went wrong here, and I cannot go on.";
 
@@ -66,6 +68,7 @@ pub fn run(
     options: &RunOptions,
 ) -> Result<Record> {
     let conversation = Conversation::new(workflows).ok_or_else(errors::no_workflow)?;
+    let conversation = conversation.provenance(binding.provenance && binding.narrow);
     let mut specs = Vec::with_capacity(workflows.len());
     for workflow in workflows {
         specs.push(spec_of(workflow.procedure(), &options.limits)?);
@@ -136,6 +139,12 @@ impl Driver<'_, '_> {
             self.note(Entry::User { text: text.clone(), kind, tells });
             if let Some(spoken) = &spoken {
                 self.decide(spoken, &text)?;
+            }
+            let is_bound = self.binding.progress && matches!(self.binding.mask, Mask::Open(_));
+            if is_bound && self.conversation.is_stalled() {
+                self.say_instead(STALLED);
+                self.record.ending = Ending::Stalled;
+                return Ok(());
             }
             let said = self.turn()?;
             if matches!(self.record.ending, Ending::Failed(_)) {
@@ -279,7 +288,13 @@ impl Driver<'_, '_> {
                 // plain schemas do not keep arguments together
                 let is_lenient = !self.binding.narrow;
                 let is_argument = |obstacle: &Obstacle| {
-                    matches!(obstacle, Obstacle::Stale { .. } | Obstacle::Argument(_) | Obstacle::Repeat)
+                    matches!(
+                        obstacle,
+                        Obstacle::Stale { .. }
+                            | Obstacle::Argument(_)
+                            | Obstacle::Unsaid(_)
+                            | Obstacle::Again
+                    )
                 };
                 obstacle
                     .filter(|obstacle| !(is_lenient && is_argument(obstacle)))

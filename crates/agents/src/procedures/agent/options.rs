@@ -24,12 +24,18 @@ pub struct AgentOptions {
     pub mask: Mask,
     /// Arguments narrowed by what is known. On by default.
     pub narrow: bool,
+    /// Somebody must have said the values of narrowed arguments: the user, a result, a decision or the file. On by default.
+    pub provenance: bool,
+    /// Acts that bring a closing answer no nearer are bounded. On by default.
+    pub progress: bool,
     /// Texts of answers. Verbatim by default.
     pub texts: Texts,
     /// Claims of one answer are out of the texts of others. On by default.
     pub claims: bool,
     /// The prompt lists what is open and what is blocked by what. On by default.
     pub feedback: bool,
+    /// The prompt has the text of the procedure. Off by default.
+    pub procedure: bool,
     /// Acts are judged after they were written. `None` by default.
     pub controllers: Option<Controllers>,
     /// How steps are written.
@@ -49,9 +55,12 @@ impl Default for AgentOptions {
 grammata_base::setters!(AgentOptions {
     mask: Mask,
     narrow: bool,
+    provenance: bool,
+    progress: bool,
     texts: Texts,
     claims: bool,
     feedback: bool,
+    procedure: bool,
     controllers: Option<Controllers>,
     format: StepFormat,
     thought: Option<u32>,
@@ -63,9 +72,12 @@ impl AgentOptions {
     pub const DEFAULT: AgentOptions = AgentOptions {
         mask: Mask::Open(Mode::Guarded),
         narrow: true,
+        provenance: true,
+        progress: true,
         texts: Texts::Verbatim,
         claims: true,
         feedback: true,
+        procedure: false,
         controllers: None,
         format: StepFormat::Published,
         thought: None,
@@ -88,6 +100,7 @@ impl AgentOptions {
             narrow: self.narrow,
             texts: self.texts,
             claims: self.claims,
+            progress: self.progress,
         }
     }
 }

@@ -25,7 +25,7 @@ pub fn picture(workflow: &Workflow<'_>, record: &Record) -> Result<String> {
     for event in record.events().iter().filter_map(Event::of) {
         follow(&mut session, &event);
         match &event {
-            Event::Call(name, _) | Event::Say(name) => {
+            Event::Call(name, _) | Event::Say { answer: name, .. } => {
                 number += 1;
                 label = format!("{number}. {name}");
                 if matches!(event, Event::Call(..)) {

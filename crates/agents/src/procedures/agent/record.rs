@@ -73,6 +73,8 @@ pub enum Ending {
     Left,
     /// The user wrote as many messages as there may be.
     Turns,
+    /// The user said nothing new for several turns, and nothing brought a closing answer nearer.
+    Stalled,
     /// The session cannot go on: an error that nothing catches, or a result that cannot be followed.
     Failed(Error),
 }

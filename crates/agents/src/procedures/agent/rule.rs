@@ -151,17 +151,20 @@ impl RuleAgent {
         let session = situation.conversation.session();
         let procedure = session.procedure();
         let declared = &procedure.nodes[api];
+        // what a message tells in other words is to be asked for where arguments quote the user
+        let is_said = |slot: &String, value: &Value| match session.origin(api, slot) {
+            Origin::Words(words) if situation.binding.narrow => words.iter().any(|word| value == word),
+            Origin::Told(values) if situation.binding.narrow && procedure.is_tellable(slot) => {
+                values.contains(value)
+            }
+            _ => true,
+        };
         let value = |slot: &String| {
             let is_written = procedure.nodes.iter().any(|node| node.response.contains(slot))
                 || procedure.targets.iter().flatten().any(|target| target == slot);
             let of_session = session.known.get(slot).filter(|_| is_written);
             let value = of_session.or_else(|| self.told.get(slot)).filter(|value| !value.is_null())?;
-            // what a message tells in other words is to be asked for where arguments quote the user
-            let is_quoted = match session.origin(api, slot) {
-                Origin::Words(words) if situation.binding.narrow => words.iter().any(|word| value == word),
-                _ => true,
-            };
-            is_quoted.then(|| value.clone())
+            is_said(slot, value).then(|| value.clone())
         };
         let mut arguments: Values =
             declared.request.iter().filter_map(|slot| Some((slot.clone(), value(slot)?))).collect();
@@ -172,11 +175,11 @@ impl RuleAgent {
         if is_made(&arguments) {
             return None;
         }
-        let missing: Vec<&String> = declared
-            .request
-            .iter()
-            .filter(|slot| !declared.optional.contains(slot) && !arguments.contains_key(*slot))
-            .collect();
+        let is_missing = |slot: &&String| {
+            let is_unsaid = || self.wants.get(*slot).is_some_and(|value| !is_said(slot, value));
+            !arguments.contains_key(*slot) && (!declared.optional.contains(slot) || is_unsaid())
+        };
+        let missing: Vec<&String> = declared.request.iter().filter(is_missing).collect();
         if !missing.is_empty() {
             if !missing.iter().any(|slot| self.wants.contains_key(*slot)) {
                 return None;

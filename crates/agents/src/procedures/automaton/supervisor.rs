@@ -6,6 +6,7 @@
 //! by the choices left.
 
 use super::automaton::{Automaton, Letter, Move, Outcome, StateId};
+use super::bounds::Bounds;
 use super::marks::Marks;
 use super::rules::Mode;
 use crate::procedures::language::value::Scalar;
@@ -15,6 +16,7 @@ use fixedbitset::FixedBitSet;
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::transitions::{Transition, TransitionSystem};
+use std::collections::VecDeque;
 
 /// The size of a procedure's automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct Supervisor<'p> {
     /// By state: whether a closing answer may be said.
     complete: FixedBitSet,
     safe: FixedBitSet,
+    /// By state of S: the fewest acts to a closing answer.
+    ranks: Vec<u32>,
 }
 
 impl<'p> Supervisor<'p> {
@@ -67,9 +71,12 @@ impl<'p> Supervisor<'p> {
         }
         let mut safe = FixedBitSet::with_capacity(moves.len());
         safe.insert_range(..);
-        let mut supervisor = Supervisor { automaton, moves, complete, safe };
+        let mut supervisor = Supervisor { automaton, moves, complete, safe, ranks: Vec::new() };
         loop {
-            let live = supervisor.live();
+            supervisor.ranks = supervisor.ranked();
+            let is_live = |&state: &usize| supervisor.ranks[state] < u32::MAX;
+            let mut live = FixedBitSet::with_capacity(supervisor.ranks.len());
+            live.extend((0..supervisor.ranks.len()).filter(is_live));
             if live == supervisor.safe {
                 return Ok(supervisor);
             }
@@ -77,22 +84,54 @@ impl<'p> Supervisor<'p> {
         }
     }
 
-    /// The states from which a closing answer is reached by choices whose outcomes all stay in S.
-    fn live(&self) -> FixedBitSet {
+    /// By state the fewest acts to a closing answer by choices that stay in S, that answer included; of states outside of S the
+    /// greatest number.
+    fn ranked(&self) -> Vec<u32> {
         let mut before: Vec<Vec<StateId>> = vec![Vec::new(); self.moves.len()];
         for from in self.safe.ones() {
             for choice in self.moves[from].iter().filter(|choice| self.stays(choice)) {
                 choice.outcomes.iter().for_each(|(_, to)| before[*to as usize].push(from as StateId));
             }
         }
-        let mut live = FixedBitSet::with_capacity(self.moves.len());
-        let mut open: Vec<usize> = self.complete.ones().filter(|&state| self.safe[state]).collect();
-        while let Some(state) = open.pop() {
-            if !live.put(state) {
-                open.extend(before[state].iter().map(|&state| state as usize));
+        let mut ranks = vec![u32::MAX; self.moves.len()];
+        let mut open: VecDeque<usize> = self.complete.ones().filter(|&state| self.safe[state]).collect();
+        open.iter().for_each(|&state| ranks[state] = 1);
+        while let Some(state) = open.pop_front() {
+            for &from in &before[state] {
+                let from = from as usize;
+                if ranks[from] == u32::MAX {
+                    ranks[from] = ranks[state] + 1;
+                    open.push_back(from);
+                }
             }
         }
-        live
+        ranks
+    }
+
+    /// The greatest rank of a state in S.
+    pub(in crate::procedures) fn greatest_rank(&self) -> u32 {
+        self.ranks.iter().copied().filter(|&rank| rank < u32::MAX).max().unwrap_or(0)
+    }
+
+    fn rank(&self, state: StateId) -> Option<u32> {
+        self.ranks.get(state as usize).copied().filter(|&rank| rank < u32::MAX)
+    }
+
+    /// The fewest acts to a closing answer in the state of a session; `None` outside of S.
+    pub(in crate::procedures) fn rank_of(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<u32> {
+        self.rank(self.automaton.find(marks, points)?)
+    }
+
+    /// The same after the best outcome of a node; `None` too of nodes that change no state.
+    pub(in crate::procedures) fn least_rank_after(
+        &self,
+        marks: &Marks<Scalar>,
+        points: &[PointId],
+        node: usize,
+    ) -> Option<u32> {
+        let state = self.automaton.find(marks, points)?;
+        let choice = self.moves[state as usize].iter().find(|choice| choice.node == node)?;
+        choice.outcomes.iter().filter_map(|(_, to)| self.rank(*to)).min()
     }
 
     fn stays(&self, choice: &Move) -> bool {
@@ -102,6 +141,11 @@ impl<'p> Supervisor<'p> {
     /// The procedure.
     pub fn procedure(&self) -> &'p Procedure {
         self.automaton.procedure()
+    }
+
+    /// How many acts an agent has that keeps the pace; `None` if a closing answer may be out of reach from the start on.
+    pub fn bounds(&self) -> Option<Bounds> {
+        Bounds::of(self)
     }
 
     /// The size of the automaton.

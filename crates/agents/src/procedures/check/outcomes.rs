@@ -2,6 +2,7 @@
 
 use super::checks;
 use crate::procedures::automaton::automaton::{Outcome, StateId};
+use crate::procedures::automaton::bounds::Bounds;
 use crate::procedures::automaton::rules::Mode;
 use crate::procedures::automaton::supervisor::{Size, Supervisor};
 use crate::procedures::language::declarations::NodeKind;
@@ -24,18 +25,20 @@ pub(in crate::procedures) fn check(
     procedure: &Procedure,
     limits: &Limits,
     findings: &mut Findings,
-) -> Result<Size> {
+) -> Result<(Size, Option<Bounds>)> {
     let supervisor = Supervisor::without_counts(procedure, Mode::Guarded, limits)?;
     let budget = Budget::of_compilation(limits, 0);
     let is_inform =
         |node: usize| procedure.nodes[node].kind == NodeKind::Inform && !procedure.sites_of[node].is_empty();
     let has_informs = (0..procedure.nodes.len()).any(is_inform);
     let reached = after_outcomes(&supervisor, has_informs, &budget, findings)?;
+    let mut bounds = None;
     if has_informs {
         let has_counts = procedure.nodes.iter().any(|node| node.max_calls.is_some());
         let counted =
             if has_counts { Some(Supervisor::new(procedure, Mode::Guarded, limits)?) } else { None };
         let blocking = counted.as_ref().unwrap_or(&supervisor);
+        bounds = blocking.bounds();
         if blocking.is_blocking() {
             let leaving: Vec<String> =
                 blocking.leaving(0).iter().take(NAMED).map(|letter| letter.text(procedure)).collect();
@@ -49,7 +52,7 @@ pub(in crate::procedures) fn check(
             findings.warn(errors::unreachable_node(place, &node.name));
         }
     }
-    Ok(supervisor.size())
+    Ok((supervisor.size(), bounds))
 }
 
 /// The first call of the text.

@@ -11,6 +11,7 @@ use crate::procedures::semantics::guards::Site;
 use crate::procedures::semantics::meaning::{self, Meaning};
 use crate::procedures::semantics::procedure::Procedure;
 use crate::procedures::semantics::registers::Registers;
+use crate::procedures::semantics::shape::Shape;
 use grammata::error::{Error, ErrorKind, Errors, Result};
 use grammata::limits::{LimitKind, Limits};
 use grammata_base::work::Budget;
@@ -91,6 +92,7 @@ fn build(
     sites.iter().enumerate().for_each(|(at, site)| sites_of[site.node].push(at));
     let closing = closing(&nodes, &sites);
     let flow = Flow::of(&program);
+    let shapes = slots.iter().map(|_| Shape::default()).collect();
     let procedure = Procedure {
         name,
         description,
@@ -110,6 +112,7 @@ fn build(
         is_caught: caught,
         flow,
         closing,
+        shapes,
     };
     let text = checks::Text { assigned, used, loops, place: declarations.procedure_place };
     checks::text(&procedure, &text, findings, budget)?;

@@ -2,6 +2,7 @@
 
 use super::{outcomes, read};
 use crate::document::Format;
+use crate::procedures::automaton::bounds::Bounds;
 use crate::procedures::automaton::supervisor::Size;
 use crate::procedures::language::errors::{Finding, Findings};
 use crate::procedures::semantics::procedure::Procedure;
@@ -18,6 +19,8 @@ pub struct Report {
     pub procedure: Option<Procedure>,
     /// The size of the automaton in the mode `guarded`, the numbers of calls aside.
     pub size: Option<Size>,
+    /// How many acts an agent has in the mode `guarded` that keeps the pace.
+    pub bounds: Option<Bounds>,
     /// The limit that kept the automaton from being checked.
     pub unchecked: Option<Error>,
 }
@@ -29,10 +32,10 @@ pub struct Report {
 pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
     let mut findings = Findings::default();
     let procedure = read::read(text, format, limits, &mut findings)?;
-    let mut report = Report { findings: Vec::new(), procedure: None, size: None, unchecked: None };
+    let mut report = Report { findings: Vec::new(), procedure: None, size: None, bounds: None, unchecked: None };
     if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {
         match outcomes::check(&procedure, limits, &mut findings) {
-            Ok(size) => report.size = Some(size),
+            Ok((size, bounds)) => (report.size, report.bounds) = (Some(size), bounds),
             Err(error) if error.kind() == ErrorKind::Limit => report.unchecked = Some(error),
             Err(error) => return Err(error),
         }

@@ -1,6 +1,7 @@
 //! The arguments that a call may have, from what the conversation knows at that moment.
 
 use super::obstacle::Obstacle;
+use super::owners::{elements, is_free_text};
 use super::session::{Session, Values};
 use super::words;
 use crate::procedures::language::declarations::{NodeKind, Source};
@@ -8,12 +9,15 @@ use crate::procedures::language::status::Status;
 use crate::procedures::language::value::Scalar;
 use serde_json::{Value, json};
 
+/// Texts of an argument beyond which they are a graph of words and no list.
+const MOST_LISTED: usize = 16;
+
 /// What decides the value of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// The value in a call that this one builds on.
     Fixed(Value),
-    /// The results of calls, or the user's decision: one of these.
+    /// What results, decisions, the user or the file told: one of these.
     Told(Vec<Value>),
     /// The user's messages: one of these pieces, in the order of their first place.
     Words(Vec<String>),
@@ -39,8 +43,8 @@ pub struct Argument {
 pub struct Arguments {
     /// In the order of the request, without optional slots that can have no value.
     pub slots: Vec<Argument>,
-    /// Arguments that would repeat the agent's last act.
-    pub excluded: Option<Values>,
+    /// Arguments that would repeat a call of this turn.
+    pub excluded: Vec<Values>,
 }
 
 impl Argument {
@@ -81,22 +85,33 @@ impl Arguments {
             "required": required,
             "additionalProperties": false,
         });
-        if let (Some(excluded), Some(object)) = (&self.excluded, schema.as_object_mut()) {
-            object.insert("not".to_owned(), json!({ "const": excluded }));
+        if let Some(object) = schema.as_object_mut().filter(|_| !self.excluded.is_empty()) {
+            object.insert("not".to_owned(), json!({ "enum": self.excluded }));
         }
         schema
     }
 
     /// Whether nothing is left but what is excluded.
     fn is_empty(&self) -> bool {
-        let Some(excluded) = &self.excluded else { return false };
-        self.slots.iter().all(|slot| match slot.values() {
-            Some(values) => match excluded.get(&slot.slot) {
-                Some(value) => slot.is_required && values.iter().all(|known| known == value),
-                None => false,
-            },
-            None => false,
-        }) && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
+        if self.excluded.is_empty() {
+            return false;
+        }
+        let mut all: usize = 1;
+        let mut listed: Vec<(&Argument, Vec<Value>)> = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            let Some(values) = slot.values() else { return false };
+            all = all.saturating_mul(values.len() + usize::from(!slot.is_required));
+            listed.push((slot, values));
+        }
+        let is_among = |excluded: &&Values| {
+            let fits = |(slot, values): &(&Argument, Vec<Value>)| match excluded.get(&slot.slot) {
+                Some(value) => values.contains(value),
+                None => !slot.is_required,
+            };
+            listed.iter().all(fits) && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
+        };
+        // repetitions are excluded once each
+        self.excluded.iter().filter(is_among).count() >= all
     }
 
     /// The schemas of the request as the file has them: nothing is known.
@@ -109,7 +124,7 @@ impl Arguments {
             origin: Origin::Schema,
             is_required: !declared.optional.contains(slot),
         });
-        Arguments { slots: slots.collect(), excluded: None }
+        Arguments { slots: slots.collect(), excluded: Vec::new() }
     }
 }
 
@@ -118,24 +133,17 @@ fn schema_of(session: &Session<'_>, slot: &str) -> Value {
     declared.and_then(|slot| slot.schema.clone()).unwrap_or(Value::Bool(true))
 }
 
-/// The elements of a list, or the value.
-fn elements(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Array(items) => items.clone(),
-        Value::Null => Vec::new(),
-        value => vec![value.clone()],
-    }
-}
-
 impl Session<'_> {
     /// The arguments that a call may have now. A slot of the request
     /// - that a precondition's request has too, and that is not in `rebind`, has the value of that call (*consistency*);
     /// - that the response of a precondition has, that the user decided after one, or whose `source` is a result, has one of
-    ///   the values told; one whose `source` is the user is a piece of the user's messages, unless its schema has a `pattern`, a
-    ///   `format`, an `enum` or another type than `string` (*provenance*);
-    /// - else has any value of its schema.
+    ///   the values told; one whose `source` is the user is a piece of the user's messages;
+    /// - else has a value that somebody said, once the user has said anything (*provenance*): the user, a result of this
+    ///   conversation, or the file as a default;
+    /// - of an enumeration or a boolean that the user may have said in other words, and of all where [provenance](
+    ///   Session::provenance) is off, has any value of its schema.
     ///
-    /// Arguments that repeat the agent's last act are excluded.
+    /// Arguments that repeat a call of this turn are excluded, unless what it depends on was answered anew.
     ///
     /// # Errors
     /// Two calls that disagree about a slot, a required slot that can have no value, or nothing left but a repetition. Whether
@@ -167,9 +175,9 @@ impl Session<'_> {
                 }),
             }
         }
-        let excluded = self.last.as_ref().filter(|(last, _)| *last == api).map(|(_, values)| values.clone());
-        let arguments = Arguments { slots, excluded };
-        if arguments.is_empty() { Err(Obstacle::Repeat) } else { Ok(arguments) }
+        let made = self.made.iter().filter(|(made, _)| *made == api);
+        let arguments = Arguments { slots, excluded: made.map(|(_, values)| values.clone()).collect() };
+        if arguments.is_empty() { Err(Obstacle::Again) } else { Ok(arguments) }
     }
 
     pub(in crate::procedures) fn origin(&self, api: usize, slot: &String) -> Origin {
@@ -215,6 +223,16 @@ impl Session<'_> {
             };
             return Origin::Words(words::pieces(&self.heard).into_iter().filter(fits).collect());
         }
+        let said = if self.asks_for_owners() { self.said_values(slot) } else { None };
+        if let Some(values) = said {
+            let texts: Option<Vec<String>> =
+                values.iter().map(|value| value.as_str().map(str::to_owned)).collect();
+            // texts share their beginnings in a grammar
+            return match texts {
+                Some(texts) if texts.len() > MOST_LISTED => Origin::Words(texts),
+                _ => Origin::Told(values),
+            };
+        }
         Origin::Schema
     }
 
@@ -231,12 +249,4 @@ impl Session<'_> {
         }
         None
     }
-}
-
-/// Whether a schema says no more of texts than how long they are.
-fn is_free_text(schema: &Value) -> bool {
-    let Some(fields) = schema.as_object() else { return schema == &Value::Bool(true) };
-    let is_text = fields.get("type").is_none_or(|kind| kind == "string");
-    let only = ["type", "minLength", "maxLength", "description", "title", "examples"];
-    is_text && fields.keys().all(|key| only.contains(&key.as_str()))
 }

@@ -99,11 +99,13 @@ pub struct Offering {
     pub texts: Texts,
     /// What one answer claims no other text may say.
     pub claims: bool,
+    /// Only acts that bring a closing answer nearer, where others are used up.
+    pub progress: bool,
 }
 
 impl Default for Offering {
     fn default() -> Offering {
-        Offering { only_open: true, narrow: true, texts: Texts::Verbatim, claims: true }
+        Offering { only_open: true, narrow: true, texts: Texts::Verbatim, claims: true, progress: true }
     }
 }
 
@@ -153,6 +155,7 @@ pub struct Conversation<'w> {
     /// Replies outside of the workflow since the last act that was none.
     free: usize,
     is_complete: bool,
+    asks_for_owners: bool,
 }
 
 impl std::fmt::Debug for Conversation<'_> {
@@ -170,7 +173,21 @@ impl<'w> Conversation<'w> {
             frames: vec![Frame { workflow: 0, session }],
             free: 0,
             is_complete: false,
+            asks_for_owners: true,
         })
+    }
+
+    /// Whether somebody must have said the values of arguments, as [`Session::provenance`] has it. On by default.
+    #[must_use]
+    pub fn provenance(mut self, is_on: bool) -> Conversation<'w> {
+        self.asks_for_owners = is_on;
+        self.frames.iter_mut().for_each(|frame| frame.session.asks_for_owners = is_on);
+        self
+    }
+
+    /// Whether nothing more is to come: the user said nothing new for several turns, and nothing brought a closing answer nearer.
+    pub fn is_stalled(&self) -> bool {
+        self.session().is_stalled()
     }
 
     fn frame(&self) -> &Frame<'w> {
@@ -219,14 +236,16 @@ impl<'w> Conversation<'w> {
     pub fn offers(&self, offering: &Offering) -> Vec<Offer> {
         let session = self.session();
         let procedure = session.procedure();
-        let may_be_free = !offering.only_open || self.free < MOST_FREE;
+        let is_bound = offering.only_open && offering.progress;
+        let is_paced = is_bound && session.has_pace();
+        let may_be_free = !offering.only_open || self.free < MOST_FREE && !(is_paced && session.pace.is_idle());
         let open: Vec<usize> = match offering.only_open {
             true => session.open(),
             false => (0..procedure.nodes().len()).collect(),
         };
         let mut offers = Vec::new();
         let mut has_free = false;
-        for node in open {
+        for node in open.into_iter().filter(|&node| !is_bound || session.keeps_pace(node)) {
             let declared = &procedure.nodes()[node];
             match declared.kind {
                 NodeKind::Api => {
@@ -324,9 +343,7 @@ impl<'w> Conversation<'w> {
             procedure.nodes().iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Api)
         {
             let is_told = |slot: &&String| {
-                matches!(session.origin(api, slot), Origin::Words(_) | Origin::Schema)
-                    && !procedure.nodes().iter().any(|node| node.response.contains(slot))
-                    && !procedure.targets.iter().flatten().any(|target| target == *slot)
+                procedure.is_tellable(slot) && !matches!(session.origin(api, slot), Origin::Fixed(_))
             };
             let told: Vec<String> = declared.request.iter().filter(is_told).cloned().collect();
             for set in subsets(&told) {
@@ -406,8 +423,8 @@ impl<'w> Conversation<'w> {
         self.free = if is_free { self.free + 1 } else { 0 };
         match act {
             Resolved::Call { api, arguments } => self.session_mut().call(*api, arguments.clone(), true),
-            Resolved::Say { node, .. } => {
-                let obstacle = self.session_mut().say(*node);
+            Resolved::Say { node, asks, text } => {
+                let obstacle = self.session_mut().say_text(*node, text, asks);
                 if obstacle.is_none() && self.session().procedure().is_closing(*node) {
                     self.close();
                 }
@@ -445,7 +462,7 @@ impl<'w> Conversation<'w> {
 
     fn enter(&mut self, workflow: usize) {
         let Some(known) = self.workflows.get(workflow) else { return };
-        let mut session = known.session();
+        let mut session = known.session().provenance(self.asks_for_owners);
         let below = self.session();
         let shared = below.known.iter().filter(|(slot, _)| known.procedure.slot(slot).is_some());
         for (slot, value) in shared {

@@ -29,8 +29,11 @@ pub enum Obstacle {
     },
     /// A required slot of the request is missing, or nothing is known that may be its value.
     Argument(String),
-    /// The last act was the same call with the same arguments.
-    Repeat,
+    /// The value of a slot is in no message of the user, no result and no decision, and is not its declared default; or nobody
+    /// said anything that a required slot may be.
+    Unsaid(String),
+    /// The same call with the same arguments was answered in this turn, and nothing that it depends on was answered anew.
+    Again,
     /// The user dropped the request, and the call has an effect in the world.
     Cancelled,
     /// Some outcome of the node, which is named, leads to a state from which no closing answer is certain to be reached.
@@ -48,7 +51,8 @@ impl Obstacle {
             Obstacle::Order => "order",
             Obstacle::Stale { .. } => "stale",
             Obstacle::Argument(_) => "argument",
-            Obstacle::Repeat => "repeat",
+            Obstacle::Unsaid(_) => "unsaid",
+            Obstacle::Again => "again",
             Obstacle::Cancelled => "cancelled",
             Obstacle::Blocking(_) => "blocking",
         }
@@ -59,13 +63,13 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())?;
         match self {
-            Obstacle::Unknown | Obstacle::Order | Obstacle::Repeat | Obstacle::Cancelled => Ok(()),
+            Obstacle::Unknown | Obstacle::Order | Obstacle::Again | Obstacle::Cancelled => Ok(()),
             Obstacle::Precondition(name) => write!(f, " {name}"),
             Obstacle::Limit(most) => write!(f, " {most}"),
             Obstacle::Guard { condition, values } if values.is_empty() => write!(f, " {condition}"),
             Obstacle::Guard { condition, values } => write!(f, " {condition} ({values})"),
             Obstacle::Stale { api, slot } => write!(f, " {api}.{slot}"),
-            Obstacle::Argument(slot) => write!(f, " {slot}"),
+            Obstacle::Argument(slot) | Obstacle::Unsaid(slot) => write!(f, " {slot}"),
             Obstacle::Blocking(outcome) => write!(f, " {outcome}"),
         }
     }

@@ -1,6 +1,8 @@
 //! One conversation under a procedure: values as they came, which nodes may come next, and why others may not.
 
 use super::obstacle::Obstacle;
+use super::owners::Owners;
+use super::pace::Pace;
 use crate::procedures::automaton::automaton::StateId;
 use crate::procedures::automaton::marks::Marks;
 use crate::procedures::automaton::rules::{self, Mode, Rule, View};
@@ -44,8 +46,8 @@ pub struct Session<'p> {
     pub(in crate::procedures) marks: Marks<Scalar>,
     /// By node: the last answer, also of what was taken back.
     pub(in crate::procedures) answers: Vec<Option<Answer>>,
-    /// The agent's last act, if it was a call that was answered.
-    pub(in crate::procedures) last: Option<(usize, Values)>,
+    /// The calls of this turn that were answered, and upon which nothing that they depend on was answered anew.
+    pub(in crate::procedures) made: Vec<(usize, Values)>,
     pub(in crate::procedures) points: Box<[PointId]>,
     pending: Option<Pending>,
     /// The last value of each slot, for texts.
@@ -54,6 +56,10 @@ pub struct Session<'p> {
     pub(in crate::procedures) decided: Values,
     /// The user's messages, the oldest first.
     pub(in crate::procedures) heard: Vec<String>,
+    pub(in crate::procedures) owners: Owners,
+    /// Whether it is asked who said the values of arguments.
+    pub(in crate::procedures) asks_for_owners: bool,
+    pub(in crate::procedures) pace: Pace,
     is_cancelled: bool,
     is_complete: bool,
 }
@@ -67,12 +73,15 @@ impl<'p> Session<'p> {
             supervisor: None,
             marks: Marks::new(procedure),
             answers: vec![None; procedure.nodes.len()],
-            last: None,
+            made: Vec::new(),
             points: [procedure.flow.entry()].into(),
             pending: None,
             known: Values::new(),
             decided: Values::new(),
             heard: Vec::new(),
+            owners: Owners::default(),
+            asks_for_owners: true,
+            pace: Pace::default(),
             is_cancelled: false,
             is_complete: false,
         }
@@ -89,6 +98,14 @@ impl<'p> Session<'p> {
     /// The same conversation, bound by the rules of the mode alone.
     pub fn unsupervised(&self) -> Session<'p> {
         Session { supervisor: None, ..self.clone() }
+    }
+
+    /// Whether a value of an argument must have been said: in the user's messages, once there is one, by a result or a decision of
+    /// the user, or in the file as a default. On by default.
+    #[must_use]
+    pub fn provenance(mut self, is_on: bool) -> Session<'p> {
+        self.asks_for_owners = is_on;
+        self
     }
 
     /// The mode.
@@ -113,12 +130,55 @@ impl<'p> Session<'p> {
 
     /// Tells values that hold before the conversation, such as those of the frame below.
     pub fn tell(&mut self, slot: &str, value: Value) {
+        self.owners.given(slot, value.clone());
         self.known.insert(slot.to_owned(), value);
     }
 
-    /// The user says something. Arguments may quote it.
+    /// The user says something, which begins a turn. Arguments may quote it.
     pub fn hear(&mut self, text: impl Into<String>) {
-        self.heard.push(text.into());
+        let text = text.into();
+        self.made.clear();
+        self.owners.hear(&text);
+        let rank = self.rank();
+        self.pace.hear(&text, rank);
+        self.heard.push(text);
+    }
+
+    /// The fewest acts to a closing answer, if the supervisor knows the state.
+    fn rank(&self) -> Option<u32> {
+        self.supervisor?.rank_of(&self.marks, &self.points)
+    }
+
+    /// Whether some outcome of a node has a lower rank than any since the user last said something new.
+    pub(in crate::procedures) fn may_lower(&self, node: usize) -> bool {
+        let Some(supervisor) = self.supervisor else { return true };
+        let Some(lowest) = self.pace.lowest else { return true };
+        supervisor.least_rank_after(&self.marks, &self.points, node).is_some_and(|rank| rank < lowest)
+    }
+
+    /// Whether acts that bring a closing answer no nearer are bounded: where a supervisor knows how near it is, until one was said.
+    pub(in crate::procedures) fn has_pace(&self) -> bool {
+        self.supervisor.is_some() && !self.is_complete
+    }
+
+    /// Whether a node brings the conversation on where acts that do not are used up.
+    pub(in crate::procedures) fn keeps_pace(&self, node: usize) -> bool {
+        if !self.has_pace() {
+            return true;
+        }
+        match self.procedure.nodes[node].kind {
+            NodeKind::Api => !self.pace.is_over() && (!self.pace.is_pressed() || self.may_lower(node)),
+            NodeKind::Request => true,
+            NodeKind::OutOfWorkflow => !self.pace.is_idle(),
+            NodeKind::Inform | NodeKind::Courtesy => {
+                !self.pace.is_idle() || self.procedure.is_closing(node) || self.may_lower(node)
+            }
+        }
+    }
+
+    /// Whether the user said nothing new for so long, while nothing led on, that no more is to come.
+    pub fn is_stalled(&self) -> bool {
+        self.has_pace() && self.pace.is_stalled()
     }
 
     /// The user's messages.
@@ -202,13 +262,19 @@ impl<'p> Session<'p> {
         let view = self.view();
         let (mut open, mut blocked) = (String::from("open:\n"), String::from("blocked:\n"));
         for (index, node) in self.procedure.nodes.iter().enumerate() {
-            match self.blocked(&view, index) {
+            match self.blocked(&view, index).or_else(|| self.lacking(index)) {
                 None if node.description.is_empty() => open.push_str(&format!("  {}\n", node.name)),
                 None => open.push_str(&format!("  {}: {}\n", node.name, node.description)),
                 Some(obstacle) => blocked.push_str(&format!("  {}: {obstacle}\n", node.name)),
             }
         }
         open + &blocked
+    }
+
+    /// Why a call has no arguments once the user has said something, and of other nodes `None`.
+    pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
+        let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
+        (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
     }
 
     fn blocked(&self, view: &View, node: usize) -> Option<Obstacle> {
@@ -352,8 +418,14 @@ impl<'p> Session<'p> {
         if let Some(slot) = declared.request.iter().find(required) {
             return Some(Obstacle::Argument(slot.clone()));
         }
-        let is_last = self.last.as_ref().is_some_and(|(api, last)| *api == node && last == arguments);
-        is_last.then_some(Obstacle::Repeat)
+        let is_unsaid = |slot: &&String| given(slot).is_some_and(|value| !self.is_owned(node, slot, value));
+        if self.asks_for_owners()
+            && let Some(slot) = declared.request.iter().find(is_unsaid)
+        {
+            return Some(Obstacle::Unsaid(slot.clone()));
+        }
+        let is_made = self.made.iter().any(|(api, made)| *api == node && made == arguments);
+        is_made.then_some(Obstacle::Again)
     }
 
     /// The agent calls an API. The call waits for [its result](Session::result) even if there is an obstacle, which is given:
@@ -399,16 +471,32 @@ impl<'p> Session<'p> {
             .iter()
             .filter_map(|slot| Some((slot.clone(), result.get(slot)?.clone())));
         self.known.extend(told);
+        self.owners.told(result);
         self.answers[api] = Some(answer);
-        self.last = Some((api, arguments));
+        if is_new {
+            let procedure = self.procedure;
+            self.made.retain(|(made, _)| !procedure.depends_on(*made, api));
+        }
+        self.made.push((api, arguments));
         if let Some(failed) = failed.filter(|_| is_error) {
             self.points = failed;
         }
+        let rank = self.rank();
+        self.pace.act(true, rank);
     }
 
     /// The agent says an answer; an obstacle is given, and the answer counts as said all the same.
     pub fn say(&mut self, answer: usize) -> Option<Obstacle> {
-        self.last = None;
+        self.say_text(answer, "", &[])
+    }
+
+    /// The same with the text of the answer and the slots that it asks for, as far as they are known. What the user agrees to by
+    /// a decision, the values of the text are said.
+    pub fn say_text(&mut self, answer: usize, text: &str, asks: &[String]) -> Option<Obstacle> {
+        self.made.clear();
+        let declared = self.procedure.nodes.get(answer).map_or(&[][..], |node| node.asks.as_slice());
+        let asks = if asks.is_empty() { declared } else { asks };
+        self.owners.answered(text, asks, self.is_question(answer));
         let kind = self.procedure.nodes.get(answer).map(|node| node.kind);
         let obstacle = match kind {
             None | Some(NodeKind::Api) => return Some(Obstacle::Unknown),
@@ -420,12 +508,16 @@ impl<'p> Session<'p> {
         self.forget(answer);
         self.marks.said(self.procedure, answer);
         self.is_complete |= obstacle.is_none() && self.procedure.is_closing(answer);
+        let rank = self.rank();
+        self.pace.act(false, rank);
         obstacle
     }
 
     /// The agent says what is no node.
     pub fn free(&mut self) {
-        self.last = None;
+        self.made.clear();
+        let has_question = self.procedure.nodes.iter().any(|node| node.kind == NodeKind::Request);
+        self.owners.answered("", &[], !has_question);
     }
 
     /// Takes back what the user decided after an answer.
@@ -435,6 +527,8 @@ impl<'p> Session<'p> {
 
     /// The user decides a slot.
     pub fn decide(&mut self, slot: &str, value: &Value) {
+        self.made.clear();
+        self.owners.decided(value);
         self.decided.insert(slot.to_owned(), value.clone());
         self.known.insert(slot.to_owned(), value.clone());
         for register in 0..self.procedure.registers.len() {
@@ -442,6 +536,8 @@ impl<'p> Session<'p> {
                 self.marks.values[register] = Some(Scalar::of(value));
             }
         }
+        let rank = self.rank();
+        self.pace.decide(slot, value, rank);
     }
 
     /// Moves the control flow past a node. Gives where it goes on after an error.

@@ -4,13 +4,14 @@
 use super::arguments::{Argument, Arguments, Origin};
 use super::claims;
 use super::session::Values;
+use crate::procedures::semantics::shape;
 use grammata::error::Result;
 use grammata::grammar::{
     CharClass, ExprId, Grammar, GrammarBuilder, Member, Order, WordEdge, WordGraph, WordTarget,
 };
 use grammata::limits::Limits;
-use grammata::syntax::json_schema::{self, Numbers, Whitespace};
-use serde_json::{Value, json};
+use grammata::syntax::json_schema;
+use serde_json::Value;
 
 /// How a step is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -234,9 +235,13 @@ impl Maker<'_> {
         let members = self.builder.members(Order::Declared, members, None, separator);
         let (open, close) = (self.builder.text("{"), self.builder.text("}"));
         let object = self.builder.sequence([open, members, close]);
-        let Some(excluded) = &arguments.excluded else { return Ok(object) };
-        let repetition = self.repetition(arguments, excluded);
-        let other = self.builder.complement(repetition);
+        if arguments.excluded.is_empty() {
+            return Ok(object);
+        }
+        let repetitions: Vec<ExprId> =
+            arguments.excluded.iter().map(|values| self.repetition(arguments, values)).collect();
+        let repetitions = self.builder.choice(repetitions);
+        let other = self.builder.complement(repetitions);
         Ok(self.builder.intersection([object, other]))
     }
 
@@ -250,11 +255,9 @@ impl Maker<'_> {
             }
             Origin::Words(words) => Ok(self.words(words)),
             Origin::Schema => {
-                let options = json_schema::Options::default()
-                    .whitespace(Whitespace::Compact)
-                    .numbers(Numbers::Plain)
-                    .limits(self.options.limits.clone());
-                let compiled = json_schema::compile_value(&canonical(&argument.schema), &options)?;
+                let options = shape::options(&self.options.limits);
+                let schema = shape::canonical(&argument.schema);
+                let compiled = json_schema::compile_value(&schema, &options)?;
                 Ok(self.builder.import(&compiled.grammar))
             }
         }
@@ -319,19 +322,4 @@ impl Maker<'_> {
         parts.push(self.builder.text("}"));
         self.builder.sequence(parts)
     }
-}
-
-/// A schema all of whose texts have one spelling, and no line breaks: those of strings with a pattern are canonical. A slot
-/// without a schema is a text, a number or a boolean.
-fn canonical(schema: &Value) -> Value {
-    const LINE: &str = "^[^\\u0000-\\u001f]*$";
-    let Some(fields) = schema.as_object() else {
-        return json!({ "type": ["string", "number", "boolean"], "pattern": LINE });
-    };
-    let decides = ["pattern", "format", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
-    let mut fields = fields.clone();
-    if !decides.iter().any(|key| fields.contains_key(*key)) {
-        fields.insert("pattern".to_owned(), LINE.into());
-    }
-    Value::Object(fields)
 }

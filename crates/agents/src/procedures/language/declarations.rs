@@ -11,6 +11,8 @@ use serde_json::Value;
 pub enum Source {
     /// The user's messages.
     User,
+    /// The agent makes them up: nobody needs to have said them.
+    Agent,
     /// A slot of the response of an API, by the names of both.
     Result {
         /// The API.
@@ -31,6 +33,8 @@ pub struct Slot {
     pub schema: Option<Value>,
     /// Where its values come from, if the file says so.
     pub source: Option<Source>,
+    /// The value that holds where nobody said one.
+    pub default: Option<Value>,
     /// Where the file declares it.
     pub place: Place,
 }
@@ -110,7 +114,7 @@ pub(in crate::procedures) struct Declarations {
 }
 
 const FILE: [&str; 8] = ["name", "desc", "detailed_desc", "slots", "apis", "answers", "procedure", "pdl"];
-const SLOT: [&str; 7] = ["name", "desc", "schema", "source", "type", "enum", "minimum"];
+const SLOT: [&str; 8] = ["name", "desc", "schema", "source", "default", "type", "enum", "minimum"];
 const API: [&str; 11] = [
     "name",
     "desc",
@@ -171,20 +175,23 @@ fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
                 .filter(|schema| schema != &Value::Object(Default::default())),
         };
         let description = fields.text("desc", findings).unwrap_or_default();
-        slots.push(Slot { source: source(&fields, findings), name, description, schema, place });
+        let default = fields.get("default").map(|entry| fields.document.json(entry.value));
+        slots.push(Slot { source: source(&fields, findings), default, name, description, schema, place });
     }
     slots
 }
 
 fn source(fields: &Fields<'_>, findings: &mut Findings) -> Option<Source> {
     let text = fields.text("source", findings)?;
-    if text == "user" {
-        return Some(Source::User);
+    match text.as_str() {
+        "user" => return Some(Source::User),
+        "agent" => return Some(Source::Agent),
+        _ => {}
     }
     match text.strip_prefix("result:").and_then(|rest| rest.rsplit_once('.')) {
         Some((api, slot)) => Some(Source::Result { api: normal(api), slot: normal(slot) }),
         None => {
-            findings.error(errors::form(fields.place("source"), &text, "`user` or `result:API.slot`"));
+            findings.error(errors::form(fields.place("source"), &text, "`user`, `agent` or `result:API.slot`"));
             None
         }
     }

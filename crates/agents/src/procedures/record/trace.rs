@@ -17,8 +17,15 @@ pub enum Event {
     Call(String, Map<String, Value>),
     /// `["result", {SLOT: VALUE}]` or `["result", {"error": TEXT}]`: the system answers the call before it.
     Result(Map<String, Value>),
-    /// `["say", ANSWER]`, perhaps with its text and slots: the agent says an answer.
-    Say(String),
+    /// `["say", ANSWER]`, perhaps with its text and the list of slots that it asks for: the agent says an answer.
+    Say {
+        /// The answer.
+        answer: String,
+        /// Its text; empty if the trace does not say.
+        text: String,
+        /// The slots that it asks for.
+        asks: Vec<String>,
+    },
     /// `["free", TEXT]`: the agent says what is no node.
     Free,
     /// `["slot", NAME, VALUE]`: the user decided.
@@ -40,7 +47,13 @@ impl Event {
         Some(match text(0)?.as_str() {
             "call" => Event::Call(text(1)?, object(2)?),
             "result" => Event::Result(object(1)?),
-            "say" => Event::Say(text(1)?),
+            "say" => Event::Say {
+                answer: text(1)?,
+                text: text(2).unwrap_or_default(),
+                asks: items.get(3).and_then(Value::as_array).map_or_else(Vec::new, |slots| {
+                    slots.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+                }),
+            },
             "free" => Event::Free,
             "slot" => Event::Decide(text(1)?, items.get(2)?.clone()),
             "user" => Event::User(text(1)?),
@@ -71,8 +84,8 @@ pub fn follow(session: &mut Session<'_>, event: &Event) {
         Event::Call(name, arguments) => {
             session.call(node(name), arguments.clone(), false);
         }
-        Event::Say(name) => {
-            session.say(node(name));
+        Event::Say { answer, text, asks } => {
+            session.say_text(node(answer), text, asks);
         }
         Event::Result(result) => session.result(result),
         Event::Free => session.free(),
@@ -106,7 +119,8 @@ pub struct Verdict {
 
 /// Judges each call and answer of a trace by what happened before it, wrong steps included: a wrong call that was answered
 /// is done, a wrong answer is said. Answers of unknown names count as free replies. With `judge_arguments` the arguments of
-/// calls are judged too: their agreement with the calls that they build on, missing ones, and repetition.
+/// calls are judged too: their agreement with the calls that they build on, missing ones, values that nobody said (once the
+/// trace has a message of the user), and repetition within a turn.
 ///
 /// Also gives the session after the trace.
 pub fn verify<'p>(
@@ -124,13 +138,16 @@ pub fn verify<'p>(
                 let api = procedure.node(name).unwrap_or(usize::MAX);
                 (name, session.call(api, arguments.clone(), judge_arguments))
             }
-            Event::Say(name) => match session.say(procedure.node(name).unwrap_or(usize::MAX)) {
-                Some(Obstacle::Unknown) => continue,
-                obstacle => {
-                    verdict.steps += 1;
-                    (name, obstacle)
+            Event::Say { answer, text, asks } => {
+                let node = procedure.node(answer).unwrap_or(usize::MAX);
+                match session.say_text(node, text, asks) {
+                    Some(Obstacle::Unknown) => continue,
+                    obstacle => {
+                        verdict.steps += 1;
+                        (answer, obstacle)
+                    }
                 }
-            },
+            }
             other => {
                 follow(&mut session, other);
                 continue;

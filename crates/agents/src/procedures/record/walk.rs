@@ -133,15 +133,16 @@ impl World<'_> {
                 events.push(json!(["call", api, values]));
                 events.push(json!(["result", result]));
             }
-            Offer::Answer { name, .. } => {
-                let name = base(name);
+            Offer::Answer { name: written, .. } => {
+                let name = base(written);
                 let Some(node) = procedure.node(name) else {
                     conversation.take(&Resolved::Free { kind: "free", text: String::new() });
                     events.push(json!(["free", "So."]));
                     return;
                 };
-                conversation.take(&Resolved::Say { node, asks: Vec::new(), text: String::new() });
-                events.push(json!(["say", name]));
+                let asks = asks_of(written);
+                conversation.take(&Resolved::Say { node, asks: asks.clone(), text: String::new() });
+                events.push(json!(["say", name, "", asks]));
                 for slot in procedure.decisions(node) {
                     if self.random.random_bool(share(self.options.undecided)) {
                         continue;
@@ -171,7 +172,7 @@ impl World<'_> {
             };
             values.insert(slot.slot.clone(), value);
         }
-        (arguments.excluded.as_ref() != Some(&values)).then_some(values)
+        (!arguments.excluded.contains(&values)).then_some(values)
     }
 
     fn result(&mut self, procedure: &Procedure, api: &Node) -> Values {
@@ -227,6 +228,12 @@ impl World<'_> {
 /// The name of an answer without the slots that it asks for.
 fn base(name: &str) -> &str {
     name.split('(').next().unwrap_or_default()
+}
+
+/// The slots that an answer asks for.
+fn asks_of(name: &str) -> Vec<String> {
+    let inside = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.map_or_else(Vec::new, |slots| slots.split(", ").map(str::to_owned).collect())
 }
 
 fn node_of(offer: &Offer) -> &str {

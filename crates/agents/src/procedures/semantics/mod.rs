@@ -5,5 +5,6 @@ pub(super) mod guards;
 pub(super) mod meaning;
 pub(super) mod procedure;
 pub(super) mod registers;
+pub(super) mod shape;
 
 pub use procedure::Procedure;

@@ -3,11 +3,13 @@
 use super::flow::Flow;
 use super::guards::{Guards, Site};
 use super::registers::Register;
-use crate::procedures::language::declarations::{self, Node, NodeKind, Slot};
+use super::shape::Shape;
+use crate::procedures::language::declarations::{self, Node, NodeKind, Slot, Source};
 use crate::procedures::language::pdl::Program;
 use crate::procedures::language::status::Status;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 /// A node that must be done, perhaps with one outcome.
 #[derive(Clone, Debug)]
@@ -45,6 +47,8 @@ pub struct Procedure {
     pub(in crate::procedures) flow: Flow,
     /// Answers after which the procedure is complete.
     pub(in crate::procedures) closing: Vec<bool>,
+    /// By slot of `slots`.
+    pub(in crate::procedures) shapes: Vec<Shape>,
 }
 
 impl Procedure {
@@ -99,10 +103,38 @@ impl Procedure {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
+    /// The values that the schema of a slot allows; all of them, if the file declares no such slot.
+    pub(in crate::procedures) fn allowed(&self, slot: &str, values: Vec<Value>) -> Vec<Value> {
+        let place = self.slots.iter().position(|known| known.name == slot);
+        let schema = place.and_then(|place| self.slots[place].schema.as_ref().map(|schema| (place, schema)));
+        match schema {
+            Some((place, schema)) => self.shapes[place].allowed(schema, values),
+            None => values,
+        }
+    }
+
+    /// Whether the user can tell a slot: no result and no decision has it, and its source is none or the user.
+    pub(in crate::procedures) fn is_tellable(&self, slot: &str) -> bool {
+        let source = self.slot(slot).and_then(|slot| slot.source.as_ref());
+        matches!(source, None | Some(Source::User))
+            && !self.nodes.iter().any(|node| node.response.iter().any(|known| known == slot))
+            && !self.targets.iter().flatten().any(|target| target == slot)
+    }
+
     /// Makes conditions on decisions of the user open until the user has decided, for conversations whose record does not say
     /// what was decided. Otherwise they are closed until then.
     pub fn open_decisions(&mut self) {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
+    }
+
+    /// Whether a call builds on the result of an API: it requires it, directly or not, or takes a value from it.
+    pub(in crate::procedures) fn depends_on(&self, call: usize, api: usize) -> bool {
+        let name = &self.nodes[api].name;
+        let is_source = |slot: &String| {
+            let source = self.slot(slot).and_then(|slot| slot.source.as_ref());
+            matches!(source, Some(Source::Result { api, .. }) if api == name)
+        };
+        self.closure[call].contains(api) || self.nodes[call].request.iter().any(is_source)
     }
 
     /// Nodes that are taken back when an API answers anew.

@@ -1,0 +1,84 @@
+//! The pace of a conversation: acts that bring it no nearer to a closing answer are [bounded](crate::procedures::automaton::bounds).
+
+use super::sayings::words;
+use crate::procedures::automaton::bounds::{ASIDE, IDLE};
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+/// What is counted of a conversation.
+#[derive(Clone, Debug, Default)]
+pub(in crate::procedures) struct Pace {
+    /// The lowest rank since the last news.
+    pub(in crate::procedures) lowest: Option<u32>,
+    /// Calls of this turn that did not lower it.
+    pub(in crate::procedures) aside: usize,
+    /// Turns since the last news in which it did not fall.
+    pub(in crate::procedures) idle: usize,
+    has_fallen: bool,
+    /// The words that the user said.
+    words: FxHashSet<String>,
+    /// The decisions that the user made.
+    decisions: FxHashSet<String>,
+}
+
+impl Pace {
+    /// The user says something in a state of a rank.
+    pub(in crate::procedures) fn hear(&mut self, text: &str, rank: Option<u32>) {
+        let before = self.words.len();
+        self.words.extend(words(text));
+        if self.words.len() > before {
+            self.news(rank);
+        } else if !self.has_fallen {
+            self.idle += 1;
+        }
+        self.aside = 0;
+        self.has_fallen = false;
+    }
+
+    /// The user decides, after which the state has a rank.
+    pub(in crate::procedures) fn decide(&mut self, slot: &str, value: &Value, rank: Option<u32>) {
+        if self.decisions.insert(format!("{slot} = {value}")) {
+            self.news(rank);
+        }
+    }
+
+    fn news(&mut self, rank: Option<u32>) {
+        self.idle = 0;
+        self.lowest = rank;
+    }
+
+    /// An act led to a state of a rank.
+    pub(in crate::procedures) fn act(&mut self, is_call: bool, rank: Option<u32>) {
+        let falls = match (rank, self.lowest) {
+            (Some(rank), Some(lowest)) => rank < lowest,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        if falls {
+            self.lowest = rank;
+            self.has_fallen = true;
+        } else {
+            self.aside += usize::from(is_call);
+        }
+    }
+
+    /// Whether only acts may come that can lower the rank.
+    pub(in crate::procedures) fn is_pressed(&self) -> bool {
+        self.aside >= ASIDE || self.is_idle()
+    }
+
+    /// Whether no call may come in this turn.
+    pub(in crate::procedures) fn is_over(&self) -> bool {
+        self.aside >= 2 * ASIDE
+    }
+
+    /// Whether that holds for answers too.
+    pub(in crate::procedures) fn is_idle(&self) -> bool {
+        self.idle >= IDLE
+    }
+
+    /// Whether nothing more is to come of the conversation.
+    pub(in crate::procedures) fn is_stalled(&self) -> bool {
+        self.idle >= 2 * IDLE
+    }
+}

@@ -1,0 +1,62 @@
+//! The texts that the schemas of slots allow.
+
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::syntax::json_schema::{self, Numbers, Whitespace};
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+
+/// How the values of a schema are written: one spelling each.
+pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
+    json_schema::Options::default()
+        .whitespace(Whitespace::Compact)
+        .numbers(Numbers::Plain)
+        .limits(limits.clone())
+}
+
+/// A schema all of whose texts have one spelling, and no line breaks: those of strings with a pattern are canonical. A slot
+/// without a schema is a text, a number or a boolean.
+pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
+    const LINE: &str = "^[^\\u0000-\\u001f]*$";
+    let Some(fields) = schema.as_object() else {
+        return json!({ "type": ["string", "number", "boolean"], "pattern": LINE });
+    };
+    let decides = ["pattern", "format", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
+    let mut fields = fields.clone();
+    if !decides.iter().any(|key| fields.contains_key(*key)) {
+        fields.insert("pattern".to_owned(), LINE.into());
+    }
+    Value::Object(fields)
+}
+
+/// The automaton of a schema's texts, made when it is first asked for.
+#[derive(Debug, Default)]
+pub(in crate::procedures) struct Shape(OnceLock<Option<Automaton>>);
+
+impl Shape {
+    /// The values that a schema allows. All of them, if it is one that cannot be compiled within the default limits; that is
+    /// told where its grammar is needed.
+    pub(in crate::procedures) fn allowed(&self, schema: &Value, values: Vec<Value>) -> Vec<Value> {
+        let automaton = self.0.get_or_init(|| {
+            let limits = Limits::default();
+            let compiled = json_schema::compile_value(&canonical(schema), &options(&limits)).ok()?;
+            Automaton::new(&compiled.grammar, &limits).ok()
+        });
+        let Some(automaton) = automaton else { return values };
+        let mut cache = Cache::new();
+        let mut run = Lazy::new(automaton, &mut cache);
+        values.into_iter().filter(|value| accepts(&mut run, &value.to_string()).unwrap_or(false)).collect()
+    }
+}
+
+fn accepts(run: &mut Lazy<'_>, text: &str) -> Result<bool> {
+    let mut at = run.start()?;
+    for &byte in text.as_bytes() {
+        at = run.step(at, byte)?;
+        if at == ConfigurationId::DEAD {
+            return Ok(false);
+        }
+    }
+    Ok(run.is_accepting(at))
+}
