@@ -19,7 +19,7 @@ pub struct Arm {
 const BASE: AgentOptions = AgentOptions::DEFAULT;
 
 /// The arms of the evaluation. Informs are verbatim in all that have a mask.
-pub static ARMS: LazyLock<[Arm; 7]> = LazyLock::new(|| {
+pub static ARMS: LazyLock<[Arm; 9]> = LazyLock::new(|| {
     [
         Arm {
             name: "A0",
@@ -47,6 +47,16 @@ pub static ARMS: LazyLock<[Arm; 7]> = LazyLock::new(|| {
             name: "A6",
             description: "strict, arguments narrowed, claims",
             options: BASE.mask(Mask::Open(Mode::Strict)),
+        },
+        Arm {
+            name: "A7",
+            description: "A5 with the procedure's text and thoughts of 80 characters",
+            options: BASE.procedure(true).thought(Some(80)),
+        },
+        Arm {
+            name: "A8",
+            description: "A5 without provenance and progress",
+            options: BASE.provenance(false).progress(false),
         },
     ]
 });

@@ -23,6 +23,8 @@ mod plan_specs;
 mod planner;
 mod plans;
 mod procedure_files;
+mod procedure_owners;
+mod procedure_progress;
 mod procedure_sessions;
 mod procedure_steps;
 mod procedure_turns;

@@ -78,6 +78,18 @@ pub(super) struct Binding {
     /// Let the agent write a thought of at most N characters before a step
     #[arg(long, value_name = "N", help_heading = "Agent")]
     thought: Option<u32>,
+    /// Show the agent the text of the procedure
+    #[arg(long, help_heading = "Agent")]
+    procedure_text: bool,
+    /// The prompt of a step, as a Jinja template
+    #[arg(long, value_name = "FILE", help_heading = "Agent")]
+    step_template: Option<PathBuf>,
+    /// Values of arguments need not be said by anybody
+    #[arg(long, help_heading = "Agent")]
+    no_provenance: bool,
+    /// Acts that lead nowhere are not bounded
+    #[arg(long, help_heading = "Agent")]
+    no_progress: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -107,13 +119,14 @@ enum FormatName {
 }
 
 impl Binding {
-    fn options(&self) -> AgentOptions {
+    fn options(&self, limits: &Limits) -> Result<AgentOptions> {
+        let template = self.step_template.as_deref().map(|path| source::text(path, limits)).transpose()?;
         let controllers = self.published.map(|published| match published {
             Published::Paper => Controllers::PAPER,
             Published::Code => Controllers::CODE,
         });
         let mask = if controllers.is_some() { Mask::Form } else { Mask::Open(self.mode.into()) };
-        AgentOptions::default()
+        Ok(AgentOptions::default()
             .mask(mask)
             .narrow(controllers.is_none())
             .claims(controllers.is_none())
@@ -127,7 +140,11 @@ impl Binding {
                 FormatName::Json => StepFormat::Json,
             })
             .thought(self.thought)
-            .controllers(controllers)
+            .procedure(self.procedure_text)
+            .template(template)
+            .provenance(!self.no_provenance)
+            .progress(!self.no_progress)
+            .controllers(controllers))
     }
 }
 
@@ -159,7 +176,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     for path in &arguments.others {
         procedures.push(procedure(path, &limits)?);
     }
-    let binding = arguments.binding.options();
+    let binding = arguments.binding.options(&limits)?;
     let workflows = procedures
         .iter()
         .map(|procedure| Workflow::new(procedure, binding.mode(), &limits))

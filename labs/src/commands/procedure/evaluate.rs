@@ -26,7 +26,7 @@ pub(in crate::commands) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// The arms: A0 (no mask), A1 (the form of steps), A2 (the published controllers), A3 (graph), A4 (guarded), A5 (guarded,
-    /// arguments, claims), A6 (strict)
+    /// arguments, claims), A6 (strict), A7 (A5 with text and thoughts), A8 (A5 without provenance and progress)
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "A5")]
     arms: Vec<String>,
     /// Only the first N users of each simulation that stay in the workflow, and the first N that leave it

@@ -36,7 +36,7 @@ impl<'m> ChatAgent<'m> {
 
     fn step(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
         let binding = situation.binding;
-        let prompt = prompt::step(situation, StepFormat::Json);
+        let prompt = prompt::step(situation, StepFormat::Json, &self.limits)?;
         if binding.mask == Mask::None {
             let answer = self.model.ask(&Request::new(prompt, Form::Text, MOST_TOKENS))?;
             let act = object_act(&answer.text, situation.offers);

@@ -1,6 +1,6 @@
 //! The errors of the driver and of simulations.
 
-use grammata::diagnostic::{Diagnostic, did_you_mean_field, excerpt};
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
 /// An API gave back what cannot be followed.
@@ -25,9 +25,18 @@ pub(super) fn refusals(count: usize) -> Error {
 /// A file of simulated users cannot be read.
 pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     let diagnostic = Diagnostic::new("procedure/simulation", "the simulation cannot be read")
-        .at(grammata::Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
+        .at(Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
         .cause(cause)
         .help(did_you_mean_field(&cause.to_string(), "correct it there"));
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The template of a prompt fails.
+pub(super) fn template(found: String, place: Place) -> Error {
+    let diagnostic = Diagnostic::new("procedure/template", "the prompt of a step cannot be written")
+        .at(place)
+        .cause(found)
+        .help("correct the template there, or leave it out: the default one has all that a prompt may have");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

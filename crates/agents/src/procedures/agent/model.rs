@@ -94,7 +94,7 @@ impl Agent for ModelAgent<'_> {
                 })?)
             }
         };
-        let text = self.written(&prompt::step(situation, binding.format), grammar.as_ref());
+        let text = self.written(&prompt::step(situation, binding.format, &self.limits)?, grammar.as_ref());
         self.usage.all += start.elapsed();
         text
     }

@@ -36,6 +36,8 @@ pub struct AgentOptions {
     pub feedback: bool,
     /// The prompt has the text of the procedure. Off by default.
     pub procedure: bool,
+    /// The prompt of a step, as a Jinja template; without one the default, which the source has as `prompt.jinja`.
+    pub template: Option<String>,
     /// Acts are judged after they were written. `None` by default.
     pub controllers: Option<Controllers>,
     /// How steps are written.
@@ -61,6 +63,7 @@ grammata_base::setters!(AgentOptions {
     claims: bool,
     feedback: bool,
     procedure: bool,
+    template: Option<String>,
     controllers: Option<Controllers>,
     format: StepFormat,
     thought: Option<u32>,
@@ -78,6 +81,7 @@ impl AgentOptions {
         claims: true,
         feedback: true,
         procedure: false,
+        template: None,
         controllers: None,
         format: StepFormat::Published,
         thought: None,

@@ -2,71 +2,47 @@
 
 use super::decision::{DecisionRequest, UNCLEAR};
 use super::record::Entry;
-use super::{Mask, Situation};
+use super::{Mask, Situation, errors};
 use crate::procedures::conversation::FREE_REPLIES;
 use crate::procedures::conversation::fill::{one_line, spoken};
-use crate::procedures::conversation::session::Session;
 use crate::procedures::conversation::step::StepFormat;
 use crate::procedures::language::declarations::{Node, NodeKind};
-use crate::procedures::semantics::procedure::Procedure;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata_template::Dialect;
+use minijinja::context;
+use minijinja::value::Value as Shown;
 use serde_json::Value;
-use std::fmt::Write;
 
 /// Events that a prompt shows, at most. The first shown one moves by half of that, so that prompts begin alike.
 const SHOWN: usize = 16;
 
-fn form(format: StepFormat) -> &'static str {
-    match format {
-        StepFormat::Published => {
-            "Write one step. A call is\nAction: NAME\nAction Input: JSON\nand a message to the user is\nAnswer: NAME\nResponse: TEXT\n"
-        }
-        StepFormat::Json => {
-            "Write one step as JSON. A call is {\"call\": NAME, \"arguments\": {...}} and a message to the user is {\"say\": NAME, \"text\": TEXT}.\n"
-        }
-    }
-}
+/// The prompt of a step, where no other is given.
+const TEMPLATE: &str = include_str!("prompt.jinja");
 
-fn node_line(node: &Node) -> String {
-    let name = match node.kind {
-        NodeKind::Api => format!("{}({})", node.name, node.request.join(", ")),
-        _ => node.name.clone(),
-    };
+/// A node as the template sees it.
+fn described(node: &Node) -> Shown {
     let description = match (node.description.as_str(), node.kind) {
         ("", NodeKind::Request) => "asks the user for slots: NAME(slot)",
         ("", NodeKind::OutOfWorkflow) => "replies to anything else",
         (description, _) => description,
     };
-    format!("- {name}: {}\n", one_line(description).trim_end())
-}
-
-/// What does not change in a session.
-fn beginning(procedure: &Procedure, format: StepFormat) -> String {
-    let about = if procedure.description().is_empty() { procedure.name() } else { procedure.description() };
-    let mut text = format!(
-        "You are an agent that talks to a user. {about}\nAsk the user for what a call needs and the user has not told. \
-         {}Calls:\n",
-        form(format)
-    );
-    let (apis, answers): (Vec<&Node>, Vec<&Node>) =
-        procedure.nodes().iter().partition(|node| node.kind == NodeKind::Api);
-    apis.iter().for_each(|node| text.push_str(&node_line(node)));
-    text.push_str("Messages:\n");
-    answers.iter().for_each(|node| text.push_str(&node_line(node)));
-    for (name, description) in FREE_REPLIES {
-        let _ = writeln!(text, "- {name}: {description}");
+    context! {
+        name => node.name.as_str(),
+        request => node.request.join(", "),
+        description => one_line(description),
     }
-    text
 }
 
 /// The history in the published notation.
-fn history(entries: &[(usize, Entry)]) -> String {
+fn history(entries: &[(usize, Entry)]) -> Vec<String> {
     let first = match entries.len() {
         all if all <= SHOWN => 0,
         all => (all - SHOWN).next_multiple_of(SHOWN / 2),
     };
-    let mut text = String::from("Conversation:\n");
+    let mut lines = Vec::new();
     for (_, entry) in &entries[first..] {
-        let line = match entry {
+        lines.push(match entry {
             Entry::User { text, .. } => format!("[USER] {text}"),
             Entry::Say { text, .. } | Entry::Free { text, .. } => format!("[BOT] {text}"),
             Entry::Call { api, arguments } => {
@@ -79,43 +55,72 @@ fn history(entries: &[(usize, Entry)]) -> String {
             Entry::Switch(name) => format!("[SYSTEM] now: {name}"),
             Entry::Return => "[SYSTEM] back".to_owned(),
             Entry::Decide { .. } | Entry::Unread(_) => continue,
-        };
-        text.push_str(&line);
-        text.push('\n');
+        });
     }
-    text
+    lines
 }
 
-/// What is open, and what is blocked by what, in one line each.
-fn feedback(session: &Session<'_>) -> String {
+/// What is open, and what is blocked by what, in one line each. Calls that nobody told the arguments of are blocked.
+fn feedback(situation: &Situation<'_, '_>) -> (String, String) {
+    let session = situation.conversation.session();
     let nodes = session.procedure().nodes();
-    let open = session.open();
+    let lacking = |node: usize| session.lacking(node).filter(|_| situation.binding.narrow);
+    let (lack, open): (Vec<usize>, Vec<usize>) =
+        session.open().into_iter().partition(|&node| lacking(node).is_some());
     let names: Vec<&str> = open.iter().map(|&node| nodes[node].name.as_str()).collect();
     let blocked: Vec<String> = (0..nodes.len())
         .filter(|node| !open.contains(node))
-        .filter_map(|node| Some(format!("{} ({})", nodes[node].name, session.obstacle(node, None)?.code())))
+        .filter_map(|node| {
+            let obstacle = match lack.contains(&node) {
+                true => lacking(node)?.to_string(),
+                false => session.obstacle(node, None)?.code().to_owned(),
+            };
+            Some(format!("{} ({obstacle})", nodes[node].name))
+        })
         .collect();
-    format!("Open: {}\nBlocked: {}\n", names.join(", "), blocked.join(", "))
+    (names.join(", "), blocked.join(", "))
 }
 
 /// The prompt of a step that is to be written in a format.
-pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat) -> String {
-    let session = situation.conversation.session();
-    let mut text = beginning(session.procedure(), format);
-    text.push_str(&history(&situation.record.entries));
-    let known: Vec<String> =
-        session.known().iter().map(|(slot, value)| format!("{slot} = {}", spoken(value))).collect();
-    if !known.is_empty() {
-        let _ = writeln!(text, "Known: {}", known.join("; "));
-    }
-    if situation.binding.feedback {
-        text.push_str(&feedback(session));
-    }
-    if let Some(refusal) = situation.refusals.last().filter(|_| situation.binding.mask == Mask::None) {
-        let _ = writeln!(text, "Your last step was refused: {refusal}.");
-    }
-    text.push_str("The next step:");
-    text
+///
+/// # Errors
+/// `procedure/template` if the template cannot be read or exceeds the limits of templates.
+pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &Limits) -> Result<String> {
+    let (session, binding) = (situation.conversation.session(), situation.binding);
+    let procedure = session.procedure();
+    let context = {
+        let about = match procedure.description() {
+            "" => procedure.name(),
+            description => description,
+        };
+        let (calls, answers): (Vec<&Node>, Vec<&Node>) =
+            procedure.nodes().iter().partition(|node| node.kind == NodeKind::Api);
+        let mut messages: Vec<Shown> = answers.into_iter().map(described).collect();
+        messages.extend(
+            FREE_REPLIES.iter().map(|(name, description)| context! { name => *name, description => *description }),
+        );
+        let known: Vec<String> =
+            session.known().iter().map(|(slot, value)| format!("{slot} = {}", spoken(value))).collect();
+        let (open, blocked) = if binding.feedback { feedback(situation) } else { Default::default() };
+        let refusal = situation.refusals.last().filter(|_| binding.mask == Mask::None);
+        context! {
+            about => about,
+            format => if format == StepFormat::Json { "json" } else { "lines" },
+            thought => binding.thought.is_some(),
+            calls => calls.into_iter().map(described).collect::<Shown>(),
+            messages => messages.into_iter().collect::<Shown>(),
+            procedure => binding.procedure.then(|| procedure.text().trim_end().to_owned()),
+            conversation => history(&situation.record.entries),
+            known => known.join("; "),
+            feedback => binding.feedback,
+            open => open,
+            blocked => blocked,
+            refusal => refusal,
+        }
+    };
+    let dialect = Dialect { trim_blocks: true, strict: true, put: None, functions: Vec::new() };
+    let template = binding.template.as_deref().unwrap_or(TEMPLATE);
+    dialect.render(template, move || context, limits).map_err(|fault| fault.into_error(limits, errors::template))
 }
 
 /// The prompt of a decision.

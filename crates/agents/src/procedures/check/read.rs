@@ -73,7 +73,7 @@ fn build(
     findings: &mut Findings,
     budget: &Budget,
 ) -> Result<Procedure> {
-    let Declarations { name, description, slots, nodes, .. } = declarations;
+    let Declarations { name, description, slots, nodes, procedure: text, procedure_place } = declarations;
     let index: FxHashMap<String, usize> =
         nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), index)).collect();
     let preconditions = checks::preconditions(&nodes, &index, findings);
@@ -96,6 +96,7 @@ fn build(
     let procedure = Procedure {
         name,
         description,
+        text,
         slots,
         nodes,
         index,
@@ -114,7 +115,7 @@ fn build(
         closing,
         shapes,
     };
-    let text = checks::Text { assigned, used, loops, place: declarations.procedure_place };
+    let text = checks::Text { assigned, used, loops, place: procedure_place };
     checks::text(&procedure, &text, findings, budget)?;
     Ok(procedure)
 }

@@ -162,8 +162,11 @@ impl Session<'_> {
             }
             Some(Source::User) => is_said(),
             None => {
-                owners.told.iter().any(|(_, told)| is_value(told))
-                    || self.decided.values().any(is_value)
+                // of the two booleans some other slot always has one
+                let counts = |known: &str| !value.is_boolean() || known == slot;
+                let is_decided = |(known, decided): (&String, &Value)| counts(known) && is_value(decided);
+                owners.told.iter().any(|(known, told)| counts(known) && is_value(told))
+                    || self.decided.iter().any(is_decided)
                     || is_said()
             }
         }

@@ -24,6 +24,8 @@ pub(in crate::procedures) struct Precondition {
 pub struct Procedure {
     pub(in crate::procedures) name: String,
     pub(in crate::procedures) description: String,
+    /// As the file has it.
+    pub(in crate::procedures) text: String,
     pub(in crate::procedures) slots: Vec<Slot>,
     pub(in crate::procedures) nodes: Vec<Node>,
     pub(in crate::procedures) index: FxHashMap<String, usize>,
@@ -60,6 +62,11 @@ impl Procedure {
     /// What it is for; empty if the file says nothing.
     pub fn description(&self) -> &str {
         &self.description
+    }
+
+    /// The text, as the file has it.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The declared slots, in the order of the file.
