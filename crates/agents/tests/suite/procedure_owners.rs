@@ -110,12 +110,16 @@ impl Judge<'_> {
     }
 
     fn may_be_in_other_words(&self, slot: &str) -> bool {
-        let Some(schema) = self.procedure.slot(slot).and_then(|slot| slot.schema.clone()) else { return false };
+        let Some(schema) = self.procedure.slot(slot).and_then(|slot| slot.schema.clone()) else {
+            return false;
+        };
         let is_closed = schema.get("enum").is_some() || schema["type"] == "boolean";
         let asked = self.asked.get(slot).copied().max(self.asked_all);
         let is_asked = asked.is_some_and(|at| self.messages.len() > at);
         let mut hints = vec![slot.replace('_', " ")];
-        hints.extend(schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        hints.extend(
+            schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned),
+        );
         let begins: BTreeSet<String> = hints
             .iter()
             .flat_map(|hint| plain(hint).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
@@ -176,9 +180,8 @@ impl Judge<'_> {
     /// What is wrong with a call, beside all that other judges see.
     fn call(&self, name: &str, arguments: &Values) -> Option<String> {
         let request = &self.node(name).request;
-        let unsaid = |slot: &&String| {
-            arguments.get(*slot).is_some_and(|value| !self.is_owned(name, slot, value))
-        };
+        let unsaid =
+            |slot: &&String| arguments.get(*slot).is_some_and(|value| !self.is_owned(name, slot, value));
         if let Some(slot) = request.iter().find(unsaid).filter(|_| !self.messages.is_empty()) {
             return Some(format!("unsaid {slot}"));
         }
@@ -299,9 +302,9 @@ fn a_second_judge_sees_the_same_owners() {
                 if event[0] == "call" {
                     let expected = judge.call(event[1].as_str().unwrap(), event[2].as_object().unwrap());
                     let found = found.get(&place.to_string()).cloned();
-                    let is_other = found.as_ref().is_some_and(|found| {
-                        !found.starts_with("unsaid") && !found.starts_with("again")
-                    });
+                    let is_other = found
+                        .as_ref()
+                        .is_some_and(|found| !found.starts_with("unsaid") && !found.starts_with("again"));
                     if !is_other {
                         let shown = || events.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
                         assert_eq!(found, expected, "{} {seed} event {place}\n{}", procedure.name(), shown());

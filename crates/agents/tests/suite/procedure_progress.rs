@@ -3,13 +3,13 @@
 //!
 //! `GRAMMATA_SESSIONS=2000` sets the number of sessions of a procedure.
 
-use grammata::{Limits, Result};
-use grammata_agents::procedures::agent::{
-    Agent, AgentOptions, DecisionRequest, Ending, Entry, Record, Reply, RunOptions, Said, Simulation, Situation,
-    User, run,
-};
-use grammata_agents::plan::{Observation, Step};
 use grammata::syntax::automaton_spec::Spec;
+use grammata::{Limits, Result};
+use grammata_agents::plan::{Observation, Step};
+use grammata_agents::procedures::agent::{
+    Agent, AgentOptions, DecisionRequest, Ending, Entry, Record, Reply, RunOptions, Said, Simulation,
+    Situation, User, run,
+};
 use grammata_agents::procedures::{
     Argument, Bounds, Event, Format, Mode, Offer, Origin, Procedure, Workflow, verify,
 };
@@ -56,9 +56,7 @@ impl Anything {
             Origin::Fixed(value) => value.clone(),
             Origin::Told(values) => values.choose(&mut self.random)?.clone(),
             Origin::Words(words) => words.choose(&mut self.random)?.as_str().into(),
-            Origin::Schema => {
-                value(&mut self.random, Some(&slot.schema), self.known.get(&slot.slot))
-            }
+            Origin::Schema => value(&mut self.random, Some(&slot.schema), self.known.get(&slot.slot)),
         })
     }
 
@@ -91,8 +89,7 @@ impl Agent for Anything {
             nodes.sort();
             nodes.dedup();
             let node = nodes.choose(&mut self.random).expect("something is offered").clone();
-            let offers: Vec<&Offer> =
-                situation.offers.iter().filter(|offer| base(offer) == node).collect();
+            let offers: Vec<&Offer> = situation.offers.iter().filter(|offer| base(offer) == node).collect();
             let offer = *offers.choose(&mut self.random).unwrap();
             if let Some(written) = self.written(offer) {
                 return Ok(written);
@@ -102,7 +99,8 @@ impl Agent for Anything {
     }
 
     fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
-        let told = request.reply.split("; ").find_map(|part| part.strip_prefix(&format!("{}: ", request.slot)));
+        let told =
+            request.reply.split("; ").find_map(|part| part.strip_prefix(&format!("{}: ", request.slot)));
         let is_told = |(name, _): &&(String, Value)| Some(name.as_str()) == told;
         Ok(request.choices.iter().find(is_told).map(|(_, value)| value.clone()))
     }
@@ -248,7 +246,9 @@ fn every_session_with_a_cooperative_user_ends_within_its_bound() {
             (seen.0, seen.1) = (seen.0.max(turn), seen.1.max(whole));
         }
     }
-    println!("{sessions} sessions, {complete} complete, {calls} calls; the most acts of a turn and a session: {most:#?}");
+    println!(
+        "{sessions} sessions, {complete} complete, {calls} calls; the most acts of a turn and a session: {most:#?}"
+    );
     assert!(3 * complete > sessions, "{complete} of {sessions}");
 }
 

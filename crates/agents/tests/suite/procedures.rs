@@ -74,7 +74,10 @@ impl Case {
         let mut session = Session::new(procedure, self.mode());
         for node in procedure.nodes().iter().filter(|node| self.done.contains_key(&node.name)) {
             if node.kind != NodeKind::Api {
-                follow(&mut session, &Event::Say { answer: node.name.clone(), text: String::new(), asks: Vec::new() });
+                follow(
+                    &mut session,
+                    &Event::Say { answer: node.name.clone(), text: String::new(), asks: Vec::new() },
+                );
                 continue;
             }
             let mut result = Map::new();

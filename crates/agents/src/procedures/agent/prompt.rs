@@ -97,7 +97,9 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
             procedure.nodes().iter().partition(|node| node.kind == NodeKind::Api);
         let mut messages: Vec<Shown> = answers.into_iter().map(described).collect();
         messages.extend(
-            FREE_REPLIES.iter().map(|(name, description)| context! { name => *name, description => *description }),
+            FREE_REPLIES
+                .iter()
+                .map(|(name, description)| context! { name => *name, description => *description }),
         );
         let known: Vec<String> =
             session.known().iter().map(|(slot, value)| format!("{slot} = {}", spoken(value))).collect();
@@ -120,7 +122,9 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
     };
     let dialect = Dialect { trim_blocks: true, strict: true, put: None, functions: Vec::new() };
     let template = binding.template.as_deref().unwrap_or(TEMPLATE);
-    dialect.render(template, move || context, limits).map_err(|fault| fault.into_error(limits, errors::template))
+    dialect
+        .render(template, move || context, limits)
+        .map_err(|fault| fault.into_error(limits, errors::template))
 }
 
 /// The prompt of a decision.

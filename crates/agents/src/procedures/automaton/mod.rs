@@ -7,7 +7,7 @@ pub(super) mod rules;
 pub(super) mod supervisor;
 pub(super) mod truth;
 
-pub use bounds::Bounds;
 pub use automaton::{Automaton, Letter, Outcome, StateId};
+pub use bounds::Bounds;
 pub use rules::Mode;
 pub use supervisor::{Size, Supervisor};

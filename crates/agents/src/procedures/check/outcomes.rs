@@ -45,6 +45,8 @@ pub(in crate::procedures) fn check(
             let found = if leaving.is_empty() { "no choice".to_owned() } else { leaving.join("; ") };
             findings.error(errors::blocking(closing_place(procedure), &found));
         }
+    } else {
+        findings.note(errors::no_closing_answer(closing_place(procedure)));
     }
     for (index, node) in procedure.nodes.iter().enumerate() {
         if !reached.contains(index) && !procedure.sites_of[index].is_empty() {

@@ -32,7 +32,8 @@ pub struct Report {
 pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
     let mut findings = Findings::default();
     let procedure = read::read(text, format, limits, &mut findings)?;
-    let mut report = Report { findings: Vec::new(), procedure: None, size: None, bounds: None, unchecked: None };
+    let mut report =
+        Report { findings: Vec::new(), procedure: None, size: None, bounds: None, unchecked: None };
     if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {
         match outcomes::check(&procedure, limits, &mut findings) {
             Ok((size, bounds)) => (report.size, report.bounds) = (Some(size), bounds),

@@ -108,7 +108,8 @@ impl Arguments {
                 Some(value) => values.contains(value),
                 None => !slot.is_required,
             };
-            listed.iter().all(fits) && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
+            listed.iter().all(fits)
+                && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
         };
         // repetitions are excluded once each
         self.excluded.iter().filter(is_among).count() >= all

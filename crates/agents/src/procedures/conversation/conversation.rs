@@ -238,7 +238,8 @@ impl<'w> Conversation<'w> {
         let procedure = session.procedure();
         let is_bound = offering.only_open && offering.progress;
         let is_paced = is_bound && session.has_pace();
-        let may_be_free = !offering.only_open || self.free < MOST_FREE && !(is_paced && session.pace.is_idle());
+        let may_be_free =
+            !offering.only_open || self.free < MOST_FREE && !(is_paced && session.pace.is_idle());
         let open: Vec<usize> = match offering.only_open {
             true => session.open(),
             false => (0..procedure.nodes().len()).collect(),

@@ -6,14 +6,48 @@ use std::collections::BTreeSet;
 
 /// Words of numbers from 0 on, by their value.
 const UNITS: [&str; 20] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 ];
 /// Their ordinals, from the first on.
 const ORDINALS: [&str; 19] = [
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-    "eighteenth", "nineteenth",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
 ];
 /// Words of tens, from 20 on, and their ordinals.
 const TENS: [(&str, &str); 8] = [
@@ -30,8 +64,18 @@ const TENS: [(&str, &str); 8] = [
 const OTHERS: [(&str, u32); 6] =
     [("single", 1), ("couple", 2), ("pair", 2), ("twice", 2), ("double", 2), ("dozen", 12)];
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 /// In the order of [`weekday`].
 const WEEKDAYS: [&str; 7] = ["saturday", "sunday", "monday", "tuesday", "wednesday", "thursday", "friday"];
@@ -85,10 +129,6 @@ impl Saying {
         let weekdays = words.iter().filter_map(|word| named(&WEEKDAYS, word)).collect();
         let is_relative = words.iter().any(|word| RELATIVE.contains(&word.as_str()));
         Saying { text, words, numbers, times, months, weekdays, is_relative }
-    }
-
-    pub(in crate::procedures) fn words(&self) -> &[String] {
-        &self.words
     }
 
     /// Whether the text has a value: its words, cases, spaces and marks aside, or another form of the same number, time or day.
@@ -428,7 +468,13 @@ mod tests {
 
     #[test]
     fn normal_forms_are_said() {
-        for text in ["at 5:15 pm on March 2nd 2019", "half past six", "1 2 3 24 may 31 2000", "٣ 99999999999999999999", "5:é"] {
+        for text in [
+            "at 5:15 pm on March 2nd 2019",
+            "half past six",
+            "1 2 3 24 may 31 2000",
+            "٣ 99999999999999999999",
+            "5:é",
+        ] {
             let saying = Saying::of(text);
             for form in saying.normal_forms() {
                 assert!(saying.has(&json!(form)), "{text}: {form}");

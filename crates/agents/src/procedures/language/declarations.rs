@@ -191,7 +191,11 @@ fn source(fields: &Fields<'_>, findings: &mut Findings) -> Option<Source> {
     match text.strip_prefix("result:").and_then(|rest| rest.rsplit_once('.')) {
         Some((api, slot)) => Some(Source::Result { api: normal(api), slot: normal(slot) }),
         None => {
-            findings.error(errors::form(fields.place("source"), &text, "`user`, `agent` or `result:API.slot`"));
+            findings.error(errors::form(
+                fields.place("source"),
+                &text,
+                "`user`, `agent` or `result:API.slot`",
+            ));
             None
         }
     }

@@ -300,6 +300,17 @@ pub(in crate::procedures) fn write_without_confirmation(place: Place, name: &str
         .help("require the answer that asks for consent, if there should be one")
 }
 
+pub(in crate::procedures) fn no_closing_answer(place: Place) -> Diagnostic {
+    Diagnostic::new(
+        "pdl/no-closing-answer",
+        "the text has no answer that ends a session, so no session has a bound",
+    )
+    .at(place)
+    .found("no inform")
+    .allowed("an answer of the kind `inform` that the text says")
+    .help("say at the end what came of it, or leave sessions without a bound")
+}
+
 pub(in crate::procedures) fn trace(line: usize, found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("pdl/trace", "an event of the trace cannot be read")
         .at(Place::LineColumn { line, column: 1 })
