@@ -29,14 +29,15 @@ pub struct Bounds {
     pub session: usize,
 }
 
-impl Bounds {
-    /// The bounds of a supervised procedure. `None` where the start is outside of S: nothing leads to a closing answer for certain.
-    pub(in crate::procedures) fn of(supervisor: &Supervisor<'_>) -> Option<Bounds> {
-        if supervisor.is_blocking() {
+impl Supervisor<'_> {
+    /// How many acts an agent has that keeps the pace. `None` where the start is outside of S: nothing leads to a closing answer for
+    /// certain.
+    pub fn bounds(&self) -> Option<Bounds> {
+        if self.is_blocking() {
             return None;
         }
-        let procedure = supervisor.procedure();
-        let falls = supervisor.greatest_rank() as usize;
+        let procedure = self.procedure();
+        let falls = self.greatest_rank() as usize;
         let turn = falls + 2 * ASIDE + 1;
         // the last act is the word with which the driver ends a stalled conversation
         let news = falls + (falls + 2 * IDLE) * (2 * ASIDE + 1) + 1;

@@ -6,7 +6,6 @@
 //! by the choices left.
 
 use super::automaton::{Automaton, Letter, Move, Outcome, StateId};
-use super::bounds::Bounds;
 use super::marks::Marks;
 use super::rules::Mode;
 use crate::procedures::language::value::Scalar;
@@ -141,11 +140,6 @@ impl<'p> Supervisor<'p> {
     /// The procedure.
     pub fn procedure(&self) -> &'p Procedure {
         self.automaton.procedure()
-    }
-
-    /// How many acts an agent has that keeps the pace; `None` if a closing answer may be out of reach from the start on.
-    pub fn bounds(&self) -> Option<Bounds> {
-        Bounds::of(self)
     }
 
     /// The size of the automaton.

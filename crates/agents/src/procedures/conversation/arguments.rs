@@ -1,7 +1,8 @@
 //! The arguments that a call may have, from what the conversation knows at that moment.
 
 use super::obstacle::Obstacle;
-use super::owners::{elements, is_free_text};
+use super::owners::elements;
+use super::provenance::is_free_text;
 use super::session::{Session, Values};
 use super::words;
 use crate::procedures::language::declarations::{NodeKind, Source};

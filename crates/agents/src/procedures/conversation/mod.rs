@@ -9,6 +9,7 @@ pub(super) mod object;
 pub(super) mod obstacle;
 pub(super) mod owners;
 pub(super) mod pace;
+pub(super) mod provenance;
 pub(super) mod sayings;
 pub(super) mod session;
 pub(super) mod step;

@@ -1,12 +1,8 @@
-//! Who said the value of an argument: the user, a result, a decision of the user, or the file as a default.
+//! What was said in a conversation, and by whom.
 
-use super::sayings::{Saying, words};
-use super::session::{Session, Values};
-use super::words::pieces;
-use crate::procedures::language::declarations::{NodeKind, Source};
-use crate::procedures::language::value::Scalar;
-use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
+use super::sayings::Saying;
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
 
 /// Values of results that are remembered, at most; the first are forgotten.
 const MOST_TOLD: usize = 4_096;
@@ -15,15 +11,15 @@ const MOST_TOLD: usize = 4_096;
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Owners {
     /// The user's messages, the oldest first.
-    messages: Vec<Saying>,
+    pub(in crate::procedures) messages: Vec<Saying>,
     /// Texts of answers that the user agreed to with a decision.
-    agreed: Vec<Saying>,
+    pub(in crate::procedures) agreed: Vec<Saying>,
     /// The text of the last answer.
     proposed: String,
     /// Values of results with their slots, elements of lists one by one, the oldest first.
-    told: Vec<(String, Value)>,
+    pub(in crate::procedures) told: Vec<(String, Value)>,
     /// Values that held before the conversation.
-    given: Values,
+    pub(in crate::procedures) given: Map<String, Value>,
     /// By slot, the number of messages when it was asked for last.
     asked: FxHashMap<String, usize>,
     /// The number of messages when all slots were asked for last.
@@ -62,7 +58,7 @@ impl Owners {
         }
     }
 
-    pub(in crate::procedures) fn told(&mut self, result: &Values) {
+    pub(in crate::procedures) fn told(&mut self, result: &Map<String, Value>) {
         for (slot, value) in result {
             self.told.extend(elements(value).into_iter().map(|value| (slot.clone(), value)));
         }
@@ -75,13 +71,13 @@ impl Owners {
     }
 
     /// The messages since a slot was asked for; `None` if it was not, or nobody answered.
-    fn answers_to(&self, slot: &str) -> Option<&[Saying]> {
+    pub(in crate::procedures) fn answers_to(&self, slot: &str) -> Option<&[Saying]> {
         let asked = self.asked.get(slot).copied().max(self.asked_all)?;
         self.messages.get(asked..).filter(|messages| !messages.is_empty())
     }
 
     /// The numbers of the user's messages, each once, the latest message first.
-    fn numbers(&self) -> Vec<Value> {
+    pub(in crate::procedures) fn numbers(&self) -> Vec<Value> {
         let mut seen = Vec::new();
         for number in self.messages.iter().rev().flat_map(Saying::numbers) {
             let whole = number.fract() == 0.0 && number.abs() < 9e15;
@@ -93,156 +89,7 @@ impl Owners {
         seen
     }
 
-    fn normal_forms(&self) -> impl Iterator<Item = String> {
+    pub(in crate::procedures) fn normal_forms(&self) -> impl Iterator<Item = String> {
         self.messages.iter().rev().flat_map(Saying::normal_forms)
     }
-}
-
-/// The values of an enumeration or a boolean; `None` of other schemas.
-fn closed(schema: &Value) -> Option<Vec<Value>> {
-    match (schema.get("enum"), schema.get("type").and_then(Value::as_str)) {
-        (Some(Value::Array(values)), _) => Some(values.clone()),
-        (None, Some("boolean")) => Some(vec![true.into(), false.into()]),
-        _ => None,
-    }
-}
-
-fn is_same(a: &Value, b: &Value) -> bool {
-    Scalar::of(a) == Scalar::of(b)
-}
-
-impl Session<'_> {
-    /// Whether it is asked who said the values of arguments: not before the user's first message.
-    pub(in crate::procedures) fn asks_for_owners(&self) -> bool {
-        self.asks_for_owners && !self.owners.messages.is_empty()
-    }
-
-    fn schema(&self, slot: &str) -> Option<&Value> {
-        self.procedure.slot(slot).and_then(|slot| slot.schema.as_ref())
-    }
-
-    /// Whether the user may have said a value of an enumeration or a boolean in other words: the slot was asked for and the user
-    /// answered, or a message has a word of its name or of its values.
-    fn is_in_other_words(&self, slot: &str) -> bool {
-        let Some(values) = self.schema(slot).and_then(closed) else { return false };
-        if self.owners.answers_to(slot).is_some() {
-            return true;
-        }
-        let mut hints = words(slot);
-        hints.extend(values.iter().filter_map(Value::as_str).flat_map(words));
-        self.owners.messages.iter().any(|message| message.hints_at(&hints))
-    }
-
-    /// Whether somebody said the value of an argument: the user in a message, or by a decision; a result; the call that this one
-    /// builds on; or the file, as a default. A `source` leaves only the user or only that result, beside decisions. Lists and
-    /// objects are not asked for.
-    pub(in crate::procedures) fn is_owned(&self, api: usize, slot: &str, value: &Value) -> bool {
-        let owners = &self.owners;
-        let is_value = |other: &Value| is_same(other, value);
-        if matches!(value, Value::Null | Value::Array(_) | Value::Object(_))
-            || self.bases(api).any(|(_, arguments)| arguments.get(slot).is_some_and(is_value))
-            || self.decided.get(slot).is_some_and(is_value)
-            || owners.given.get(slot).is_some_and(is_value)
-        {
-            return true;
-        }
-        let declared = self.procedure.slot(slot);
-        let is_constant = self.schema(slot).and_then(|schema| schema.get("const")).is_some_and(is_value);
-        if is_constant || declared.and_then(|slot| slot.default.as_ref()).is_some_and(is_value) {
-            return true;
-        }
-        let is_said = || {
-            owners.messages.iter().chain(&owners.agreed).any(|saying| saying.has(value))
-                || self.is_in_other_words(slot)
-        };
-        match declared.and_then(|slot| slot.source.as_ref()) {
-            Some(Source::Agent) => true,
-            Some(Source::Result { api, slot }) => {
-                self.value(&format!("{api}.{slot}")).is_some_and(|told| elements(told).iter().any(is_value))
-            }
-            Some(Source::User) => is_said(),
-            None => {
-                // of the two booleans some other slot always has one
-                let counts = |known: &str| !value.is_boolean() || known == slot;
-                let is_decided = |(known, decided): (&String, &Value)| counts(known) && is_value(decided);
-                owners.told.iter().any(|(known, told)| counts(known) && is_value(told))
-                    || self.decided.iter().any(is_decided)
-                    || is_said()
-            }
-        }
-    }
-
-    /// The values that an argument may have, of a slot that no call before fixes and no result alone tells: those that somebody
-    /// said and that its schema allows. `None` if any value of the schema may come.
-    pub(in crate::procedures) fn said_values(&self, slot: &str) -> Option<Vec<Value>> {
-        let owners = &self.owners;
-        let declared = self.procedure.slot(slot);
-        let source = declared.and_then(|slot| slot.source.as_ref());
-        let any = Value::Bool(true);
-        let schema = self.schema(slot).unwrap_or(&any);
-        let kind = schema.get("type").and_then(Value::as_str);
-        if source == Some(&Source::Agent) || matches!(kind, Some("array" | "object" | "null")) {
-            return None;
-        }
-        let default = declared.and_then(|slot| slot.default.clone());
-        let mut values: Vec<Value> = default.into_iter().chain(owners.given.get(slot).cloned()).collect();
-        if source.is_none() {
-            let is_plain = closed(schema).is_some() || is_free_text(schema);
-            let fits = |(known, _): &&(String, Value)| !is_plain || known == slot;
-            let told = owners.told.iter().rev().filter(fits).map(|(_, value)| value);
-            values.extend(told.filter(|value| !value.is_array() && !value.is_object()).cloned());
-        }
-        if let Some(all) = closed(schema) {
-            let since = owners.answers_to(slot);
-            let said_in = |messages: &[Saying]| -> Vec<Value> {
-                let is_said = |value: &&Value| messages.iter().any(|message| message.has(value));
-                all.iter().filter(is_said).cloned().collect()
-            };
-            let said = said_in(since.unwrap_or(&owners.messages));
-            if said.is_empty() && self.is_in_other_words(slot) {
-                return None;
-            }
-            values.extend(said);
-        } else {
-            if matches!(kind, None | Some("integer" | "number")) {
-                values.extend(owners.numbers());
-            }
-            if matches!(kind, None | Some("string")) {
-                let quoted = pieces(&self.heard);
-                if !is_free_text(schema) {
-                    values.extend(owners.normal_forms().map(Value::from));
-                    values.extend(quoted.iter().flat_map(|piece| spellings(piece)).map(Value::from));
-                }
-                values.extend(quoted.into_iter().map(Value::from));
-            }
-            values.extend(schema.get("const").cloned());
-        }
-        let mut seen = FxHashSet::default();
-        values.retain(|value| seen.insert(value.to_string()));
-        Some(self.procedure.allowed(slot, values))
-    }
-
-    /// Whether an answer asks for slots.
-    pub(in crate::procedures) fn is_question(&self, node: usize) -> bool {
-        self.procedure.nodes.get(node).is_some_and(|node| node.kind == NodeKind::Request)
-    }
-}
-
-/// Whether a schema says no more of texts than how long they are.
-pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
-    let Some(fields) = schema.as_object() else { return schema == &Value::Bool(true) };
-    let is_text = fields.get("type").is_none_or(|kind| kind == "string");
-    let only = ["type", "minLength", "maxLength", "description", "title", "examples"];
-    is_text && fields.keys().all(|key| only.contains(&key.as_str()))
-}
-
-/// A text in other cases and without spaces, as patterns may ask for.
-fn spellings(text: &str) -> Vec<String> {
-    let squeezed: String = text.split_whitespace().collect();
-    let mut spellings = vec![text.to_lowercase(), squeezed.to_lowercase()];
-    // of some letters the upper case is another text in lower case
-    let upper = [text, &squeezed].map(str::to_uppercase).into_iter();
-    spellings.extend(upper.filter(|upper| spellings.contains(&upper.to_lowercase())).collect::<Vec<_>>());
-    spellings.push(squeezed);
-    spellings
 }

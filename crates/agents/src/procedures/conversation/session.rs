@@ -108,6 +108,11 @@ impl<'p> Session<'p> {
         self
     }
 
+    /// Whether it is asked who said the values of arguments: not before the user's first message.
+    pub(in crate::procedures) fn asks_for_owners(&self) -> bool {
+        self.asks_for_owners && !self.owners.messages.is_empty()
+    }
+
     /// The mode.
     pub fn mode(&self) -> Mode {
         self.mode
@@ -496,7 +501,8 @@ impl<'p> Session<'p> {
         self.made.clear();
         let declared = self.procedure.nodes.get(answer).map_or(&[][..], |node| node.asks.as_slice());
         let asks = if asks.is_empty() { declared } else { asks };
-        self.owners.answered(text, asks, self.is_question(answer));
+        let is_question = self.procedure.nodes.get(answer).is_some_and(|node| node.kind == NodeKind::Request);
+        self.owners.answered(text, asks, is_question);
         let kind = self.procedure.nodes.get(answer).map(|node| node.kind);
         let obstacle = match kind {
             None | Some(NodeKind::Api) => return Some(Obstacle::Unknown),
