@@ -269,7 +269,7 @@ fn frames_are_pushed_and_popped_and_keep_their_values() {
         assert_eq!(conversation.obstacle(&act), None, "{text}");
         conversation.take(&act);
     };
-    conversation.hear("Hello.");
+    conversation.hear("Hello, a or b.");
     assert_eq!(controls(&conversation), ["switch two", "switch three", "switch four"]);
     act(&mut conversation, "Action: look\nAction Input: {\"s\": \"a\"}");
     conversation.result(&Map::from_iter([("ok".to_owned(), true.into())]));

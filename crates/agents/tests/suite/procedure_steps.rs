@@ -128,6 +128,7 @@ fn a_value_of_an_earlier_call_is_forced_with_its_escapes() {
     let workflows = [Workflow::new(&procedure, Mode::Guarded, &Limits::default()).unwrap()];
     for format in [StepFormat::Published, StepFormat::Json] {
         let mut conversation = Conversation::new(&workflows).unwrap();
+        conversation.hear("Mon or Tue");
         conversation.hear(name);
         conversation.take(&grammata_agents::procedures::Resolved::Call {
             api: 0,
@@ -215,7 +216,7 @@ fn results_are_an_enumeration_and_the_last_call_is_not_repeated() {
 /// A conversation in which the hospital was checked and its slots were queried.
 fn after_two_calls<'p>(workflows: &'p [Workflow<'p>]) -> Conversation<'p> {
     let mut conversation = Conversation::new(workflows).unwrap();
-    conversation.hear("Elm");
+    conversation.hear("Elm, Mon or Tue");
     for (api, arguments, result) in [
         (0, json!({"hospital_name": "Elm"}), json!({"there": true})),
         (2, json!({"hospital_name": "Elm", "day": "Mon"}), json!({"places": ["A"]})),

@@ -80,7 +80,8 @@ impl Second<'_> {
                     }
                     self.done.insert(name, false);
                 }
-                "free" => self.last = None,
+                // an answer or a message of the user begins a turn
+                "free" | "user" => self.last = None,
                 _ => {}
             }
         }

@@ -82,6 +82,22 @@ const WEEKDAYS: [&str; 7] = ["saturday", "sunday", "monday", "tuesday", "wednesd
 /// Words that mean a day which only a calendar knows.
 const RELATIVE: [&str; 6] = ["today", "tonight", "tomorrow", "yesterday", "weekend", "week"];
 
+/// Words beside which a number may be an hour.
+const HOURS: [&str; 13] = [
+    "at",
+    "around",
+    "by",
+    "from",
+    "until",
+    "till",
+    "morning",
+    "afternoon",
+    "evening",
+    "night",
+    "clock",
+    "time",
+    "hour",
+];
 /// Years of a text of which days are made, at most.
 const MOST_YEARS: usize = 4;
 
@@ -121,7 +137,9 @@ impl Saying {
         numbers.extend(spelled(&words));
         let mut times = clocks(&text);
         times.extend(spoken_times(&words));
-        let whole = numbers.iter().filter(|number| number.fract() == 0.0 && (0.0..=24.0).contains(*number));
+        let has_hours = words.iter().any(|word| HOURS.contains(&word.as_str()));
+        let is_hour = |number: &&f64| has_hours && number.fract() == 0.0 && (0.0..=24.0).contains(*number);
+        let whole = numbers.iter().filter(is_hour);
         times.extend(whole.map(|&hour| Time { minutes: hour as u32 % 12 * 60, is_afternoon: None }));
         times.sort_by_key(|time| (time.minutes, time.is_afternoon));
         times.dedup();
@@ -446,6 +464,7 @@ mod tests {
             ("at 5:15 pm", json!("17:15"), true),
             ("at 5:15 am", json!("17:15"), false),
             ("around six", json!("18:00"), true),
+            ("for six", json!("18:00"), false),
             ("at noon", json!("12:00"), true),
             ("17:15", json!("5:15 pm"), true),
             ("5pm", json!("5 pm"), true),
