@@ -218,7 +218,7 @@ fn wrong(procedure: &Procedure, record: &Record) -> BTreeMap<&'static str, usize
 }
 
 fn count() -> u64 {
-    std::env::var("GRAMMATA_SESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(40)
+    std::env::var("GRAMMATA_SESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(12)
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn without_provenance_values_are_made_up() {
     let (mut calls, mut cut) = (0, 0);
     for one in &shipped() {
         let workflow = [Workflow::new(&one.procedure, Mode::Guarded, &Limits::default()).unwrap()];
-        for seed in 0..count().min(20) {
+        for seed in 0..count().min(6) {
             let record = session(one, &workflow, &options, 3 * seed);
             for (reason, count) in wrong(&one.procedure, &record) {
                 *all.entry(reason).or_default() += count;
@@ -271,5 +271,5 @@ fn without_provenance_values_are_made_up() {
     }
     println!("{calls} calls, {all:?}, {cut} sessions cut");
     assert_eq!(all.keys().copied().collect::<Vec<_>>(), ["unsaid"]);
-    assert!(all["unsaid"] > 100, "{all:?}");
+    assert!(all["unsaid"] > 50, "{all:?}");
 }
