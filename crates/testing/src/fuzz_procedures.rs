@@ -48,7 +48,8 @@ fn walk(session: &mut Session<'_>, bytes: &[u8], turn: usize) -> Vec<Event> {
         } else {
             let slot = procedure.slots().get(second % procedure.slots().len().max(1));
             let slot = slot.map_or_else(|| "s".to_owned(), |slot| slot.name.clone());
-            vec![Event::Say(declared.name.clone()), Event::Decide(slot, value)]
+            let (answer, text) = (declared.name.clone(), String::new());
+            vec![Event::Say { answer, text, asks: Vec::new() }, Event::Decide(slot, value)]
         };
         events.iter().for_each(|event| procedures::follow(session, event));
         trace.extend(events);

@@ -153,7 +153,7 @@ impl Counts {
                     *self.taken.entry(name.clone()).or_default() += 1;
                     last = Some(name);
                 }
-                Event::Say(name) => *self.taken.entry(name).or_default() += 1,
+                Event::Say { answer, .. } => *self.taken.entry(answer).or_default() += 1,
                 Event::Result(result) if result.contains_key("error") => {
                     if let Some(api) = last.take() {
                         *self.errors.entry(api).or_default() += 1;
