@@ -336,7 +336,9 @@ fn clocks(text: &str) -> Vec<Time> {
     let mut at = 0;
     while at < bytes.len() {
         let run = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let is_begin = at == 0 || !bytes[at - 1].is_ascii_digit();
+        // the minutes of a time are no time
+        let is_minute = at >= 2 && matches!(bytes[at - 1], b':' | b'.') && bytes[at - 2].is_ascii_digit();
+        let is_begin = !is_minute && (at == 0 || !bytes[at - 1].is_ascii_digit());
         if (1..=2).contains(&run) && is_begin {
             times.extend(time(&text[at..]));
         }
