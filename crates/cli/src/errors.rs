@@ -481,6 +481,16 @@ pub(super) fn needs_agent() -> Error {
     )
 }
 
+/// The output of the guard is that of a protocol.
+pub(super) fn guard_writes_messages() -> Error {
+    usage(
+        Diagnostic::new("cli/guard-output", "standard output of `guard` has the messages of the protocol")
+            .found("--output-format json")
+            .allowed("no output format")
+            .help("leave out `--output-format`; `--log FILE` writes the session as JSON"),
+    )
+}
+
 pub(super) fn no_such_user<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     usage(
         Diagnostic::new("cli/no-such-user", "the simulation has no user of this name")

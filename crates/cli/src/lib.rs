@@ -27,6 +27,7 @@ mod generation_batch;
 mod global;
 mod grammar_files;
 pub mod graph;
+mod guard;
 mod inspect;
 mod limit_list;
 pub mod limits;
@@ -109,6 +110,8 @@ enum Command {
     Flow(flow::Arguments),
     /// Check, draw and verify procedures of agents
     Procedure(procedure::Arguments),
+    /// Hold an agent that uses an MCP server to a procedure
+    Guard(Box<guard::Arguments>),
     /// Find the tools that a request needs
     Retrieve(retrieve::Arguments),
     /// Read documents of tools: OpenAPI, MCP, declarations of functions
@@ -253,6 +256,7 @@ impl Command {
             Command::Plan(arguments) => plan::run(&arguments, output),
             Command::Flow(arguments) => flow::run(&arguments, output),
             Command::Procedure(arguments) => procedure::run(&arguments, output),
+            Command::Guard(arguments) => guard::run(&arguments, output),
             Command::Retrieve(arguments) => retrieve::run(&arguments, output),
             Command::Tools(arguments) => tools::run(&arguments, output),
             Command::Completions(arguments) => shell::completions(&arguments, program(), output),

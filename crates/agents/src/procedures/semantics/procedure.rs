@@ -134,6 +134,13 @@ impl Procedure {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
     }
 
+    /// Lets arguments have any value of their schema unless it comes from a result, for agents whose user is not heard.
+    /// Otherwise they are pieces of what the user said.
+    pub fn open_sources(&mut self) {
+        let unheard = |slot: &&mut Slot| matches!(slot.source, None | Some(Source::User));
+        self.slots.iter_mut().filter(unheard).for_each(|slot| slot.source = Some(Source::Agent));
+    }
+
     /// Whether a call builds on the result of an API: it requires it, directly or not, or takes a value from it.
     pub(in crate::procedures) fn depends_on(&self, call: usize, api: usize) -> bool {
         let name = &self.nodes[api].name;

@@ -1,0 +1,175 @@
+//! The tools of the server, and how they are named in the rules.
+
+use crate::errors;
+use crate::rules::{Open, OwnTool, Rules};
+use crate::schema;
+use grammata::error::{Error, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Value, json};
+
+/// Tools of a server, at most.
+const MOST_TOOLS: usize = 10_000;
+/// Bytes of a server's list of tools, at most.
+const MOST_BYTES: usize = 32 << 20;
+/// Pages of a server's list, at most.
+const MOST_PAGES: usize = 1_000;
+
+/// A list of tools that is read page by page.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    tools: Vec<Value>,
+    names: FxHashSet<String>,
+    bytes: usize,
+    pages: usize,
+}
+
+impl Pages {
+    /// Takes a page of `bytes` bytes. Returns the cursor of the next one.
+    pub(crate) fn add(&mut self, page: Value, bytes: usize) -> std::result::Result<Option<String>, String> {
+        let Value::Object(mut page) = page else { return Err("a result that is not an object".to_owned()) };
+        let Some(Value::Array(tools)) = page.remove("tools") else {
+            return Err("a result without a list `tools`".to_owned());
+        };
+        self.pages += 1;
+        self.bytes += bytes;
+        if self.pages > MOST_PAGES || self.bytes > MOST_BYTES || self.tools.len() + tools.len() > MOST_TOOLS {
+            return Err(format!("more than {MOST_TOOLS} tools, {MOST_BYTES} bytes or {MOST_PAGES} pages"));
+        }
+        for tool in tools {
+            let name = tool.get("name").and_then(Value::as_str).ok_or("a tool without a name")?;
+            // of tools with one name the first counts
+            if self.names.insert(name.to_owned()) {
+                self.tools.push(tool);
+            }
+        }
+        match page.remove("nextCursor") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(cursor)) => Ok(Some(cursor)),
+            Some(_) => Err("a `nextCursor` that is not a text".to_owned()),
+        }
+    }
+}
+
+/// The names of tools in the rules and on the server.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// In the order of the rules: the name there, the server's name, and the arguments that a call must have.
+    tools: Vec<(String, String, Vec<String>)>,
+    /// By the server's name: the place in `tools`.
+    index: FxHashMap<String, usize>,
+}
+
+impl Names {
+    /// The names of the rules' tools, where `map` gives pairs of a name there and the server's.
+    pub(crate) fn new(rules: &dyn Rules, map: &[(String, String)]) -> Result<Names> {
+        let tools = rules.tools();
+        if let Some((unknown, _)) = map.iter().find(|(api, _)| !tools.iter().any(|(known, _)| known == api)) {
+            return Err(errors::unknown_api(unknown, tools.iter().map(|(name, _)| name.as_str())));
+        }
+        let mut names = Names { tools: Vec::with_capacity(tools.len()), index: FxHashMap::default() };
+        for (api, required) in tools {
+            let mapped = map.iter().rev().find(|(known, _)| *known == api);
+            let tool = mapped.map_or_else(|| api.clone(), |(_, tool)| tool.clone());
+            if names.index.insert(tool.clone(), names.tools.len()).is_some() {
+                return Err(errors::shared_tool(&tool));
+            }
+            names.tools.push((api, tool, required));
+        }
+        Ok(names)
+    }
+
+    /// The name in the rules of a tool of the server.
+    pub(crate) fn in_rules(&self, tool: &str) -> Option<&str> {
+        self.index.get(tool).map(|&place| self.tools[place].0.as_str())
+    }
+}
+
+/// The tools of a server.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    tools: Vec<Value>,
+    names: FxHashSet<String>,
+}
+
+fn name_of(tool: &Value) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+impl Catalogue {
+    /// The tools of a list that was read to its end.
+    pub(crate) fn new(pages: Pages) -> Catalogue {
+        Catalogue { tools: pages.tools, names: pages.names }
+    }
+
+    /// Whether the server has a tool.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Checks that all tools of the rules are there with the arguments that calls must have, and that no tool has a name of `own`.
+    pub(crate) fn check(&self, names: &Names, own: impl IntoIterator<Item = String>) -> Result<(), Error> {
+        let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
+        let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();
+        if !missing.is_empty() {
+            let known: Vec<&str> = self.tools.iter().map(name_of).collect();
+            return Err(errors::missing_tools(&missing, &known));
+        }
+        for tool in &self.tools {
+            let Some(&place) = names.index.get(name_of(tool)) else { continue };
+            let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
+            let lacking = names.tools[place].2.iter().find(|argument| !schema::takes(schema, argument));
+            if let Some(argument) = lacking {
+                return Err(errors::argument(name_of(tool), argument));
+            }
+        }
+        match own.into_iter().find(|name| self.has(name)) {
+            Some(name) => Err(errors::taken_name(&name)),
+            None => Ok(()),
+        }
+    }
+
+    /// The tools of the rules that are open, with narrowed arguments.
+    pub(crate) fn open(&self, names: &Names, open: &[Open]) -> Vec<Value> {
+        let mut shown = Vec::new();
+        for tool in &self.tools {
+            let Some(api) = names.in_rules(name_of(tool)) else { continue };
+            if let Some(open) = open.iter().find(|open| open.tool == api) {
+                let before = tool.get("inputSchema").unwrap_or(&Value::Null);
+                let narrowed = schema::narrowed(before, &open.properties, &open.required);
+                let mut tool = plain(tool);
+                tool["inputSchema"] = narrowed;
+                shown.push(tool);
+            }
+        }
+        shown
+    }
+
+    /// The tools of the rules as the server describes them.
+    pub(crate) fn all(&self, names: &Names) -> Vec<Value> {
+        let known = |tool: &&Value| names.in_rules(name_of(tool)).is_some();
+        self.tools.iter().filter(known).map(plain).collect()
+    }
+
+    /// The tools that the rules do not name.
+    pub(crate) fn others(&self, names: &Names) -> impl Iterator<Item = &Value> {
+        self.tools.iter().filter(|tool| names.in_rules(name_of(tool)).is_none())
+    }
+}
+
+/// A tool without what says that a call of it may be a task: a task has no result to follow.
+fn plain(tool: &Value) -> Value {
+    let mut tool = tool.clone();
+    if let Some(fields) = tool.as_object_mut() {
+        fields.shift_remove("execution");
+    }
+    tool
+}
+
+/// One of the guard's own tools as a server lists it.
+pub(crate) fn own(prefix: &str, tool: &OwnTool) -> Value {
+    json!({
+        "name": format!("{prefix}{}", tool.name),
+        "description": tool.description,
+        "inputSchema": tool.schema,
+    })
+}

@@ -1,0 +1,135 @@
+//! The errors of the guard.
+
+use grammata::diagnostic::{Diagnostic, did_you_mean, excerpt};
+use grammata::error::{Error, ErrorKind};
+use std::time::Duration;
+
+fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// The server lacks tools of the rules: pairs of a name in the rules and the tool that is meant.
+pub(crate) fn missing_tools(missing: &[(&str, &str)], tools: &[&str]) -> Error {
+    let name = |(api, tool): &(&str, &str)| match api == tool {
+        true => format!("`{}`", excerpt(tool)),
+        false => format!("`{}` (for `{}`)", excerpt(tool), excerpt(api)),
+    };
+    let names: Vec<String> = missing.iter().map(name).collect();
+    let shown: Vec<String> = tools.iter().take(20).map(|tool| excerpt(tool)).collect();
+    let (api, tool) = missing.first().copied().unwrap_or_default();
+    let general = format!("name the tool with `--map {}=TOOL`", excerpt(api));
+    usage(
+        Diagnostic::new("guard/missing-tools", "the server lacks tools that the procedure names")
+            .found(names.join(", "))
+            .allowed(format!("the server's tools: {}", shown.join(", ")))
+            .help(did_you_mean(tool, tools.iter().copied(), general)),
+    )
+}
+
+/// A tool has no room for an argument that the rules require.
+pub(crate) fn argument(tool: &str, argument: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/argument", format!("the tool `{}` does not take an argument", excerpt(tool)))
+            .found(excerpt(argument))
+            .allowed("arguments of the tool's `inputSchema`")
+            .help("give the slot the name of the tool's argument, or make it `optional`"),
+    )
+}
+
+/// A name that a mapping uses does not exist.
+pub(crate) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
+    usage(
+        Diagnostic::new("guard/unknown-api", "the procedure has no such API")
+            .found(excerpt(name))
+            .allowed("a name of APIs")
+            .help(did_you_mean(name, known, "write `--map API=TOOL`")),
+    )
+}
+
+/// Two names stand for one tool.
+pub(crate) fn shared_tool(tool: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/shared-tool", "two APIs of the procedure are mapped to one tool")
+            .found(excerpt(tool))
+            .allowed("a tool of its own for each API")
+            .help("map one of them to another tool with `--map API=TOOL`"),
+    )
+}
+
+/// A tool of the server has the name of one of the guard's.
+pub(crate) fn taken_name(tool: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/taken-name", "the server has a tool with the name of one of the guard's tools")
+            .found(excerpt(tool))
+            .allowed("a name that the server does not use")
+            .help("choose another prefix with `--prefix`"),
+    )
+}
+
+/// The schema of a slot cannot be used to check values.
+pub(crate) fn schema(slot: &str, cause: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/schema", format!("the schema of the slot `{}` cannot be used", excerpt(slot)))
+            .cause(excerpt(cause))
+            .help("correct the `schema` of the slot"),
+    )
+}
+
+/// A trace that is to be continued breaks the procedure.
+pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/trace", "the session cannot be continued: its log breaks the procedure")
+            .found(format!("event {event}: {}: {}", excerpt(node), excerpt(obstacle)))
+            .allowed("a log of a session under this procedure and mode")
+            .help("begin a new session with `--log`, or judge the log with `grammata procedure verify`"),
+    )
+}
+
+/// The list of the server's tools cannot be read.
+pub(crate) fn list(what: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/list", "the server's list of tools cannot be read")
+            .found(excerpt(what))
+            .allowed("answers to `tools/list` as the Model Context Protocol describes them")
+            .help("check the server with another client"),
+    )
+}
+
+/// The server does not answer.
+pub(crate) fn silent(deadline: Duration) -> Error {
+    usage(
+        Diagnostic::new("guard/silent-server", "the server did not list its tools in time")
+            .found(format!("no answer in {} s", deadline.as_secs_f64()))
+            .allowed("an answer within the deadline")
+            .help("raise `--deadline`, or check that the command is an MCP server"),
+    )
+}
+
+/// The server's command cannot be started.
+pub(crate) fn start(command: &str, cause: &std::io::Error) -> Error {
+    usage(
+        Diagnostic::new("guard/start", "the server cannot be started")
+            .found(excerpt(command))
+            .cause(cause)
+            .help("check the command after `--`"),
+    )
+}
+
+/// The server ended before the client did.
+pub(crate) fn server_ended(how: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/server-ended", "the server ended before the client")
+            .found(how)
+            .allowed("a server that runs until its standard input is closed")
+            .help("see what the server wrote to standard error"),
+    )
+}
+
+/// One side does not read what it is sent.
+pub(crate) fn full(side: &str, bytes: usize) -> Error {
+    usage(
+        Diagnostic::new("guard/full", format!("the {side} does not read what it is sent"))
+            .found(format!("more than {bytes} bytes wait"))
+            .help(format!("check the {side}")),
+    )
+}

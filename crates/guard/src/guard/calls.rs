@@ -1,0 +1,217 @@
+//! Calls of tools. Those that the rules judge come one after another: whether the next one may come depends on the result.
+
+use super::{Guard, Sent};
+use crate::guard::Action;
+use crate::outcome::Outcome;
+use crate::rules::Values;
+use crate::wire::{self, Id, Message, error};
+use grammata::diagnostic::excerpt;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Calls that wait for another one, at most.
+const MOST_CALLS: usize = 64;
+/// Bytes of calls that wait, at most.
+const MOST_CALLS_BYTES: usize = 8 << 20;
+
+/// Whose a tool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tool {
+    /// The guard's, by its name in the rules.
+    Own(&'static str),
+    /// The server's, and the rules name it.
+    Servers,
+    /// No tool that the rules name.
+    Other,
+}
+
+/// A call of the client.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: Id,
+    pub(super) tool: Tool,
+    pub(super) name: String,
+    pub(super) arguments: Values,
+    /// Other parameters, such as `_meta`.
+    pub(super) rest: Values,
+    pub(super) bytes: usize,
+}
+
+impl Call {
+    /// The parameters: of each member one value, which is the one that was judged.
+    fn params(self) -> Value {
+        let mut params = Values::new();
+        params.insert("name".to_owned(), self.name.into());
+        params.insert("arguments".to_owned(), self.arguments.into());
+        params.extend(self.rest);
+        Value::Object(params)
+    }
+}
+
+/// The call that the server carries out.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) id: Id,
+    /// The id that the guard gave the request.
+    pub(super) number: u64,
+    pub(super) name: String,
+    pub(super) deadline: Instant,
+}
+
+/// A tool result with a text.
+fn result(text: &str, is_error: bool) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
+}
+
+impl Guard<'_> {
+    pub(super) fn add_call(&mut self, call: Call, now: Instant) {
+        if call.tool == Tool::Other && self.catalogue.is_some() {
+            return self.pass_call(call);
+        }
+        let bytes: usize = self.queue.iter().map(|call| call.bytes).sum();
+        if self.queue.len() >= MOST_CALLS || bytes + call.bytes > MOST_CALLS_BYTES {
+            let text = "too many calls wait: call again when one has its result";
+            return self.answer(&call.id, &result(text, true));
+        }
+        self.queue.push_back(call);
+        self.begin(now);
+        self.advance(now);
+    }
+
+    /// Carries out calls that wait, until one waits for the server.
+    pub(super) fn advance(&mut self, now: Instant) {
+        while self.running.is_none() && self.catalogue.is_some() {
+            let Some(call) = self.queue.pop_front() else { return };
+            match call.tool {
+                Tool::Own(tool) => self.act(tool, &call),
+                Tool::Servers => self.call(call, now),
+                Tool::Other => self.pass_call(call),
+            }
+        }
+    }
+
+    fn act(&mut self, tool: &str, call: &Call) {
+        match self.rules.act(tool, &call.arguments) {
+            Ok((event, told)) => {
+                self.actions.push(Action::Log(event));
+                self.announce(false);
+                let text = format!("{told}\n{}", self.rules.feedback());
+                self.answer(&call.id, &result(&text, false));
+            }
+            Err(reason) => self.refused(&call.id, &call.name, &reason),
+        }
+    }
+
+    fn call(&mut self, call: Call, now: Instant) {
+        if self.catalogue.as_ref().is_none_or(|catalogue| !catalogue.has(&call.name)) {
+            return self.refused(&call.id, &call.name, "the server does not have this tool at present");
+        }
+        let Some(tool) = self.names.in_rules(&call.name).map(str::to_owned) else { return };
+        if let Err(reason) = self.rules.call(&tool, &call.arguments) {
+            return self.refused(&call.id, &call.name, &reason);
+        }
+        self.actions.push(Action::Log(json!(["call", tool, call.arguments])));
+        let number = self.sent.add(Sent::Call);
+        let deadline = now + self.options.deadline;
+        self.running = Some(Running { id: call.id.clone(), number, name: call.name.clone(), deadline });
+        self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
+    }
+
+    /// A call of a tool that the rules do not name.
+    fn pass_call(&mut self, call: Call) {
+        let is_known = self.catalogue.as_ref().is_some_and(|catalogue| catalogue.has(&call.name));
+        if !self.options.allow_others || !is_known {
+            return self.refused(&call.id, &call.name, "unknown: no tool of the procedure has this name");
+        }
+        let number = self.sent.add(Sent::Passed(call.id.clone()));
+        self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
+    }
+
+    /// Tells the client why a call is not carried out, and what may come instead.
+    fn refused(&mut self, id: &Id, name: &str, reason: &str) {
+        let text = format!("{}: {reason}", excerpt(name));
+        self.actions.push(Action::Log(json!(["guide", format!("refused: {text}")])));
+        let own = self.own_names();
+        let hint = match own.is_empty() {
+            true => String::new(),
+            false => format!("Answers and decisions are told with {}.\n", own.join(", ")),
+        };
+        let text = format!("The call was not carried out. {text}\n{}{hint}", self.rules.feedback());
+        self.answer(id, &result(&text, true));
+    }
+
+    /// The server has answered a call.
+    pub(super) fn call_answered(&mut self, number: u64, message: &Message, now: Instant) {
+        let Some(running) = self.running.take_if(|running| running.number == number) else { return };
+        let outcome = match (message.value("result"), message.value("error")) {
+            (Some(result), _) => Outcome::of(&result),
+            (None, Some(error)) => Outcome::error(error.get("message").and_then(Value::as_str).unwrap_or_default()),
+            (None, None) => Outcome::error("the answer is nested too deeply to be read"),
+        };
+        match self.rules.result(outcome) {
+            Ok(logged) => {
+                self.actions.push(Action::Log(json!(["result", logged])));
+                self.announce(false);
+                self.in_use.remove(&running.id);
+                self.actions.push(Action::Client(message.line(Some(&running.id))));
+            }
+            Err((logged, reason)) => {
+                self.actions.push(Action::Log(json!(["result", logged])));
+                self.announce(false);
+                let text = format!(
+                    "{} was called, but its result counts as an error: {reason}\n{}",
+                    running.name,
+                    self.rules.feedback()
+                );
+                let mut answer = result(&text, true);
+                let content = message.value("result");
+                let content = content.as_ref().and_then(|result| result.get("content")?.as_array());
+                if let (Some(all), Some(content)) = (answer["content"].as_array_mut(), content) {
+                    all.extend(content.iter().cloned());
+                }
+                self.answer(&running.id, &answer);
+            }
+        }
+        self.advance(now);
+    }
+
+    /// The call that waits has failed without an answer.
+    fn fail(&mut self, why: &str) -> Option<Running> {
+        let running = self.running.take()?;
+        self.sent.open.remove(&running.number);
+        let (Ok(logged) | Err((logged, _))) = self.rules.result(Outcome::error(why));
+        self.actions.push(Action::Log(json!(["result", logged])));
+        Some(running)
+    }
+
+    pub(super) fn call_failed(&mut self, why: &str, now: Instant) {
+        let Some(running) = self.fail(why) else { return };
+        self.announce(false);
+        self.refuse(&running.id, error::UNAVAILABLE, why);
+        self.advance(now);
+    }
+
+    pub(super) fn call_timed_out(&mut self, now: Instant) {
+        let Some(running) = self.fail("the server did not answer in time") else { return };
+        let params = json!({ "requestId": running.number, "reason": "the deadline has passed" });
+        let line = wire::notification("notifications/cancelled", Some(params));
+        self.actions.push(Action::Server(line));
+        self.announce(false);
+        let text = format!(
+            "{} counts as failed: the server did not answer within {} s\n{}",
+            running.name,
+            self.options.deadline.as_secs_f64(),
+            self.rules.feedback()
+        );
+        self.answer(&running.id, &result(&text, true));
+        self.advance(now);
+    }
+
+    /// The client has cancelled the call, and expects no answer.
+    pub(super) fn call_cancelled(&mut self, now: Instant) {
+        if self.fail("the call was cancelled").is_some() {
+            self.announce(false);
+            self.advance(now);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Messages of the client.
+
+use super::calls::{Call, Tool};
+use super::{Guard, MOST_WAITING, Sent};
+use crate::guard::Action;
+use crate::wire::{self, Id, Kind, Message, error};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Bytes of the parameters of a call, at most.
+const MOST_CALL_BYTES: usize = 1 << 20;
+
+impl Guard<'_> {
+    pub(super) fn client_message(&mut self, text: &str, now: Instant) {
+        let message = match Message::read(text) {
+            Ok(message) => message,
+            Err(invalid) => {
+                let line = error::line(invalid.id.as_ref(), invalid.code, &invalid.text);
+                self.actions.push(Action::Client(line));
+                return;
+            }
+        };
+        match &message.kind {
+            Kind::Response { id } => match self.asked.take(id) {
+                Some((_, id)) => self.actions.push(Action::Server(message.line(Some(&id)))),
+                None => self.note("an answer of the client to no request was dropped"),
+            },
+            Kind::Notification { method } => match method.as_str() {
+                "notifications/cancelled" => self.cancelled_by_client(&message, now),
+                method => {
+                    self.actions.push(Action::Server(message.line(None)));
+                    if method == "notifications/initialized" {
+                        self.begin(now);
+                    }
+                }
+            },
+            Kind::Request { id, method } => self.request(id, method, &message, now),
+        }
+    }
+
+    fn request(&mut self, id: &Id, method: &str, message: &Message, now: Instant) {
+        if self.in_use.contains(id) {
+            let line = error::line(Some(id), error::INVALID_REQUEST, "a request with this id waits already");
+            self.actions.push(Action::Client(line));
+            return;
+        }
+        if self.in_use.len() >= MOST_WAITING {
+            return self.refuse(id, error::UNAVAILABLE, "too many requests wait for an answer");
+        }
+        self.in_use.insert(id.clone());
+        match method {
+            "initialize" => self.pass(Sent::Initialize(id.clone()), message),
+            // the guard knows sessions that begin with `initialize`, to which clients of later versions fall back
+            "server/discover" => self.refuse(id, error::UNKNOWN_METHOD, "begin with `initialize`"),
+            "tools/list" => {
+                let cursor = message.value("params").and_then(|params| params.get("cursor").cloned());
+                if cursor.is_some_and(|cursor| !cursor.is_null()) {
+                    return self.refuse(id, error::INVALID_PARAMS, "the list has one page, without a cursor");
+                }
+                match self.catalogue.is_some() {
+                    true => self.list(id),
+                    false => {
+                        self.lists.push(id.clone());
+                        self.begin(now);
+                    }
+                }
+            }
+            "tools/call" => self.called(id, message, now),
+            _ => self.pass(Sent::Passed(id.clone()), message),
+        }
+    }
+
+    /// Passes a request of the client on.
+    fn pass(&mut self, sent: Sent, message: &Message) {
+        let number = self.sent.add(sent);
+        self.actions.push(Action::Server(message.line(Some(&Id::Number(number.to_string())))));
+    }
+
+    fn called(&mut self, id: &Id, message: &Message, now: Instant) {
+        if message.bytes("params") > MOST_CALL_BYTES {
+            return self.refuse(id, error::INVALID_PARAMS, "the parameters of a call have 1 MiB at most");
+        }
+        let params = message.value("params");
+        let Some(Value::Object(mut params)) = params else {
+            return self.refuse(id, error::INVALID_PARAMS, "`params` must be an object, nested 128 deep at most");
+        };
+        let Some(Value::String(name)) = params.remove("name") else {
+            return self.refuse(id, error::INVALID_PARAMS, "`name` must be a text");
+        };
+        if params.contains_key("task") {
+            return self.refuse(id, error::INVALID_PARAMS, "calls as tasks are not supported");
+        }
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => Default::default(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(_) => return self.refuse(id, error::INVALID_PARAMS, "`arguments` must be an object"),
+        };
+        let own = name.strip_prefix(&self.options.prefix);
+        let own = own.and_then(|own| self.rules.own_names().into_iter().find(|known| *known == own));
+        let tool = match (own, self.names.in_rules(&name)) {
+            (Some(own), _) => Tool::Own(own),
+            (None, Some(_)) => Tool::Servers,
+            (None, None) => Tool::Other,
+        };
+        let bytes = message.bytes("params");
+        self.add_call(Call { id: id.clone(), tool, name, arguments, rest: params, bytes }, now);
+    }
+
+    fn cancelled_by_client(&mut self, message: &Message, now: Instant) {
+        let Some(Value::Object(mut params)) = message.value("params") else { return };
+        let Some(id) = params.get("requestId").and_then(Id::of) else { return };
+        if !self.in_use.contains(&id) {
+            return;
+        }
+        let is_passed = |sent: &Sent| matches!(sent, Sent::Passed(passed) if *passed == id);
+        let number = match &self.running {
+            Some(running) if running.id == id => Some(running.number),
+            // who initializes may not cancel that
+            _ => self.sent.open.iter().find(|(_, sent)| is_passed(sent)).map(|(number, _)| *number),
+        };
+        let before = self.queue.len() + self.lists.len();
+        self.queue.retain(|call| call.id != id);
+        self.lists.retain(|known| *known != id);
+        if number.is_some() || self.queue.len() + self.lists.len() < before {
+            self.in_use.remove(&id);
+        }
+        let Some(number) = number else { return };
+        params.insert("requestId".to_owned(), json!(number));
+        let line = wire::notification("notifications/cancelled", Some(Value::Object(params)));
+        self.actions.push(Action::Server(line));
+        self.sent.open.remove(&number);
+        if self.running.as_ref().is_some_and(|running| running.id == id) {
+            self.call_cancelled(now);
+        }
+    }
+}

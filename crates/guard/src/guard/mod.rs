@@ -1,0 +1,341 @@
+//! The guard: what each side gets for each message of the other.
+//!
+//! `client` has the messages of the client, `server` those of the server, `calls` the calls that the rules judge. Requests that are
+//! passed on get ids of the guard's own, so that ids of the two sides, and those of the guard, cannot be confused.
+
+mod calls;
+mod client;
+mod server;
+
+use crate::catalogue::{self, Catalogue, Names, Pages};
+use crate::errors;
+use crate::rules::Rules;
+use crate::wire::{self, Id, Line};
+use calls::{Call, Running};
+use grammata::error::{Error, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Requests of one side that wait for an answer, at most.
+const MOST_WAITING: usize = 1_000;
+/// Messages of a batch, at most.
+const MOST_BATCH: usize = 100;
+/// Remarks on broken messages, at most.
+const MOST_NOTES: usize = 20;
+
+/// How a guard works.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Pairs of a name in the rules and the tool of the server that it stands for. Other names are the tools' own.
+    pub map: Vec<(String, String)>,
+    /// What the names of the guard's own tools begin with.
+    pub prefix: String,
+    /// Whether the client sees and calls tools that the rules do not name.
+    pub allow_others: bool,
+    /// Whether the list has all tools of the rules, as the server describes them, for clients that read it once only. Calls are
+    /// judged all the same.
+    pub list_all: bool,
+    /// How long the server may take for a call, and for a page of its list of tools.
+    pub deadline: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            map: Vec::new(),
+            prefix: "guard_".to_owned(),
+            allow_others: false,
+            list_all: false,
+            deadline: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What is to be done, in this order.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Send a line to the client.
+    Client(String),
+    /// Send a line to the server.
+    Server(String),
+    /// Write an event to the log, before what comes after it.
+    Log(Value),
+    /// Tell the user that a message was broken.
+    Note(String),
+    /// End the session.
+    Stop(Error),
+}
+
+/// A request that the server has to answer.
+#[derive(Debug)]
+enum Sent {
+    /// The client's, passed on.
+    Passed(Id),
+    /// The client's `initialize`.
+    Initialize(Id),
+    /// The call that the rules follow.
+    Call,
+    /// The guard's own `tools/list`.
+    List,
+}
+
+/// Requests that wait for an answer, by the ids that the guard gave them.
+#[derive(Debug)]
+struct Waiting<T> {
+    last: u64,
+    open: FxHashMap<u64, T>,
+}
+
+impl<T> Waiting<T> {
+    fn new() -> Waiting<T> {
+        Waiting { last: 0, open: FxHashMap::default() }
+    }
+
+    fn add(&mut self, request: T) -> u64 {
+        self.last += 1;
+        self.open.insert(self.last, request);
+        self.last
+    }
+
+    fn take(&mut self, id: &Id) -> Option<(u64, T)> {
+        let number = id.number()?;
+        Some((number, self.open.remove(&number)?))
+    }
+}
+
+/// A list of the server's tools that is being read.
+#[derive(Debug)]
+struct Reading {
+    pages: Pages,
+    deadline: Instant,
+    /// The server's list changed while it was read.
+    is_stale: bool,
+}
+
+/// A proxy between a client and a server that holds the client to rules.
+pub struct Guard<'r> {
+    rules: Box<dyn Rules + 'r>,
+    names: Names,
+    options: Options,
+    catalogue: Option<Catalogue>,
+    reading: Option<Reading>,
+    /// Ids of the client's requests that wait for an answer.
+    in_use: FxHashSet<Id>,
+    sent: Waiting<Sent>,
+    /// Requests of the server that the client has to answer, by the server's ids.
+    asked: Waiting<Id>,
+    /// `tools/list` requests that wait for the server's list.
+    lists: Vec<Id>,
+    queue: VecDeque<Call>,
+    running: Option<Running>,
+    /// The list as the client last could know it.
+    shown: Option<Vec<Value>>,
+    notes: usize,
+    actions: Vec<Action>,
+}
+
+impl std::fmt::Debug for Guard<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<'r> Guard<'r> {
+    /// A guard at the beginning of a session.
+    ///
+    /// # Errors
+    /// `guard/unknown-api`, `guard/shared-tool` for the names of the map.
+    pub fn new(rules: impl Rules + 'r, options: Options) -> Result<Guard<'r>> {
+        let names = Names::new(&rules, &options.map)?;
+        Ok(Guard {
+            rules: Box::new(rules),
+            names,
+            options,
+            catalogue: None,
+            reading: None,
+            in_use: FxHashSet::default(),
+            sent: Waiting::new(),
+            asked: Waiting::new(),
+            lists: Vec::new(),
+            queue: VecDeque::new(),
+            running: None,
+            shown: None,
+            notes: 0,
+            actions: Vec::new(),
+        })
+    }
+
+    /// What a line of the client leads to.
+    pub fn from_client(&mut self, line: Line, now: Instant) -> Vec<Action> {
+        match self.messages(line) {
+            Ok(messages) => messages.iter().for_each(|message| self.client_message(message, now)),
+            Err(text) => {
+                let line = wire::error::line(None, wire::error::PARSE, text);
+                self.actions.push(Action::Client(line));
+            }
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    /// What a line of the server leads to.
+    pub fn from_server(&mut self, line: Line, now: Instant) -> Vec<Action> {
+        match self.messages(line) {
+            Ok(messages) => messages.iter().for_each(|message| self.server_message(message, now)),
+            Err(text) => self.note(&format!("a line of the server was dropped: {text}")),
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    /// When [`tick`](Guard::tick) is to be called, if nothing comes before.
+    pub fn deadline(&self) -> Option<Instant> {
+        let list = self.reading.as_ref().map(|reading| reading.deadline);
+        let call = self.running.as_ref().map(|running| running.deadline);
+        list.into_iter().chain(call).min()
+    }
+
+    /// What follows from the time alone.
+    pub fn tick(&mut self, now: Instant) -> Vec<Action> {
+        if self.running.as_ref().is_some_and(|running| running.deadline <= now) {
+            self.call_timed_out(now);
+        }
+        if self.reading.as_ref().is_some_and(|reading| reading.deadline <= now) {
+            self.reading = None;
+            match self.catalogue.is_some() {
+                true => self.note("the server did not list its tools in time"),
+                false => self.stop(errors::silent(self.options.deadline)),
+            }
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Whether a request of the client waits for an answer.
+    pub fn is_waiting(&self) -> bool {
+        self.running.is_some() || !self.in_use.is_empty()
+    }
+
+    /// What is left to do where one side is gone: requests of the client get an error with this text, and a call that waits counts
+    /// as failed.
+    pub fn close(&mut self, why: &str, now: Instant) -> Vec<Action> {
+        self.queue.clear();
+        self.lists.clear();
+        if self.running.is_some() {
+            self.call_failed(why, now);
+        }
+        for id in std::mem::take(&mut self.in_use) {
+            let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, why);
+            self.actions.push(Action::Client(line));
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    /// The messages of a line: one, or those of a batch.
+    fn messages(&mut self, line: Line) -> std::result::Result<Vec<String>, &'static str> {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::TooLong => return Err("the line is too long"),
+            Line::NotUtf8 => return Err("the line is not UTF-8"),
+        };
+        if !text.trim_start().starts_with('[') {
+            return Ok(vec![text]);
+        }
+        match serde_json::from_str::<Vec<Box<RawValue>>>(&text) {
+            Ok(messages) if (1..=MOST_BATCH).contains(&messages.len()) => {
+                Ok(messages.into_iter().map(|message| message.get().to_owned()).collect())
+            }
+            Ok(_) => Err("a batch has 1 to 100 messages"),
+            Err(_) => Err("the line is not JSON"),
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.notes += 1;
+        if self.notes <= MOST_NOTES {
+            self.actions.push(Action::Note(text.to_owned()));
+        }
+    }
+
+    fn stop(&mut self, error: Error) {
+        let text = error.diagnostic().message().to_owned();
+        let found = error.diagnostic().found_text().unwrap_or_default().to_owned();
+        self.queue.clear();
+        self.lists.clear();
+        for id in std::mem::take(&mut self.in_use) {
+            let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, &format!("{text}: {found}"));
+            self.actions.push(Action::Client(line));
+        }
+        self.actions.push(Action::Stop(error));
+    }
+
+    /// Answers a request of the client with a result.
+    fn answer(&mut self, id: &Id, result: &Value) {
+        self.in_use.remove(id);
+        self.actions.push(Action::Client(wire::response(id, result)));
+    }
+
+    /// Answers a request of the client with an error.
+    fn refuse(&mut self, id: &Id, code: i32, text: &str) {
+        self.in_use.remove(id);
+        self.actions.push(Action::Client(wire::error::line(Some(id), code, text)));
+    }
+
+    /// Asks the server for a page of its tools, the first one without a cursor.
+    fn ask_for_tools(&mut self, cursor: Option<String>, now: Instant) {
+        let pages = match cursor {
+            Some(_) => self.reading.take().map(|reading| reading.pages),
+            None => None,
+        };
+        let deadline = now + self.options.deadline;
+        self.reading = Some(Reading { pages: pages.unwrap_or_default(), deadline, is_stale: false });
+        let number = self.sent.add(Sent::List);
+        let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+        self.actions.push(Action::Server(wire::request(number, "tools/list", &params)));
+    }
+
+    /// Reads the server's tools, unless that has begun.
+    fn begin(&mut self, now: Instant) {
+        if self.catalogue.is_none() && self.reading.is_none() {
+            self.ask_for_tools(None, now);
+        }
+    }
+
+    /// The names of the guard's own tools as the client sees them.
+    fn own_names(&self) -> Vec<String> {
+        self.rules.own_names().iter().map(|name| format!("{}{name}", self.options.prefix)).collect()
+    }
+
+    /// The tools that the client sees, but for those that the rules do not name.
+    fn visible(&self, catalogue: &Catalogue) -> Vec<Value> {
+        let mut tools = match self.options.list_all {
+            true => catalogue.all(&self.names),
+            false => catalogue.open(&self.names, &self.rules.open()),
+        };
+        tools.extend(self.rules.own().iter().map(|tool| catalogue::own(&self.options.prefix, tool)));
+        tools
+    }
+
+    /// The client's list of tools.
+    fn list(&mut self, id: &Id) {
+        let Some(catalogue) = &self.catalogue else { return };
+        let visible = self.visible(catalogue);
+        let mut tools = visible.clone();
+        if self.options.allow_others {
+            tools.extend(catalogue.others(&self.names).cloned());
+        }
+        self.shown = Some(visible);
+        self.answer(id, &json!({ "tools": tools }));
+    }
+
+    /// Tells the client that its list of tools has changed, if it has, or if the server's own list has.
+    fn announce(&mut self, is_servers: bool) {
+        let (Some(catalogue), Some(shown)) = (&self.catalogue, &self.shown) else { return };
+        let visible = self.visible(catalogue);
+        if is_servers || visible != *shown {
+            self.shown = Some(visible);
+            let line = wire::notification("notifications/tools/list_changed", None);
+            self.actions.push(Action::Client(line));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Messages of the server.
+
+use super::{Guard, MOST_WAITING, Sent};
+use crate::catalogue::Catalogue;
+use crate::errors;
+use crate::guard::Action;
+use crate::wire::{self, Id, Kind, Message, error};
+use serde_json::{Map, Value, json};
+use std::time::Instant;
+
+impl Guard<'_> {
+    pub(super) fn server_message(&mut self, text: &str, now: Instant) {
+        let message = match Message::read(text) {
+            Ok(message) => message,
+            Err(invalid) => {
+                self.note(&format!("a message of the server was dropped: {}", invalid.text));
+                return;
+            }
+        };
+        match &message.kind {
+            Kind::Response { id } => match self.sent.take(id) {
+                Some((number, sent)) => self.answered(number, sent, &message, now),
+                // late, after a cancellation or a deadline
+                None => self.note("an answer of the server to no request was dropped"),
+            },
+            Kind::Notification { method } => match method.as_str() {
+                "notifications/tools/list_changed" => self.servers_list_changed(now),
+                "notifications/cancelled" => self.cancelled_by_server(&message),
+                _ => self.actions.push(Action::Client(message.line(None))),
+            },
+            Kind::Request { id, .. } if self.asked.open.len() >= MOST_WAITING => {
+                let line = error::line(Some(id), error::UNAVAILABLE, "too many requests wait for an answer");
+                self.actions.push(Action::Server(line));
+            }
+            Kind::Request { id, .. } => {
+                let number = self.asked.add(id.clone());
+                self.actions.push(Action::Client(message.line(Some(&Id::Number(number.to_string())))));
+            }
+        }
+    }
+
+    fn answered(&mut self, number: u64, sent: Sent, message: &Message, now: Instant) {
+        match sent {
+            Sent::Passed(id) => {
+                self.in_use.remove(&id);
+                self.actions.push(Action::Client(message.line(Some(&id))));
+            }
+            Sent::Initialize(id) => match message.value("result") {
+                Some(Value::Object(result)) => {
+                    let result = self.initialized(result);
+                    self.answer(&id, &result);
+                }
+                _ => {
+                    self.in_use.remove(&id);
+                    self.actions.push(Action::Client(message.line(Some(&id))));
+                }
+            },
+            Sent::List => self.listed(message, now),
+            Sent::Call => self.call_answered(number, message, now),
+        }
+    }
+
+    /// The result of `initialize`, with what the guard adds.
+    fn initialized(&self, mut result: Map<String, Value>) -> Value {
+        let capabilities = result.entry("capabilities").or_insert_with(|| json!({}));
+        if let Some(capabilities) = capabilities.as_object_mut() {
+            let tools = capabilities.entry("tools").or_insert_with(|| json!({}));
+            match tools.as_object_mut() {
+                Some(tools) => drop(tools.insert("listChanged".to_owned(), true.into())),
+                None => *tools = json!({ "listChanged": true }),
+            }
+            // a task has no result that the rules could follow
+            let requests = capabilities.get_mut("tasks").and_then(|tasks| tasks.get_mut("requests"));
+            if let Some(requests) = requests.and_then(Value::as_object_mut) {
+                requests.shift_remove("tools");
+            }
+        }
+        let about = self.rules.about();
+        let text = match result.get("instructions").and_then(Value::as_str) {
+            Some(text) if !text.is_empty() => format!("{text}\n\n{about}"),
+            _ => about,
+        };
+        result.insert("instructions".to_owned(), text.into());
+        Value::Object(result)
+    }
+
+    fn servers_list_changed(&mut self, now: Instant) {
+        match &mut self.reading {
+            Some(reading) => reading.is_stale = true,
+            None if self.catalogue.is_some() => self.ask_for_tools(None, now),
+            None => {}
+        }
+    }
+
+    /// A page of the server's tools.
+    fn listed(&mut self, message: &Message, now: Instant) {
+        let Some(reading) = &mut self.reading else { return };
+        let page = message.value("result").ok_or_else(|| match message.value("error") {
+            Some(error) => format!("the error {error}"),
+            None => "a result that is nested too deeply".to_owned(),
+        });
+        let next = page.and_then(|page| reading.pages.add(page, message.bytes("result")));
+        match next {
+            Ok(Some(cursor)) => {
+                let is_stale = reading.is_stale;
+                self.ask_for_tools(Some(cursor), now);
+                if let Some(reading) = &mut self.reading {
+                    reading.is_stale = is_stale;
+                }
+            }
+            Ok(None) => {
+                let Some(reading) = self.reading.take() else { return };
+                self.read_tools(Catalogue::new(reading.pages), now);
+                if reading.is_stale {
+                    self.ask_for_tools(None, now);
+                }
+            }
+            Err(what) => {
+                self.reading = None;
+                match self.catalogue.is_some() {
+                    true => self.note(&format!("the server's new list of tools was dropped: {what}")),
+                    false => self.stop(errors::list(&what)),
+                }
+            }
+        }
+    }
+
+    fn read_tools(&mut self, catalogue: Catalogue, now: Instant) {
+        let problem = catalogue.check(&self.names, self.own_names()).err();
+        let is_first = self.catalogue.is_none();
+        match problem {
+            Some(error) if is_first => return self.stop(error),
+            Some(error) => self.note(&format!("the server's tools changed: {}", error.diagnostic().message())),
+            None => {}
+        }
+        self.catalogue = Some(catalogue);
+        for id in std::mem::take(&mut self.lists) {
+            self.list(&id);
+        }
+        if !is_first {
+            self.announce(self.options.allow_others);
+        }
+        self.advance(now);
+    }
+
+    fn cancelled_by_server(&mut self, message: &Message) {
+        let Some(Value::Object(mut params)) = message.value("params") else { return };
+        let Some(id) = params.get("requestId").and_then(Id::of) else { return };
+        let asked = self.asked.open.iter().find(|(_, asked)| **asked == id);
+        let Some(number) = asked.map(|(number, _)| *number) else { return };
+        self.asked.open.remove(&number);
+        params.insert("requestId".to_owned(), json!(number));
+        let line = wire::notification("notifications/cancelled", Some(Value::Object(params)));
+        self.actions.push(Action::Client(line));
+    }
+}

@@ -1,0 +1,78 @@
+//! What a tool's result says.
+
+use serde_json::Value;
+
+/// Characters of an error's text that are kept.
+const MOST_ERROR: usize = 500;
+
+/// What a tool's result says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The data of the result: an object, another JSON value, or a text that is not JSON.
+    Data(Value),
+    /// The tool failed, with this text.
+    Error(String),
+}
+
+impl Outcome {
+    /// An error with a text of bounded length.
+    pub(crate) fn error(text: &str) -> Outcome {
+        let text: String = text.trim().chars().take(MOST_ERROR).collect();
+        Outcome::Error(if text.is_empty() { "failed".to_owned() } else { text })
+    }
+
+    /// The outcome of an MCP tool result: `structuredContent`, or the first text of its content that is a JSON object, or its
+    /// first text.
+    pub(crate) fn of(result: &Value) -> Outcome {
+        let items = result.get("content").and_then(Value::as_array);
+        let mut texts = items.into_iter().flatten().filter_map(|item| item.get("text")?.as_str());
+        if result.get("isError").and_then(Value::as_bool) == Some(true) {
+            return Outcome::error(texts.next().unwrap_or_default());
+        }
+        // a server of a later version may ask for more before it answers
+        if result.get("resultType").is_some_and(|kind| kind != "complete") {
+            return Outcome::error("the tool asked for input in a way that the guard does not follow");
+        }
+        if let Some(data) = result.get("structuredContent").filter(|data| data.is_object()) {
+            return Outcome::Data(data.clone());
+        }
+        let mut first = None;
+        for text in texts {
+            let value = serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into());
+            if value.is_object() {
+                return Outcome::Data(value);
+            }
+            first.get_or_insert(value);
+        }
+        Outcome::Data(first.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn results_are_read() {
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        for (result, expected) in [
+            (json!({ "structuredContent": {"a": 1}, "content": [text("x")] }), Outcome::Data(json!({"a": 1}))),
+            (json!({ "content": [text("Done."), text("{\"a\": 1}")] }), Outcome::Data(json!({"a": 1}))),
+            (json!({ "content": [text("Done."), text("[1]")] }), Outcome::Data(json!("Done."))),
+            (json!({ "content": [text("[1]")] }), Outcome::Data(json!([1]))),
+            (json!({ "content": [{ "type": "image", "data": "" }] }), Outcome::Data(Value::Null)),
+            (json!({}), Outcome::Data(Value::Null)),
+            (json!({ "content": [text("no car")], "isError": true }), Outcome::Error("no car".to_owned())),
+            (json!({ "content": [], "isError": true }), Outcome::Error("failed".to_owned())),
+            (json!({ "structuredContent": [1], "content": 3 }), Outcome::Data(Value::Null)),
+            (json!({ "resultType": "complete", "structuredContent": {} }), Outcome::Data(json!({}))),
+            (
+                json!({ "resultType": "input_required", "structuredContent": {} }),
+                Outcome::Error("the tool asked for input in a way that the guard does not follow".to_owned()),
+            ),
+        ] {
+            assert_eq!(Outcome::of(&result), expected, "{result}");
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! A procedure as the rules of an agent.
+
+use super::{Open, OwnTool, Rules, Values};
+use crate::errors;
+use crate::outcome::Outcome;
+use crate::schema;
+use grammata::error::{Error, Result as Fallible};
+use grammata_agents::procedures::{
+    Arguments, Event, NodeKind, Obstacle, Origin, Procedure, Session, Status, follow, verify,
+};
+use serde_json::{Map, Value, json};
+
+const SAY: &str = "say";
+const DECIDE: &str = "decide";
+const USER: &str = "user";
+
+/// Characters of the user's messages that are kept, at most: arguments may quote any run of their words.
+const MOST_HEARD: usize = 20_000;
+/// Values that a schema lists, at most. Calls are held to all of them all the same.
+const MOST_LISTED: usize = 100;
+
+/// How a procedure binds an agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProcedureOptions {
+    /// Whether the agent reports what the user says, with a tool of the guard: arguments whose source is the user are pieces of
+    /// it. Otherwise they may have any value of their schema.
+    pub hears_user: bool,
+}
+
+/// The rules of a procedure, at a place in a conversation.
+#[derive(Debug)]
+pub struct ProcedureRules<'p> {
+    session: Session<'p>,
+    options: ProcedureOptions,
+    /// The API whose result is to come.
+    pending: Option<usize>,
+}
+
+impl<'p> ProcedureRules<'p> {
+    /// The rules at the beginning of a conversation.
+    ///
+    /// # Errors
+    /// `guard/schema` for a slot whose schema cannot be used.
+    pub fn new(session: Session<'p>, options: ProcedureOptions) -> Fallible<ProcedureRules<'p>> {
+        for slot in session.procedure().slots() {
+            let schema = slot.schema.as_ref().unwrap_or(&Value::Bool(true));
+            schema::validator(schema).map_err(|cause| errors::schema(&slot.name, &cause))?;
+        }
+        Ok(ProcedureRules { session, options, pending: None })
+    }
+
+    /// Follows what happened before. A call without a result counts as failed; its event is returned, for the log.
+    ///
+    /// # Errors
+    /// `guard/trace` for a trace that breaks the procedure.
+    pub fn resume(&mut self, trace: &[Event]) -> Result<Option<Value>, Error> {
+        let (verdict, _) = verify(self.procedure(), self.session.mode(), trace, true);
+        if let Some(wrong) = verdict.violations.first() {
+            return Err(errors::trace(wrong.event + 1, &wrong.node, &wrong.obstacle.to_string()));
+        }
+        trace.iter().for_each(|event| follow(&mut self.session, event));
+        let last = trace.iter().rev().find(|event| !matches!(event, Event::Guide | Event::User(_)));
+        if !matches!(last, Some(Event::Call(..))) {
+            return Ok(None);
+        }
+        let result = failure("the session ended before the result");
+        self.session.result(&result);
+        Ok(Some(json!(["result", result])))
+    }
+
+    fn procedure(&self) -> &'p Procedure {
+        self.session.procedure()
+    }
+
+    /// The answers that may be said now.
+    fn answers(&self) -> Vec<usize> {
+        let nodes = self.procedure().nodes();
+        let mut open = self.session.open();
+        open.retain(|&node| nodes[node].kind != NodeKind::Api);
+        open
+    }
+
+    /// The slots that the user may decide now: an answer that lets the user decide them was said, and nothing took it back.
+    fn decisions(&self) -> Vec<&'p str> {
+        let procedure = self.procedure();
+        let mut slots: Vec<&str> = Vec::new();
+        for node in (0..procedure.nodes().len()).filter(|&node| self.session.status(node) == Status::Ok) {
+            for slot in procedure.decisions(node) {
+                if procedure.nodes()[node].kind != NodeKind::Api && !slots.contains(&slot.as_str()) {
+                    slots.push(slot);
+                }
+            }
+        }
+        slots
+    }
+
+    fn has_answers(&self) -> bool {
+        self.procedure().nodes().iter().any(|node| node.kind != NodeKind::Api)
+    }
+
+    fn has_decisions(&self) -> bool {
+        let procedure = self.procedure();
+        let nodes = procedure.nodes().iter().enumerate();
+        nodes.into_iter().any(|(index, node)| {
+            node.kind != NodeKind::Api && !procedure.decisions(index).is_empty()
+        })
+    }
+
+    fn slot_schema(&self, slot: &str) -> Value {
+        let declared = self.procedure().slot(slot).and_then(|slot| slot.schema.clone());
+        declared.unwrap_or_else(|| json!({ "type": ["string", "number", "boolean"] }))
+    }
+
+    fn say(&mut self, arguments: &Values) -> Result<String, String> {
+        let name = arguments.get("answer").and_then(Value::as_str).ok_or("`answer` must be a text")?;
+        let procedure = self.procedure();
+        let node = procedure.node(name).filter(|&node| procedure.nodes()[node].kind != NodeKind::Api);
+        let node = node.ok_or_else(|| format!("the procedure has no answer `{}`", short(name)))?;
+        if let Some(obstacle) = self.session.obstacle(node, None) {
+            return Err(reason(&obstacle));
+        }
+        let declared = &procedure.nodes()[node];
+        let (text, _) = self.session.fill(node);
+        self.session.say(node);
+        let mut told = match declared.kind {
+            _ if !text.is_empty() => format!("Tell the user: {text}"),
+            NodeKind::Request => "Ask the user for what you need.".to_owned(),
+            NodeKind::OutOfWorkflow => "Answer the user; this is outside of the procedure.".to_owned(),
+            _ => format!("Tell the user: {}.", declared.name.replace('_', " ")),
+        };
+        let decisions = procedure.decisions(node);
+        if !decisions.is_empty() {
+            told.push_str(&format!(" Then the user decides: {}.", decisions.join(", ")));
+        }
+        if procedure.is_closing(node) && self.session.is_complete() {
+            told.push_str(" The procedure is complete.");
+        }
+        Ok(told)
+    }
+
+    fn decide(&mut self, arguments: &Values) -> Result<String, String> {
+        let slot = arguments.get("slot").and_then(Value::as_str).ok_or("`slot` must be a text")?;
+        let value = arguments.get("value").ok_or("`value` is missing")?;
+        if !self.decisions().contains(&slot) {
+            return Err(format!("`{}` is not for the user to decide now", short(slot)));
+        }
+        let schema = self.slot_schema(slot);
+        let is_valid = schema::validator(&schema).is_ok_and(|validator| validator.is_valid(value));
+        if !is_valid {
+            return Err(format!("`value` is not of the schema {schema}"));
+        }
+        self.session.decide(slot, value);
+        Ok(format!("The user decided {slot}: {value}."))
+    }
+
+    fn hear(&mut self, arguments: &Values) -> Result<String, String> {
+        let text = arguments.get("text").and_then(Value::as_str).ok_or("`text` must be a text")?;
+        let heard: usize = self.session.heard().iter().map(String::len).sum();
+        if heard + text.len() > MOST_HEARD {
+            return Err(format!("all messages of the user may have {MOST_HEARD} bytes"));
+        }
+        self.session.hear(text);
+        Ok("Arguments may quote this now.".to_owned())
+    }
+}
+
+/// A text from outside in an error.
+fn short(text: &str) -> String {
+    grammata::diagnostic::excerpt(text)
+}
+
+/// An obstacle as a reason.
+fn reason(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::Precondition(name) => format!("precondition {name}: it must come before"),
+        Obstacle::Repeat => "repeat: this is the same call as the last act".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn failure(text: &str) -> Values {
+    Map::from_iter([("error".to_owned(), text.into())])
+}
+
+/// The schemas of arguments by name, as they are shown.
+fn properties(arguments: &Arguments) -> Values {
+    let mut schema = arguments.schema();
+    let properties = schema.get_mut("properties").map(Value::take);
+    let mut properties = match properties {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    for slot in &arguments.slots {
+        let listed = match &slot.origin {
+            Origin::Words(words) => words.len(),
+            Origin::Told(values) => values.len(),
+            Origin::Fixed(_) | Origin::Schema => 0,
+        };
+        if listed > MOST_LISTED {
+            let known = "one of the values that the user or a result gave, as it was written there";
+            properties.insert(slot.slot.clone(), json!({ "description": known }));
+        }
+    }
+    properties
+}
+
+impl Rules for ProcedureRules<'_> {
+    fn about(&self) -> String {
+        let procedure = self.procedure();
+        let mut text = format!("You are held to the procedure `{}`.", procedure.name());
+        if !procedure.description().is_empty() {
+            text.push_str(&format!(" {}", procedure.description()));
+        }
+        text.push_str(
+            " Only tools that may be called now are listed, with the values that are known; list them again after each call. \
+             A call that breaks the procedure is not carried out, and its result says why and what may come instead.",
+        );
+        text
+    }
+
+    fn tools(&self) -> Vec<(String, Vec<String>)> {
+        let apis = self.procedure().nodes().iter().filter(|node| node.kind == NodeKind::Api);
+        let required = |node: &grammata_agents::procedures::Node| {
+            node.request.iter().filter(|slot| !node.optional.contains(slot)).cloned().collect()
+        };
+        apis.map(|node| (node.name.clone(), required(node))).collect()
+    }
+
+    fn open(&self) -> Vec<Open> {
+        let procedure = self.procedure();
+        let mut open = Vec::new();
+        for api in self.session.open() {
+            let node = &procedure.nodes()[api];
+            let Some(arguments) =
+                Some(api).filter(|_| node.kind == NodeKind::Api).and_then(|api| self.session.arguments(api).ok())
+            else {
+                continue;
+            };
+            let mut properties = properties(&arguments);
+            for (name, schema) in &mut properties {
+                let description = procedure.slot(name).map_or("", |slot| slot.description.as_str());
+                if let Some(schema) = schema.as_object_mut().filter(|_| !description.is_empty()) {
+                    schema.entry("description").or_insert_with(|| description.into());
+                }
+            }
+            let required = arguments.slots.iter().filter(|slot| slot.is_required);
+            let required = required.map(|slot| slot.slot.clone()).collect();
+            open.push(Open { tool: node.name.clone(), properties, required });
+        }
+        open
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
+        let procedure = self.procedure();
+        let api = procedure.node(tool).unwrap_or(usize::MAX);
+        if let Some(obstacle) = self.session.obstacle(api, Some(arguments)) {
+            return Err(reason(&obstacle));
+        }
+        let known = self.session.arguments(api).map_err(|obstacle| reason(&obstacle))?;
+        let mut schema = known.schema();
+        let allowed = schema.get_mut("properties").map(Value::take).unwrap_or_default();
+        if let Some((name, schema)) = allowed.as_object().and_then(|allowed| schema::wrong(allowed, arguments)) {
+            let allowed: String = schema.to_string().chars().take(400).collect();
+            return Err(format!("argument {name}: it must be of the schema {allowed}"));
+        }
+        if let Some(obstacle) = self.session.call(api, arguments.clone(), true) {
+            return Err(reason(&obstacle));
+        }
+        self.pending = Some(api);
+        Ok(())
+    }
+
+    fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
+        let Some(api) = self.pending.take() else { return Ok(Map::new()) };
+        let response = &self.procedure().nodes()[api].response;
+        let (result, problem) = match outcome {
+            Outcome::Error(text) => (failure(&text), None),
+            Outcome::Data(data) => {
+                let slots = slots(response, data);
+                match self.session.foreign(api, &slots) {
+                    None => (slots, None),
+                    Some((found, allowed)) => {
+                        let text = format!("the procedure cannot follow {found}; it knows {allowed}");
+                        (failure(&text), Some(text))
+                    }
+                }
+            }
+        };
+        self.session.result(&result);
+        match problem {
+            None => Ok(result),
+            Some(problem) => Err((result, problem)),
+        }
+    }
+
+    fn own(&self) -> Vec<OwnTool> {
+        let procedure = self.procedure();
+        let mut tools = Vec::new();
+        let answers = self.answers();
+        if !answers.is_empty() {
+            let line = |&node: &usize| match self.session.fill(node).0 {
+                text if text.is_empty() => format!("\n- {}", procedure.nodes()[node].name),
+                text => format!("\n- {}: {text}", procedure.nodes()[node].name),
+            };
+            let lines: String = answers.iter().map(line).collect();
+            let names: Vec<&str> = answers.iter().map(|&node| procedure.nodes()[node].name.as_str()).collect();
+            tools.push(OwnTool {
+                name: SAY,
+                description: format!(
+                    "Call this before you tell the user one of these answers of the procedure; some tools open only after one:{lines}"
+                ),
+                schema: json!({
+                    "type": "object",
+                    "properties": { "answer": { "type": "string", "enum": names } },
+                    "required": ["answer"],
+                    "additionalProperties": false,
+                }),
+            });
+        }
+        let decisions = self.decisions();
+        if !decisions.is_empty() {
+            let line = |slot: &&str| format!("\n- {slot}: {}", self.slot_schema(slot));
+            let lines: String = decisions.iter().map(line).collect();
+            tools.push(OwnTool {
+                name: DECIDE,
+                description: format!(
+                    "Call this when the user has answered, with what the user decided; never decide for the user. \
+                     Each slot and the schema of its value:{lines}"
+                ),
+                schema: json!({
+                    "type": "object",
+                    "properties": {
+                        "slot": { "type": "string", "enum": decisions },
+                        "value": { "description": "what the user decided" },
+                    },
+                    "required": ["slot", "value"],
+                    "additionalProperties": false,
+                }),
+            });
+        }
+        if self.options.hears_user {
+            tools.push(OwnTool {
+                name: USER,
+                description: "Call this first with each message of the user, word by word: arguments of other tools may only \
+                              quote it."
+                    .to_owned(),
+                schema: json!({
+                    "type": "object",
+                    "properties": { "text": { "type": "string", "description": "the message" } },
+                    "required": ["text"],
+                    "additionalProperties": false,
+                }),
+            });
+        }
+        tools
+    }
+
+    fn own_names(&self) -> Vec<&'static str> {
+        let names = [
+            (SAY, self.has_answers()),
+            (DECIDE, self.has_decisions()),
+            (USER, self.options.hears_user),
+        ];
+        names.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
+    }
+
+    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String> {
+        let text = |name: &str| arguments.get(name).cloned().unwrap_or_default();
+        match tool {
+            SAY => self.say(arguments).map(|told| (json!(["say", text("answer")]), told)),
+            DECIDE => self.decide(arguments).map(|told| (json!(["slot", text("slot"), text("value")]), told)),
+            _ => self.hear(arguments).map(|told| (json!(["user", text("text")]), told)),
+        }
+    }
+
+    fn feedback(&self) -> String {
+        self.session.feedback()
+    }
+}
+
+/// The slots of a response in the data of a result. A response of one slot may be the whole of the data, or the member `result`,
+/// which servers wrap such values in.
+fn slots(response: &[String], data: Value) -> Values {
+    match (response, data) {
+        ([only], Value::Object(mut data)) if !data.contains_key(only) && !data.contains_key("error") => {
+            data.remove("result").map(|value| (only.clone(), value)).into_iter().collect()
+        }
+        (_, Value::Object(data)) => {
+            data.into_iter().filter(|(name, _)| name == "error" || response.contains(name)).collect()
+        }
+        (_, Value::Null) => Map::new(),
+        ([only], data) => Map::from_iter([(only.clone(), data)]),
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_read() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (response, data, expected) in [
+            (names(&["a", "b"]), json!({"a": 1, "c": 2}), json!({"a": 1})),
+            (names(&["a"]), json!({"a": 1, "result": 2}), json!({"a": 1})),
+            (names(&["a"]), json!({"result": 2}), json!({"a": 2})),
+            (names(&["a"]), json!({"c": 2}), json!({})),
+            (names(&["a"]), json!("text"), json!({"a": "text"})),
+            (names(&["a", "b"]), json!("text"), json!({})),
+            (names(&["a"]), json!(null), json!({})),
+            (names(&["a"]), json!({"error": "no"}), json!({"error": "no"})),
+            (names(&[]), json!({"a": 1}), json!({})),
+        ] {
+            assert_eq!(Value::Object(slots(&response, data.clone())), expected, "{response:?} {data}");
+        }
+    }
+}

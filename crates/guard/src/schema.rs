@@ -1,0 +1,213 @@
+//! JSON Schemas of arguments: the intersection of two, and the check of a value.
+
+use crate::rules::Values;
+use jsonschema::{PatternOptions, Validator};
+use serde_json::{Map, Value, json};
+
+/// Steps of a pattern that backtracks, at most.
+const BACKTRACKING: usize = 100_000;
+
+/// Keywords that assert something whatever other keywords say: a schema with those of two schemas asserts what both do.
+const INDEPENDENT: [&str; 17] = [
+    "type",
+    "const",
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+];
+/// Keywords that assert nothing.
+const ANNOTATIONS: [&str; 4] = ["title", "description", "examples", "default"];
+
+/// The validator of a schema. References outside of the schema are not followed.
+pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKING);
+    let options = jsonschema::options().with_pattern_options(patterns);
+    options.build(schema).map_err(|cause| cause.to_string())
+}
+
+/// The first of the arguments that its schema does not allow, with the schema.
+pub(crate) fn wrong<'s>(properties: &'s Values, arguments: &Values) -> Option<(&'s str, &'s Value)> {
+    let is_wrong = |name: &str, schema: &Value| {
+        arguments.get(name).is_some_and(|value| match schema.get("const") {
+            Some(known) => known != value,
+            None => !validator(schema).is_ok_and(|validator| validator.is_valid(value)),
+        })
+    };
+    let mut properties = properties.iter().map(|(name, schema)| (name.as_str(), schema));
+    properties.find(|(name, schema)| is_wrong(name, schema))
+}
+
+/// What both of two schemas allow, with the annotations of the first. It has no keyword that the callers' models do not read
+/// unless the schemas assert different things by one keyword.
+pub(crate) fn both(server: &Value, own: &Value) -> Value {
+    let (server, own) = match (server, own) {
+        (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),
+        (Value::Object(server), Value::Object(own)) => (server, own),
+        (Value::Object(_), _) => return server.clone(),
+        (_, own) => return own.clone(),
+    };
+    let mut joined = server.clone();
+    let mut rest = Map::new();
+    for (key, value) in own {
+        // next to a reference, older drafts do not read other keywords
+        let is_independent = INDEPENDENT.contains(&key.as_str()) && !server.contains_key("$ref");
+        match server.get(key) {
+            Some(known) if known == value => {}
+            _ if ANNOTATIONS.contains(&key.as_str()) => {
+                joined.entry(key.as_str()).or_insert_with(|| value.clone());
+            }
+            None if is_independent => {
+                joined.insert(key.clone(), value.clone());
+            }
+            Some(Value::Array(known)) if key == "enum" && value.is_array() => {
+                let has = |value: &&Value| own["enum"].as_array().is_some_and(|own| own.contains(value));
+                let shared: Vec<&Value> = known.iter().filter(has).collect();
+                if shared.is_empty() {
+                    return Value::Bool(false);
+                }
+                joined.insert(key.clone(), json!(shared));
+            }
+            _ => {
+                rest.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    if rest.is_empty() {
+        return Value::Object(joined);
+    }
+    match joined.get_mut("allOf").and_then(Value::as_array_mut) {
+        Some(all) => all.push(Value::Object(rest)),
+        None => {
+            joined.insert("allOf".to_owned(), json!([rest]));
+        }
+    }
+    Value::Object(joined)
+}
+
+/// A tool's schema of arguments with narrowed properties. The top level gets no keyword that hosts refuse there (`not`, `allOf`).
+pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String]) -> Value {
+    let mut schema = server.as_object().cloned().unwrap_or_default();
+    schema.entry("type").or_insert_with(|| "object".into());
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let mut all = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    for (name, own) in properties {
+        match all.get_mut(name) {
+            Some(known) => *known = both(known, own),
+            None if is_closed => {}
+            None => drop(all.insert(name.clone(), own.clone())),
+        }
+    }
+    let mut names: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for name in required {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.as_str().into());
+        }
+    }
+    schema.insert("properties".to_owned(), Value::Object(all));
+    schema.insert("required".to_owned(), Value::Array(names));
+    Value::Object(schema)
+}
+
+/// Whether a tool's schema has room for an argument.
+pub(crate) fn takes(server: &Value, argument: &str) -> bool {
+    let is_closed = server.get("additionalProperties") == Some(&Value::Bool(false));
+    let property = server.get("properties").and_then(|properties| properties.get(argument));
+    property.map_or(!is_closed, |property| property != &Value::Bool(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_are_intersected() {
+        for (server, own, expected) in [
+            (json!({"type": "string", "description": "d"}), json!({"const": "a"}), json!({"type": "string", "description": "d", "const": "a"})),
+            (json!({"enum": ["a", "b"]}), json!({"enum": ["b", "c"]}), json!({"enum": ["b"]})),
+            (json!({"enum": ["a"]}), json!({"enum": ["c"]}), json!(false)),
+            (json!(true), json!({"const": 1}), json!({"const": 1})),
+            (json!({"type": "string"}), json!(true), json!({"type": "string"})),
+            (json!(false), json!({"const": 1}), json!(false)),
+            (json!({"minimum": 1}), json!({"minimum": 2}), json!({"minimum": 1, "allOf": [{"minimum": 2}]})),
+            (json!({"$ref": "#/$defs/a"}), json!({"const": 1}), json!({"$ref": "#/$defs/a", "allOf": [{"const": 1}]})),
+            (
+                json!({"allOf": [{"minLength": 1}], "anyOf": [true]}),
+                json!({"anyOf": [{"const": 1}], "description": "own"}),
+                json!({"allOf": [{"minLength": 1}, {"anyOf": [{"const": 1}]}], "anyOf": [true], "description": "own"}),
+            ),
+        ] {
+            assert_eq!(both(&server, &own), expected, "{server} {own}");
+        }
+        let properties = |value: Value| value.as_object().cloned().unwrap();
+        let server = json!({"properties": {"a": {"type": "string"}, "b": true}, "required": ["b"], "additionalProperties": false});
+        let own = properties(json!({"a": {"const": "x"}, "c": true}));
+        let expected = json!({
+            "properties": {"a": {"type": "string", "const": "x"}, "b": true},
+            "required": ["b", "a"],
+            "additionalProperties": false,
+            "type": "object",
+        });
+        assert_eq!(narrowed(&server, &own, &["a".to_owned(), "b".to_owned()]), expected);
+        assert!(takes(&server, "a") && !takes(&server, "c") && takes(&json!({}), "c"));
+    }
+
+    /// What the intersection allows is what both schemas allow, judged value by value.
+    #[test]
+    fn intersections_allow_what_both_allow() {
+        let schemas = [
+            json!({"type": "string", "maxLength": 1}),
+            json!({"enum": ["a", 1, null]}),
+            json!({"const": 1}),
+            json!({"type": ["integer", "null"], "minimum": 1}),
+            json!({"pattern": "^a"}),
+            json!({"anyOf": [{"const": "ab"}, {"type": "integer"}]}),
+            json!({"properties": {"a": {"const": 1}}, "additionalProperties": false}),
+            json!({"properties": {"b": true}, "additionalProperties": {"type": "integer"}}),
+            json!({"allOf": [{"not": {"const": 1}}]}),
+            json!(true),
+            json!(false),
+        ];
+        let values = [
+            json!("a"), json!("ab"), json!("b"), json!(1), json!(0), json!(2), json!(null), json!({}),
+            json!({"a": 1}), json!({"a": 2}), json!({"b": 1}), json!([]),
+        ];
+        let allows = |schema: &Value, value: &Value| validator(schema).unwrap().is_valid(value);
+        let mut allowed = 0;
+        for (a, b) in schemas.iter().flat_map(|a| schemas.iter().map(move |b| (a, b))) {
+            let joined = both(a, b);
+            for value in &values {
+                let expected = allows(a, value) && allows(b, value);
+                allowed += usize::from(expected);
+                assert_eq!(allows(&joined, value), expected, "{a} {b} {joined} {value}");
+            }
+        }
+        assert!(allowed > 100, "{allowed}");
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let properties = json!({"a": {"const": "x"}, "b": {"type": "integer"}, "c": {"pattern": "^(a+)+$"}});
+        let properties = properties.as_object().unwrap();
+        for (arguments, expected) in [
+            (json!({"a": "x", "b": 1, "d": 1}), None),
+            (json!({"a": "X"}), Some("a")),
+            (json!({"b": "1"}), Some("b")),
+            (json!({"c": format!("{}b", "a".repeat(100))}), Some("c")),
+        ] {
+            let found = wrong(properties, arguments.as_object().unwrap());
+            assert_eq!(found.map(|(name, _)| name), expected, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! JSON-RPC messages, whose members keep the text that they were written with.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::fmt;
+
+/// Members of a message, at most. JSON-RPC has six.
+const MOST_MEMBERS: usize = 16;
+/// Bytes of an id, at most: ids are kept while requests wait.
+const MOST_ID_BYTES: usize = 256;
+
+/// The id of a request: a number as it was written, or a text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Id {
+    Number(String),
+    Text(String),
+}
+
+impl Id {
+    /// Reads an id; `None` if it is null, of another type, or too long.
+    fn read(text: &str) -> Option<Id> {
+        if text.len() > MOST_ID_BYTES {
+            return None;
+        }
+        Id::of(&serde_json::from_str(text).ok()?)
+    }
+
+    /// The id that a value is.
+    pub(crate) fn of(value: &Value) -> Option<Id> {
+        match value {
+            Value::Number(number) => Some(Id::Number(number.to_string())),
+            Value::String(text) => Some(Id::Text(text.clone())),
+            _ => None,
+        }
+    }
+
+    /// The number of a request that the guard has sent.
+    pub(crate) fn number(&self) -> Option<u64> {
+        match self {
+            Id::Number(number) => number.parse().ok(),
+            Id::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Id::Number(number) => f.write_str(number),
+            Id::Text(text) => Value::from(text.as_str()).fmt(f),
+        }
+    }
+}
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Request { id: Id, method: String },
+    Notification { method: String },
+    Response { id: Id },
+}
+
+/// Why a line is not a message: the code and the text of the error that is the reply.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    pub(crate) id: Option<Id>,
+    pub(crate) code: i32,
+    pub(crate) text: String,
+}
+
+/// A message. Each of its members is there once, so both sides read the same.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) kind: Kind,
+    members: Members,
+}
+
+impl Message {
+    /// Reads a message.
+    pub(crate) fn read(text: &str) -> Result<Message, Invalid> {
+        let members: Members = serde_json::from_str(text).map_err(|cause| {
+            let code = if cause.is_data() { error::INVALID_REQUEST } else { error::PARSE };
+            Invalid { id: None, code, text: cause.to_string() }
+        })?;
+        let id = members.get("id").map(|id| Id::read(id.get()));
+        let invalid = |text: &str| Invalid {
+            id: id.clone().flatten(),
+            code: error::INVALID_REQUEST,
+            text: text.to_owned(),
+        };
+        if members.get("jsonrpc").is_none_or(|version| version.get() != "\"2.0\"") {
+            return Err(invalid("`jsonrpc` must be \"2.0\""));
+        }
+        if id == Some(None) {
+            return Err(invalid("`id` must be a text or a number of at most 256 bytes"));
+        }
+        let method = members.get("method").map(|method| serde_json::from_str::<String>(method.get()));
+        let answers = ["result", "error"].into_iter().filter(|name| members.get(name).is_some()).count();
+        let kind = match (id.clone().flatten(), method, answers) {
+            (Some(id), Some(Ok(method)), 0) => Kind::Request { id, method },
+            (None, Some(Ok(method)), 0) => Kind::Notification { method },
+            (Some(id), None, 1) => Kind::Response { id },
+            _ => return Err(invalid("this is neither a request nor a notification nor a response")),
+        };
+        Ok(Message { kind, members })
+    }
+
+    /// The value of a member. `None` if it is missing, or nested too deeply to be read.
+    pub(crate) fn value(&self, name: &str) -> Option<Value> {
+        serde_json::from_str(self.members.get(name)?.get()).ok()
+    }
+
+    /// The bytes of a member.
+    pub(crate) fn bytes(&self, name: &str) -> usize {
+        self.members.get(name).map_or(0, |member| member.get().len())
+    }
+
+    /// The message as a line, with another id if one is given.
+    pub(crate) fn line(&self, id: Option<&Id>) -> String {
+        let mut line = String::from("{");
+        for (name, value) in &self.members.0 {
+            if line.len() > 1 {
+                line.push(',');
+            }
+            line.push_str(&Value::from(name.as_str()).to_string());
+            line.push(':');
+            match id.filter(|_| name == "id") {
+                Some(id) => line.push_str(&id.to_string()),
+                None => line.push_str(value.get()),
+            }
+        }
+        line.push('}');
+        // line breaks may stand between the tokens of JSON only
+        if line.contains(['\n', '\r']) { line.replace(['\n', '\r'], " ") } else { line }
+    }
+}
+
+/// The members in their order.
+#[derive(Debug)]
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl Members {
+    fn get(&self, name: &str) -> Option<&RawValue> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON-RPC message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Members(Vec::new());
+                while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
+                    if members.get(&name).is_some() || members.0.len() == MOST_MEMBERS {
+                        return Err(A::Error::custom("a member twice, or too many members"));
+                    }
+                    members.0.push((name, value));
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Read)
+    }
+}
+
+/// The line of a request.
+pub(crate) fn request(id: u64, method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+/// The line of a notification.
+pub(crate) fn notification(method: &str, params: Option<Value>) -> String {
+    let mut message = json!({ "jsonrpc": "2.0", "method": method });
+    if let Some(params) = params {
+        message["params"] = params;
+    }
+    message.to_string()
+}
+
+/// The line of a response.
+pub(crate) fn response(id: &Id, result: &Value) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// Error responses.
+pub(crate) mod error {
+    use super::Id;
+    use serde_json::json;
+
+    pub(crate) const PARSE: i32 = -32700;
+    pub(crate) const INVALID_REQUEST: i32 = -32600;
+    pub(crate) const UNKNOWN_METHOD: i32 = -32601;
+    pub(crate) const INVALID_PARAMS: i32 = -32602;
+    /// The server or the guard cannot answer.
+    pub(crate) const UNAVAILABLE: i32 = -32000;
+
+    /// The line of an error response.
+    pub(crate) fn line(id: Option<&Id>, code: i32, text: &str) -> String {
+        let id = id.map_or_else(|| "null".to_owned(), Id::to_string);
+        let error = json!({ "code": code, "message": text });
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_told_by_their_members() {
+        let number = |number: &str| Id::Number(number.to_owned());
+        let call = "tools/call".to_owned();
+        for (text, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#,
+                Ok(Kind::Request { id: number("1"), method: call.clone() }),
+            ),
+            // an escaped name is the same name
+            (r#"{"jsonrpc":"2.0","method":"tools\u002fcall"}"#, Ok(Kind::Notification { method: call })),
+            (r#"{"jsonrpc":"2.0","id":"a","result":{}}"#, Ok(Kind::Response { id: Id::Text("a".to_owned()) })),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"x","method":"y"}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":[1],"method":"x"}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"x","result":1}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":1,"result":1,"error":1}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"id":1,"method":"x"}"#, Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0"}"#, Err(error::INVALID_REQUEST)),
+            ("[]", Err(error::INVALID_REQUEST)),
+            ("7", Err(error::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"x""#, Err(error::PARSE)),
+            ("{} {}", Err(error::PARSE)),
+        ] {
+            let read = Message::read(text).map(|message| message.kind).map_err(|invalid| invalid.code);
+            assert_eq!(read, expected, "{text}");
+        }
+        let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"x"}}"#, "a".repeat(300));
+        assert_eq!(Message::read(&long).unwrap_err().code, error::INVALID_REQUEST);
+    }
+
+    #[test]
+    fn members_keep_their_text() {
+        let text = "{ \"jsonrpc\": \"2.0\",\n \"id\": 1, \"method\":\"x\",\"params\":{\"b\":1.50,\"a\":1e2}, \"extra\":[ 1 ] }";
+        let line = Message::read(text).unwrap().line(Some(&Id::Text("\"".to_owned())));
+        let expected =
+            r#"{"jsonrpc":"2.0","id":"\"","method":"x","params":{"b":1.50,"a":1e2},"extra":[ 1 ]}"#;
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn depth_does_not_use_the_stack() {
+        let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{deep}}}"#);
+        let message = Message::read(&text).unwrap();
+        assert_eq!(message.value("params"), None);
+        assert_eq!(message.line(None).len(), text.len());
+    }
+}

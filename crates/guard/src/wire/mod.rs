@@ -1,0 +1,7 @@
+//! Lines and JSON-RPC messages, read within bounds.
+
+mod line;
+mod message;
+
+pub use line::{Line, read_line};
+pub(crate) use message::{Id, Invalid, Kind, Message, error, notification, request, response};

@@ -1,0 +1,6 @@
+//! Integration tests of the guard.
+
+mod parts;
+mod processes;
+mod random_clients;
+mod sessions;

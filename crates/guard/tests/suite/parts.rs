@@ -1,0 +1,152 @@
+//! What the tests share: procedures, guards, and lines of both sides.
+
+use grammata::Limits;
+use grammata_agents::procedures::agent::Simulation;
+use grammata_agents::procedures::{Format, Mode, Procedure, Session, Supervisor};
+use grammata_guard::rules::{ProcedureOptions, ProcedureRules};
+use grammata_guard::{Action, Guard, Line, Options};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::time::Instant;
+
+pub(crate) fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../grammars/procedures")
+}
+
+/// The names of the shipped procedures.
+pub(crate) fn names() -> Vec<String> {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    let mut names: Vec<String> =
+        files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+pub(crate) fn procedure(name: &str) -> Procedure {
+    let text = std::fs::read_to_string(folder().join(format!("{name}.yaml"))).unwrap();
+    Procedure::read(&text, Format::Yaml, &Limits::default()).unwrap()
+}
+
+pub(crate) fn simulation(name: &str) -> Simulation {
+    let text = std::fs::read_to_string(folder().join(format!("simulations/{name}.json"))).unwrap();
+    Simulation::read(&text, &Limits::default()).unwrap()
+}
+
+/// The supervisor of a procedure, as the program makes it.
+pub(crate) fn supervisor(procedure: &Procedure, mode: Mode) -> Supervisor<'_> {
+    Supervisor::new(procedure, mode, &Limits::default()).unwrap()
+}
+
+/// The rules of a procedure, as the program makes them.
+pub(crate) fn rules<'p>(
+    procedure: &'p Procedure,
+    mode: Mode,
+    supervisor: &'p Supervisor<'p>,
+    options: ProcedureOptions,
+) -> ProcedureRules<'p> {
+    let session = match supervisor.is_blocking() {
+        true => Session::new(procedure, mode),
+        false => Session::supervised(supervisor),
+    };
+    ProcedureRules::new(session, options).unwrap()
+}
+
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params }).to_string()
+}
+
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> String {
+    request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+}
+
+pub(crate) fn notification(method: &str) -> String {
+    json!({ "jsonrpc": "2.0", "method": method }).to_string()
+}
+
+pub(crate) fn response(id: &Value, result: Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
+}
+
+pub(crate) fn structured(data: &Map<String, Value>) -> Value {
+    json!({ "content": [{ "type": "text", "text": Value::Object(data.clone()).to_string() }], "structuredContent": data })
+}
+
+/// A guard with what it sent so far.
+pub(crate) struct Bench<'p> {
+    pub(crate) guard: Guard<'p>,
+    pub(crate) now: Instant,
+    /// What each side got and the other end has not read yet.
+    pub(crate) client: Vec<Value>,
+    pub(crate) server: Vec<Value>,
+    pub(crate) log: Vec<Value>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) stopped: Option<grammata::Error>,
+}
+
+impl<'p> Bench<'p> {
+    pub(crate) fn new(rules: ProcedureRules<'p>, options: Options) -> Bench<'p> {
+        Bench {
+            guard: Guard::new(rules, options).unwrap(),
+            now: Instant::now(),
+            client: Vec::new(),
+            server: Vec::new(),
+            log: Vec::new(),
+            notes: Vec::new(),
+            stopped: None,
+        }
+    }
+
+    pub(crate) fn act(&mut self, actions: Vec<Action>) {
+        let read = |line: String| -> Value {
+            assert!(!line.contains('\n'), "{line}");
+            serde_json::from_str(&line).unwrap()
+        };
+        for action in actions {
+            match action {
+                Action::Client(line) => self.client.push(read(line)),
+                Action::Server(line) => self.server.push(read(line)),
+                Action::Log(event) => self.log.push(event),
+                Action::Note(note) => self.notes.push(note),
+                Action::Stop(error) => self.stopped = Some(error),
+            }
+        }
+    }
+
+    pub(crate) fn client(&mut self, line: impl Into<String>) {
+        let actions = self.guard.from_client(Line::Text(line.into()), self.now);
+        self.act(actions);
+    }
+
+    pub(crate) fn server(&mut self, line: impl Into<String>) {
+        let actions = self.guard.from_server(Line::Text(line.into()), self.now);
+        self.act(actions);
+    }
+
+    /// Takes what the client got.
+    pub(crate) fn to_client(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.client)
+    }
+
+    /// Takes what the server got.
+    pub(crate) fn to_server(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.server)
+    }
+
+    /// Initializes the session, with a server that has `tools`.
+    pub(crate) fn begin(&mut self, tools: Value) {
+        self.client(request(0, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {} })));
+        let sent = self.to_server();
+        self.server(response(&sent[0]["id"], json!({ "capabilities": { "tools": {} } })));
+        self.client(notification("notifications/initialized"));
+        let sent = self.to_server();
+        self.server(response(&sent[1]["id"], json!({ "tools": tools })));
+        self.to_client();
+    }
+}
+
+/// A server's tools for the APIs of a procedure, with schemas that say nothing.
+pub(crate) fn tools(procedure: &Procedure) -> Vec<Value> {
+    let apis = procedure.nodes().iter().filter(|node| node.kind == grammata_agents::procedures::NodeKind::Api);
+    apis.map(|api| json!({ "name": api.name, "inputSchema": { "type": "object" } })).collect()
+}

@@ -1,0 +1,191 @@
+//! Servers as processes: those that die, are silent, flood, or are none, and clients that leave.
+#![cfg(unix)]
+
+use crate::parts::{self, call, notification, request};
+use grammata_agents::procedures::Mode;
+use grammata_guard::rules::ProcedureOptions;
+use grammata_guard::stdio::{self, Ends};
+use grammata_guard::{Guard, Options};
+use serde_json::{Value, json};
+use std::io::{Cursor, Read, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client that writes lines and then stays for a while.
+struct Staying(Cursor<Vec<u8>>, Duration);
+
+impl Read for Staying {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read(bytes)?;
+        if read == 0 {
+            std::thread::sleep(std::mem::take(&mut self.1));
+        }
+        Ok(read)
+    }
+}
+
+struct Ran {
+    outcome: Result<(), grammata::Error>,
+    client: Vec<Value>,
+    log: String,
+    notes: usize,
+    time: Duration,
+}
+
+/// Runs a server, a script of `sh`, with a client that writes these lines.
+fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
+    let mut procedure = parts::procedure("taxi_order");
+    procedure.open_sources();
+    let supervisor = parts::supervisor(&procedure, Mode::Guarded);
+    let rules = parts::rules(&procedure, Mode::Guarded, &supervisor, ProcedureOptions::default());
+    let options = Options { deadline: Duration::from_millis(500), ..Options::default() };
+    let mut guard = Guard::new(rules, options).unwrap();
+    let output = Shared::default();
+    let (mut log, mut notes) = (Vec::new(), 0);
+    let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let start = Instant::now();
+    let outcome = stdio::run(
+        &mut guard,
+        Command::new("sh").args(["-c", script]),
+        Ends {
+            input: Box::new(Staying(Cursor::new(input.into_bytes()), stays)),
+            output: Box::new(output.clone()),
+            log: Some((Path::new("log"), &mut log)),
+            note: &mut |_| notes += 1,
+            line_bytes: 100_000,
+        },
+    );
+    let time = start.elapsed();
+    let written = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+    let client = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    Ran { outcome, client, log: String::from_utf8(log).unwrap(), notes, time }
+}
+
+/// A server that lists the tools of the taxi, answers the first call with `answer`, and then does `rest`. The guard's requests
+/// have the numbers 1, 2 and 3.
+fn server(answer: &str, rest: &str) -> String {
+    let tools = r#"{"tools":[{"name":"price_ride"},{"name":"order_ride"},{"name":"cancel_ride"}]}"#;
+    let answers = [
+        r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}"#.to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":2,"result":{tools}}}"#),
+        answer.to_owned(),
+    ];
+    // between them there is the notification that the client is initialized
+    format!(
+        "read -r a; echo '{}'; read -r a; read -r a; echo '{}'; read -r a; echo '{}'; {rest}",
+        answers[0], answers[1], answers[2]
+    )
+}
+
+fn client() -> Vec<String> {
+    vec![
+        request(1, "initialize", json!({})),
+        notification("notifications/initialized"),
+        call(2, "price_ride", json!({ "pickup": "a", "target": "b" })),
+    ]
+}
+
+const NO_TIME: Duration = Duration::ZERO;
+const LONG: Duration = Duration::from_secs(20);
+
+fn code(ran: &Ran) -> Option<&'static str> {
+    ran.outcome.as_ref().err().map(grammata::Error::code)
+}
+
+#[test]
+fn servers_are_children() {
+    let data = r#"{"jsonrpc":"2.0","id":3,"result":{"structuredContent":{"offer_id":"T5","price":1,"minutes":2}}}"#;
+    let ran = run(&server(data, "cat > /dev/null"), &client(), NO_TIME);
+    assert_eq!(code(&ran), None);
+    assert_eq!(ran.client.last().unwrap()["result"]["structuredContent"]["price"], 1);
+    assert_eq!(
+        ran.log,
+        "[\"call\",\"price_ride\",{\"pickup\":\"a\",\"target\":\"b\"}]\n[\"result\",{\"offer_id\":\"T5\",\"price\":1,\"minutes\":2}]\n"
+    );
+    assert!(ran.time < Duration::from_secs(8), "{:?}", ran.time);
+}
+
+#[test]
+fn servers_that_die_are_reported() {
+    let ran = run("exit 3", &client(), LONG);
+    assert_eq!(code(&ran), Some("guard/server-ended"));
+    assert!(ran.outcome.unwrap_err().to_string().contains('3'));
+    // what was requested is answered
+    assert!(ran.client.iter().any(|message| message["id"] == 1 && message.get("error").is_some()));
+    let ran = run(&server("", "exit 0"), &client(), LONG);
+    assert_eq!(code(&ran), Some("guard/server-ended"));
+    assert_eq!(ran.client.last().unwrap()["error"]["code"], -32000);
+    assert!(ran.log.ends_with("[\"result\",{\"error\":\"the server has ended\"}]\n"), "{}", ran.log);
+}
+
+#[test]
+fn servers_that_are_silent_have_a_deadline() {
+    // no list of tools
+    let ran = run("cat > /dev/null", &client(), LONG);
+    assert_eq!(code(&ran), Some("guard/silent-server"));
+    // no answer to a call
+    let ran = run(&server("", "cat > /dev/null"), &client(), Duration::from_secs(1));
+    assert_eq!(code(&ran), None);
+    assert_eq!(ran.client.last().unwrap()["result"]["isError"], true);
+    assert!(ran.log.ends_with("[\"result\",{\"error\":\"the server did not answer in time\"}]\n"), "{}", ran.log);
+}
+
+#[test]
+fn servers_that_write_anything_do_no_harm() {
+    for script in [
+        "yes garbage",
+        "yes '[[[[[['",
+        "head -c 30000000 /dev/zero; cat > /dev/null",
+        "while :; do echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; done",
+        "while :; do echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}'; done",
+    ] {
+        let ran = run(script, &client(), Duration::from_millis(300));
+        assert!(ran.notes <= 20, "{script}: {} remarks", ran.notes);
+        assert!(ran.time < Duration::from_secs(20), "{script}: {:?}", ran.time);
+        assert!(!ran.log.contains("call"), "{script}");
+    }
+}
+
+#[test]
+fn clients_that_leave_end_the_session() {
+    let mut lines = client();
+    lines.truncate(1);
+    for lines in [vec![], lines, vec!["x".repeat(200_000), "{".to_owned()]] {
+        let ran = run("cat > /dev/null", &lines, NO_TIME);
+        assert!(matches!(code(&ran), None | Some("guard/silent-server")), "{:?}", ran.outcome);
+        assert!(ran.time < Duration::from_secs(15), "{:?}", ran.time);
+    }
+}
+
+#[test]
+fn commands_that_do_not_exist_are_errors() {
+    let procedure = parts::procedure("taxi_order");
+    let supervisor = parts::supervisor(&procedure, Mode::Guarded);
+    let rules = parts::rules(&procedure, Mode::Guarded, &supervisor, ProcedureOptions::default());
+    let mut guard = Guard::new(rules, Options::default()).unwrap();
+    let ends = Ends {
+        input: Box::new(std::io::empty()),
+        output: Box::new(std::io::sink()),
+        log: None,
+        note: &mut |_| {},
+        line_bytes: 1_000,
+    };
+    let error = stdio::run(&mut guard, &mut Command::new("grammata-no-such-server"), ends).unwrap_err();
+    assert_eq!(error.code(), "guard/start");
+}

@@ -1,0 +1,52 @@
+"""An MCP server on standard input and output whose tools are the APIs of a simulation (grammars/procedures/simulations).
+
+    python3 simulated_server.py SIMULATION.json
+
+It needs the standard library only.
+"""
+
+import json
+import sys
+
+
+def same(left, right):
+    """Whether two values are equal as procedures compare them: without letters' case."""
+    return str(left).strip().lower() == str(right).strip().lower()
+
+
+def result(rows, arguments):
+    """The result of the first row whose conditions the arguments have."""
+    for wanted, values in rows:
+        if all(slot in arguments and same(arguments[slot], value) for slot, value in wanted.items()):
+            return values
+    return {}
+
+
+def answer(mock, method, params):
+    """The result of a request."""
+    if method == "initialize":
+        version = params.get("protocolVersion", "2025-06-18")
+        info = {"name": "simulation", "version": "1"}
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+    if method == "tools/list":
+        return {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in mock]}
+    if method == "tools/call":
+        values = result(mock.get(params["name"], []), params.get("arguments", {}))
+        text = {"type": "text", "text": json.dumps(values)}
+        if "error" in values:
+            return {"content": [{"type": "text", "text": values["error"]}], "isError": True}
+        return {"content": [text], "structuredContent": values}
+    return {}
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        mock = json.load(file)["mock"]
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "method" in message and "id" in message:
+            value = answer(mock, message["method"], message.get("params", {}))
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}), flush=True)
+
+
+main()

@@ -1,0 +1,103 @@
+// The official TypeScript client with real servers behind the guard: node client.mjs GRAMMATA FOLDER SCRATCH
+// FOLDER has the packages in node_modules; this file's folder has the procedures.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const [grammata, folder, scratch] = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url));
+const { resolve } = createRequire(join(folder, "package.json"));
+const load = (path) => import(pathToFileURL(resolve(path)).href);
+const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
+const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
+const { ToolListChangedNotificationSchema } = await load("@modelcontextprotocol/sdk/types.js");
+
+const server = (name) => join(folder, "node_modules/@modelcontextprotocol", name, "dist/index.js");
+const names = (tools) => tools.map((tool) => tool.name);
+const text = (result) => result.content.map((item) => item.text ?? "").join("\n");
+
+async function connect(procedure, log, options, server) {
+  rmSync(log, { force: true });
+  const client = new Client({ name: "test", version: "1" });
+  client.changes = 0;
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (client.changes += 1));
+  const args = ["guard", join(here, procedure), "--log", log, ...options, "--", process.execPath, ...server];
+  await client.connect(new StdioClientTransport({ command: grammata, args, stderr: "inherit" }));
+  client.tools = async () => (await client.listTools()).tools;
+  client.call = (name, given = {}) => client.callTool({ name, arguments: given });
+  return client;
+}
+
+function verified(procedure, log) {
+  return execFileSync(grammata, ["procedure", "verify", join(here, procedure), log], { encoding: "utf8" });
+}
+
+mkdirSync(scratch, { recursive: true });
+
+// server-everything: structured results, answers and decisions, resources and prompts as they are
+{
+  const log = join(scratch, "weather.jsonl");
+  const map = ["--map", "look_up=get-structured-content", "--map", "send=echo"];
+  const client = await connect("weather.yaml", log, map, [server("server-everything")]);
+  assert.equal(client.getServerCapabilities().tools.listChanged, true);
+  assert.match(client.getInstructions(), /held to the procedure `weather_message`/);
+  const before = await client.tools();
+  assert.deepEqual(names(before), ["get-structured-content"]);
+  assert.deepEqual(before[0].inputSchema.properties.location.enum, ["New York", "Chicago"]);
+  const early = await client.call("echo", { message: "x" });
+  assert.ok(early.isError && text(early).includes("echo: precondition look_up"), text(early));
+  const hidden = await client.call("get-env");
+  assert.ok(hidden.isError && text(hidden).includes("unknown"), text(hidden));
+  const wrong = await client.call("get-structured-content", { location: "Los Angeles" });
+  assert.ok(wrong.isError && text(wrong).includes("argument location"), text(wrong));
+  const weather = await client.call("get-structured-content", { location: "Chicago" });
+  assert.equal(typeof weather.structuredContent.temperature, "number");
+  assert.ok((await client.listResources()).resources.length > 0);
+  assert.ok((await client.listPrompts()).prompts.length > 0);
+  await client.ping();
+  assert.ok(client.changes >= 1);
+  const said = await client.call("guard_say", { answer: "propose" });
+  assert.ok(text(said).includes(`at ${weather.structuredContent.temperature} degrees`), text(said));
+  assert.ok((await client.call("echo", { message: "x" })).isError);
+  await client.call("guard_decide", { slot: "agreed", value: true });
+  assert.ok(names(await client.tools()).includes("echo"));
+  const sent = await client.call("echo", { message: "Rain." });
+  assert.equal(sent.isError ?? false, false);
+  assert.match(text(sent), /Rain\./);
+  assert.match(text(await client.call("guard_say", { answer: "done" })), /The procedure is complete/);
+  await client.close();
+  assert.equal(verified("weather.yaml", log), "valid: 4 steps, complete\n");
+}
+
+// server-filesystem: a file is written only after it was read, once, and at the same path
+{
+  const log = join(scratch, "edit.jsonl");
+  const files = join(scratch, "files");
+  mkdirSync(files, { recursive: true });
+  const [path, other] = ["a.txt", "b.txt"].map((name) => join(files, name));
+  [path, other].forEach((path) => writeFileSync(path, "old"));
+  const client = await connect("edit.yaml", log, [], [server("server-filesystem"), files]);
+  assert.deepEqual(names(await client.tools()), ["read_text_file"]);
+  assert.ok((await client.call("write_file", { path, content: "new" })).isError);
+  assert.ok((await client.call("read_text_file", { path: join(files, "none") })).isError);
+  assert.ok((await client.call("write_file", { path, content: "new" })).isError);
+  assert.equal(text(await client.call("read_text_file", { path })), "old");
+  const tool = (await client.tools()).find((tool) => tool.name === "write_file");
+  assert.equal(tool.inputSchema.properties.path.const, path);
+  const stale = await client.call("write_file", { path: other, content: "new" });
+  assert.ok(stale.isError && text(stale).includes("stale"), text(stale));
+  const written = await client.call("write_file", { path, content: "new" });
+  assert.equal(written.isError ?? false, false);
+  assert.equal(readFileSync(path, "utf8"), "new");
+  assert.equal(readFileSync(other, "utf8"), "old");
+  const again = await client.call("write_file", { path, content: "newer" });
+  assert.ok(again.isError && text(again).includes("limit 1"), text(again));
+  await client.call("guard_say", { answer: "written" });
+  await client.close();
+  assert.equal(verified("edit.yaml", log), "valid: 4 steps, complete\n");
+}
+console.log("TypeScript client: two servers, as expected");
