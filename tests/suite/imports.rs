@@ -13,6 +13,7 @@ const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata_cli", "crates/cli/src", Some("cli")),
     ("grammata_decode", "crates/decode/src", Some("decode")),
     ("grammata_endpoint", "crates/endpoint/src", Some("endpoint")),
+    ("grammata_guard", "crates/guard/src", Some("guard")),
     ("grammata_report", "crates/report/src", Some("report")),
     ("grammata_template", "crates/template/src", Some("template")),
     ("grammata_testing", "crates/testing/src", Some("testing")),

@@ -66,6 +66,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
+    ("guard", &["document", "procedures"]),
     (
         "testing",
         &[
@@ -95,6 +96,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "explore",
             "flows",
             "grammar",
+            "guard",
             "mask",
             "mask_file",
             "matcher",
@@ -146,6 +148,7 @@ const WRITERS: &[&str] = &[
     "src/mask_file/save.rs",
     "crates/agents/src/retrieval/index/disk.rs",
     "crates/agents/src/retrieval/store.rs",
+    "crates/cli/src/guard.rs",
     "crates/cli/src/plan/run.rs",
     "crates/cli/src/procedure/simulate.rs",
 ];

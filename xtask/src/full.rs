@@ -3,6 +3,7 @@
 use crate::bindings;
 use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
+use crate::guard;
 use crate::soak;
 use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
@@ -17,6 +18,8 @@ const WALKS: &str = "100000";
 /// Calls of operations and walks under masks, in each call format.
 const CALLS: &str = "10000";
 const CALL_WALKS: &str = "1000";
+/// Random clients of the guard.
+const CLIENTS: &str = "10000";
 /// Minutes of the soak test at each size of tables.
 const SOAK_MINUTES: &str = "10";
 /// All fuzz targets for three hours, each for ten minutes at least.
@@ -30,13 +33,14 @@ const TOKENIZERS_VERSION: &str = "3.7.2";
 type Variables = &'static [(&'static str, &'static str)];
 
 /// The test runs: a step's name, the package, the test target, the filter on the names of tests, and the variables.
-const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
+const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
     // every property of the suite reads the number of its cases there
     ("properties", "grammata", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("agents", "grammata-agents", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("differential", "grammata", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
     ("walks", "grammata-agents", "suite", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
     ("hostile", "grammata-agents", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
+    ("guard-clients", "grammata-guard", "suite", "", &[("GRAMMATA_CLIENTS", CLIENTS)]),
     // `GRAMMATA_OPENAPI`, a folder of OpenAPI documents, is taken over from the environment
     (
         "calls",
@@ -50,13 +54,14 @@ const TESTS: [(&str, &str, &str, &str, Variables); 6] = [
 /// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
     ("calls", || tests("calls")),
+    ("guard", || tests("guard-clients").and_then(|()| guard::clients())),
     ("tokenizers", tokenizers),
     ("loom", loom),
     ("wheel", bindings::wheel),

@@ -7,6 +7,7 @@ mod demo;
 mod device;
 mod full;
 mod fuzz;
+mod guard;
 mod instructions;
 mod setup;
 mod soak;

@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     user_words: bool,
     /// What the names of the guard's own tools begin with
     #[arg(long, value_name = "TEXT", default_value = "guard_")]
-    prefix: String,
+    tool_prefix: String,
     /// Seconds that the server may take for a call
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = deadline)]
     deadline: Duration,
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         rules,
         Options {
             map: arguments.map.clone(),
-            prefix: arguments.prefix.clone(),
+            prefix: arguments.tool_prefix.clone(),
             allow_others: arguments.allow_others,
             list_all: arguments.list_all,
             deadline: arguments.deadline,

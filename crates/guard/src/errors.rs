@@ -62,7 +62,7 @@ pub(crate) fn taken_name(tool: &str) -> Error {
         Diagnostic::new("guard/taken-name", "the server has a tool with the name of one of the guard's tools")
             .found(excerpt(tool))
             .allowed("a name that the server does not use")
-            .help("choose another prefix with `--prefix`"),
+            .help("choose another prefix with `--tool-prefix`"),
     )
 }
 

@@ -8,7 +8,7 @@ mod xgrammar;
 
 pub use c::bless;
 pub use hosts::{genai, llama_cpp, llguidance, sglang, transformers, vllm};
-pub use install::install;
+pub use install::{install, target};
 pub use python::wheel;
 pub use xgrammar::suite as xgrammar;
 

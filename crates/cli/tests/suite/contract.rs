@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// A call of each command that works on the files of the repository. Commands that run models fail in a build without
-/// ONNX Runtime: their calls begin with `!`.
+/// ONNX Runtime: their calls begin with `!`, as does that of a server that does not exist.
 const CALLS: &[(&str, &str)] = &[
     ("check", "grammars/iso-dates --text 2024-02-29"),
     ("compile", "grammars/iso-dates --states 20 -o $TMP/dates.gmask"),
@@ -25,6 +25,7 @@ const CALLS: &[(&str, &str)] = &[
     ("flow spec", "grammars/flows/insurance.toml"),
     ("generate", "!grammars/person --model .models/none --prompt x"),
     ("graph", "grammars/iso-dates"),
+    ("guard", "!grammars/procedures/meeting_room.yaml -- grammata-no-such-server"),
     ("inspect", "tests/data/mask_files/format-1.gmask"),
     ("limits", ""),
     ("man", "$TMP/man"),
@@ -123,7 +124,11 @@ fn call(path: &str, more: &[&str]) -> (Run, bool) {
     std::fs::write(folder.path().join("trace.jsonl"), "[\"user\", \"Hello\"]\n").unwrap();
     let is_of_model = call.starts_with('!');
     let call = call.trim_start_matches('!').replace("$TMP", folder.path().to_str().unwrap());
-    let arguments: Vec<&str> = words(path).chain(words(&call)).chain(more.iter().copied()).collect();
+    // what comes after `--` is another program's
+    let (own, others) = call.split_once("-- ").map_or((&*call, None), |(own, others)| (own, Some(others)));
+    let others = others.into_iter().flat_map(|others| std::iter::once("--").chain(words(others)));
+    let arguments: Vec<&str> =
+        words(path).chain(words(own)).chain(more.iter().copied()).chain(others).collect();
     (run(&arguments), is_of_model)
 }
 

@@ -4,4 +4,4 @@ mod line;
 mod message;
 
 pub use line::{Line, read_line};
-pub(crate) use message::{Id, Invalid, Kind, Message, error, notification, request, response};
+pub(crate) use message::{Id, Kind, Message, error, notification, request, response};
