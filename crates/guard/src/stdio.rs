@@ -10,7 +10,7 @@ use grammata::error::{Error, Result};
 use serde_json::Value;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -21,7 +21,7 @@ const MOST_READ: usize = 4;
 /// Bytes that wait to be written to a side, at most.
 const MOST_WRITTEN: usize = 64 << 20;
 /// How long the server may take for the last answers, after the client has closed its stream.
-const LAST_ANSWERS: Duration = Duration::from_secs(10);
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// How long a side may take to read what was written, and the server to end.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often a child that is to end is looked for.
@@ -54,7 +54,7 @@ enum Side {
 }
 
 /// A line of a side; `None` if it has ended.
-type Read1 = (Side, Option<Line>);
+type FromSide = (Side, Option<Line>);
 
 /// Runs a server and guards it until the client or the server ends.
 ///
@@ -68,21 +68,22 @@ pub fn run(guard: &mut Guard<'_>, command: &mut Command, ends: Ends<'_>) -> Resu
         (Some(input), Some(output)) => Proxy::new(guard, input, output, ends).run(&mut child),
         _ => Ok(()),
     };
-    end(&mut child);
+    if ended(&mut child).is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
     outcome
 }
 
-/// Waits for a child to end, and ends it if it does not.
-fn end(child: &mut Child) {
+/// Waits for a child to end, but not for long.
+fn ended(child: &mut Child) -> Option<ExitStatus> {
     let start = Instant::now();
-    while start.elapsed() < GRACE {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return;
+    loop {
+        match child.try_wait() {
+            Ok(None) if start.elapsed() < GRACE => std::thread::sleep(POLL),
+            status => return status.ok().flatten(),
         }
-        std::thread::sleep(POLL);
     }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 /// A thread that writes lines to a side.
@@ -130,7 +131,7 @@ impl Outbox {
     }
 }
 
-fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<Read1>) {
+fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<FromSide>) {
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);
         while let Ok(Some(line)) = read_line(&mut stream, most) {
@@ -144,7 +145,7 @@ fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncS
 
 struct Proxy<'g, 'r, 'e> {
     guard: &'g mut Guard<'r>,
-    lines: Receiver<Read1>,
+    lines: Receiver<FromSide>,
     client: Outbox,
     server: Outbox,
     log: Option<(&'e Path, &'e mut dyn Write)>,
@@ -188,11 +189,8 @@ impl<'g, 'r, 'e> Proxy<'g, 'r, 'e> {
                 (Side::Server, None) => {
                     let actions = self.guard.close("the server has ended", now);
                     self.act(actions)?;
-                    std::thread::sleep(POLL);
-                    let how = match child.try_wait() {
-                        Ok(Some(status)) => status.to_string(),
-                        _ => "it closed its standard output".to_owned(),
-                    };
+                    let status = ended(child).map(|status| status.to_string());
+                    let how = status.unwrap_or_else(|| "it closed its standard output".to_owned());
                     return Err(errors::server_ended(&how));
                 }
             }
@@ -200,7 +198,7 @@ impl<'g, 'r, 'e> Proxy<'g, 'r, 'e> {
     }
 
     /// The next line; `None` where the time alone had an effect.
-    fn next(&mut self) -> Result<Option<Read1>> {
+    fn next(&mut self) -> Result<Option<FromSide>> {
         let Some(deadline) = self.guard.deadline() else {
             // both readers say when they end, and the loop is left then
             return Ok(self.lines.recv().ok());
@@ -218,16 +216,14 @@ impl<'g, 'r, 'e> Proxy<'g, 'r, 'e> {
     /// The client has closed its stream. What it has requested is answered, and the log has the result of the last call.
     fn client_ended(&mut self) -> Result<()> {
         let end = Instant::now() + LAST_ANSWERS;
-        while self.guard.is_waiting() {
-            let left = end.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
-                Ok((Side::Server, Some(line))) => {
-                    let actions = self.guard.from_server(line, Instant::now());
-                    self.act(actions)?;
-                }
-                Ok((Side::Client, _)) => {}
-                Ok((Side::Server, None)) | Err(_) => break,
-            }
+        while self.guard.is_waiting() && Instant::now() < end {
+            let until = self.guard.deadline().map_or(end, |deadline| deadline.min(end));
+            let actions = match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((Side::Server, Some(line))) => self.guard.from_server(line, Instant::now()),
+                Ok((Side::Server, None)) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok((Side::Client, _)) | Err(RecvTimeoutError::Timeout) => self.guard.tick(Instant::now()),
+            };
+            self.act(actions)?;
         }
         let actions = self.guard.close("the client left before the result", Instant::now());
         self.act(actions)?;

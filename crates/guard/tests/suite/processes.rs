@@ -123,7 +123,7 @@ fn servers_are_children() {
 
 #[test]
 fn servers_that_die_are_reported() {
-    let ran = run("exit 3", &client(), LONG);
+    let ran = run("read -r a; exit 3", &client(), LONG);
     assert_eq!(code(&ran), Some("guard/server-ended"));
     assert!(ran.outcome.unwrap_err().to_string().contains('3'));
     // what was requested is answered

@@ -106,13 +106,20 @@ fn a_session_is_held_to_its_procedure() {
         bench.to_client();
         bench.client(call(9, "guard_say", json!({ "answer": "car_comes" })));
         let (text, _) = told(&bench.to_client()[1]);
-        assert!(text.contains("The car B 42 comes in 6 minutes. The procedure is complete."), "{text}");
+        assert!(text.contains("Tell the user: The car B 42 comes in 6 minutes."), "{text}");
+        bench.client(call(10, "cancel_ride", json!({ "offer_id": "T5" })));
+        let sent = bench.to_server();
+        bench.server(response(&sent[0]["id"], json!({ "content": [] })));
+        bench.to_client();
+        bench.client(call(11, "guard_say", json!({ "answer": "cancelled" })));
+        let (text, _) = told(bench.to_client().last().unwrap());
+        assert!(text.contains("The procedure is complete."), "{text}");
 
         let log: String = bench.log.iter().map(|event| format!("{event}\n")).collect();
         let trace = read_trace(&log, &Default::default()).unwrap();
         let (verdict, _) =
             grammata_agents::procedures::verify(&parts::procedure("taxi_order"), Mode::Guarded, &trace, true);
-        assert!(verdict.violations.is_empty() && verdict.is_complete && verdict.steps == 4, "{verdict:?}");
+        assert!(verdict.violations.is_empty() && verdict.is_complete && verdict.steps == 6, "{verdict:?}");
         assert_eq!(bench.log.iter().filter(|event| event[0] == "guide").count(), 4);
     });
 }
