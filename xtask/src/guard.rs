@@ -20,7 +20,8 @@ const SCRIPTS: &str = "xtask/scripts/guard";
 pub fn clients() -> Result {
     let folder = root().join(FOLDER);
     std::fs::create_dir_all(folder.join("logs")).map_err(|error| error.to_string())?;
-    std::fs::write(folder.join("package.json"), "{\"private\": true}\n").map_err(|error| error.to_string())?;
+    std::fs::write(folder.join("package.json"), "{\"private\": true}\n")
+        .map_err(|error| error.to_string())?;
     let install = ["install", "--no-audit", "--no-fund", "--silent"];
     run(command("npm", &install).args(NPM).current_dir(&folder))?;
     let python = folder.join("venv/bin/python");

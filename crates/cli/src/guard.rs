@@ -18,9 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Serves the Model Context Protocol on standard input and output, with the tools of SERVER, of which the client sees and calls
-/// only those that the procedure has open. A call that breaks the procedure is not passed on: its result says why, and what may
-/// come instead. All else is passed on as it is. The exit code is 2 if the server lacks a tool or ends first.
+/// Serves the Model Context Protocol on standard input and output, with the tools of SERVER, of which the client sees
+/// and calls only those that the procedure has open. A call that breaks the procedure is not passed on: its result says
+/// why, and what may come instead. All else is passed on as it is. The exit code is 2 if the server lacks a tool or
+/// ends first.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The procedure: a file in YAML (or JSON), or in TOML if its name ends in `.toml`

@@ -106,7 +106,8 @@ impl Catalogue {
         self.names.contains(name)
     }
 
-    /// Checks that all tools of the rules are there with the arguments that calls must have, and that no tool has a name of `own`.
+    /// Checks that all tools of the rules are there with the arguments that calls must have, and that no tool has a
+    /// name of `own`.
     pub(crate) fn check(&self, names: &Names, own: impl IntoIterator<Item = String>) -> Result<(), Error> {
         let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
         let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();

@@ -59,10 +59,13 @@ pub(crate) fn shared_tool(tool: &str) -> Error {
 /// A tool of the server has the name of one of the guard's.
 pub(crate) fn taken_name(tool: &str) -> Error {
     usage(
-        Diagnostic::new("guard/taken-name", "the server has a tool with the name of one of the guard's tools")
-            .found(excerpt(tool))
-            .allowed("a name that the server does not use")
-            .help("choose another prefix with `--tool-prefix`"),
+        Diagnostic::new(
+            "guard/taken-name",
+            "the server has a tool with the name of one of the guard's tools",
+        )
+        .found(excerpt(tool))
+        .allowed("a name that the server does not use")
+        .help("choose another prefix with `--tool-prefix`"),
     )
 }
 

@@ -1,7 +1,8 @@
 //! A proxy for MCP servers that holds an agent to a procedure.
 //!
-//! [`Guard`] decides what each side gets, message by message; it does no input or output and reads no clock. [`stdio`] joins it
-//! to a client on the standard streams and to a server that runs as a child. What the agent is held to is a [`rules::Rules`].
+//! [`Guard`] decides what each side gets, message by message; it does no input or output and reads no clock. [`stdio`]
+//! joins it to a client on the standard streams and to a server that runs as a child. What the agent is held to is a
+//! [`rules::Rules`].
 
 mod catalogue;
 mod errors;

@@ -21,8 +21,8 @@ impl Outcome {
         Outcome::Error(if text.is_empty() { "failed".to_owned() } else { text })
     }
 
-    /// The outcome of an MCP tool result: `structuredContent`, or the first text of its content that is a JSON object, or its
-    /// first text.
+    /// The outcome of an MCP tool result: `structuredContent`, or the first text of its content that is a JSON object,
+    /// or its first text.
     pub(crate) fn of(result: &Value) -> Outcome {
         let items = result.get("content").and_then(Value::as_array);
         let mut texts = items.into_iter().flatten().filter_map(|item| item.get("text")?.as_str());
@@ -57,7 +57,10 @@ mod tests {
     fn results_are_read() {
         let text = |text: &str| json!({ "type": "text", "text": text });
         for (result, expected) in [
-            (json!({ "structuredContent": {"a": 1}, "content": [text("x")] }), Outcome::Data(json!({"a": 1}))),
+            (
+                json!({ "structuredContent": {"a": 1}, "content": [text("x")] }),
+                Outcome::Data(json!({"a": 1})),
+            ),
             (json!({ "content": [text("Done."), text("{\"a\": 1}")] }), Outcome::Data(json!({"a": 1}))),
             (json!({ "content": [text("Done."), text("[1]")] }), Outcome::Data(json!("Done."))),
             (json!({ "content": [text("[1]")] }), Outcome::Data(json!([1]))),

@@ -49,8 +49,8 @@ pub(crate) fn wrong<'s>(properties: &'s Values, arguments: &Values) -> Option<(&
     properties.find(|(name, schema)| is_wrong(name, schema))
 }
 
-/// What both of two schemas allow, with the annotations of the first. It has no keyword that the callers' models do not read
-/// unless the schemas assert different things by one keyword.
+/// What both of two schemas allow, with the annotations of the first. It has no keyword that the callers' models do not
+/// read unless the schemas assert different things by one keyword.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),
@@ -96,7 +96,8 @@ pub(crate) fn both(server: &Value, own: &Value) -> Value {
     Value::Object(joined)
 }
 
-/// A tool's schema of arguments with narrowed properties. The top level gets no keyword that hosts refuse there (`not`, `allOf`).
+/// A tool's schema of arguments with narrowed properties. The top level gets no keyword that hosts refuse there (`not`,
+/// `allOf`).
 pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String]) -> Value {
     let mut schema = server.as_object().cloned().unwrap_or_default();
     schema.entry("type").or_insert_with(|| "object".into());
@@ -134,14 +135,22 @@ mod tests {
     #[test]
     fn schemas_are_intersected() {
         for (server, own, expected) in [
-            (json!({"type": "string", "description": "d"}), json!({"const": "a"}), json!({"type": "string", "description": "d", "const": "a"})),
+            (
+                json!({"type": "string", "description": "d"}),
+                json!({"const": "a"}),
+                json!({"type": "string", "description": "d", "const": "a"}),
+            ),
             (json!({"enum": ["a", "b"]}), json!({"enum": ["b", "c"]}), json!({"enum": ["b"]})),
             (json!({"enum": ["a"]}), json!({"enum": ["c"]}), json!(false)),
             (json!(true), json!({"const": 1}), json!({"const": 1})),
             (json!({"type": "string"}), json!(true), json!({"type": "string"})),
             (json!(false), json!({"const": 1}), json!(false)),
             (json!({"minimum": 1}), json!({"minimum": 2}), json!({"minimum": 1, "allOf": [{"minimum": 2}]})),
-            (json!({"$ref": "#/$defs/a"}), json!({"const": 1}), json!({"$ref": "#/$defs/a", "allOf": [{"const": 1}]})),
+            (
+                json!({"$ref": "#/$defs/a"}),
+                json!({"const": 1}),
+                json!({"$ref": "#/$defs/a", "allOf": [{"const": 1}]}),
+            ),
             (
                 json!({"allOf": [{"minLength": 1}], "anyOf": [true]}),
                 json!({"anyOf": [{"const": 1}], "description": "own"}),
@@ -151,7 +160,11 @@ mod tests {
             assert_eq!(both(&server, &own), expected, "{server} {own}");
         }
         let properties = |value: Value| value.as_object().cloned().unwrap();
-        let server = json!({"properties": {"a": {"type": "string"}, "b": true}, "required": ["b"], "additionalProperties": false});
+        let server = json!({
+            "properties": {"a": {"type": "string"}, "b": true},
+            "required": ["b"],
+            "additionalProperties": false,
+        });
         let own = properties(json!({"a": {"const": "x"}, "c": true}));
         let expected = json!({
             "properties": {"a": {"type": "string", "const": "x"}, "b": true},
@@ -180,8 +193,18 @@ mod tests {
             json!(false),
         ];
         let values = [
-            json!("a"), json!("ab"), json!("b"), json!(1), json!(0), json!(2), json!(null), json!({}),
-            json!({"a": 1}), json!({"a": 2}), json!({"b": 1}), json!([]),
+            json!("a"),
+            json!("ab"),
+            json!("b"),
+            json!(1),
+            json!(0),
+            json!(2),
+            json!(null),
+            json!({}),
+            json!({"a": 1}),
+            json!({"a": 2}),
+            json!({"b": 1}),
+            json!([]),
         ];
         let allows = |schema: &Value, value: &Value| validator(schema).unwrap().is_valid(value);
         let mut allowed = 0;

@@ -1,7 +1,7 @@
 //! A guard between a client on two streams and a server that runs as a child.
 //!
-//! A thread reads each side and a thread writes to each, so that neither side can keep the guard from the other one. What waits
-//! to be read or written is bounded.
+//! A thread reads each side and a thread writes to each, so that neither side can keep the guard from the other one.
+//! What waits to be read or written is bounded.
 
 use crate::errors;
 use crate::guard::{Action, Guard};
@@ -213,7 +213,8 @@ impl<'g, 'r, 'e> Proxy<'g, 'r, 'e> {
         }
     }
 
-    /// The client has closed its stream. What it has requested is answered, and the log has the result of the last call.
+    /// The client has closed its stream. What it has requested is answered, and the log has the result of the last
+    /// call.
     fn client_ended(&mut self) -> Result<()> {
         let end = Instant::now() + LAST_ANSWERS;
         while self.guard.is_waiting() && Instant::now() < end {

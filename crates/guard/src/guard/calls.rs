@@ -1,4 +1,5 @@
-//! Calls of tools. Those that the rules judge come one after another: whether the next one may come depends on the result.
+//! Calls of tools. Those that the rules judge come one after another: whether the next one may come depends on the
+//! result.
 
 use super::{Guard, Sent};
 use crate::guard::Action;
@@ -145,7 +146,9 @@ impl Guard<'_> {
         let Some(running) = self.running.take_if(|running| running.number == number) else { return };
         let outcome = match (message.value("result"), message.value("error")) {
             (Some(result), _) => Outcome::of(&result),
-            (None, Some(error)) => Outcome::error(error.get("message").and_then(Value::as_str).unwrap_or_default()),
+            (None, Some(error)) => {
+                Outcome::error(error.get("message").and_then(Value::as_str).unwrap_or_default())
+            }
             (None, None) => Outcome::error("the answer is nested too deeply to be read"),
         };
         match self.rules.result(outcome) {

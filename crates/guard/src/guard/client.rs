@@ -82,7 +82,11 @@ impl Guard<'_> {
         }
         let params = message.value("params");
         let Some(Value::Object(mut params)) = params else {
-            return self.refuse(id, error::INVALID_PARAMS, "`params` must be an object, nested 128 deep at most");
+            return self.refuse(
+                id,
+                error::INVALID_PARAMS,
+                "`params` must be an object, nested 128 deep at most",
+            );
         };
         let Some(Value::String(name)) = params.remove("name") else {
             return self.refuse(id, error::INVALID_PARAMS, "`name` must be a text");

@@ -1,7 +1,8 @@
 //! The guard: what each side gets for each message of the other.
 //!
-//! `client` has the messages of the client, `server` those of the server, `calls` the calls that the rules judge. Requests that are
-//! passed on get ids of the guard's own, so that ids of the two sides, and those of the guard, cannot be confused.
+//! `client` has the messages of the client, `server` those of the server, `calls` the calls that the rules judge.
+//! Requests that are passed on get ids of the guard's own, so that ids of the two sides, and those of the guard, cannot
+//! be confused.
 
 mod calls;
 mod client;
@@ -35,8 +36,8 @@ pub struct Options {
     pub prefix: String,
     /// Whether the client sees and calls tools that the rules do not name.
     pub allow_others: bool,
-    /// Whether the list has all tools of the rules, as the server describes them, for clients that read it once only. Calls are
-    /// judged all the same.
+    /// Whether the list has all tools of the rules, as the server describes them, for clients that read it once only.
+    /// Calls are judged all the same.
     pub list_all: bool,
     /// How long the server may take for a call, and for a page of its list of tools.
     pub deadline: Duration,
@@ -216,8 +217,8 @@ impl<'r> Guard<'r> {
         self.running.is_some() || !self.in_use.is_empty()
     }
 
-    /// What is left to do where one side is gone: requests of the client get an error with this text, and a call that waits counts
-    /// as failed.
+    /// What is left to do where one side is gone: requests of the client get an error with this text, and a call that
+    /// waits counts as failed.
     pub fn close(&mut self, why: &str, now: Instant) -> Vec<Action> {
         self.queue.clear();
         self.lists.clear();

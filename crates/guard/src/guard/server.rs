@@ -130,7 +130,9 @@ impl Guard<'_> {
         let is_first = self.catalogue.is_none();
         match problem {
             Some(error) if is_first => return self.stop(error),
-            Some(error) => self.note(&format!("the server's tools changed: {}", error.diagnostic().message())),
+            Some(error) => {
+                self.note(&format!("the server's tools changed: {}", error.diagnostic().message()))
+            }
             None => {}
         }
         self.catalogue = Some(catalogue);

@@ -52,7 +52,8 @@ pub trait Rules {
     /// Follows the result of the last call. Returns it as it is logged.
     ///
     /// # Errors
-    /// The reason why it cannot be followed, after the result that was followed in its place: the call counts as failed.
+    /// The reason why it cannot be followed, after the result that was followed in its place: the call counts as
+    /// failed.
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)>;
 
     /// The guard's own tools that may be called now.

@@ -22,8 +22,8 @@ const MOST_LISTED: usize = 100;
 /// How a procedure binds an agent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcedureOptions {
-    /// Whether the agent reports what the user says, with a tool of the guard: arguments whose source is the user are pieces of
-    /// it. Otherwise they may have any value of their schema.
+    /// Whether the agent reports what the user says, with a tool of the guard: arguments whose source is the user are
+    /// pieces of it. Otherwise they may have any value of their schema.
     pub hears_user: bool,
 }
 
@@ -80,7 +80,8 @@ impl<'p> ProcedureRules<'p> {
         open
     }
 
-    /// The slots that the user may decide now: an answer that lets the user decide them was said, and nothing took it back.
+    /// The slots that the user may decide now: an answer that lets the user decide them was said, and nothing took it
+    /// back.
     fn decisions(&self) -> Vec<&'p str> {
         let procedure = self.procedure();
         let mut slots: Vec<&str> = Vec::new();
@@ -101,9 +102,9 @@ impl<'p> ProcedureRules<'p> {
     fn has_decisions(&self) -> bool {
         let procedure = self.procedure();
         let nodes = procedure.nodes().iter().enumerate();
-        nodes.into_iter().any(|(index, node)| {
-            node.kind != NodeKind::Api && !procedure.decisions(index).is_empty()
-        })
+        nodes
+            .into_iter()
+            .any(|(index, node)| node.kind != NodeKind::Api && !procedure.decisions(index).is_empty())
     }
 
     fn slot_schema(&self, slot: &str) -> Value {
@@ -212,8 +213,8 @@ impl Rules for ProcedureRules<'_> {
             text.push_str(&format!(" {}", procedure.description()));
         }
         text.push_str(
-            " Only tools that may be called now are listed, with the values that are known; list them again after each call. \
-             A call that breaks the procedure is not carried out, and its result says why and what may come instead.",
+            " Only tools that may be called now are listed, with the values that are known; list them again after \
+             each call. A call that breaks the procedure is not carried out, and its result says why and what may come instead.",
         );
         text
     }
@@ -231,8 +232,9 @@ impl Rules for ProcedureRules<'_> {
         let mut open = Vec::new();
         for api in self.session.open() {
             let node = &procedure.nodes()[api];
-            let Some(arguments) =
-                Some(api).filter(|_| node.kind == NodeKind::Api).and_then(|api| self.session.arguments(api).ok())
+            let Some(arguments) = Some(api)
+                .filter(|_| node.kind == NodeKind::Api)
+                .and_then(|api| self.session.arguments(api).ok())
             else {
                 continue;
             };
@@ -259,7 +261,9 @@ impl Rules for ProcedureRules<'_> {
         let known = self.session.arguments(api).map_err(|obstacle| reason(&obstacle))?;
         let mut schema = known.schema();
         let allowed = schema.get_mut("properties").map(Value::take).unwrap_or_default();
-        if let Some((name, schema)) = allowed.as_object().and_then(|allowed| schema::wrong(allowed, arguments)) {
+        if let Some((name, schema)) =
+            allowed.as_object().and_then(|allowed| schema::wrong(allowed, arguments))
+        {
             let allowed: String = schema.to_string().chars().take(400).collect();
             return Err(format!("argument {name}: it must be of the schema {allowed}"));
         }
@@ -303,11 +307,13 @@ impl Rules for ProcedureRules<'_> {
                 text => format!("\n- {}: {text}", procedure.nodes()[node].name),
             };
             let lines: String = answers.iter().map(line).collect();
-            let names: Vec<&str> = answers.iter().map(|&node| procedure.nodes()[node].name.as_str()).collect();
+            let names: Vec<&str> =
+                answers.iter().map(|&node| procedure.nodes()[node].name.as_str()).collect();
             tools.push(OwnTool {
                 name: SAY,
                 description: format!(
-                    "Call this before you tell the user one of these answers of the procedure; some tools open only after one:{lines}"
+                    "Call this before you tell the user one of these answers of the procedure; some tools open only \
+                     after one:{lines}"
                 ),
                 schema: json!({
                     "type": "object",
@@ -341,9 +347,10 @@ impl Rules for ProcedureRules<'_> {
         if self.options.hears_user {
             tools.push(OwnTool {
                 name: USER,
-                description: "Call this first with each message of the user, word by word: arguments of other tools may only \
-                              quote it."
-                    .to_owned(),
+                description:
+                    "Call this first with each message of the user, word by word: arguments of other \
+                              tools may only quote it."
+                        .to_owned(),
                 schema: json!({
                     "type": "object",
                     "properties": { "text": { "type": "string", "description": "the message" } },
@@ -356,11 +363,8 @@ impl Rules for ProcedureRules<'_> {
     }
 
     fn own_names(&self) -> Vec<&'static str> {
-        let names = [
-            (SAY, self.has_answers()),
-            (DECIDE, self.has_decisions()),
-            (USER, self.options.hears_user),
-        ];
+        let names =
+            [(SAY, self.has_answers()), (DECIDE, self.has_decisions()), (USER, self.options.hears_user)];
         names.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
     }
 
@@ -378,8 +382,8 @@ impl Rules for ProcedureRules<'_> {
     }
 }
 
-/// The slots of a response in the data of a result. A response of one slot may be the whole of the data, or the member `result`,
-/// which servers wrap such values in.
+/// The slots of a response in the data of a result. A response of one slot may be the whole of the data, or the member
+/// `result`, which servers wrap such values in.
 fn slots(response: &[String], data: Value) -> Values {
     match (response, data) {
         ([only], Value::Object(mut data)) if !data.contains_key(only) && !data.contains_key("error") => {

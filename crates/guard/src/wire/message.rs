@@ -226,7 +226,10 @@ mod tests {
             ),
             // an escaped name is the same name
             (r#"{"jsonrpc":"2.0","method":"tools\u002fcall"}"#, Ok(Kind::Notification { method: call })),
-            (r#"{"jsonrpc":"2.0","id":"a","result":{}}"#, Ok(Kind::Response { id: Id::Text("a".to_owned()) })),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","result":{}}"#,
+                Ok(Kind::Response { id: Id::Text("a".to_owned()) }),
+            ),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, Err(error::INVALID_REQUEST)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"x","method":"y"}"#, Err(error::INVALID_REQUEST)),
             (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, Err(error::INVALID_REQUEST)),

@@ -69,7 +69,8 @@ pub(crate) fn response(id: &Value, result: Value) -> String {
 }
 
 pub(crate) fn structured(data: &Map<String, Value>) -> Value {
-    json!({ "content": [{ "type": "text", "text": Value::Object(data.clone()).to_string() }], "structuredContent": data })
+    let text = Value::Object(data.clone()).to_string();
+    json!({ "content": [{ "type": "text", "text": text }], "structuredContent": data })
 }
 
 /// A guard with what it sent so far.
@@ -147,6 +148,7 @@ impl<'p> Bench<'p> {
 
 /// A server's tools for the APIs of a procedure, with schemas that say nothing.
 pub(crate) fn tools(procedure: &Procedure) -> Vec<Value> {
-    let apis = procedure.nodes().iter().filter(|node| node.kind == grammata_agents::procedures::NodeKind::Api);
+    let apis =
+        procedure.nodes().iter().filter(|node| node.kind == grammata_agents::procedures::NodeKind::Api);
     apis.map(|api| json!({ "name": api.name, "inputSchema": { "type": "object" } })).collect()
 }

@@ -77,8 +77,8 @@ fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
     Ran { outcome, client, log: String::from_utf8(log).unwrap(), notes, time }
 }
 
-/// A server that lists the tools of the taxi, answers the first call with `answer`, and then does `rest`. The guard's requests
-/// have the numbers 1, 2 and 3.
+/// A server that lists the tools of the taxi, answers the first call with `answer`, and then does `rest`. The guard's
+/// requests have the numbers 1, 2 and 3.
 fn server(answer: &str, rest: &str) -> String {
     let tools = r#"{"tools":[{"name":"price_ride"},{"name":"order_ride"},{"name":"cancel_ride"}]}"#;
     let answers = [
@@ -110,13 +110,15 @@ fn code(ran: &Ran) -> Option<&'static str> {
 
 #[test]
 fn servers_are_children() {
-    let data = r#"{"jsonrpc":"2.0","id":3,"result":{"structuredContent":{"offer_id":"T5","price":1,"minutes":2}}}"#;
+    let data =
+        r#"{"jsonrpc":"2.0","id":3,"result":{"structuredContent":{"offer_id":"T5","price":1,"minutes":2}}}"#;
     let ran = run(&server(data, "cat > /dev/null"), &client(), NO_TIME);
     assert_eq!(code(&ran), None);
     assert_eq!(ran.client.last().unwrap()["result"]["structuredContent"]["price"], 1);
     assert_eq!(
         ran.log,
-        "[\"call\",\"price_ride\",{\"pickup\":\"a\",\"target\":\"b\"}]\n[\"result\",{\"offer_id\":\"T5\",\"price\":1,\"minutes\":2}]\n"
+        "[\"call\",\"price_ride\",{\"pickup\":\"a\",\"target\":\"b\"}]\n\
+         [\"result\",{\"offer_id\":\"T5\",\"price\":1,\"minutes\":2}]\n"
     );
     assert!(ran.time < Duration::from_secs(8), "{:?}", ran.time);
 }
@@ -143,7 +145,11 @@ fn servers_that_are_silent_have_a_deadline() {
     let ran = run(&server("", "cat > /dev/null"), &client(), Duration::from_secs(1));
     assert_eq!(code(&ran), None);
     assert_eq!(ran.client.last().unwrap()["result"]["isError"], true);
-    assert!(ran.log.ends_with("[\"result\",{\"error\":\"the server did not answer in time\"}]\n"), "{}", ran.log);
+    assert!(
+        ran.log.ends_with("[\"result\",{\"error\":\"the server did not answer in time\"}]\n"),
+        "{}",
+        ran.log
+    );
 }
 
 #[test]

@@ -193,7 +193,12 @@ impl World<'_, '_> {
         }
         if is_sure {
             self.counts.sure += 1;
-            assert_eq!(self.reached.len(), before + 1, "{name} {arguments:?} is listed: {:?}", self.bench.log);
+            assert_eq!(
+                self.reached.len(),
+                before + 1,
+                "{name} {arguments:?} is listed: {:?}",
+                self.bench.log
+            );
         }
     }
 
@@ -261,7 +266,9 @@ impl World<'_, '_> {
             3 => {
                 let deep = "[".repeat(5_000) + &"]".repeat(5_000);
                 let params = format!(r#"{{"name":"x","arguments":{{"a":{deep}}}}}"#);
-                Line::Text(format!(r#"{{"jsonrpc":"2.0","id":900004,"method":"tools/call","params":{params}}}"#))
+                Line::Text(format!(
+                    r#"{{"jsonrpc":"2.0","id":900004,"method":"tools/call","params":{params}}}"#
+                ))
             }
             _ => Line::Text((*BROKEN.choose(random).unwrap()).to_owned()),
         }
@@ -275,7 +282,10 @@ impl World<'_, '_> {
             let line = match random.random_range(0..6) {
                 0 => Line::Text(notification("notifications/tools/list_changed")),
                 1 => Line::Text(request("s", "sampling/createMessage", json!({}))),
-                2 => Line::Text(response(&json!(random.random_range(0..50)), json!({ "structuredContent": {} }))),
+                2 => Line::Text(response(
+                    &json!(random.random_range(0..50)),
+                    json!({ "structuredContent": {} }),
+                )),
                 _ => self.broken(&mut random),
             };
             // an answer to a request that waits is one
@@ -309,8 +319,12 @@ impl World<'_, '_> {
                 let arguments = params["arguments"].as_object().unwrap();
                 let data = self.apis.result(params["name"].as_str().unwrap(), arguments);
                 match self.random.random_range(0..12) {
-                    0 => response(id, json!({ "content": [{ "type": "text", "text": "no" }], "isError": true })),
-                    1 => json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -1, "message": "x" } }).to_string(),
+                    0 => response(
+                        id,
+                        json!({ "content": [{ "type": "text", "text": "no" }], "isError": true }),
+                    ),
+                    1 => json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -1, "message": "x" } })
+                        .to_string(),
                     2 => response(id, json!({ "content": [{ "type": "text", "text": "hello" }] })),
                     3 => response(id, json!([1])),
                     // values that no condition knows
@@ -318,7 +332,10 @@ impl World<'_, '_> {
                         let strange = data.keys().map(|slot| (slot.clone(), json!("strange"))).collect();
                         response(id, structured(&strange))
                     }
-                    5 => response(id, json!({ "content": [{ "type": "text", "text": Value::Object(data).to_string() }] })),
+                    5 => response(
+                        id,
+                        json!({ "content": [{ "type": "text", "text": Value::Object(data).to_string() }] }),
+                    ),
                     6 => return,
                     _ => response(id, structured(&data)),
                 }
@@ -452,7 +469,13 @@ fn no_wrong_call_reaches_a_server() {
     println!(
         "{sessions} sessions: {} calls reached the server, {} calls of anything did not, {} calls of the guard's tools, \
          {} calls that had to be accepted, {} sessions complete; added time of a call p50 {:?}, p99 {:?}",
-        counts.calls, counts.refused, counts.own, counts.sure, counts.complete, at(0.5), at(0.99)
+        counts.calls,
+        counts.refused,
+        counts.own,
+        counts.sure,
+        counts.complete,
+        at(0.5),
+        at(0.99)
     );
     let least = sessions as usize;
     assert!(counts.calls > least && counts.refused > least && counts.sure > least / 4 && counts.complete > 0);

@@ -102,7 +102,10 @@ fn a_session_is_held_to_its_procedure() {
         assert!(is_error && text.contains("argument offer_id") && text.contains("T5"), "{text}");
         bench.client(call(8, "order_ride", json!({ "offer_id": "T5", "note": "front door" })));
         let sent = bench.to_server();
-        bench.server(response(&sent[0]["id"], json!({ "content": [{ "type": "text", "text": "{\"plate\": \"B 42\"}" }] })));
+        bench.server(response(
+            &sent[0]["id"],
+            json!({ "content": [{ "type": "text", "text": "{\"plate\": \"B 42\"}" }] }),
+        ));
         bench.to_client();
         bench.client(call(9, "guard_say", json!({ "answer": "car_comes" })));
         let (text, _) = told(&bench.to_client()[1]);
@@ -172,7 +175,10 @@ fn all_else_is_passed_on() {
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":"x","method":"any/thing","params":{params}}}"#));
         let sent = bench.to_server();
         assert_eq!(sent[0]["params"].to_string(), r#"{"a":1.50,"b":[1e3]}"#);
-        bench.server(json!({ "jsonrpc": "2.0", "id": sent[0]["id"], "error": { "code": 7, "message": "m" } }).to_string());
+        bench.server(
+            json!({ "jsonrpc": "2.0", "id": sent[0]["id"], "error": { "code": 7, "message": "m" } })
+                .to_string(),
+        );
         let error = json!({ "jsonrpc": "2.0", "id": "x", "error": { "code": 7, "message": "m" } });
         assert_eq!(bench.to_client(), [error]);
         // a request of the server with an id that the client uses too
@@ -196,7 +202,8 @@ fn all_else_is_passed_on() {
         // the server cancels what it asked for
         bench.server(request("s", "sampling/createMessage", json!({})));
         let asked = bench.to_client();
-        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "s" } });
+        let cancelled =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "s" } });
         bench.server(cancelled.to_string());
         assert_eq!(bench.to_client()[0]["params"]["requestId"], asked[0]["id"]);
     });
@@ -205,7 +212,8 @@ fn all_else_is_passed_on() {
 #[test]
 fn calls_come_one_after_another() {
     taxi(Options { deadline: Duration::from_secs(3), ..Options::default() }, DEAF, |bench| {
-        let price = |id: u64, pickup: &str| call(id, "price_ride", json!({ "pickup": pickup, "target": "Oak" }));
+        let price =
+            |id: u64, pickup: &str| call(id, "price_ride", json!({ "pickup": pickup, "target": "Oak" }));
         for (id, pickup) in [(1, "Elm"), (2, "Ash"), (3, "Fir")] {
             bench.client(price(id, pickup));
         }
@@ -213,7 +221,8 @@ fn calls_come_one_after_another() {
         assert_eq!(first.len(), 1);
         // one that waits is cancelled and never reaches the server
         let cancel = |id: u64| {
-            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }).to_string()
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+                .to_string()
         };
         bench.client(cancel(2));
         assert!(bench.to_server().is_empty());
@@ -237,7 +246,8 @@ fn calls_come_one_after_another() {
         for id in 10..100 {
             bench.client(price(id, "Elm"));
         }
-        let refused = bench.to_client().iter().filter(|message| told(message).0.contains("too many calls")).count();
+        let refused =
+            bench.to_client().iter().filter(|message| told(message).0.contains("too many calls")).count();
         assert_eq!(refused, 90 - 1 - 64);
     });
 }
@@ -269,10 +279,12 @@ fn servers_that_do_not_fit_are_refused() {
         named(&["price_rides", "order_ride", "cancel_ride"]),
     );
     assert!(stopped.is_none() && answer.unwrap()["result"]["tools"].is_array());
-    let (stopped, _) = bench(Options::default(), named(&["price_ride", "order_ride", "cancel_ride", "guard_say"]));
+    let (stopped, _) =
+        bench(Options::default(), named(&["price_ride", "order_ride", "cancel_ride", "guard_say"]));
     assert_eq!(stopped.unwrap().0, "guard/taken-name");
     let closed = json!({ "additionalProperties": false, "properties": {} });
-    let tools = ["price_ride", "order_ride", "cancel_ride"].map(|name| json!({ "name": name, "inputSchema": closed }));
+    let tools = ["price_ride", "order_ride", "cancel_ride"]
+        .map(|name| json!({ "name": name, "inputSchema": closed }));
     assert_eq!(bench(Options::default(), json!({ "tools": tools })).0.unwrap().0, "guard/argument");
     for broken in [json!([]), json!({}), json!({ "tools": [1] }), json!({ "tools": [], "nextCursor": 1 })] {
         assert_eq!(bench(Options::default(), broken).0.unwrap().0, "guard/list");
@@ -295,7 +307,9 @@ fn sessions_are_continued() {
     let call = r#"["call", "price_ride", {"pickup": "a", "target": "b"}]"#;
     let ended = rules().resume(&read(&format!("{call}\n[\"guide\", \"x\"]"))).unwrap();
     assert_eq!(ended, Some(json!(["result", { "error": "the session ended before the result" }])));
-    let whole = format!("{call}\n[\"result\", {{\"offer_id\": \"T5\", \"price\": 1, \"minutes\": 1}}]\n[\"say\", \"tell_price\"]");
+    let whole = format!(
+        "{call}\n[\"result\", {{\"offer_id\": \"T5\", \"price\": 1, \"minutes\": 1}}]\n[\"say\", \"tell_price\"]"
+    );
     let mut continued = rules();
     assert_eq!(continued.resume(&read(&whole)).unwrap(), None);
     let mut bench = Bench::new(continued, Options::default());
@@ -310,7 +324,8 @@ fn sessions_are_continued() {
 fn what_a_server_says_of_itself_is_kept() {
     let procedure = parts::procedure("taxi_order");
     let supervisor = parts::supervisor(&procedure, Mode::Guarded);
-    let mut bench = Bench::new(parts::rules(&procedure, Mode::Guarded, &supervisor, DEAF), Options::default());
+    let mut bench =
+        Bench::new(parts::rules(&procedure, Mode::Guarded, &supervisor, DEAF), Options::default());
     bench.client(request(1, "initialize", json!({ "capabilities": { "x": 1 } })));
     let sent = bench.to_server();
     assert_eq!(sent[0]["params"], json!({ "capabilities": { "x": 1 } }));
