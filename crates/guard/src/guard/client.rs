@@ -10,6 +10,9 @@ use std::time::Instant;
 /// Bytes of the parameters of a call, at most.
 const MOST_CALL_BYTES: usize = 1 << 20;
 
+/// Methods that the guard answers itself or changes.
+const JUDGED: [&str; 4] = ["initialize", "server/discover", "tools/list", "tools/call"];
+
 impl Guard<'_> {
     pub(super) fn client_message(&mut self, text: &str, now: Instant) {
         let message = match Message::read(text) {
@@ -27,6 +30,10 @@ impl Guard<'_> {
             },
             Kind::Notification { method } => match method.as_str() {
                 "notifications/cancelled" => self.cancelled_by_client(&message, now),
+                // a server could carry out a call that expects no answer
+                method if JUDGED.contains(&method) => {
+                    self.note("a request of the client without an id was dropped")
+                }
                 method => {
                     self.actions.push(Action::Server(message.line(None)));
                     if method == "notifications/initialized" {

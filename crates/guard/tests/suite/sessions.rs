@@ -195,6 +195,10 @@ fn all_else_is_passed_on() {
             assert_eq!(bench.to_server()[0]["method"], method);
             assert_eq!(bench.to_client()[0]["method"], method);
         }
+        // a call without an id is none
+        let params = json!({ "name": "weather", "arguments": {} });
+        bench.client(json!({ "jsonrpc": "2.0", "method": "tools/call", "params": params }).to_string());
+        assert!(bench.to_server().is_empty());
         // a name twice is judged as it is passed on
         let params = r#"{"name":"order_ride","name":"weather","arguments":{}}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{params}}}"#));
