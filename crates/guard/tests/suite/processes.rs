@@ -97,7 +97,7 @@ fn client() -> Vec<String> {
     vec![
         request(1, "initialize", json!({})),
         notification("notifications/initialized"),
-        call(2, "price_ride", json!({ "pickup": "a", "target": "b" })),
+        call(2, "price_ride", json!({ "pickup": "Elm", "target": "Oak" })),
     ]
 }
 
@@ -117,7 +117,7 @@ fn servers_are_children() {
     assert_eq!(ran.client.last().unwrap()["result"]["structuredContent"]["price"], 1);
     assert_eq!(
         ran.log,
-        "[\"call\",\"price_ride\",{\"pickup\":\"a\",\"target\":\"b\"}]\n\
+        "[\"call\",\"price_ride\",{\"pickup\":\"Elm\",\"target\":\"Oak\"}]\n\
          [\"result\",{\"offer_id\":\"T5\",\"price\":1,\"minutes\":2}]\n"
     );
     assert!(ran.time < Duration::from_secs(8), "{:?}", ran.time);
