@@ -222,9 +222,12 @@ impl<'r> Guard<'r> {
     pub fn close(&mut self, why: &str, now: Instant) -> Vec<Action> {
         self.queue.clear();
         self.lists.clear();
+        self.reading = None;
         if self.running.is_some() {
             self.call_failed(why, now);
         }
+        // what the server answers now has nobody to go to
+        self.sent.open.clear();
         for id in std::mem::take(&mut self.in_use) {
             let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, why);
             self.actions.push(Action::Client(line));
@@ -263,6 +266,7 @@ impl<'r> Guard<'r> {
         let found = error.diagnostic().found_text().unwrap_or_default().to_owned();
         self.queue.clear();
         self.lists.clear();
+        self.sent.open.clear();
         for id in std::mem::take(&mut self.in_use) {
             let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, &format!("{text}: {found}"));
             self.actions.push(Action::Client(line));
