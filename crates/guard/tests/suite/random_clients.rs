@@ -183,7 +183,8 @@ impl World<'_, '_> {
         }
         is_sure &= self.is_current && !self.bench.guard.is_waiting() && !name.starts_with("guard_");
         // the same call twice in a row is the one thing that a list does not tell
-        let last = self.bench.log.iter().rev().find(|event| event[0] != "guide" && event[0] != "result");
+        let is_act = |event: &&Value| event[0] == "call" || event[0] == "say";
+        let last = self.bench.log.iter().rev().find(is_act);
         is_sure &= last != Some(&json!(["call", name, arguments]));
         let before = self.reached.len();
         let id = self.id();
