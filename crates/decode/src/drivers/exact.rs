@@ -27,7 +27,7 @@ pub fn exact_samples(
     options: &GenerationOptions,
     count: usize,
 ) -> Result<Vec<Generation>> {
-    let exact = Some(options.exact.clone().unwrap_or_else(ExactSampling::default));
+    let exact = Some(options.exact.clone().unwrap_or_default());
     let options = GenerationOptions { exact, ..options.clone() };
     let mut decoder = Decoder::new(model, detokenizer, Some(constraint.fork()), prompt, &options)?;
     let outputs = draw(&mut decoder, model, count);
