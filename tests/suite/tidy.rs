@@ -48,7 +48,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("retrieval", &["chat", "decode", "report", "grammar", "mask", "syntax", "template", "vocabulary"]),
     (
         "procedures",
-        &["chat", "decode", "document", "report", "grammar", "mask", "plan", "syntax", "transitions", "vocabulary"],
+        &[
+            "chat",
+            "decode",
+            "document",
+            "report",
+            "grammar",
+            "mask",
+            "plan",
+            "syntax",
+            "transitions",
+            "vocabulary",
+        ],
     ),
     (
         "flows",

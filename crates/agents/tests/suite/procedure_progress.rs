@@ -246,7 +246,7 @@ fn every_session_with_a_cooperative_user_ends_within_its_bound() {
             (seen.0, seen.1) = (seen.0.max(turn), seen.1.max(whole));
         }
     }
-    println!(
+    eprintln!(
         "{sessions} sessions, {complete} complete, {calls} calls; the most acts of a turn and a session: {most:#?}"
     );
     assert!(3 * complete > sessions, "{complete} of {sessions}");
@@ -269,7 +269,7 @@ fn without_provenance_values_are_made_up() {
             cut += usize::from(matches!(record.ending, Ending::Turns));
         }
     }
-    println!("{calls} calls, {all:?}, {cut} sessions cut");
+    eprintln!("{calls} calls, {all:?}, {cut} sessions cut");
     assert_eq!(all.keys().copied().collect::<Vec<_>>(), ["unsaid"]);
     assert!(all["unsaid"] > 50, "{all:?}");
 }

@@ -3,7 +3,6 @@
 use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::event::Event;
-use crate::exact::ExactSampling;
 use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;

@@ -218,7 +218,7 @@ fn outputs_have_the_conditional_distribution() {
         assert!(far < 0.03 && of_masks > 0.1, "{}: {far}, {of_masks}", case.name);
         let tries: usize = outputs.iter().map(|output| output.exact.unwrap().tries).sum();
         let fed: usize = model.fed.iter().map(Vec::len).sum();
-        println!(
+        eprintln!(
             "{:<6} {:>3} outputs, total variation {far:.4} (masks {of_masks:.4}), {tries} tries, {fed} tokens fed, refused {:.4}",
             case.name,
             exact.len(),
@@ -252,7 +252,7 @@ fn first_outputs_have_the_conditional_distribution() {
                 })
                 .collect();
             let far = assert_drawn_from(&exact, &outputs, &format!("{} {memory}", case.name));
-            println!(
+            eprintln!(
                 "{:<6} memory {memory:>7}: total variation {far:.4}, {:.2} tries and {:.1} tokens fed an output",
                 case.name,
                 tries as f64 / SAMPLES as f64,
@@ -311,7 +311,8 @@ fn batches_equal_decoders_alone() {
             best_of(&mut model, &Bytes::new(), Some(&case.words()), &PROMPT, &options(0), 8, 0.0).unwrap();
         let mut sorted: Vec<Vec<u32>> = best.into_iter().map(|output| output.tokens).collect();
         let mut expected: Vec<Vec<u32>> = alone.into_iter().map(|output| output.tokens).collect();
-        (sorted.sort(), expected.sort());
+        sorted.sort();
+        expected.sort();
         assert_eq!(sorted, expected);
     }
 }

@@ -174,7 +174,9 @@ fn short(text: &str) -> String {
 fn reason(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Precondition(name) => format!("precondition {name}: it must come before"),
-        Obstacle::Repeat => "repeat: this is the same call as the last act".to_owned(),
+        Obstacle::Again => {
+            "again: the same call was answered, and nothing that it depends on has changed since".to_owned()
+        }
         other => other.to_string(),
     }
 }

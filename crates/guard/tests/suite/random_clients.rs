@@ -468,7 +468,7 @@ fn no_wrong_call_reaches_a_server() {
         let place = (counts.times.len() as f64 * share) as usize;
         counts.times.get(place.min(counts.times.len().saturating_sub(1))).copied().unwrap_or_default()
     };
-    println!(
+    eprintln!(
         "{sessions} sessions: {} calls reached the server, {} calls of anything did not, {} calls of the guard's tools, \
          {} calls that had to be accepted, {} sessions complete; added time of a call p50 {:?}, p99 {:?}",
         counts.calls,

@@ -238,7 +238,7 @@ impl Saying {
 /// The place of a name in a list, of which the first three letters are enough.
 fn named(names: &[&str], word: &str) -> Option<u32> {
     let is_name = |name: &&str| *name == word || word.len() >= 3 && name[..3] == *word;
-    names.iter().position(|name| is_name(&name)).map(|place| place as u32)
+    names.iter().position(|name| is_name(name)).map(|place| place as u32)
 }
 
 /// The months that words name; `may` only beside a number.
@@ -325,8 +325,8 @@ fn spelled(words: &[String]) -> Vec<f64> {
 
 /// Whether a number goes on with a smaller one: `twenty` with `five`, `hundred` with `ten`.
 fn fits_after(before: u32, value: u32) -> bool {
-    let is_tens = (20..100).contains(&(before % 100)) && before % 10 == 0;
-    is_tens && (1..10).contains(&value) || before >= 100 && before % 100 == 0 && value < 100
+    let is_tens = (20..100).contains(&(before % 100)) && before.is_multiple_of(10);
+    is_tens && (1..10).contains(&value) || before >= 100 && before.is_multiple_of(100) && value < 100
 }
 
 /// The times in digits: `17:15`, `5.15 pm`, `5pm`.
