@@ -1,28 +1,28 @@
-//! A command of the operating system, with a deadline and a bound on its output.
+//! Running shell commands with a deadline and a bound on their output.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a command ended.
+/// Interval between two checks whether a command has ended.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Why a command has no output that can be used.
+/// Why a command gave no usable output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellError {
-    /// It could not be run, failed, or wrote too much.
+    /// The command could not be run, failed, or wrote too much.
     Failed(String),
-    /// It ran longer than its deadline.
+    /// The command ran longer than its deadline.
     Timeout,
 }
 
-/// Runs `sh -c COMMAND` with a text on its standard input, and returns what it wrote to its standard output.
+/// Runs `sh -c COMMAND` with `input` on its standard input, and returns its standard output.
 ///
-/// A command that runs longer than `deadline` is killed, with the processes of its group.
+/// If the command runs longer than `deadline`, it is killed together with its process group.
 ///
 /// # Errors
-/// The command cannot be run, fails, takes too long, or writes more than `most_output` bytes.
+/// The command cannot be run, fails, runs too long, or writes more than `most_output` bytes.
 pub fn run_shell(
     command: &str,
     input: String,
@@ -41,7 +41,7 @@ pub fn run_shell(
         });
     }
     if let Some(mut stdin) = child.stdin.take() {
-        // a command that does not read its input closes it, or leaves it: neither is waited for
+        // a command may close its input or never read it: do not wait for the write
         std::thread::spawn(move || {
             let _ = stdin.write_all(input.as_bytes());
         });
@@ -82,7 +82,7 @@ fn spawn(command: &str) -> std::io::Result<Child> {
     shell.spawn()
 }
 
-/// Kills a command and the processes of its group.
+/// Kills a command and its process group.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     let _ = Command::new("kill")

@@ -1,4 +1,4 @@
-//! Plans whose independent steps stand in another order than the spec's words name them.
+//! Search for a plan of the spec with the steps of a given plan in another order.
 
 use super::automaton::PlanAutomaton;
 use super::errors;
@@ -10,10 +10,10 @@ use fixedbitset::FixedBitSet;
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Direction;
 
-/// Partial orders that are tried before the search gives up.
+/// The maximum number of partial orders that are tried.
 const MOST_ORDERS: usize = 100_000;
 
-/// What stands at one place of the word under construction.
+/// The origin of one step of the word under construction.
 #[derive(Clone, Copy)]
 enum Given {
     /// The step of the given plan at this place, counted from 0 in the order of execution.
@@ -23,14 +23,14 @@ enum Given {
 }
 
 impl PlanAutomaton {
-    /// Finds a plan of the spec that has the same steps as the given plan, in an order that the data of the steps permits.
+    /// Finds a plan of the spec with the same steps as the given plan, in an order that the data flow permits.
     ///
-    /// The given order counts if each step stands after the steps whose outputs it takes ([`dataflow`] says which they are).
-    /// `implied` are actions that the given plan need not name. Returns `None` if there is no such plan, and for a spec
-    /// whose actions have no inputs, as nothing there says which steps are independent.
+    /// The given order is valid if each step in it comes after the steps whose outputs it takes (see [`dataflow`]).
+    /// `implied` are actions that the given plan may omit. Returns `None` if there is no such plan. Also returns `None`
+    /// if no action of the spec has inputs, because then nothing says which steps are independent.
     ///
     /// # Errors
-    /// `plan/budget-exhausted` if 100,000 partial orders do not decide; limits.
+    /// `plan/budget-exhausted` if 100,000 partial orders do not decide it; limits.
     pub fn find_order(&mut self, given: &ReadPlan, implied: &[usize]) -> Result<Option<Plan>> {
         let spec = self.shared_spec();
         if spec.symbols().iter().all(|symbol| symbol.inputs.is_empty()) {
@@ -39,7 +39,7 @@ impl PlanAutomaton {
         let mut walk = PartialPlan::new(self);
         let mut places: Vec<Given> = Vec::new();
         let mut used = FixedBitSet::with_capacity(given.steps.len());
-        // for each step of the walk and the one after: the successors still to be tried
+        // for each step of the walk and the next one: the untried successors
         let mut open = vec![self.successors(&walk, given, implied, &used)?];
         let mut tried = 0;
         loop {
@@ -71,8 +71,8 @@ impl PlanAutomaton {
         }
     }
 
-    /// What may come next: steps of the given plan that are not used, and implied ones. What the given order has first
-    /// is tried first.
+    /// The possible next steps: unused steps of the given plan, and implied ones. Earlier steps of the given order are
+    /// tried first.
     fn successors(
         &mut self,
         walk: &PartialPlan,
@@ -81,7 +81,7 @@ impl PlanAutomaton {
         used: &FixedBitSet,
     ) -> Result<Vec<(Step, super::Position, Given)>> {
         let mut found = Vec::new();
-        // two implied steps for each given one: more would have no step that takes what they make
+        // two implied steps per given one: with more, some would have outputs that no step takes
         let may_imply = walk.len() < 3 * (given.steps.len() + 1);
         for successor in self.allowed(walk)? {
             for place in used.zeroes() {
@@ -107,13 +107,13 @@ impl PlanAutomaton {
         Ok(found)
     }
 
-    /// Whether each step of a plan stands in the given order after the steps whose outputs it takes.
+    /// Whether each step of a plan comes, in the given order, after the steps whose outputs it takes.
     fn permits(&self, plan: &Plan, places: &[Given]) -> bool {
         let makers = dataflow(plan, self.spec());
         places.iter().zip(&makers).all(|(&taker, makers)| {
             makers.iter().flatten().all(|&maker| match (places.get(maker), taker) {
                 (Some(&Given::At(maker)), Given::At(taker)) => maker < taker,
-                // an implied step is carried out when it is needed
+                // an implied step runs whenever it is needed
                 _ => true,
             })
         })

@@ -1,4 +1,4 @@
-//! Arguments of steps, checked against the schemas of their actions.
+//! Checks of step arguments against the schemas of their actions.
 
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::error::Result;
@@ -7,24 +7,24 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::collections::hash_map::Entry;
 
-/// Where arguments are not what their schema admits.
+/// The first place where arguments violate their schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongArguments {
-    /// The JSON Pointer of the innermost value in which the first wrong character is.
+    /// The JSON Pointer of the innermost value that holds the first wrong character.
     pub pointer: String,
-    /// The arguments up to and including that character, in compact JSON.
+    /// The arguments in compact JSON, up to and including that character.
     pub found: String,
 }
 
-/// Checks arguments. What is compiled for an action is kept for its next arguments.
+/// Checks arguments. The automaton compiled for an action is reused for its next arguments.
 #[derive(Debug, Default)]
 pub struct ArgumentChecker {
     automata: FxHashMap<usize, Automaton>,
 }
 
 impl ArgumentChecker {
-    /// What is wrong with the arguments of an action: `None` if they are as its schema has them, with members in any
-    /// order. An action without a schema has no arguments.
+    /// Checks the arguments of an action; members may be in any order. Returns `None` if they match the schema,
+    /// otherwise the first violation. An action without a schema accepts no arguments.
     ///
     /// # Errors
     /// Limits.
@@ -54,7 +54,7 @@ impl ArgumentChecker {
     }
 }
 
-/// The JSON Pointer of the innermost value of a compact JSON text that holds the byte at `offset`.
+/// The JSON Pointer of the innermost value of a compact JSON text that contains the byte at `offset`.
 fn pointer_at(text: &str, offset: usize) -> String {
     enum Open {
         Object(Option<String>),

@@ -1,4 +1,4 @@
-//! The plan automaton: the transition system of a spec over actions, with the bound on what a plan may cost.
+//! The plan automaton: the transition system of a spec over actions, with the bound on the cost of a plan.
 
 use super::states::{ActionLabel, Edge, PlanState, States};
 use super::step::Step;
@@ -15,14 +15,14 @@ use rand::RngCore;
 use rand::seq::index;
 use std::sync::Arc;
 
-/// States that distances to finished plans are computed of at once.
+/// The maximum number of states whose distances to finished plans are computed together.
 const REACHABLE: usize = 400_000;
-/// States that one search for a finished plan visits.
+/// The maximum number of states that one search for a finished plan visits.
 const SEARCH: usize = 50_000;
-/// Transitions that are visited to find the states from which plans can be finished whatever the outcomes.
+/// The maximum number of transitions visited to find the states from which plans can be finished whatever the outcomes.
 const OUTCOMES: usize = 20_000_000;
 
-/// A place in a plan: a state, and what the plan cost so far.
+/// A position in a plan: a state, and the cost so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     /// The state.
@@ -31,10 +31,10 @@ pub struct Position {
     pub cost: u64,
 }
 
-/// The automaton of a plan spec, over actions. Its tables grow as it is used.
+/// The automaton of a plan spec, over actions. Its tables grow on demand.
 ///
-/// As a [transition system](TransitionSystem) it has [`Position`]s for states (all of cost 0 where nothing bounds the cost),
-/// actions for [choices](Letters::Choice) and [`Step`]s for letters.
+/// As a [transition system](TransitionSystem), its states are [`Position`]s (all with cost 0 if nothing bounds the
+/// cost), its [choices](Letters::Choice) are actions, and its letters are [`Step`]s.
 ///
 /// ```
 /// use grammata_agents::plan::PlanAutomaton;
@@ -51,7 +51,7 @@ pub struct PlanAutomaton {
     pub(super) states: States,
     pub(super) steps_ahead: Distances,
     pub(super) cost_ahead: Distances,
-    /// Whether there are plans of any length, once that is known.
+    /// Whether there are infinitely many plans, once known.
     pub(super) infinite: Option<bool>,
 }
 
@@ -95,40 +95,41 @@ impl PlanAutomaton {
         self.spec().limits()
     }
 
-    /// How many states there are so far.
+    /// The number of states created so far.
     pub fn state_count(&self) -> usize {
         self.states.count()
     }
 
-    /// The place before the first action.
+    /// The position before the first action.
     pub fn start(&self) -> Position {
         Position { state: self.states.start(), cost: 0 }
     }
 
-    /// Whether the plan is whole here.
+    /// Whether a plan is complete in this state.
     pub fn is_complete(&self, state: PlanState) -> bool {
         self.states.is_accepting(&state)
     }
 
-    /// The edges of a state: of an action with outcomes, all of them or none.
+    /// The edges of a state. For an action with outcomes, either all its edges are included or none.
     pub(super) fn safe_edges(&mut self, state: PlanState) -> Result<Vec<Edge>> {
         let mut edges = self.states.edges(state)?.to_vec();
         self.steps_ahead.keep_safe(&mut self.states, &mut edges)?;
         Ok(edges)
     }
 
-    /// The position after an edge from a position of the given cost; `None` if it is not affordable.
+    /// The position after an edge from a position of the given cost; `None` if it exceeds the maximum cost.
     pub(super) fn after(&self, cost: u64, edge: &Edge) -> Option<Position> {
         let cost = cost.saturating_add(self.states.cost(&edge.label));
         self.spec().max_cost().is_none_or(|max| cost <= max).then_some(Position { state: edge.to, cost })
     }
 
-    /// A position as far as it decides what may follow.
+    /// The part of a position that decides what may follow: the cost is cleared unless it is bounded.
     pub(super) fn relevant(&self, at: Position) -> Position {
         if self.spec().max_cost().is_some() { at } else { Position { cost: 0, ..at } }
     }
 
-    /// Whether an action is one of several like ones each of which may come once: states know only how many of them did.
+    /// Whether an action belongs to a class of several actions that may each come once. States know only how many were
+    /// used.
     fn is_used_up(&self, action: usize) -> bool {
         let class = self.states.codes.class_of.get(action).copied().flatten();
         class
@@ -136,7 +137,7 @@ impl PlanAutomaton {
             .is_some_and(|class| class.each.is_some() && class.members.len() > 1)
     }
 
-    /// The actions that need no input and make something: what a plan starts from. Who writes a plan often leaves them out.
+    /// The actions that have outputs but no inputs, where a plan begins. Writers of plans often omit them.
     pub fn sources(&self) -> Vec<usize> {
         let symbols = self.spec().symbols().iter().enumerate();
         symbols
@@ -196,7 +197,7 @@ impl Letters for PlanAutomaton {
     type Letter = Step;
     /// An action with one of its outcomes.
     type Choice = (usize, Option<usize>);
-    /// The actions, in rising order, that came of classes of several each of which may come once.
+    /// The used actions, in increasing order, of classes of several actions that may each come once.
     type Used = Vec<usize>;
 
     fn choices(&self, label: &ActionLabel, used: &Vec<usize>, into: &mut Vec<(usize, Option<usize>)>) {
@@ -222,7 +223,7 @@ impl Letters for PlanAutomaton {
         Step::least(self.spec(), action).with_outcome(outcome)
     }
 
-    /// Sets by size, those of one size in the order of their elements.
+    /// Sets in order of size, then in lexicographic order.
     fn next(&self, &(action, _): &(usize, Option<usize>), step: &Step) -> Option<Step> {
         let set = self.spec().symbols().get(action)?.set.as_ref()?;
         let (n, mut elements) = (set.of.len(), step.elements.clone());

@@ -1,17 +1,17 @@
-//! The shortest and the cheapest completion of a walk.
+//! The shortest and the cheapest completion of a partial plan.
 
 use super::automaton::PlanAutomaton;
 use super::partial::{PartialPlan, Successor};
 use super::step::{Plan, Step};
 use grammata::error::Result;
 
-/// What a completion should have least of.
+/// The quantity that a completion minimises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Objective {
-    /// Steps.
+    /// The number of steps.
     #[default]
     Steps,
-    /// Cost.
+    /// The cost.
     Cost,
 }
 

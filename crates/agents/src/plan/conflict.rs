@@ -1,8 +1,8 @@
-//! Why there is no plan, or none that begins with some steps: a smallest set of rules that leaves none.
+//! Conflicts: a smallest set of rules under which there is no plan, or none that begins with given steps.
 //!
-//! A set of rules conflicts if no plan keeps all of them; a subset of it that conflicts and has no conflicting part is a minimal
-//! unsatisfiable subset. One is found by leaving out one rule after the other (deletion), and then all smaller sets are tried
-//! as far as a budget goes.
+//! A set of rules conflicts if no plan keeps all of them. A conflicting set without a conflicting proper subset is a
+//! minimal unsatisfiable subset. One is found by deletion (leaving out one rule after the other); then all smaller sets
+//! are tried, within a budget.
 
 use super::automaton::PlanAutomaton;
 use super::step::Plan;
@@ -12,19 +12,19 @@ use grammata::syntax::automaton_spec::{Rule, Spec};
 use grammata::transitions::Completable;
 use std::sync::Arc;
 
-/// States that the automaton under some of the rules may make: a question takes some milliseconds.
+/// The maximum number of states of an automaton under some of the rules: a check takes some milliseconds.
 const STATES: usize = 100_000;
-/// Sets of rules that are tried to find a smaller one.
+/// The maximum number of sets of rules tried to find a smaller conflict.
 const SETS: usize = 300;
-/// Automata that are kept.
+/// The maximum number of cached automata.
 const KEPT: usize = 16;
 
 /// Rules that together leave no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The rules, in the spec's order. None: the machine or grammar itself has no such plan, whatever the rules.
+    /// The rules, in the spec's order. If empty, the machine or grammar itself has no such plan, whatever the rules.
     pub rules: Vec<Rule>,
-    /// Whether no smaller set conflicts. In any case no part of this one does.
+    /// Whether no smaller set conflicts. In any case no proper subset of this one does.
     pub is_smallest: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct Conflict {
 pub struct Conflicts {
     spec: Arc<Spec>,
     rules: Vec<Rule>,
-    /// Automata by the rules that they keep, in rising order.
+    /// Automata by the rules that they keep, in increasing order.
     automata: Vec<(Vec<usize>, PlanAutomaton)>,
 }
 
@@ -43,11 +43,11 @@ impl Conflicts {
         Conflicts { rules: spec.rules(), spec, automata: Vec::new() }
     }
 
-    /// A smallest set of rules under which no plan begins with the given steps; `None` if under all rules there is one, or
-    /// that could not be found out.
+    /// A smallest set of rules under which no plan begins with the given steps. `None` if such a plan exists under all
+    /// rules, or if that could not be decided.
     ///
     /// # Errors
-    /// Those of making an automaton, other than its limits.
+    /// Those of creating an automaton, other than its limits.
     pub fn of(&mut self, steps: &Plan) -> Result<Option<Conflict>> {
         let all: Vec<usize> = (0..self.rules.len()).collect();
         if !self.leaves_none(&all, steps)? {
@@ -86,7 +86,7 @@ impl Conflicts {
         Conflict { rules: rules.iter().map(|&rule| self.rules[rule].clone()).collect(), is_smallest }
     }
 
-    /// Whether no plan that keeps these rules begins with the steps; false also where that is not known.
+    /// Whether no plan that keeps these rules begins with the steps; also false if that is unknown.
     fn leaves_none(&mut self, kept: &[usize], steps: &Plan) -> Result<bool> {
         let place = match self.automata.iter().position(|(rules, _)| rules == kept) {
             Some(place) => place,
@@ -97,7 +97,7 @@ impl Conflicts {
                     Err(error) if error.kind() == ErrorKind::Limit => return Ok(false),
                     Err(error) => return Err(error),
                 };
-                // one automaton for each set would not fit: that of the last is asked again most
+                // automata of all sets would not fit in memory; the latest ones are used most
                 self.automata.truncate(KEPT);
                 self.automata.insert(0, (kept.to_vec(), automaton));
                 0

@@ -1,4 +1,4 @@
-//! How many plans there are from a place on, exactly.
+//! Exact counts of the plans that start at a position.
 
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
@@ -11,16 +11,17 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl PlanAutomaton {
-    /// How many plans there are. Two plans differ if they differ in a step, or in what a set-valued step takes.
+    /// The number of plans. Two plans differ if they differ in a step or in the elements of a set-valued step.
     ///
     /// # Errors
-    /// `plan/budget-exhausted` if there are too many states to tell; limits.
+    /// `plan/budget-exhausted` if there are too many states to decide; limits.
     pub fn count(&mut self) -> Result<Count> {
         self.count_from(self.start(), &mut Counts::default())
     }
 
-    /// How many completions a place has. Of a language with plans without end, the whole is `infinite` at its start;
-    /// elsewhere it is so if a state can come again. `counts` are those of this automaton so far.
+    /// The number of completions from a position. If there are infinitely many plans, the count at the start is
+    /// `infinite`; from any other position it is `infinite` if a cycle of states is reachable. `counts` memoises
+    /// earlier counts of this automaton.
     ///
     /// # Errors
     /// `plan/budget-exhausted`; limits.
@@ -34,7 +35,7 @@ impl PlanAutomaton {
         }
     }
 
-    /// How many completions of at most `most` actions a place has.
+    /// The number of completions with at most `most` actions from a position.
     ///
     /// # Errors
     /// Limits.
@@ -42,11 +43,11 @@ impl PlanAutomaton {
         Counts::default().count_within(self, &self.relevant(at), most)
     }
 
-    /// Whether there are plans of any length.
+    /// Whether there are infinitely many plans, that is, plans of unbounded length.
     ///
-    /// That is so if some derivation can be pumped by actions that can be put in anywhere, and some plan has such a
-    /// derivation. It is not so if none can be pumped by actions that come without bound. Between the two, it is so if a
-    /// state comes again on the way to a finished plan.
+    /// Yes if some derivation can be pumped with actions that can be inserted anywhere, and some plan has such a
+    /// derivation. No if no derivation can be pumped with actions that can repeat without bound. Otherwise yes if a
+    /// cycle of states lies on a path to a finished plan.
     ///
     /// # Errors
     /// `plan/budget-exhausted`; limits.
@@ -71,7 +72,7 @@ impl PlanAutomaton {
         if spec.productions().pumpable(unbounded, spec.limits())?.is_none() {
             return Ok(false);
         }
-        // with outcomes, only some of the words are plans
+        // with outcomes, only some words of the grammar are plans
         if spec.facts().has_outcomes() {
             return self.comes_again();
         }
@@ -97,13 +98,13 @@ impl PlanAutomaton {
         }
     }
 
-    /// Whether a state that leads to a finished plan can come again after itself: a depth-first search.
+    /// Whether a cycle of states can be reached from which a plan can still be finished: a depth-first search.
     fn comes_again(&mut self) -> Result<bool> {
         let start = self.start();
         if self.completable(start)? == Completable::No {
             return Ok(false);
         }
-        // true: on the path
+        // true while the position is on the current path
         let mut seen: FxHashMap<Position, bool> = FxHashMap::from_iter([(start, true)]);
         let mut successors = Vec::new();
         self.successors(&start, &mut successors)?;

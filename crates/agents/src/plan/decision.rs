@@ -10,16 +10,16 @@ pub struct Decision {
     pub prompt: String,
     /// The labels of the choices, in the order of the question.
     pub options: Vec<String>,
-    /// Steps of the plan before the decision.
+    /// The number of steps of the plan before the decision.
     pub step: usize,
-    /// The places of the choices taken, in rising order.
+    /// The chosen options as indices into `options`, in increasing order.
     pub taken: Vec<usize>,
-    /// The answer as the question wants it: a number from 1, numbers with commas between them, 0 for none, or a label.
+    /// The answer in the question's form: a number from 1, comma-separated numbers, 0 for none, or a label.
     pub completion: String,
-    /// The natural logarithm of the probability with which the policy gave this answer, if it knows it.
+    /// The natural logarithm of the probability of this answer under the policy, if the policy knows it.
     pub log_probability: Option<f64>,
-    /// The natural logarithms of the probabilities of the tokens of `completion` after `prompt`, among all tokens, if the
-    /// policy is a model that was asked for them ([`PromptOptions::token_log_probabilities`](super::policy::PromptOptions)).
+    /// The natural logarithms of the probabilities of the tokens of `completion` after `prompt`, among all tokens.
+    /// Present if the policy is a model with [`PromptOptions::token_log_probabilities`](super::policy::PromptOptions).
     pub token_log_probabilities: Option<Vec<f64>>,
 }
 
@@ -36,7 +36,7 @@ impl Decision {
         }
     }
 
-    /// The labels of the choices taken.
+    /// The labels of the chosen options.
     pub fn chosen(&self) -> Vec<&str> {
         self.taken.iter().filter_map(|&place| self.options.get(place)).map(String::as_str).collect()
     }

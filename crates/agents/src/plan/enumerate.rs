@@ -1,11 +1,11 @@
-//! All plans, one after the other.
+//! Enumeration of all plans.
 
 use super::automaton::PlanAutomaton;
 use super::step::Plan;
 use grammata::error::Result;
 use grammata::transitions::List;
 
-/// The plans of an automaton: in the order of the spec's actions where there is an end of them, else by length first.
+/// The plans of an automaton: in the order of the spec's actions if there are finitely many, otherwise by length first.
 pub struct Plans<'a> {
     plans: &'a mut PlanAutomaton,
     list: List<PlanAutomaton>,
@@ -13,7 +13,7 @@ pub struct Plans<'a> {
 }
 
 impl PlanAutomaton {
-    /// All plans. Of a set-valued action, the smaller sets first.
+    /// Iterates over all plans. For a set-valued action, smaller sets come first.
     ///
     /// # Errors
     /// `plan/budget-exhausted`; limits. The iterator ends after its first error.

@@ -1,26 +1,29 @@
-//! Data to train a policy on: what was asked, what was chosen, and what the finished plan was worth (RLTF: REINFORCE on
-//! valid plans only, which is all that a search under the automaton makes).
+//! Training data for a policy: the questions, the choices, and the reward of the finished plan. They serve RLTF:
+//! REINFORCE on valid plans only, since a search under the automaton makes no others.
 
 use super::decision::Decision;
 use serde_json::{Value, json};
 
-/// A finished plan of a task: the decisions that made it, and its reward.
+/// A finished plan of a task: the decisions that led to it, and its reward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
     /// The decisions, in order.
     pub decisions: Vec<Decision>,
-    /// What the plan is worth.
+    /// The value of the plan.
     pub reward: f64,
 }
 
-/// The episodes of one task as rows for a trainer, a row for each decision: `task`, `sample` (the episode's place), `step`,
-/// `prompt`, `options` and `completion` (texts), `chosen` (the options taken), `logprob` of the choice under the policy or null,
-/// `token_logprobs` (the log-probabilities of the tokens of `completion` after `prompt` under the model) or null, `reward` of the plan,
-/// and `advantage`, the reward less the mean of the task's episodes, which is REINFORCE's baseline.
+/// The episodes of one task as rows for a trainer, one per decision. Each row has:
+///
+/// - `task`, `sample` (the index of the episode), `step`, `prompt`, `options` and `completion` (texts);
+/// - `chosen`: the options taken;
+/// - `logprob`: the log-probability of the choice under the policy, or null;
+/// - `token_logprobs`: the log-probabilities of the tokens of `completion` after `prompt` under the model, or null;
+/// - `reward` of the plan, and `advantage`: the reward minus the mean of the task's episodes (REINFORCE's baseline).
 pub fn policy_rows(task: &str, episodes: &[Episode]) -> Vec<Value> {
     let mut rows = Vec::new();
     for (sample, episode) in episodes.iter().enumerate() {
-        // the mean of the differences: exactly 0 where all rewards are equal, which the rounded mean of rewards is not
+        // the mean of the differences is exactly 0 if all rewards are equal; a rounded mean of rewards may not be
         let differences = episodes.iter().map(|other| episode.reward - other.reward).sum::<f64>();
         let advantage = differences / episodes.len() as f64;
         for decision in &episode.decisions {

@@ -99,7 +99,7 @@ pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// The choices of a question, as far as a line goes.
+/// Quotes at most 12 choices of a question.
 fn list(choices: &[impl AsRef<str>]) -> String {
     let shown: Vec<String> = choices
         .iter()
@@ -219,7 +219,7 @@ fn id(spec: &Spec, action: usize) -> &str {
     spec.symbols().get(action).map_or("", |symbol| symbol.id.as_str())
 }
 
-/// The ids of some actions, as far as a line goes.
+/// Quotes the ids of at most 12 actions.
 fn ids(spec: &Spec, actions: &[usize]) -> String {
     let shown: Vec<String> =
         actions.iter().take(12).map(|&action| format!("`{}`", excerpt(id(spec, action)))).collect();

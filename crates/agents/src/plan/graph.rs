@@ -1,4 +1,4 @@
-//! A picture of the plan automaton: states that lead to finished plans, and the actions between them.
+//! A drawing of the plan automaton: states from which plans can be finished, and the actions between them.
 
 use super::automaton::{PlanAutomaton, Position};
 use super::partial::Successor;
@@ -8,7 +8,7 @@ use grammata::transitions::{Completable, Graph, TransitionSystem, costs_from_sta
 use grammata_base::dot::{Attribute, Digraph, numbered};
 use rustc_hash::FxHashMap;
 
-/// States whose least cost is computed, at most: some seconds.
+/// The maximum number of states whose least cost is computed, which takes some seconds.
 const MOST_STATES: usize = 200_000;
 
 /// A graph in the DOT language.
@@ -16,14 +16,14 @@ const MOST_STATES: usize = 200_000;
 pub struct PlanGraph {
     /// The text.
     pub dot: String,
-    /// Whether there are more states than were asked for; the graph shows those nearest to the start.
+    /// Whether the automaton has more states than requested. If so, the graph shows those nearest to the start.
     pub truncated: bool,
 }
 
 impl PlanAutomaton {
-    /// Draws the states nearest to the start, `most` at most. Finished plans have a double circle. Dead ends are left out,
-    /// or with `dead_ends` have a dashed one. With `max_cost`, a state is reached at its least cost: it is a dead end, and
-    /// a step from it is left out, if that holds at this cost, and so at every other.
+    /// Draws at most `most` states, nearest to the start first. Finished plans have a double circle. Dead ends are
+    /// omitted, or with `dead_ends` drawn with a dashed circle. With `max_cost`, each state is evaluated at its least
+    /// cost: if it is a dead end, or a step is unaffordable, at this cost, then at every other cost as well.
     ///
     /// # Errors
     /// Limits.
@@ -31,7 +31,7 @@ impl PlanAutomaton {
         let spec = self.shared_spec();
         let costs = match spec.max_cost() {
             Some(max_cost) => costs_from_start(&mut self.states, max_cost, MOST_STATES)?,
-            // costs do not matter
+            // without a bound, costs do not affect the states
             None => FxHashMap::default(),
         };
         let mut cheapest = Cheapest { plans: self, costs, dead_ends };
@@ -62,10 +62,10 @@ impl PlanAutomaton {
     }
 }
 
-/// The states of plans, each at the least cost at which it is reached.
+/// The states of plans, each at its least cost.
 struct Cheapest<'a> {
     plans: &'a mut PlanAutomaton,
-    /// Missing costs are 0.
+    /// States that are missing here have cost 0.
     costs: FxHashMap<PlanState, u64>,
     /// Whether transitions to dead ends are kept.
     dead_ends: bool,

@@ -1,4 +1,4 @@
-//! What lies ahead of a state: whether a finished plan can still be reached, the fewest steps to one, the least cost.
+//! Lookahead from a state: whether a finished plan is reachable, the fewest steps to one, and the least cost.
 
 use super::automaton::{PlanAutomaton, Position};
 use super::completion::Objective;
@@ -34,7 +34,7 @@ impl PlanAutomaton {
         })
     }
 
-    /// The fewest actions to a finished plan, whatever they cost; `None` if there is none, or it was not found.
+    /// The fewest actions to a finished plan, regardless of cost; `None` if there is none or it was not found.
     ///
     /// # Errors
     /// Limits.
@@ -43,7 +43,7 @@ impl PlanAutomaton {
         Ok(distance.exactly().map(|steps| Measure::Letters.amount(steps)))
     }
 
-    /// The least cost of what is missing to a finished plan; `None` if there is none, or it was not found.
+    /// The least cost of the remaining actions to a finished plan; `None` if there is none or it was not found.
     ///
     /// # Errors
     /// Limits.
@@ -52,7 +52,7 @@ impl PlanAutomaton {
         Ok(distance.exactly().map(|cost| Measure::Cost.amount(cost)))
     }
 
-    /// A distance by which completions can be compared: the fewest steps, or the least cost and then the fewest steps.
+    /// A distance to compare completions: the fewest steps, or the least cost and then the fewest steps.
     pub(super) fn rest(&mut self, objective: Objective, state: PlanState) -> Result<Option<u128>> {
         let distances = match objective {
             Objective::Steps => &mut self.steps_ahead,

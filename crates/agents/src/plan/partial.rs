@@ -1,4 +1,4 @@
-//! Plans in the making.
+//! Partial plans.
 
 use super::automaton::{PlanAutomaton, Position};
 use super::step::{ARROW, Plan, Step};
@@ -12,14 +12,14 @@ use rustc_hash::FxHashMap;
 pub struct Successor {
     /// The action.
     pub action: usize,
-    /// Its outcome, if it has outcomes: each is a successor of its own.
+    /// Its outcome, if it has outcomes. Each outcome is a separate successor.
     pub outcome: Option<usize>,
-    /// Where it leads.
+    /// The position after it.
     pub to: Position,
 }
 
 impl Successor {
-    /// How it is shown: the action's label, and after an arrow its outcome.
+    /// The label of the action, followed by an arrow and the outcome if there is one.
     pub fn label(&self, spec: &Spec) -> String {
         let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
         match self.outcome.and_then(|outcome| symbol.outcomes.get(outcome)) {
@@ -29,7 +29,7 @@ impl Successor {
     }
 }
 
-/// A plan in the making. Steps can be taken and taken back.
+/// A plan under construction. Steps can be appended and removed again.
 #[derive(Clone, Debug)]
 pub struct PartialPlan {
     positions: Vec<Position>,
@@ -38,7 +38,7 @@ pub struct PartialPlan {
 }
 
 impl PartialPlan {
-    /// No steps yet.
+    /// An empty partial plan.
     pub fn new(plans: &PlanAutomaton) -> PartialPlan {
         PartialPlan { positions: vec![plans.start()], plan: Plan::default(), used: FxHashMap::default() }
     }
@@ -48,12 +48,12 @@ impl PartialPlan {
         &self.plan
     }
 
-    /// The steps so far, as a plan.
+    /// Returns the steps so far as a plan.
     pub fn into_plan(self) -> Plan {
         self.plan
     }
 
-    /// How many steps there are.
+    /// The number of steps.
     pub fn len(&self) -> usize {
         self.plan.steps.len()
     }
@@ -63,19 +63,19 @@ impl PartialPlan {
         self.plan.steps.is_empty()
     }
 
-    /// Where the walk is.
+    /// The position after the last step.
     pub fn position(&self) -> Position {
         self.positions.last().copied().unwrap_or(Position { state: super::PlanState(0), cost: 0 })
     }
 
-    /// Takes a step that was offered.
+    /// Appends an allowed step that leads to the position `to`.
     pub fn push(&mut self, step: Step, to: Position) {
         *self.used.entry(step.action).or_default() += 1;
         self.plan.steps.push(step);
         self.positions.push(to);
     }
 
-    /// Takes the last step back.
+    /// Removes and returns the last step.
     pub fn pop(&mut self) -> Option<Step> {
         let step = self.plan.steps.pop()?;
         self.positions.pop();
@@ -85,7 +85,7 @@ impl PartialPlan {
         Some(step)
     }
 
-    /// Says which elements the last step takes.
+    /// Sets the elements that the last step takes.
     pub(super) fn set_elements(&mut self, elements: Vec<usize>) {
         if let Some(step) = self.plan.steps.last_mut() {
             step.elements = elements;
@@ -94,8 +94,8 @@ impl PartialPlan {
 }
 
 impl PlanAutomaton {
-    /// The actions that may come next as far as the automaton, the limits and the cost so far go, in the spec's order.
-    /// Whether they can still be completed is another question: [`completable`](PlanAutomaton::completable).
+    /// The actions that the automaton, the limits and the cost so far allow next, in the spec's order. They may lead to
+    /// dead ends: see [`completable`](PlanAutomaton::completable).
     ///
     /// # Errors
     /// Limits.
@@ -115,7 +115,7 @@ impl PlanAutomaton {
         Ok(successors)
     }
 
-    /// The actions that may come next and lead to a finished plan, or of which that could not be found out.
+    /// The allowed actions that lead to a finished plan, or for which the lookahead could not decide.
     ///
     /// # Errors
     /// Limits.
@@ -129,7 +129,7 @@ impl PlanAutomaton {
         Ok(successors)
     }
 
-    /// The walk of a plan, if each of its steps is allowed.
+    /// Replays a plan; `None` if one of its steps is not allowed.
     ///
     /// # Errors
     /// Limits.
@@ -150,7 +150,7 @@ impl PlanAutomaton {
         Ok(Some(walk))
     }
 
-    /// Whether the elements of a step are a choice that its action has, and only an action with arguments has such.
+    /// Whether the elements of a step are valid for its action. Arguments are allowed only if the action has arguments.
     pub(super) fn takes(&self, step: &Step) -> bool {
         let symbol = self.spec().symbols().get(step.action);
         if step.arguments.is_some() && symbol.is_none_or(|symbol| symbol.arguments.is_none()) {

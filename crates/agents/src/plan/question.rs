@@ -1,4 +1,4 @@
-//! Questions: what a policy is shown at a choice, written by the spec's templates.
+//! Questions that a policy answers, rendered with the spec's templates.
 
 use super::automaton::PlanAutomaton;
 use super::errors;
@@ -35,18 +35,18 @@ const PLAN: &str = "\
 {% for step in steps %}{{ step.text }}
 {% endfor %}";
 
-/// One of the answers that a policy may give.
+/// One choice that a question offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The successor; `None` ends the plan.
+    /// The successor; `None` finishes the plan.
     pub successor: Option<Successor>,
-    /// How the choice is shown.
+    /// The text that shows the choice.
     pub label: String,
-    /// What the action costs, in the spec's unit; 0 for the end.
+    /// The cost of the action, in the spec's unit; 0 for the end.
     pub cost: u64,
-    /// Whether it leads to a finished plan, if that was found out.
+    /// Whether a finished plan can be reached with this choice, if known.
     pub completable: Option<Completable>,
-    /// The fewest steps from there to a finished plan, if the policy wants to know.
+    /// The fewest steps from there to a finished plan, if the policy needs to know.
     pub steps_left: Option<u64>,
 }
 
@@ -58,22 +58,22 @@ impl AsRef<str> for Choice {
 }
 
 impl Choice {
-    /// The end of the plan, where it is finished.
+    /// The choice to end a plan that is complete.
     pub(super) fn end() -> Choice {
         let completable = Some(Completable::Yes);
         Choice { successor: None, label: ending().text, cost: 0, completable, steps_left: Some(0) }
     }
 }
 
-/// What the answer to a question is, and whether the question lists its choices.
+/// The form of the answer to a question, and whether the question lists its choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AnswerForm {
-    /// The choices are listed with numbers from 1; the answer is a number.
+    /// The question lists the choices with numbers from 1; the answer is a number.
     #[default]
     Number,
-    /// The choices are listed; the answer is the label of one.
+    /// The question lists the choices; the answer is the label of one.
     Text,
-    /// The choices are not listed; the answer is the label of one.
+    /// The question does not list the choices; the answer is the label of one.
     Open,
 }
 
@@ -88,19 +88,19 @@ impl AnswerForm {
     }
 }
 
-/// Writes a question whose choices are listed in the order given, which is a permutation of their places.
+/// Renders a question with its choices in the given order, a permutation of their indices.
 pub type Wording = dyn Fn(&[usize]) -> Result<String> + Send + Sync;
 
-/// What is asked of a policy.
+/// A question to a policy.
 #[derive(Clone)]
 pub struct Question {
-    /// The question as a text, options and all.
+    /// The text of the question, including its options.
     pub text: String,
-    /// The answers: one of them is to be chosen, or with [`set`](Question::set) some.
+    /// The choices. One of them is the answer, or several if [`set`](Question::set) is present.
     pub choices: Vec<Choice>,
-    /// How many of the choices are to be taken, at least and at most, if the question is for a set.
+    /// The smallest and the greatest number of choices to take, if the question asks for a set.
     pub set: Option<(usize, usize)>,
-    /// What its answer is.
+    /// The form of the answer.
     pub form: AnswerForm,
     wording: Arc<Wording>,
 }
@@ -117,7 +117,7 @@ impl std::fmt::Debug for Question {
 }
 
 impl Question {
-    /// A question that `wording` writes.
+    /// A question rendered by `wording`.
     ///
     /// # Errors
     /// Those of `wording`.
@@ -131,7 +131,7 @@ impl Question {
         Ok(Question { text: wording(&order)?, choices, set, form, wording })
     }
 
-    /// The question with its choices listed in another order: first the choice at the place `order[0]`.
+    /// Renders the question with its choices in another order: `order[0]` is the index of the first.
     ///
     /// # Errors
     /// `plan/template`: the template fails.
@@ -139,8 +139,8 @@ impl Question {
         (self.wording)(order)
     }
 
-    /// The answer that takes the choices at some places, as the question wants it: a number from 1, numbers with commas
-    /// between them, 0 for none, or a label.
+    /// The answer that takes the choices at `places`, in the question's form: a number from 1, comma-separated numbers,
+    /// 0 for none, or a label.
     pub fn completion(&self, places: &[usize]) -> String {
         match (self.set, self.form, places) {
             (None, AnswerForm::Text | AnswerForm::Open, [place]) => {
@@ -155,7 +155,7 @@ impl Question {
     }
 }
 
-/// Writes the questions of a task.
+/// Renders the questions of a task.
 #[derive(Debug)]
 pub struct Questions {
     templates: Arc<Templates>,
@@ -163,7 +163,7 @@ pub struct Questions {
     parameters: Value,
 }
 
-/// The sources of the templates by name.
+/// The sources of the templates, by name.
 #[derive(Debug)]
 struct Templates {
     sources: [(&'static str, String); 4],
@@ -171,7 +171,7 @@ struct Templates {
 }
 
 impl Questions {
-    /// The questions of a spec; `task` says what is to be planned, or the spec's own template does.
+    /// The questions of a spec. `task` describes what to plan; if absent, the spec's own template does.
     ///
     /// # Errors
     /// `plan/template`: a template cannot be read.
@@ -205,15 +205,15 @@ impl Questions {
         Ok(Questions { templates: Arc::new(templates), task, parameters })
     }
 
-    /// What is to be planned.
+    /// The description of what to plan.
     pub fn task(&self) -> &str {
         &self.task
     }
 
-    /// The question which of `choices` comes next.
+    /// Asks which of `choices` comes next.
     ///
     /// # Errors
-    /// `plan/template`: a template fails, or writes too much.
+    /// `plan/template`: a template fails or writes too much.
     pub fn ask(
         &self,
         plans: &PlanAutomaton,
@@ -236,10 +236,10 @@ impl Questions {
         Question::new(choices, None, form, self.wording(context, options, form))
     }
 
-    /// The question which elements the last step of `walk` takes.
+    /// Asks which elements the last step of `walk` takes; `None` if that step has no set.
     ///
     /// # Errors
-    /// As [`ask`](Questions::ask).
+    /// Those of [`ask`](Questions::ask).
     pub fn ask_set(&self, plans: &PlanAutomaton, walk: &PartialPlan) -> Result<Option<Question>> {
         let spec = plans.spec();
         let mut before = walk.plan().clone();
@@ -263,7 +263,7 @@ impl Questions {
         Question::new(choices, Some((set.min, set.max)), AnswerForm::Number, wording).map(Some)
     }
 
-    /// The values that the templates of a question after `plan` are given, but for its options.
+    /// The template variables of a question after `plan`, except its options.
     fn context(&self, spec: &Spec, plan: &Plan, set: Value) -> Value {
         let steps = steps(spec, plan.steps.iter());
         let durations = plan.steps.iter().filter_map(|step| spec.symbols().get(step.action)?.duration);
@@ -300,9 +300,9 @@ impl Questions {
         })
     }
 
-    /// A prompt for a model that is to write the whole plan: the task, the actions that there are, in which order to write,
-    /// and examples. `executed` asks for lines in the order in which the plan is carried out, without the steps that plans
-    /// start from; else for a word of the spec.
+    /// A prompt for a model that writes the whole plan: the task, the actions, the order in which to write them, and
+    /// examples. With `executed` the model writes one line per step in order of execution and omits the
+    /// [`sources`](PlanAutomaton::sources); otherwise it writes a word of the spec.
     pub fn whole(&self, plans: &PlanAutomaton, examples: &[Plan], executed: bool) -> String {
         let spec = plans.spec();
         let left_out = if executed { plans.sources() } else { Vec::new() };
@@ -338,10 +338,10 @@ impl Questions {
         text
     }
 
-    /// A finished plan, in the order in which it is carried out.
+    /// Renders a finished plan in order of execution.
     ///
     /// # Errors
-    /// As [`ask`](Questions::ask).
+    /// Those of [`ask`](Questions::ask).
     pub fn plan(&self, spec: &Spec, plan: &Plan) -> Result<String> {
         let steps = steps(spec, plan.executed(spec));
         let cost = plan.cost(spec);
@@ -353,7 +353,7 @@ impl Questions {
 }
 
 impl Templates {
-    /// What `work` renders with [`render_here`](Questions::render_here).
+    /// Runs `work`, which calls `render_here`, on a stack of its own.
     fn render(&self, work: impl FnOnce() -> Result<String> + Send) -> Result<String> {
         let wrong = |found, place| errors::template("question", found, place);
         grammata_template::on_own_stack(work).map_err(|fault| fault.into_error(&self.limits, wrong))?
@@ -372,7 +372,7 @@ fn dialect() -> Dialect {
     Dialect { trim_blocks: false, strict: true, put: None, functions: Vec::new() }
 }
 
-/// How the end of a plan is offered.
+/// The symbol that represents the end of a plan.
 pub(super) fn ending() -> Symbol {
     let text = "Nothing more: the plan is finished.".to_owned();
     Symbol { id: String::new(), text, ..Symbol::default() }
@@ -409,8 +409,8 @@ fn steps<'p>(spec: &Spec, steps: impl Iterator<Item = &'p Step>) -> Vec<Value> {
     steps.zip(1..).map(one).collect()
 }
 
-/// For plans written from the last step to the first, each before what makes its inputs: the step whose input is made
-/// next, and which input it is. A step makes the latest open input that is among its outputs.
+/// For plans that are written from the last step to the first, each step before the makers of its inputs: the step and
+/// the input that the next step must make. A step makes the latest open input that is among its outputs.
 pub(super) fn parent(spec: &Spec, plan: &Plan) -> Option<(usize, usize)> {
     if spec.direction() != Direction::Backward {
         return None;

@@ -1,4 +1,4 @@
-//! Reading plans: JSON or lines of text to steps, as far as each says which action is meant.
+//! Parsing plans: steps from JSON or from lines of text, each with the actions it may name.
 
 use super::arguments::{ArgumentChecker, WrongArguments};
 use super::automaton::{PlanAutomaton, Position};
@@ -10,18 +10,19 @@ use grammata::syntax::automaton_spec::{Direction, Spec, Symbol};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// One step as it is written, and the steps that it may mean.
+/// A step as written, and the steps that it may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadStep {
-    /// The step as it is written.
+    /// The text of the step as written.
     pub written: String,
-    /// What it may mean: none if no action is known by it, several if they share a label, or if an outcome is not named.
+    /// The possible meanings. Empty if no action has this name; several if actions share a label or no outcome is
+    /// named.
     pub meanings: Vec<Step>,
-    /// What is wrong with its arguments, if that is why it means nothing.
+    /// The violation in its arguments, if it has no meaning because of them.
     pub wrong_arguments: Option<WrongArguments>,
 }
 
-/// A plan as it is written, in the order in which it is carried out.
+/// A plan as written, in order of execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadPlan {
     /// The steps.
@@ -29,15 +30,16 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Reads a plan: a JSON array of steps (or an object with such an array as `steps`, alone or as the one item of `plans`), else a line of text a step.
+    /// Parses a plan: a JSON array of steps, or one step per line of text. The array may also be the member `steps` of
+    /// an object, which stands alone or is the only item of `plans`.
     ///
-    /// A step of JSON is the id of an action, or an object with it as `action` and what it has of `elements` (texts),
-    /// `arguments` (a value) and `outcome` (a name). A line is an action's text, one of its aliases, its label or its id,
-    /// with ` -> ` and the outcome after it; letter case, punctuation, a number before it and `from 2 and 1` after it do
-    /// not matter. Steps are in the order in which they are carried out. Arguments are checked against their schema.
+    /// A step in JSON is the id of an action, or an object with the id as `action` and optional `elements` (texts),
+    /// `arguments` (a value) and `outcome` (a name). A line is an action's text, alias, label or id, optionally
+    /// followed by ` -> ` and an outcome. Letter case, punctuation, a leading number and a trailing `from 2 and 1` are
+    /// ignored. Steps are in order of execution. Arguments are checked against their schema.
     ///
     /// # Errors
-    /// `plan/unreadable`: what begins like JSON is not a plan in JSON; limits.
+    /// `plan/unreadable`: the text begins with `[` or `{` but is not a plan in JSON; limits.
     pub fn parse(text: &str, spec: &Spec) -> Result<ReadPlan> {
         let steps = match text.trim_start().chars().next() {
             Some('[' | '{') => from_json(text, spec)?,
@@ -50,7 +52,7 @@ impl ReadPlan {
         Ok(ReadPlan { steps })
     }
 
-    /// A plan that was made here.
+    /// A plan of the spec in the form of a parsed one.
     pub fn of(plan: &Plan, spec: &Spec) -> ReadPlan {
         let one = |step: &Step| ReadStep {
             written: step.line(spec),
@@ -60,7 +62,7 @@ impl ReadPlan {
         ReadPlan { steps: plan.executed(spec).map(one).collect() }
     }
 
-    /// The places of the steps in the order of the spec's words.
+    /// The indices of the steps in the order of the spec's words.
     pub(super) fn in_word_order(&self, spec: &Spec) -> Vec<usize> {
         let places = 0..self.steps.len();
         match spec.direction() {
@@ -71,7 +73,7 @@ impl ReadPlan {
 }
 
 impl PlanAutomaton {
-    /// The plan that a word of the spec's texts names, if the automaton allows it to its end.
+    /// Parses a word of the spec into a plan; `None` if the automaton does not accept the whole text.
     ///
     /// # Errors
     /// Limits.
@@ -79,7 +81,7 @@ impl PlanAutomaton {
         let spec = self.shared_spec();
         let mut checker = ArgumentChecker::default();
         let mut walk = PartialPlan::new(self);
-        // per step and the next: the successors still to be tried, each with where in the text it ends
+        // for each step and the next one: the untried successors, each with the end of its text
         let mut path: Vec<Vec<(Step, Position, usize)>> = Vec::new();
         let mut at = 0;
         loop {
@@ -123,11 +125,11 @@ impl PlanAutomaton {
     }
 }
 
-/// The ways to read a symbol, whose text is `pattern`, at the start of a text: the elements that it takes, and the bytes
-/// that it spells with them. One way for each number of bytes: which elements spell them makes no difference to what may follow.
+/// The ways to match a symbol, whose text is `pattern`, at the start of `text`: the elements taken, and the number of
+/// bytes matched. There is one result per number of bytes, because the choice of elements does not affect the rest.
 ///
-/// An element may begin like another one (`salt`, `salt water`), so that each is tried: a search over the elements
-/// passed, the number taken and the bytes read, each visited once.
+/// An element may be a prefix of another (`salt`, `salt water`), so each is tried. The search visits each combination
+/// of elements passed, number taken and bytes read once.
 fn spelled(symbol: &Symbol, pattern: &str, text: &str) -> Vec<(Vec<usize>, usize)> {
     let Some(set) = &symbol.set else {
         if symbol.arguments.is_some() {
@@ -165,7 +167,7 @@ fn spelled(symbol: &Symbol, pattern: &str, text: &str) -> Vec<(Vec<usize>, usize
     found
 }
 
-/// The arguments in a symbol's text at the start of a text, and the bytes that it spells with them.
+/// Parses the arguments in a symbol's text at the start of `text`, and returns them with the number of bytes matched.
 fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, usize)> {
     symbol.arguments.as_ref()?;
     let (before, after) = pattern.split_once("{}")?;
@@ -178,7 +180,7 @@ fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, 
 
 fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     let value: Value = serde_json::from_str(text).map_err(|e| errors::unreadable(&e.to_string()))?;
-    // a report of `grammata plan run` has its plans in a list
+    // a report of `grammata plan run` stores its plans in a list
     let plan = match value.get("plans").and_then(Value::as_array).map(Vec::as_slice) {
         Some([plan]) => plan,
         Some(plans) => {
@@ -237,7 +239,7 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     Ok(steps)
 }
 
-/// The meanings with the outcome of this name, or with each where none is named.
+/// Restricts meanings to the named outcome, or expands each to all its outcomes if none is named.
 fn with_outcomes(meanings: Vec<Step>, outcome: Option<&str>, spec: &Spec) -> Vec<Step> {
     let all = meanings.into_iter().flat_map(|step| step.with_each_outcome(spec));
     all.filter(|step| outcome.is_none_or(|outcome| step.outcome_name(spec) == Some(outcome))).collect()
@@ -245,7 +247,7 @@ fn with_outcomes(meanings: Vec<Step>, outcome: Option<&str>, spec: &Spec) -> Vec
 
 fn from_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<ReadStep> {
     let whole = one_line(line, spec, checker)?;
-    // a text may have an arrow of its own
+    // the text of an action may itself contain an arrow
     if whole.meanings.is_empty()
         && let Some((step, outcome)) = line.trim_end().rsplit_once(ARROW)
     {
@@ -275,7 +277,7 @@ fn one_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<Re
             }
         }
     }
-    // what says more comes first: the text, then an alias, then the id, then a label
+    // in order of specificity: the text, an alias, the id, the label
     let read = |rank: usize| {
         let mut meanings: Vec<Step> = Vec::new();
         for (action, symbol) in spec.symbols().iter().enumerate() {
@@ -295,7 +297,7 @@ fn one_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<Re
     Ok(ReadStep { written, meanings: meanings.unwrap_or_default(), wrong_arguments: wrong })
 }
 
-/// The elements that a line takes, if it means the symbol.
+/// The elements that a line takes, if it names the symbol.
 fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     let line_words = words(line);
     let is = |text: &str| words(text) == line_words;
@@ -316,8 +318,8 @@ fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     found.then(Vec::new)
 }
 
-/// The elements in a line of a set-valued symbol, whose text is `pattern`: as the symbol spells them, or in any order and
-/// letter case.
+/// The elements in a line of a set-valued symbol, whose text is `pattern`: as the symbol spells them, or in any order
+/// and letter case.
 fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     let set = symbol.set.as_ref()?;
     let (pattern, line) = (pattern.trim(), line.trim());
@@ -342,7 +344,7 @@ fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
         false => middle.split(separator.as_str()).collect(),
     };
     let names: Vec<String> = set.of.iter().map(|element| words(element)).collect();
-    // an element may have the separator in it, and then takes several parts
+    // an element that contains the separator spans several parts
     let separators = |element: &String| element.to_lowercase().matches(separator.as_str()).count();
     let most = if separator.is_empty() { 1 } else { set.of.iter().map(separators).max().unwrap_or(0) + 1 };
     let mut seen = FxHashSet::default();
@@ -365,7 +367,7 @@ fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     None
 }
 
-/// The letters and digits of a text in lower case, with one space between words.
+/// The words of a text: letters and digits in lower case, words separated by one space.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: Vec<&str> =
@@ -373,8 +375,8 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-/// A line without a mark of a list before it: `3.`, `3)`, `-`, `*`, `Step 3:`, or the number of a table's row, which has
-/// two spaces after it.
+/// Strips a list marker from the start of a line: `3.`, `3)`, `-`, `*`, `Step 3:`, or the number of a table row, which
+/// is followed by two spaces.
 fn without_number(line: &str) -> &str {
     let line = line.trim_start().trim_start_matches(['-', '*', '•']).trim_start();
     let step = line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("step"));
@@ -388,7 +390,7 @@ fn without_number(line: &str) -> &str {
     }
 }
 
-/// A row of a table without its last column, which says where a step's inputs come from: `  from 3 and 1`.
+/// Strips the last column of a table row, which lists the sources of a step's inputs: `  from 3 and 1`.
 fn without_sources(line: &str) -> &str {
     let is_sources = |sources: &str| {
         !sources.is_empty()

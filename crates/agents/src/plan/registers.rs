@@ -1,48 +1,49 @@
-//! What a plan's state holds beside the configuration: how often actions and groups came, and what formulas read.
+//! Registers of a plan's state, in addition to the configuration: counts of actions and groups, and variables of
+//! formulas.
 
 use grammata::error::Result;
 use grammata::limits::{LimitKind, Limits};
 use grammata::syntax::automaton_spec::{Assignment, Codes, Direction, Formula, Spec};
 use rustc_hash::FxHashMap;
 
-/// One counter: at least and at most so often.
+/// A counter and its bounds, both inclusive.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     min: u32,
     max: u32,
 }
 
-/// What an action of a class does to the registers.
+/// The effect of an action of a class on the registers.
 #[derive(Clone, Debug, Default)]
 struct Effect {
-    /// Counters that it raises.
+    /// Counters that it increments.
     counts: Vec<usize>,
-    /// Forward: what must hold, over the places of variables.
+    /// Forward: the condition that must hold, over the indices of variables.
     requires: Formula,
-    /// Forward, per outcome (one for an action without): the places that it gives values.
+    /// Forward: the assignments of each outcome (one entry for an action without outcomes).
     assigns: Vec<Vec<Assignment>>,
     /// Backward: flags that it sets, for the actions that must come before it in the plan, and so after it in the word.
     needs: Vec<usize>,
     /// Backward: flags that it clears.
     gives: Vec<usize>,
-    /// Whether it can come again and again: nothing bounds it but formulas.
+    /// Whether it can repeat without bound: nothing bounds it except formulas.
     is_unbounded: bool,
-    /// Whether it can be put in anywhere, any number of times, without forbidding anything.
+    /// Whether it can be inserted anywhere, any number of times, without ruling anything out.
     is_harmless: bool,
 }
 
-/// The registers of a spec, and the values that came up, interned: counters, then the values of the variables that
-/// formulas read (forward), or a flag for each action that is still required (backward).
+/// The registers of a spec and an interning table of their values. A value holds the counters, then the variables that
+/// formulas read (forward) or a flag for each action that is still required (backward).
 #[derive(Debug)]
 pub(super) struct Registers {
     counters: Vec<Counter>,
     effects: Vec<Effect>,
-    /// Per class, the counter of how many of its members were used, where each may be used once.
+    /// For each class whose members may each be used once, the counter of used members.
     own: Vec<Option<usize>>,
     backward: bool,
     values: Vec<Box<[u32]>>,
     ids: FxHashMap<Box<[u32]>, u32>,
-    /// Bytes of the values and their ids.
+    /// Memory of the values and their ids, in bytes.
     bytes: usize,
 }
 
@@ -59,7 +60,7 @@ impl Registers {
         };
         registers.count(spec, codes);
         let mut initial = vec![0; registers.counters.len()];
-        // the places of the variables that formulas read
+        // the indices of the variables that formulas read
         let facts = spec.facts();
         let mut places: FxHashMap<usize, usize> = FxHashMap::default();
         for (number, variable) in facts.variables().iter().enumerate() {
@@ -104,7 +105,7 @@ impl Registers {
         registers
     }
 
-    /// The counters of the spec's limits.
+    /// Adds the counters of the spec's limits.
     fn count(&mut self, spec: &Spec, codes: &Codes) {
         for (number, class) in codes.classes.iter().enumerate() {
             let members = u32::try_from(class.members.len()).unwrap_or(u32::MAX);
@@ -127,23 +128,23 @@ impl Registers {
         }
     }
 
-    /// Whether there are any: without them every configuration can be completed.
+    /// Whether there are no registers; then every configuration can be completed.
     pub(super) fn is_empty(&self) -> bool {
         self.values.first().is_none_or(|value| value.is_empty())
     }
 
-    /// Whether an action of the class can come again and again as far as counters go.
+    /// Whether an action of the class can repeat without bound, as far as counters are concerned.
     pub(super) fn is_unbounded(&self, class: usize) -> bool {
         self.effects[class].is_unbounded
     }
 
-    /// Whether an action of the class can be put in anywhere, any number of times: it requires nothing, no counter bounds
-    /// it, and all that it changes is monotone.
+    /// Whether an action of the class can be inserted anywhere, any number of times: it requires nothing, no counter
+    /// bounds it, and all its changes are monotone.
     pub(super) fn is_harmless(&self, class: usize) -> bool {
         self.effects[class].is_harmless
     }
 
-    /// How many outcomes an action of the class has; 1 without any.
+    /// The number of outcomes of an action of the class; 1 without outcomes.
     pub(super) fn outcomes(&self, class: usize) -> usize {
         self.effects[class].assigns.len()
     }
@@ -167,15 +168,15 @@ impl Registers {
         Ok(id)
     }
 
-    /// How many members of the class were used, where each may be used once.
+    /// The number of members of the class used so far; 0 unless each member may be used once.
     pub(super) fn used(&self, id: u32, class: usize) -> u32 {
         self.own[class].map_or(0, |counter| self.values[id as usize][counter])
     }
 
-    /// The registers after an action of the class with an outcome, if it may come.
+    /// The registers after an action of the class with an outcome; `None` if the action is not allowed.
     ///
     /// # Errors
-    /// `plan_states` bounds the values and their bytes.
+    /// The limit `plan_states` bounds the number of values and their bytes.
     pub(super) fn after(
         &mut self,
         id: u32,
@@ -200,7 +201,7 @@ impl Registers {
         let mut value = value.clone();
         for &counter in &effect.counts {
             let Counter { min, max } = self.counters[counter];
-            // without an upper bound only "enough" matters
+            // without an upper bound, counts beyond the minimum are equivalent
             if max < u32::MAX || value[counter] < min {
                 value[counter] += 1;
             }
@@ -213,7 +214,7 @@ impl Registers {
         self.intern(value, limits).map(Some)
     }
 
-    /// Whether a plan may end here.
+    /// Whether a plan may end with these registers.
     pub(super) fn is_complete(&self, id: u32) -> bool {
         let value = &self.values[id as usize];
         let counted = self.counters.iter().zip(value.iter()).all(|(counter, &count)| count >= counter.min);

@@ -1,4 +1,4 @@
-//! The plan of the spec that is nearest to a given one: with the fewest steps inserted, deleted or substituted.
+//! The plan of a spec nearest to a given one: with the fewest steps inserted, deleted or substituted.
 
 use super::automaton::PlanAutomaton;
 use super::errors;
@@ -9,41 +9,43 @@ use grammata::error::Result;
 use grammata::syntax::automaton_spec::Direction;
 use grammata::transitions::{Alignment, Repaired, repair};
 
-/// One difference between a plan that was given and the nearest plan of the spec.
+/// One difference between a given plan and the nearest plan of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// The step stays.
+    /// The step is unchanged.
     Keep(Step),
-    /// The given step becomes another.
+    /// The given step is replaced.
     Substitute {
         /// The step as it was written.
         given: String,
-        /// What takes its place.
+        /// The step that replaces it.
         step: Step,
     },
     /// A step that was missing.
     Insert(Step),
-    /// The given step is left out.
+    /// The given step is deleted.
     Delete(String),
 }
 
-/// The nearest plan, and how it differs.
+/// The nearest plan and its differences from the given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// A plan of the spec.
     pub plan: Plan,
-    /// Its edit distance: steps inserted, deleted and substituted.
+    /// The edit distance: the number of steps inserted, deleted and substituted.
     pub edits: usize,
-    /// All steps of both plans, in the order in which they are carried out.
+    /// All steps of both plans, in order of execution.
     pub differences: Vec<Edit>,
 }
 
 impl PlanAutomaton {
-    /// The plan of the spec with the fewest edits from a given one. Of several, the first found.
+    /// Finds the plan of the spec with the fewest edits from a given plan; if several are equally near, the first
+    /// found.
     ///
     /// # Errors
-    /// `plan/none` if there is no plan; `plan/budget-exhausted` past a quarter of [`Limits::plan_states`](grammata::Limits::plan_states)
-    /// partial alignments, which take several times the memory of a state; limits.
+    /// `plan/none` if there is no plan; `plan/budget-exhausted` after a quarter of
+    /// [`Limits::plan_states`](grammata::Limits::plan_states) partial alignments, each of which takes several times the
+    /// memory of a state; limits.
     pub fn repair(&mut self, plan: &ReadPlan) -> Result<Repair> {
         let word = PlanWord::new(plan, self.spec(), &[]);
         let most = self.limits().plan_states / 4;

@@ -1,4 +1,4 @@
-//! Plans drawn at random, each as likely as any other.
+//! Uniform random sampling of plans.
 
 use super::automaton::{PlanAutomaton, Position};
 use super::errors;
@@ -8,23 +8,24 @@ use grammata::transitions::{Counts, Sample, sample};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Draws plans of a [`PlanAutomaton`].
+/// Samples plans of a [`PlanAutomaton`] uniformly.
 #[derive(Debug)]
 pub struct PlanSampler<'a> {
     plans: &'a mut PlanAutomaton,
     counts: Counts<Position>,
     random: ChaCha8Rng,
-    /// The greatest number of steps, where there is no end of plans.
+    /// The maximum number of steps, used if there are infinitely many plans.
     most: usize,
 }
 
 impl PlanSampler<'_> {
-    /// Equal seeds draw alike. `most` bounds the steps of a plan where there is no end of plans.
+    /// Creates a sampler. Equal seeds give equal samples. `most` bounds the steps of a plan if there are infinitely
+    /// many plans.
     pub fn new(plans: &mut PlanAutomaton, seed: u64, most: usize) -> PlanSampler<'_> {
         PlanSampler { plans, counts: Counts::default(), random: ChaCha8Rng::seed_from_u64(seed), most }
     }
 
-    /// A plan, each as likely as any other (of at most `most` steps, where there is no end of plans).
+    /// Draws a plan uniformly (among those of at most `most` steps, if there are infinitely many).
     ///
     /// # Errors
     /// `plan/none`: there is no plan; `plan/budget-exhausted`; limits.

@@ -1,4 +1,4 @@
-//! The states of a spec over actions, made as they are visited, whatever plans cost.
+//! The states of a spec over actions, created on demand, independent of costs.
 
 use super::errors;
 use super::registers::Registers;
@@ -10,8 +10,8 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The id of a state: a configuration over action codes, and registers. Equal ids mean equal futures, up to which of
-/// several like actions are used up.
+/// The id of a state: a configuration over action codes, and registers. Equal ids have equal futures, up to which of
+/// several interchangeable actions are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PlanState(pub(super) u32);
 
@@ -21,14 +21,14 @@ impl Indexed for PlanState {
     }
 }
 
-/// Steps that lead from a state to one state: the actions of a class with one outcome, each with every set of elements.
+/// The label of an edge: the actions of a class with one outcome, each with every set of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionLabel {
-    /// The class, by its place among the classes of the spec's codes.
+    /// The class, as an index into the classes of the spec's codes.
     pub(super) class: u32,
     /// The outcome; 0 for an action without outcomes.
     pub(super) outcome: u32,
-    /// How many of its actions are left: of a class each of whose actions may come once, those that did not come.
+    /// The number of actions of the class that may still come. If each may come once, the used ones are not counted.
     pub(super) left: u32,
 }
 
@@ -39,11 +39,11 @@ pub(super) type Edge = Transition<PlanState, ActionLabel>;
 struct State {
     configuration: ConfigurationId,
     registers: u32,
-    /// Where its edges are; `None` before they are made.
+    /// The range of its edges; `None` until they are computed.
     edges: Option<(u32, u32)>,
 }
 
-/// The automaton of a spec over classes of actions. Its tables grow as it is used.
+/// The automaton of a spec over classes of actions. Its tables grow on demand.
 #[derive(Debug)]
 pub(super) struct States {
     pub(super) spec: Arc<Spec>,
@@ -75,7 +75,7 @@ impl States {
         Ok(states)
     }
 
-    /// The number of states made so far.
+    /// The number of states created so far.
     pub(super) fn count(&self) -> usize {
         self.states.len()
     }
@@ -85,7 +85,8 @@ impl States {
         &self.codes.classes[class as usize].members
     }
 
-    /// The outcome of a label, by its place among those of the class's only action; `None` for an action without.
+    /// The outcome of a label, as an index into the outcomes of the class's only action; `None` for an action without
+    /// outcomes.
     pub(super) fn outcome(&self, label: &ActionLabel) -> Option<usize> {
         let first = self.members(label.class).first();
         let has_outcomes = first.is_some_and(|&action| !self.spec.symbols()[action].outcomes.is_empty());
@@ -106,7 +107,7 @@ impl States {
         Ok(PlanState(id))
     }
 
-    /// The edges of a state, made if need be, whether or not they can be completed.
+    /// The edges of a state, computed on first use, including edges to dead ends.
     pub(super) fn edges(&mut self, state: PlanState) -> Result<&[Edge]> {
         let State { configuration, registers, edges } = self.states[state.index()];
         let (first, end) = match edges {
@@ -190,7 +191,7 @@ impl TransitionSystem for States {
         self.members(label.class).first().map_or(0, |&symbol| self.spec.symbols()[symbol].cost)
     }
 
-    /// The actions that are left, each with its subsets.
+    /// Multiplies a count by the number of remaining actions and by the number of element sets of each.
     fn times(&self, label: &ActionLabel, count: &BigUint) -> BigUint {
         match self.members(label.class).first().map(|&symbol| &self.spec.symbols()[symbol]) {
             None => BigUint::ZERO,

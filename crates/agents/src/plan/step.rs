@@ -6,13 +6,13 @@ use serde_json::Value;
 /// One step of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// The action, by its place among the spec's symbols.
+    /// The action, as an index into the spec's symbols.
     pub action: usize,
-    /// Of a set-valued action, the elements taken, by their places in rising order.
+    /// The elements that a set-valued action takes, as increasing indices.
     pub elements: Vec<usize>,
-    /// Of an action with outcomes, the one that the world chose, by its place among them.
+    /// The outcome that the environment chose, as an index, if the action has outcomes.
     pub outcome: Option<usize>,
-    /// Of an action with arguments, what they are. A plan in the making need not have them: they do not decide what may
+    /// The arguments, if the action has arguments. A plan under construction may omit them: they do not affect what may
     /// follow.
     pub arguments: Option<Value>,
 }
@@ -29,12 +29,12 @@ impl Step {
         Step { elements: (0..set.map_or(0, |set| set.min)).collect(), ..Step::of(action) }
     }
 
-    /// The same with an outcome.
+    /// The same step with an outcome.
     pub fn with_outcome(self, outcome: Option<usize>) -> Step {
         Step { outcome, ..self }
     }
 
-    /// The same with each outcome of its action; the step alone for an action without outcomes.
+    /// The step with each outcome of its action; only the step itself if the action has no outcomes.
     pub(super) fn with_each_outcome(self, spec: &Spec) -> Vec<Step> {
         let outcomes = spec.symbols().get(self.action).map_or(0, |symbol| symbol.outcomes.len());
         match outcomes {
@@ -43,7 +43,7 @@ impl Step {
         }
     }
 
-    /// What the step spells: with its arguments, or `…` where they are missing.
+    /// The text of the step, with its arguments, or `…` if they are missing.
     pub fn text(&self, spec: &Spec) -> String {
         let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
         match (&symbol.arguments, &self.arguments) {
@@ -58,7 +58,7 @@ impl Step {
         spec.symbols().get(self.action)?.outcomes.get(self.outcome?).map(String::as_str)
     }
 
-    /// What the step spells, and after an arrow its outcome.
+    /// The text of the step, followed by an arrow and its outcome if there is one.
     pub fn line(&self, spec: &Spec) -> String {
         let text = self.text(spec);
         match self.outcome_name(spec) {
@@ -68,10 +68,10 @@ impl Step {
     }
 }
 
-/// What stands before the outcome of a step.
+/// The separator between a step and its outcome.
 pub(super) const ARROW: &str = " -> ";
 
-/// A plan: its steps in the order in which the spec's words name them.
+/// A plan: its steps in the order of the spec's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Plan {
     /// The steps.
@@ -79,7 +79,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The steps in the order in which they are carried out.
+    /// The steps in order of execution.
     pub fn executed<'p>(&'p self, spec: &Spec) -> Box<dyn Iterator<Item = &'p Step> + 'p> {
         match spec.direction() {
             Direction::Forward => Box::new(self.steps.iter()),
@@ -87,7 +87,7 @@ impl Plan {
         }
     }
 
-    /// What the plan spells as a word of the spec.
+    /// The plan as a word of the spec.
     pub fn word(&self, spec: &Spec) -> String {
         let texts: Vec<String> = self.steps.iter().map(|step| step.text(spec)).collect();
         texts.join(spec.separator())

@@ -1,7 +1,7 @@
 //! Subsets of a fixed size, in order.
 
-/// Changes a set, its elements in rising order, to the next of the same size with elements below `end`; sets are in the order of
-/// their elements. False after the last one, which stays.
+/// Advances a set, given as increasing elements, to the next set of the same size with elements below `end`, in
+/// lexicographic order. Returns false, and leaves the set unchanged, if it is the last one.
 pub(super) fn next_subset(set: &mut [usize], end: usize) -> bool {
     let size = set.len();
     let Some(place) = (0..size).rev().find(|&place| set[place] + size - place < end) else { return false };

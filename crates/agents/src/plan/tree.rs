@@ -1,4 +1,4 @@
-//! A plan as a tree: which step works on the output of which.
+//! A plan as a tree of data flow: which step takes the output of which.
 
 use super::step::Plan;
 use grammata::syntax::automaton_spec::{Direction, Spec};
@@ -9,16 +9,16 @@ use std::fmt::Write;
 /// For each step of a plan, in the order of the spec's words, the step that makes each of its inputs, in their order;
 /// `None` for an input that no earlier step makes.
 ///
-/// An input is made by a step whose action has it among its outputs: by the latest one carried out before whose output
-/// no other step takes; where all are taken, by the latest one, whose output is then shared. Of several inputs of one
-/// name, the first listed is made first (postfix notation) where words name the first step first, and last (Polish
-/// prefix notation, read backwards) where they name the last step first.
+/// An input is made by a step whose action lists it among its outputs: the latest one executed before whose output is
+/// unused. If all are used, the latest one makes it and its output is shared. Of several inputs with one name, the
+/// first listed is made first if words name the first step first (postfix notation), and last if they name the last
+/// step first (Polish prefix notation, read backwards).
 pub fn dataflow(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
     /// The steps that make one thing.
     #[derive(Default)]
     struct Makers {
         latest: Option<usize>,
-        /// Those whose output no step takes.
+        /// Makers whose output no step takes yet.
         open: Vec<usize>,
     }
     let mut on = vec![Vec::new(); plan.steps.len()];
@@ -47,13 +47,13 @@ pub fn dataflow(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
     on
 }
 
-/// Whether any step of a plan works on another's output.
+/// Whether any step of a plan takes another's output.
 fn is_tree(on: &[Vec<Option<usize>>]) -> bool {
     on.iter().flatten().any(Option::is_some)
 }
 
-/// The plan as a tree of lines: under each step, indented, the steps that make its inputs. What makes several things is
-/// written out once, and marked `(above)` after that. A plan whose steps have no inputs is a list.
+/// The plan as an indented tree: under each step, the steps that make its inputs. A step whose outputs are used several
+/// times is written out once and marked `(above)` afterwards. A plan whose steps have no inputs is written as a list.
 pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = String::new();
@@ -66,7 +66,7 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let mut has_parent = vec![false; on.len()];
     on.iter().flatten().flatten().for_each(|&child| has_parent[child] = true);
     let roots = (0..on.len()).rev().filter(|&number| !has_parent[number]);
-    // a node with the lines before it: what is written before it, and before its children
+    // a node with the prefixes of its own line and of its children's lines
     let mut open: Vec<(usize, String, String)> =
         roots.map(|number| (number, String::new(), String::new())).collect();
     let mut written = vec![false; on.len()];
@@ -86,8 +86,8 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     out
 }
 
-/// The plan as a graph in the DOT language: an edge leads from the step that makes something to the step that takes it,
-/// with the name of what it is. A plan whose actions have no inputs is a chain in the order of execution.
+/// The plan as a graph in the DOT language. An edge leads from the step that makes something to the step that takes it,
+/// labelled with its name. A plan whose actions have no inputs is drawn as a chain in order of execution.
 pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = Digraph::new("plan", "BT");

@@ -1,4 +1,5 @@
-//! Whether a plan is one of the spec's; if not, its first wrong step, and what was feasible there.
+//! Verification of a plan: whether it is a plan of the spec, and if not, its first wrong step and the feasible actions
+//! there.
 
 use super::automaton::PlanAutomaton;
 use super::errors;
@@ -8,35 +9,35 @@ use grammata::error::Result;
 use grammata::syntax::automaton_spec::{Direction, Spec};
 use grammata::transitions::{Word, WordVerdict, verify, verify_reversed};
 
-/// States that are followed at a time.
+/// The maximum number of states followed at the same time.
 const MOST_STATES: usize = 200_000;
 
-/// What was found out about a plan.
+/// The result of verifying a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is a plan of the spec.
+    /// A plan of the spec.
     Valid(Plan),
-    /// It is none.
+    /// Not a plan of the spec.
     Wrong {
-        /// The first wrong step, counted from 0 in the order in which the plan is carried out: no plan begins with the
-        /// steps up to it. It is the number of steps if the plan is only not finished.
+        /// The first wrong step, counted from 0 in order of execution: no plan begins with the steps up to and
+        /// including it. Equal to the number of steps if the plan is merely unfinished.
         step: usize,
-        /// The actions that may stand there instead, in the spec's order.
+        /// The actions allowed there instead, in the spec's order.
         feasible: Vec<usize>,
-        /// Whether the plan might end before that step.
+        /// Whether the plan may end before that step.
         may_end: bool,
     },
 }
 
 impl PlanAutomaton {
-    /// Checks a plan. `implied` are actions that the plan need not name.
+    /// Verifies a plan. `implied` are actions that the plan may omit.
     ///
     /// # Errors
     /// `plan/budget-exhausted` if a spec that plans backwards has too many states; limits.
     pub fn verify(&mut self, plan: &ReadPlan, implied: &[usize]) -> Result<Verdict> {
         let word = PlanWord::new(plan, self.spec(), implied);
         let mut verdict = verify(self, &word, MOST_STATES)?;
-        // the first step carried out is the last of the word
+        // in backward plans, the first executed step is the last of the word
         if self.spec().direction() == Direction::Backward && !matches!(verdict, WordVerdict::Accepted(_)) {
             verdict = verify_reversed(self, &word, MOST_STATES)?;
         }
@@ -52,12 +53,12 @@ impl PlanAutomaton {
     }
 }
 
-/// A plan as it is written, as a word of the spec.
+/// A written plan as a word of the spec.
 pub(super) struct PlanWord<'a> {
     plan: &'a ReadPlan,
-    /// The places of the steps in the order of the spec's words.
+    /// The indices of the steps in the order of the spec's words.
     order: Vec<usize>,
-    /// Actions that need not be named.
+    /// Actions that the plan may omit.
     implied: &'a [usize],
 }
 

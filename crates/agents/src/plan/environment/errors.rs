@@ -91,13 +91,13 @@ pub(super) fn fact_contradicts(
     )
 }
 
-/// A step that could not be carried out.
+/// The environment failed to execute a step.
 pub(super) fn failed(action: &str, cause: impl std::fmt::Display, help: &str) -> Error {
     let message = format!("the environment could not carry out `{}`", excerpt(action));
     Error::new(ErrorKind::Io, Diagnostic::new("environment/failed", message).cause(cause).help(help))
 }
 
-/// A step that a command could not carry out.
+/// A command failed to execute a step.
 pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Error {
     let message = format!("the environment could not carry out `{}`", excerpt(action));
     let diagnostic = Diagnostic::new("environment/failed", message)
@@ -107,7 +107,7 @@ pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Err
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A step that was not carried out in time.
+/// A step was not executed in time.
 pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
     let message = format!("the environment did not carry out `{}` in time", excerpt(action));
     let mut diagnostic = Diagnostic::new("environment/timeout", message)
@@ -119,7 +119,7 @@ pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A file of mock answers that is not one.
+/// Mock answers with invalid content.
 pub(super) fn bad_mock(found: impl AsRef<str>, allowed: String, help: String, place: String) -> Error {
     let diagnostic =
         Diagnostic::new("environment/mock", "the answers of the mock environment cannot be used")
@@ -130,7 +130,7 @@ pub(super) fn bad_mock(found: impl AsRef<str>, allowed: String, help: String, pl
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A file of mock answers that is not TOML.
+/// Mock answers that are not TOML of their form.
 pub(super) fn unreadable_mock(text: &str, cause: &toml::de::Error) -> Error {
     let place = Place::in_text(text, cause.span().map_or(0, |span| span.start));
     let diagnostic =

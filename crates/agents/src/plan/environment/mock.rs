@@ -1,4 +1,4 @@
-//! An environment of answers that were written beforehand.
+//! An environment with predefined answers.
 
 use super::{Environment, Observation, errors};
 use crate::plan::step::Step;
@@ -10,11 +10,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// One answer as it is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
-    /// Members that the arguments must have.
+    /// Members that the arguments must contain.
     #[serde(default)]
     when: Map<String, Value>,
     outcome: Option<String>,
@@ -22,16 +21,17 @@ struct Answer {
     facts: Map<String, Value>,
     #[serde(default)]
     data: Value,
-    /// The step fails, with this message.
+    /// If present, the step fails with this message.
     fail: Option<String>,
-    /// The step takes too long.
+    /// Whether the step times out.
     #[serde(default)]
     timeout: bool,
 }
 
-/// Gives answers that were written beforehand, in TOML: for each action a list of them.
+/// Gives predefined answers, read from TOML: a list for each action.
 ///
-/// Of the answers whose `when` the arguments have, each is given once, in their order, and the last one always.
+/// Only answers whose `when` matches the arguments are candidates. Each is given once, in order; the last one is
+/// repeated.
 /// ```toml
 /// [[check]]
 /// when = { order = "AB-1" }
@@ -40,20 +40,19 @@ struct Answer {
 /// outcome = "denied"
 /// data = { reason = "too old" }
 /// ```
-/// `facts` are those of an [`Observation`]; `fail = "message"` and `timeout = true` are answers that are errors.
+/// `facts` are those of an [`Observation`]. `fail = "message"` and `timeout = true` are answers that are errors.
 #[derive(Clone, Debug)]
 pub struct MockEnvironment {
     answers: FxHashMap<String, Vec<Answer>>,
-    /// The answers given, per action and place.
+    /// The number of answers given, per action and index.
     given: FxHashMap<(String, usize), usize>,
 }
 
 impl MockEnvironment {
-    /// Reads the answers.
     ///
     /// # Errors
-    /// `environment/mock`: the text is not TOML of this form, or names an action or an outcome that the spec has not;
-    /// the limit `source_bytes`.
+    /// `environment/mock`: the text is not TOML of this form, or names an unknown action or outcome; the limit
+    /// `source_bytes`.
     pub fn parse(text: &str, spec: &Spec) -> Result<MockEnvironment> {
         spec.limits().check_source(text)?;
         let source = Source::new(text, Notation::Toml);

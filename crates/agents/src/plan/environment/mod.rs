@@ -1,4 +1,4 @@
-//! Environments: where steps are carried out, and what comes back.
+//! Environments, which execute steps and return observations.
 
 mod command;
 mod errors;
@@ -13,27 +13,28 @@ use grammata::syntax::automaton_spec::{About, Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What came of a step.
+/// The observed result of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Observation {
-    /// The outcome, by its name; it may be left out where the facts say which one it is.
+    /// The name of the outcome; optional if the facts determine it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// What flags and facts are after the step: `true` or `false`, a value, or null for none.
+    /// The flags and facts after the step: `true` or `false`, a value, or null for none.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub facts: Map<String, Value>,
-    /// Whatever else there is to know: it decides nothing, and is for who chooses the next step.
+    /// Any other data. It decides nothing; it informs whoever chooses the next step.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub data: Value,
 }
 
-/// Where steps are carried out.
+/// Executes steps.
 pub trait Environment {
-    /// Carries out a step, whose arguments are as their schema has them.
+    /// Executes a step, whose arguments conform to their schema.
     ///
     /// # Errors
-    /// `environment/failed`: it could not be carried out; `environment/timeout`: it took too long. The plan stays as it was.
+    /// `environment/failed`: the step could not be executed; `environment/timeout`: it took too long. The plan does not
+    /// change.
     fn execute(&mut self, spec: &Spec, step: &Step) -> Result<Observation>;
 }
 
@@ -54,7 +55,7 @@ pub(super) fn values_after(spec: &Spec, values: &[u32], action: usize, outcome: 
     values
 }
 
-/// The outcome of an action that an observation names, or that its facts leave; `values` are those before the step.
+/// The outcome of an action that an observation names or its facts determine; `values` are those before the step.
 ///
 /// # Errors
 /// `environment/forbidden`: the outcome or a fact is not one of the spec's, or the facts contradict the outcome.
@@ -92,10 +93,10 @@ pub(super) fn outcome_of(
     }
 }
 
-/// The outcome of an action that an observation names, of a spec without facts.
+/// The outcome of an action that an observation names, for a spec without facts.
 ///
 /// # Errors
-/// As of [`outcome_of`].
+/// Those of [`outcome_of`].
 pub(crate) fn observed_outcome(
     spec: &Spec,
     action: usize,
@@ -104,7 +105,7 @@ pub(crate) fn observed_outcome(
     outcome_of(spec, action, &[], observation)
 }
 
-/// The facts of an observation as variables and their values.
+/// The facts of an observation, as pairs of variable and value.
 fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<Vec<(usize, u32)>> {
     let variables = spec.facts().variables();
     let id = spec.symbols().get(action).map_or("", |symbol| symbol.id.as_str());
@@ -133,7 +134,7 @@ fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<
     Ok(found)
 }
 
-/// A step as an environment sees it: its action and text, and what it has of elements and arguments.
+/// A step in the form that an environment receives: its action and text, and its elements and arguments if present.
 pub(super) fn step_json(spec: &Spec, step: &Step) -> Value {
     let mut object = Map::new();
     let symbol = spec.symbols().get(step.action);

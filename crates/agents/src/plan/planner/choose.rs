@@ -9,11 +9,11 @@ use grammata::error::Result;
 use std::fmt::Write;
 
 impl Planner {
-    /// The ways to go on, as a policy is offered them: a choice for each action that may come, without its outcomes, and the
-    /// end of the plan last, if it may end.
+    /// The choices offered to a policy: one for each allowed action, regardless of outcomes, and last the end of the
+    /// plan, if it may end.
     ///
     /// # Errors
-    /// As [`next`](Planner::next).
+    /// Those of [`next`](Planner::next).
     pub fn choices(&mut self) -> Result<Vec<Choice>> {
         let next = self.next()?;
         let spec = self.plans.shared_spec();
@@ -21,7 +21,7 @@ impl Planner {
         for successor in self.live()? {
             let left = self.plans.fewest_steps(successor.to.state)?;
             match choices.last_mut() {
-                // another outcome of the action: the kindest counts
+                // another outcome of the same action: the best outcome counts
                 Some(Choice { successor: Some(last), steps_left, .. }) if last.action == successor.action => {
                     *steps_left = (*steps_left).into_iter().chain(left).min();
                 }
@@ -43,12 +43,12 @@ impl Planner {
         Ok(choices)
     }
 
-    /// Has a policy choose the next step, the elements of its set and its arguments; `None` ends the plan. A single way to
-    /// go on is not asked for, unless the policy wants to know of it.
+    /// Lets a policy choose the next step, the elements of its set and its arguments; `None` ends the plan. A single
+    /// choice is taken without asking, unless the policy needs forced choices.
     ///
     /// # Errors
-    /// What the policy and the templates report; `plan/wrong-answer`, `plan/wrong-arguments` if what the policy answers is
-    /// none of the answers; as [`next`](Planner::next).
+    /// Those of the policy and the templates; `plan/wrong-answer` or `plan/wrong-arguments` if the answer is invalid;
+    /// those of [`next`](Planner::next).
     pub fn choose(&mut self, policy: &mut dyn Policy, questions: &Questions) -> Result<Option<Step>> {
         let choices = self.choices()?;
         let place = match choices.len() {
@@ -82,7 +82,7 @@ impl Planner {
         Ok(Some(step))
     }
 
-    /// What a policy is told that is asked for arguments: the task, the steps with what came of them, and the schema.
+    /// The text of a request for arguments: the task, the steps with their observations, and the schema.
     fn argument_request(&self, action: usize, task: &str) -> String {
         let spec = self.spec();
         let mut text = format!("{task}\n\n");

@@ -1,4 +1,4 @@
-//! Plans step by step, as they are carried out: what may come next depends on what came of the steps before.
+//! Interleaved planning and execution: the observations of earlier steps decide which steps may come next.
 
 mod choose;
 
@@ -15,16 +15,16 @@ use grammata::syntax::automaton_spec::{About, Direction, Spec, spelled};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What may come next in a plan.
+/// The possible continuations of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The plan is finished, and no action may come.
+    /// The plan is finished, and no action is allowed.
     Finished,
-    /// One action must come.
+    /// Exactly one action is allowed, and the plan may not end.
     Forced(usize),
-    /// Some actions may come, or the plan may end; at least two ways to go on.
+    /// At least two continuations: several actions, or an action and the end.
     Choice {
-        /// The actions, by their places among the spec's symbols, in rising order.
+        /// The allowed actions, as increasing indices into the spec's symbols.
         actions: Vec<usize>,
         /// Whether the plan may end here.
         may_end: bool,
@@ -32,7 +32,7 @@ pub enum Next {
 }
 
 impl Next {
-    /// The actions that may come.
+    /// The allowed actions.
     pub fn actions(&self) -> &[usize] {
         match self {
             Next::Finished => &[],
@@ -51,9 +51,9 @@ impl Next {
     }
 }
 
-/// Carries out a plan step by step: [`next`](Planner::next) says what may come, and [`observe`](Planner::observe) moves on
-/// with what came of a step. Only actions come after each of whose outcomes a finished plan can still be reached, so
-/// whatever the environment answers within the spec, there is a way to go on.
+/// Executes a plan step by step: [`next`](Planner::next) returns the allowed actions, and [`observe`](Planner::observe)
+/// records a step and its observation. An action is allowed only if a finished plan remains reachable after each of its
+/// outcomes. So the plan can continue after any observation that the spec permits.
 ///
 /// ```
 /// use grammata_agents::plan::{Next, Observation, PlanAutomaton, Planner, Step};
@@ -73,7 +73,7 @@ impl Next {
 pub struct Planner {
     plans: PlanAutomaton,
     partial: PartialPlan,
-    /// The values of the spec's variables after each step, and before the first.
+    /// The values of the spec's variables: the initial ones, then those after each step.
     values: Vec<Vec<u32>>,
     observations: Vec<Observation>,
     checker: ArgumentChecker,
@@ -81,10 +81,10 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// A plan without steps.
+    /// An empty plan.
     ///
     /// # Errors
-    /// `plan/backward` if the spec's words name the last step first: such a plan is known only when it is whole.
+    /// `plan/backward` if the spec's words name the last step first: such a plan is known only as a whole.
     pub fn new(plans: PlanAutomaton) -> Result<Planner> {
         if plans.spec().direction() == Direction::Backward {
             return Err(errors::backward_planner());
@@ -100,8 +100,8 @@ impl Planner {
         })
     }
 
-    /// After this many steps only actions after which, if their outcomes are kind, fewer steps are missing than before.
-    /// Default: no bound.
+    /// After this many steps, offers only actions with an outcome that reduces the fewest remaining steps; if those are
+    /// unknown, all actions are offered. Default: no bound.
     pub fn with_max_free_steps(self, steps: usize) -> Planner {
         Planner { max_free_steps: steps, ..self }
     }
@@ -121,17 +121,17 @@ impl Planner {
         self.partial.plan()
     }
 
-    /// The steps so far as a partial plan of the automaton.
+    /// The steps so far, as a partial plan of the automaton.
     pub fn partial(&self) -> &PartialPlan {
         &self.partial
     }
 
-    /// What came of each step so far.
+    /// The observation of each step so far.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
 
-    /// The flags and facts as they are now: `true` or `false`, a value, or null for none.
+    /// The current flags and facts: `true` or `false`, a value, or null for none.
     pub fn facts(&self) -> Map<String, Value> {
         let variables = self.spec().facts().variables().iter().zip(self.now());
         let facts = variables.filter(|(variable, _)| variable.about == About::Fact);
@@ -152,11 +152,11 @@ impl Planner {
         self.values.last().map_or(&[], Vec::as_slice)
     }
 
-    /// What may come next.
+    /// The possible continuations.
     ///
     /// # Errors
-    /// `plan/none` if no plan begins with the steps so far, which is so only where the spec has no plan at all; limits.
-    #[allow(clippy::should_implement_trait)] // it may fail, and does not move on
+    /// `plan/none` if no plan begins with the steps so far, which happens only if the spec has no plan at all; limits.
+    #[allow(clippy::should_implement_trait)] // it may fail, and does not advance
     pub fn next(&mut self) -> Result<Next> {
         let mut actions: Vec<usize> = self.live()?.iter().map(|successor| successor.action).collect();
         actions.dedup();
@@ -185,7 +185,7 @@ impl Planner {
         Ok(live.into_iter().filter(|successor| nearer.contains(&successor.action)).collect())
     }
 
-    /// Checks that a step may come: its action, the elements of its set, its arguments.
+    /// Checks that a step is allowed: its action, the elements of its set, and its arguments.
     ///
     /// # Errors
     /// `plan/step-not-allowed`, `plan/wrong-arguments`; limits.
@@ -211,10 +211,10 @@ impl Planner {
         }
     }
 
-    /// Moves on by a step, with what came of it. After an error the plan is as it was.
+    /// Appends a step with its observation. After an error the plan is unchanged.
     ///
     /// # Errors
-    /// As [`check`](Planner::check); `environment/forbidden` if the observation is not one that the spec allows.
+    /// Those of [`check`](Planner::check); `environment/forbidden` if the spec does not allow the observation.
     pub fn observe(&mut self, step: Step, observation: &Observation) -> Result<()> {
         self.check(&step)?;
         let spec = self.plans.shared_spec();
@@ -234,10 +234,10 @@ impl Planner {
         Ok(())
     }
 
-    /// Carries a step out in an environment and moves on with what came of it.
+    /// Executes a step in an environment, and appends it with its observation.
     ///
     /// # Errors
-    /// As [`check`](Planner::check) and [`observe`](Planner::observe), and those of the environment.
+    /// Those of [`check`](Planner::check), [`observe`](Planner::observe) and the environment.
     pub fn execute(&mut self, environment: &mut dyn Environment, step: Step) -> Result<&Observation> {
         self.check(&step)?;
         let spec = self.plans.shared_spec();
@@ -246,8 +246,8 @@ impl Planner {
         self.observations.last().ok_or_else(errors::no_plan)
     }
 
-    /// The grammar of the texts of the steps that may come next, arguments and all: what a model may write now. `None` if none
-    /// may come.
+    /// The grammar of the texts of the allowed steps, including their arguments, to constrain a model. `None` if no
+    /// step is allowed.
     ///
     /// # Errors
     /// Limits.
@@ -270,10 +270,10 @@ impl Planner {
         g.build(step).map(Some)
     }
 
-    /// The step that a text names, as [`ReadPlan`] reads a line, if it may come next.
+    /// Parses a text into an allowed step, as [`ReadPlan`] parses a line.
     ///
     /// # Errors
-    /// `plan/step-not-allowed`: the text names no step, or none that may come; `plan/wrong-arguments`; limits.
+    /// `plan/step-not-allowed`: the text names no step, or one that is not allowed; `plan/wrong-arguments`; limits.
     pub fn read(&mut self, text: &str) -> Result<Step> {
         let spec = self.plans.shared_spec();
         let open = self.next()?;
@@ -284,7 +284,7 @@ impl Planner {
         }
         let meant = step.meanings.iter().find(|step| open.actions().contains(&step.action));
         let step = meant.ok_or_else(|| errors::no_step(text, &spec, open.actions()))?;
-        // the outcome is the world's to name
+        // the outcome is observed, not planned
         let step = step.clone().with_outcome(None);
         self.check(&step)?;
         Ok(step)

@@ -1,11 +1,12 @@
-//! The policy that looks for dead ends.
+//! A policy that looks for dead ends.
 
 use super::{Answer, FirstPolicy, Needs, Policy};
 use crate::plan::question::{Choice, Question};
 use grammata::error::Result;
 use grammata::transitions::Completable;
 
-/// Takes the worst choice: a dead end if one is offered, else the one with the most steps left to a finished plan.
+/// Chooses the worst option: a dead end if one is offered, otherwise the option with the most steps left to a finished
+/// plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdversarialPolicy;
 

@@ -1,4 +1,4 @@
-//! What a policy is asked for the arguments of an action.
+//! Requests to a policy for the arguments of an action.
 
 use crate::plan::arguments::{ArgumentChecker, WrongArguments};
 use crate::plan::errors;
@@ -10,14 +10,14 @@ use grammata::syntax::automaton_spec::Spec;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// A request for the arguments of an action that has some.
+/// A request for the arguments of an action that has a schema.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgumentRequest<'r> {
-    /// The request as a text, with the steps so far and the schema.
+    /// The text of the request, with the steps so far and the schema.
     pub text: &'r str,
     /// The spec.
     pub spec: &'r Spec,
-    /// The action, by its place among the spec's symbols.
+    /// The action, as an index into the spec's symbols.
     pub action: usize,
 }
 
@@ -27,7 +27,7 @@ impl ArgumentRequest<'_> {
         self.spec.arguments(self.action).map(|arguments| arguments.grammar())
     }
 
-    /// The arguments that the schema admits with the shortest JSON text: a breadth-first search.
+    /// The arguments with the shortest JSON text that the schema admits, found by breadth-first search.
     ///
     /// # Errors
     /// Limits.
@@ -36,7 +36,7 @@ impl ArgumentRequest<'_> {
         let automaton = Automaton::new(grammar, self.spec.limits())?;
         let mut tables = Cache::new();
         let start = Lazy::new(&automaton, &mut tables).start()?;
-        // configurations as they are found, each with the one before it and the byte between them
+        // configurations in order of discovery, each with the index of its predecessor and the byte between them
         let mut found = vec![(start, 0, 0u8)];
         let mut seen = FxHashSet::from_iter([start]);
         let mut next = 0;
@@ -66,7 +66,7 @@ impl ArgumentRequest<'_> {
         self.parse(&String::from_utf8_lossy(&word))
     }
 
-    /// Arguments from a text of JSON.
+    /// Parses arguments from JSON.
     ///
     /// # Errors
     /// `plan/wrong-arguments`: the text is not JSON.
@@ -75,7 +75,7 @@ impl ArgumentRequest<'_> {
             .map_err(|cause| errors::arguments_not_json(self.spec, self.action, text, &cause))
     }
 
-    /// What is wrong with arguments, if anything is.
+    /// Checks arguments against the schema; `None` if they match.
     ///
     /// # Errors
     /// Limits.

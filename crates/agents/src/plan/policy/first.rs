@@ -1,10 +1,10 @@
-//! The policy that takes the first choice.
+//! A policy that takes the first choice.
 
 use super::{Answer, Policy, uniform};
 use crate::plan::question::Question;
 use grammata::error::Result;
 
-/// Takes the first choice, and of a set the first elements, as few as it may.
+/// Takes the first choice. For a set, takes the first elements, as few as allowed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstPolicy;
 

@@ -7,7 +7,7 @@ use grammata::error::Result;
 use serde_json::Value;
 use std::io::{BufRead, Read, Write};
 
-/// Asks a person: writes questions, reads lines. What is none of the answers is asked again; `quit` ends it.
+/// Asks a person: writes questions and reads lines. After an invalid answer it asks again; `quit` ends it.
 #[derive(Debug)]
 pub struct InteractivePolicy<R, W> {
     input: R,
@@ -21,7 +21,7 @@ impl<R: BufRead, W: Write> InteractivePolicy<R, W> {
         InteractivePolicy { input, output, asked: 0 }
     }
 
-    /// The next line that `read` takes; what it does not take is said to be wrong.
+    /// Reads the next line that `read` accepts; reports other lines as invalid.
     fn line<T>(
         &mut self,
         read: impl Fn(&str) -> std::result::Result<T, String>,
@@ -31,7 +31,7 @@ impl<R: BufRead, W: Write> InteractivePolicy<R, W> {
         loop {
             write!(self.output, "> ").and_then(|()| self.output.flush()).map_err(io)?;
             let mut line = String::new();
-            // a line of any length is read no further than an answer is long
+            // a line may be endless: read no more of it than the longest answer
             if (&mut self.input).take(LONGEST_ANSWER).read_line(&mut line).map_err(io)? == 0 {
                 return Err(ended());
             }
@@ -53,10 +53,10 @@ impl<R: BufRead, W: Write> InteractivePolicy<R, W> {
     }
 }
 
-/// Bytes of an answer, at most.
+/// The maximum length of an answer in bytes.
 const LONGEST_ANSWER: u64 = 1 << 16;
 
-/// Which answers there are.
+/// Describes the valid answers.
 fn allowed(question: &Question) -> String {
     let most = question.choices.len();
     let numbers = if most == 1 { "1".to_owned() } else { format!("from 1 to {most}") };

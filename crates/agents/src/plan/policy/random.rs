@@ -1,4 +1,4 @@
-//! The policy that chooses at random.
+//! A policy that chooses at random.
 
 use super::{Answer, Policy, uniform};
 use crate::plan::question::Question;
@@ -7,12 +7,12 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Takes any choice, all equally probable; of a set first the size, then the elements.
+/// Chooses uniformly. For a set, draws first the size, then the elements.
 #[derive(Clone, Debug)]
 pub struct RandomPolicy(ChaCha8Rng);
 
 impl RandomPolicy {
-    /// Equal seeds choose alike.
+    /// Equal seeds give equal choices.
     pub fn new(seed: u64) -> RandomPolicy {
         RandomPolicy(ChaCha8Rng::seed_from_u64(seed))
     }

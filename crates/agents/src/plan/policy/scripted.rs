@@ -1,4 +1,4 @@
-//! The policy that gives written answers.
+//! A policy that replays predefined answers.
 
 use super::{Answer, ArgumentRequest, Policy, answer_of};
 use crate::plan::errors;
@@ -6,8 +6,8 @@ use crate::plan::question::Question;
 use grammata::error::Result;
 use serde_json::Value;
 
-/// Gives answers that were written beforehand: labels, or numbers from 1 as in the question; for a set, such with commas
-/// between them. Arguments are answers of their own, in JSON.
+/// Replays predefined answers: labels or numbers from 1 as in the question; for a set, a comma-separated list of these.
+/// Arguments are separate answers, in JSON.
 #[derive(Clone, Debug)]
 pub struct ScriptedPolicy {
     answers: std::vec::IntoIter<String>,
@@ -15,7 +15,7 @@ pub struct ScriptedPolicy {
 }
 
 impl ScriptedPolicy {
-    /// The answers, in the order of the questions.
+    /// Takes the answers in the order of the questions.
     pub fn new(answers: impl IntoIterator<Item = String>) -> ScriptedPolicy {
         ScriptedPolicy { answers: answers.into_iter().collect::<Vec<_>>().into_iter(), given: 0 }
     }

@@ -1,4 +1,4 @@
-//! Heuristics that are added to a policy's scores.
+//! Heuristics added to a policy's scores.
 
 use super::{Answer, ArgumentRequest, Needs, Policy, normalised};
 use crate::plan::errors;
@@ -6,15 +6,15 @@ use crate::plan::question::{Choice, Question};
 use grammata::error::Result;
 use serde_json::Value;
 
-/// A number for each choice, added to the policy's score; more is better.
+/// A score for each choice, added to the policy's score; higher is better.
 pub trait Heuristic {
-    /// The scores of the choices of a question, in their order; none may be NaN.
+    /// The scores of the choices of a question, in their order. None may be NaN.
     ///
     /// # Errors
     /// The heuristic fails.
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>>;
 
-    /// What it wants to know of the choices.
+    /// What it needs to know about the choices.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -30,7 +30,8 @@ impl Heuristic for CostHeuristic {
     }
 }
 
-/// The fewest steps from the choice to a finished plan, negated; where they are not known, the most of the other choices.
+/// The fewest steps from the choice to a finished plan, negated. If unknown, the greatest known number among the other
+/// choices is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StepsHeuristic;
 
@@ -46,8 +47,8 @@ impl Heuristic for StepsHeuristic {
     }
 }
 
-/// A policy whose scores are those of another plus weighted heuristics, normalised again to probabilities (a log-linear
-/// combination). It chooses the choice with the highest score, the first of equals.
+/// A policy that adds weighted heuristics to the scores of another policy and normalises the sum to probabilities (a
+/// log-linear combination). It takes the choice with the highest score, the first among equals.
 pub struct WeightedPolicy<'p> {
     policy: &'p mut dyn Policy,
     heuristics: Vec<(f64, Box<dyn Heuristic + 'p>)>,
@@ -61,7 +62,7 @@ impl std::fmt::Debug for WeightedPolicy<'_> {
 }
 
 impl<'p> WeightedPolicy<'p> {
-    /// The policy with heuristics, each with its weight.
+    /// Combines a policy with heuristics and their weights.
     pub fn new(
         policy: &'p mut dyn Policy,
         heuristics: Vec<(f64, Box<dyn Heuristic + 'p>)>,

@@ -1,12 +1,12 @@
-//! A* search (Hart, Nilsson and Raphael 1968): the plan of the least cost.
+//! A* search (Hart, Nilsson and Raphael 1968): a plan of least cost.
 
 use super::best_first::{Priority, cheapest_first};
 use super::{Outcome, Problem, Search};
 use grammata::error::Result;
 
-/// Extends the unfinished plan of which the cost so far and the least cost ahead are together least; of equals, that with
-/// the best score. The least cost ahead is exact where the automaton knows it, else 0: never too much, so the plan found is
-/// one of the least cost.
+/// Extends the unfinished plan with the least sum of cost so far and least cost ahead; among equals, the one with the
+/// best score. The least cost ahead is exact if the automaton knows it, otherwise 0. It is never an overestimate, so
+/// the plan found has the least cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AStar;
 

@@ -1,13 +1,13 @@
-//! Beam search: of each length a number of unfinished plans is kept.
+//! Beam search: keeps a bounded number of unfinished plans of each length.
 
 use super::open::{Decisions, Open};
 use super::{Outcome, Problem, Search};
 use grammata::error::Result;
 
-/// The most probable plan among those that stay in the beam. With an unbounded width it is the most probable of all.
+/// Finds the most probable plan among those that stay in the beam. With unbounded width it is the most probable of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beam {
-    /// Unfinished plans of each length that are kept, at least 1.
+    /// The number of unfinished plans kept per length; 0 counts as 1.
     pub width: usize,
 }
 
@@ -21,7 +21,7 @@ impl Search for Beam {
             for open in beam {
                 next.extend(open.expand(problem, &mut decisions)?);
             }
-            // a stable sort: the earlier of equals stays
+            // the sort is stable: the earlier of equals stays first
             next.sort_by(|a, b| b.score.total_cmp(&a.score));
             next.truncate(self.width.max(1));
             let (finished, unfinished): (Vec<Open>, Vec<Open>) =
@@ -31,7 +31,7 @@ impl Search for Beam {
                     best = Some(open);
                 }
             }
-            // scores only fall: what is no better than a finished plan will not become better
+            // scores never increase: a plan no better than a finished one cannot become better
             beam = unfinished;
             beam.retain(|open| best.as_ref().is_none_or(|best| open.score > best.score));
         }

@@ -6,8 +6,8 @@ use grammata::error::Result;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Extends the most probable unfinished plan. As scores are at most 0, the first finished plan that is extended is the most
-/// probable of all. What a set takes is the policy's choice, and not scored.
+/// Extends the most probable unfinished plan. Scores are at most 0, so the first finished plan taken from the queue is
+/// the most probable of all. The elements of sets are chosen by the policy and not scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BestFirst;
 
@@ -17,14 +17,14 @@ impl Search for BestFirst {
     }
 }
 
-/// What orders unfinished plans: a cost, the least first, then a score, the greatest first.
+/// The order of unfinished plans: least cost first, then greatest score first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Priority {
     pub(super) cost: u64,
     pub(super) score: f64,
 }
 
-/// A plan in the queue; the earlier of equals comes first.
+/// A plan in the queue; among equals, the earlier one comes first.
 struct Entry {
     priority: Priority,
     number: Reverse<usize>,
@@ -53,8 +53,8 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// Extends the plan with the best priority until that is a finished one. The result is the best if no extension has a better
-/// priority than the plan it extends.
+/// Repeatedly extends the plan with the best priority, until that plan is finished. The result is optimal if no
+/// extension has a better priority than the plan that it extends.
 pub(super) fn cheapest_first(
     problem: &mut Problem<'_>,
     mut priority: impl FnMut(&mut Problem<'_>, &Open) -> Result<Priority>,

@@ -9,8 +9,8 @@ use crate::plan::question::Choice;
 use grammata::error::Result;
 use rustc_hash::FxHashSet;
 
-/// Offers only what leads to a finished plan, so that a choice is kept. It goes back only from places of which the lookahead
-/// did not know that they are dead ends.
+/// Offers only choices that lead to a finished plan, and keeps each choice. It backtracks only from positions that the
+/// lookahead did not recognise as dead ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 
@@ -20,8 +20,8 @@ impl Search for Greedy {
     }
 }
 
-/// Offers all that the automaton allows, dead ends included, and takes the last step back where nothing is left. Places
-/// found to be dead ends are not entered again.
+/// Offers all choices that the automaton allows, including dead ends, and removes the last step if no choice is left.
+/// Positions found to be dead ends are not entered again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backtracking;
 
@@ -31,14 +31,14 @@ impl Search for Backtracking {
     }
 }
 
-/// A place on the path.
+/// A position on the path.
 #[derive(Default)]
 struct Level {
-    /// The actions, with their outcomes, tried here; `None` is the end.
+    /// The actions tried here, with their outcomes; `None` is the end.
     tried: FxHashSet<Option<(usize, Option<usize>)>>,
-    /// The decisions that led here from the level before.
+    /// The decisions made between the level before and this one.
     decisions: Vec<Decision>,
-    /// The natural logarithm of the probability of the choice that led here, where it is known.
+    /// The natural logarithm of the probability of the choice that led here, if known.
     score: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
-//! Searches: from choice to choice to a finished plan.
+//! Search strategies that find a plan with the choices of a policy.
 //!
-//! A search is a file here, and a row of [`STRATEGIES`]. What all of them share, the choices at a place and how a policy is
-//! asked, is [`Problem`]; so the same spec and the same policy run under each.
+//! Each search is a file in this folder and a row of [`STRATEGIES`]. They share [`Problem`], which computes the choices
+//! at a position and asks the policy, so each runs with the same spec and policy.
 
 mod a_star;
 mod beam;
@@ -22,18 +22,18 @@ use grammata::error::Result;
 
 /// Finds a plan with the help of a policy.
 pub trait Search {
-    /// Searches. An [`Outcome`] without a plan says that there is none.
+    /// Runs the search. An [`Outcome`] without a plan means that there is none.
     ///
     /// # Errors
-    /// What the policy and the templates report; `plan/budget-exhausted` if a bound of [`SearchOptions`] ended the search
+    /// Those of the policy and the templates; `plan/budget-exhausted` if a bound of [`SearchOptions`] ended the search
     /// before the answer was known; limits.
     fn run(&self, problem: &mut Problem<'_>) -> Result<Outcome>;
 }
 
-/// Makes a search of its name; `width` is for those that keep a number of unfinished plans.
+/// Creates a search; `width` is used by searches that keep a bounded number of unfinished plans.
 pub type Make = fn(width: usize) -> Box<dyn Search>;
 
-/// All searches by name, each with what it does.
+/// All searches: name, description and constructor.
 pub const STRATEGIES: [(&str, &str, Make); 5] = [
     ("greedy", "offers what leads to finished plans and keeps each choice", |_| Box::new(Greedy)),
     ("backtracking", "offers all that is allowed and goes back at dead ends", |_| Box::new(Backtracking)),
@@ -42,12 +42,12 @@ pub const STRATEGIES: [(&str, &str, Make); 5] = [
     ("a-star", "the plan of the least cost and, at equal cost, of the best scores", |_| Box::new(AStar)),
 ];
 
-/// The search of a name.
+/// The search of a name; `None` if there is none.
 pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
     STRATEGIES.iter().find(|(known, ..)| *known == name).map(|(.., make)| make(width))
 }
 
-/// Bounds of a search, and what it keeps.
+/// Bounds of a search, and whether it keeps a trace.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -56,12 +56,12 @@ pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
 )]
 #[non_exhaustive]
 pub struct SearchOptions {
-    /// After this many steps only what finishes the plan in the fewest steps is offered, so that languages without a
-    /// longest plan end as well. Default: 100.
+    /// After this many steps, only the choices that finish the plan in the fewest steps are offered, so that a search
+    /// ends even if plans have unbounded length. Default: 100.
     pub max_free_steps: usize,
-    /// Questions that may be asked. Default: 10,000.
+    /// The maximum number of questions to the policy. Default: 10,000.
     pub max_questions: usize,
-    /// Whether what was tried is kept. Default: false.
+    /// Whether the search keeps a trace of its steps. Default: false.
     pub trace: bool,
 }
 
@@ -74,28 +74,28 @@ impl Default for SearchOptions {
 grammata_base::setters!(SearchOptions { max_free_steps: usize, max_questions: usize, trace: bool });
 
 impl SearchOptions {
-    /// Steps of an unfinished plan, at most: four times [`max_free_steps`](SearchOptions::max_free_steps), so that
-    /// backtracking ends.
+    /// The maximum number of steps of an unfinished plan: four times [`max_free_steps`](SearchOptions::max_free_steps),
+    /// but at least 16. It makes backtracking end.
     fn max_steps(&self) -> usize {
         self.max_free_steps.saturating_mul(4).max(16)
     }
 }
 
-/// What happened in a search.
+/// An event of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A step was taken.
+    /// A step was appended.
     Took {
-        /// Steps of the plan before it.
+        /// The number of steps before it.
         depth: usize,
         /// The step.
         step: Step,
-        /// Choices there were.
+        /// The number of choices offered.
         choices: usize,
     },
-    /// There was no choice left: the last step was taken back.
+    /// No choice was left, so the last step was removed.
     WentBack {
-        /// Steps that are left.
+        /// The number of steps that remain.
         depth: usize,
     },
 }
@@ -103,17 +103,17 @@ pub enum Event {
 /// The outcome of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The plan; `None` says that there is none.
+    /// The plan; `None` means that there is none.
     pub plan: Option<Plan>,
-    /// The natural logarithm of the plan's probability, the sum of the scores of its choices, where the search asks for
-    /// scores or the policy knows them; at most 0.
+    /// The natural logarithm of the plan's probability: the sum of the scores of its choices, at most 0. Present if the
+    /// search asks for scores or the policy knows them.
     pub score: Option<f64>,
-    /// Questions asked.
+    /// The number of questions asked.
     pub questions: usize,
-    /// Steps taken back.
+    /// The number of steps removed by backtracking.
     pub backtracks: usize,
-    /// The decisions that made the plan, in their order.
+    /// The decisions that led to the plan, in order.
     pub decisions: Vec<Decision>,
-    /// What was tried, if it was to be kept.
+    /// The trace, if it was kept.
     pub trace: Vec<Event>,
 }

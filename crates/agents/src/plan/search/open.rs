@@ -1,4 +1,4 @@
-//! The unfinished plans of a search by score. Those with a common beginning share its decisions.
+//! The unfinished plans of a search, with scores. Plans with a common prefix share its decisions.
 
 use super::problem::Offered;
 use super::{Event, Outcome, Problem};
@@ -8,20 +8,20 @@ use crate::plan::partial::PartialPlan;
 use crate::plan::policy::Answer;
 use grammata::error::Result;
 
-/// A plan in the making, or a finished one.
+/// A partial plan, or a finished one.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) partial: PartialPlan,
     /// The natural logarithm of its probability; at most 0.
     pub(super) score: f64,
     pub(super) is_finished: bool,
-    /// The place of its last decision in [`Decisions`].
+    /// The index of its last decision in [`Decisions`].
     decision: Option<usize>,
-    /// Choices of which its last step was one.
+    /// The number of choices from which its last step was chosen.
     choices: usize,
 }
 
-/// The decisions of all plans, as a tree: each with the one before it.
+/// The decisions of all plans, as a tree: each with the index of its predecessor.
 #[derive(Debug, Default)]
 pub(super) struct Decisions(Vec<(Option<usize>, Decision)>);
 
@@ -44,12 +44,12 @@ impl Decisions {
 }
 
 impl Open {
-    /// The plan without steps.
+    /// The empty plan.
     pub(super) fn start(problem: &Problem<'_>) -> Open {
         Open { partial: problem.start(), score: 0.0, is_finished: false, decision: None, choices: 0 }
     }
 
-    /// The plans that have one choice more, of those that lead to finished plans, or may.
+    /// The extensions by one choice that lead to finished plans, or for which the lookahead could not decide.
     pub(super) fn expand(self, problem: &mut Problem<'_>, decisions: &mut Decisions) -> Result<Vec<Open>> {
         if self.partial.len() >= problem.options().max_steps() {
             return Err(errors::exhausted_search(self.partial.len()));

@@ -1,4 +1,4 @@
-//! What every search works with: a plan automaton, a policy, and the questions that the policy is asked.
+//! The input of a search: a plan automaton, a policy, and the questions to the policy.
 
 use super::{Event, Outcome, SearchOptions};
 use crate::plan::automaton::PlanAutomaton;
@@ -11,7 +11,7 @@ use crate::plan::step::Step;
 use grammata::error::Result;
 use grammata::transitions::Completable;
 
-/// A spec's automaton, a policy and the bounds of a search. It counts the questions and keeps the trace.
+/// A spec's automaton, a policy and the bounds of a search. It counts questions and keeps the trace.
 pub struct Problem<'a> {
     plans: &'a mut PlanAutomaton,
     policy: &'a mut dyn Policy,
@@ -27,12 +27,12 @@ impl std::fmt::Debug for Problem<'_> {
     }
 }
 
-/// Which choices a search offers.
+/// Which choices are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// All that the automaton allows, dead ends included.
+    /// All that the automaton allows, including dead ends.
     Allowed,
-    /// What leads to a finished plan, or may.
+    /// Those that lead to a finished plan, or for which the lookahead could not decide.
     Live,
 }
 
@@ -57,12 +57,12 @@ impl<'a> Problem<'a> {
         self.options
     }
 
-    /// An unfinished plan without steps.
+    /// An empty partial plan.
     pub fn start(&self) -> PartialPlan {
         PartialPlan::new(self.plans)
     }
 
-    /// The choices after an unfinished plan, in the spec's order, the end last.
+    /// The choices after a partial plan, in the spec's order, with the end last.
     ///
     /// # Errors
     /// Limits.
@@ -84,7 +84,7 @@ impl<'a> Problem<'a> {
                 true => self.plans.fewest_steps(successor.to.state)?,
                 false => None,
             };
-            // past the free steps only what has fewer steps missing afterwards
+            // after the free steps, keep only choices that reduce the fewest remaining steps
             if fewest.is_some_and(|fewest| steps_left.is_none_or(|left| left >= fewest)) {
                 continue;
             }
@@ -108,11 +108,11 @@ impl<'a> Problem<'a> {
         Choice { successor: Some(successor), label, cost, completable, steps_left }
     }
 
-    /// Has the policy take one of some choices.
+    /// Lets the policy choose. A single choice is taken without asking, unless the policy needs forced choices.
     ///
     /// # Errors
-    /// `plan/wrong-answer`: the answer is none of the choices, or there are no choices; `plan/budget-exhausted`; what the policy
-    /// and the templates report.
+    /// `plan/wrong-answer`: the answer is not one of the choices, or there are no choices; `plan/budget-exhausted`;
+    /// those of the policy and the templates.
     pub fn choose(&mut self, at: &PartialPlan, mut choices: Vec<Choice>) -> Result<Chosen> {
         if choices.len() == 1 && !self.policy.needs().forced {
             let choice = choices.swap_remove(0);
@@ -127,11 +127,11 @@ impl<'a> Problem<'a> {
         Ok(Chosen { choice, choices, score: answer.log_probability, decision })
     }
 
-    /// The scores of some choices, with the question if one was asked.
+    /// The scores of the choices, with the question if one was asked.
     ///
     /// # Errors
-    /// `plan/bad-scores`: there is not one number for each choice; `plan/no-scores`; `plan/budget-exhausted`; what the policy and
-    /// the templates report.
+    /// `plan/bad-scores`: the number of scores differs from the number of choices, or one is not a number;
+    /// `plan/no-scores`; `plan/budget-exhausted`; those of the policy and the templates.
     pub fn scores(&mut self, at: &PartialPlan, choices: Vec<Choice>) -> Result<Scored> {
         if choices.len() == 1 && !self.policy.needs().forced {
             return Ok(Scored { choices, scores: vec![0.0], question: None });
@@ -145,10 +145,11 @@ impl<'a> Problem<'a> {
         Ok(Scored { choices: question.choices.clone(), scores, question: Some(question) })
     }
 
-    /// Appends a step, and has the policy take the elements of its set. The decision on these, if one was asked for.
+    /// Appends a step, and lets the policy choose the elements of its set. Returns the decision on the set, if there
+    /// was one.
     ///
     /// # Errors
-    /// As [`choose`](Problem::choose).
+    /// Those of [`choose`](Problem::choose).
     pub fn extend(&mut self, partial: &mut PartialPlan, successor: Successor) -> Result<Option<Decision>> {
         partial.push(Step::of(successor.action).with_outcome(successor.outcome), successor.to);
         let Some(question) = self.questions.ask_set(self.plans, partial)? else { return Ok(None) };
@@ -183,29 +184,29 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Keeps an event, if events are to be kept.
+    /// Appends an event to the trace, if a trace is kept.
     pub fn note(&mut self, event: impl FnOnce() -> Event) {
         if self.options.trace {
             self.trace.push(event());
         }
     }
 
-    /// An outcome without a plan, with what was counted and kept so far.
+    /// An outcome without a plan, with the counts and the trace so far.
     pub fn outcome(&mut self) -> Outcome {
         Outcome { questions: self.asked, trace: std::mem::take(&mut self.trace), ..Outcome::default() }
     }
 }
 
-/// A choice that a policy took.
+/// A choice that a policy made.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The choice.
     pub choice: Choice,
-    /// How many there were.
+    /// The number of choices offered.
     pub choices: usize,
-    /// The natural logarithm of its probability under the policy, where it is known; 0 where it was the only one.
+    /// The natural logarithm of its probability under the policy, if known; 0 for an only choice.
     pub score: Option<f64>,
-    /// The decision; `None` where there was nothing to ask.
+    /// The decision; `None` if no question was asked.
     pub decision: Option<Decision>,
 }
 
@@ -216,6 +217,6 @@ pub struct Scored {
     pub choices: Vec<Choice>,
     /// The natural logarithm of the probability of each.
     pub scores: Vec<f64>,
-    /// The question; `None` where there was nothing to ask.
+    /// The question; `None` if none was asked.
     pub question: Option<Question>,
 }

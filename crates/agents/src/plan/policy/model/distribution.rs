@@ -1,9 +1,9 @@
-//! The probabilities that logits give.
+//! Probability distributions from logits.
 
 use grammata::vocabulary::TokenId;
 use grammata_decode::LogSoftmax;
 
-/// The probabilities of the next token, with the logits that they come from.
+/// The distribution of the next token, with its logits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distribution<'a> {
     logits: &'a [f32],
@@ -21,7 +21,7 @@ impl<'a> Distribution<'a> {
         logit.map_or(f64::NEG_INFINITY, |&logit| self.softmax.at(logit))
     }
 
-    /// The natural logarithm of the probability that one of `tokens`, which are distinct, is next.
+    /// The natural logarithm of the probability that the next token is one of `tokens`, which are distinct.
     pub(super) fn of_any(&self, tokens: impl IntoIterator<Item = TokenId>) -> f64 {
         tokens.into_iter().map(|token| self.of_token(token).exp()).sum::<f64>().min(1.0).ln()
     }

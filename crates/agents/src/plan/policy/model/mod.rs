@@ -1,5 +1,5 @@
-//! A language model as a policy. How it is asked at a choice is a [`PromptMode`]: for a number under a grammar of the
-//! numbers that there are, for the probabilities of the numbers, or for those of the options' own texts.
+//! A language model as a policy. A [`PromptMode`] decides how it is asked: it generates a number under a grammar, or
+//! the numbers or the options' texts are scored by their probabilities.
 
 mod distribution;
 mod numbers;
@@ -25,23 +25,24 @@ use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a model is asked at a choice.
+/// How a model chooses an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PromptMode {
-    /// It writes the number of a listed option, token by token, under a grammar of the numbers.
+    /// The model generates the number of a listed option, constrained by a grammar of the numbers.
     Answer,
-    /// The probabilities of the numbers of the listed options as its answer.
+    /// Scores the numbers of the listed options by their probabilities as the answer.
     Likelihood,
-    /// The probabilities of the texts of the listed options as the beginning of its answer, each for its length in bytes.
+    /// Scores the texts of the listed options by their probabilities as a prefix of the answer, normalised by length in
+    /// bytes.
     Text,
-    /// The same after a question that does not list the options, so that no order can make a difference.
+    /// As `Text`, but the question does not list the options, so their order has no effect.
     #[default]
     Open,
 }
 
-/// All prompt modes by name, each with what it does.
+/// All prompt modes: name, description and value.
 pub const PROMPT_MODES: [(&str, &str, PromptMode); 4] = [
     ("answer", "the number that it writes under a grammar of the numbers", PromptMode::Answer),
     ("likelihood", "the probabilities of the options' numbers", PromptMode::Likelihood),
@@ -59,7 +60,7 @@ impl PromptMode {
     }
 }
 
-/// How a model is asked, and how it chooses.
+/// How a model is prompted, and how it chooses.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -68,17 +69,17 @@ impl PromptMode {
 )]
 #[non_exhaustive]
 pub struct PromptOptions {
-    /// The way of asking.
+    /// The prompt mode.
     pub mode: PromptMode,
-    /// In how many orders the options are listed; their log-probabilities are averaged (a geometric mean). Up to the
-    /// number of options these are rotations, evenly spaced, further ones are random. With several orders
-    /// [`PromptMode::Answer`] is [`PromptMode::Likelihood`], [`PromptMode::Open`] has no order, and a question for a set
-    /// has one. Default: 1.
+    /// The number of orders in which the options are listed. The log-probabilities are averaged over them (a geometric
+    /// mean). Up to the number of options, orders are evenly spaced rotations; further ones are random. With several
+    /// orders, [`PromptMode::Answer`] acts as [`PromptMode::Likelihood`]. [`PromptMode::Open`] has no order, and a
+    /// question for a set uses only one. Default: 1.
     pub orders: usize,
-    /// How it chooses a token of what it writes, or an option by its score. Its seed is that of random orders, too.
+    /// How tokens, or options by their scores, are sampled. Its seed is also the seed of the random orders.
     pub sampling: SamplingParams,
-    /// Whether answers carry the log-probabilities of their tokens, as a trainer needs them. Each token of an answer costs
-    /// a run of the model. Default: off.
+    /// Whether answers carry the log-probabilities of their tokens, which trainers need. Each token of an answer costs
+    /// one run of the model. Default: off.
     pub token_log_probabilities: bool,
 }
 
@@ -100,35 +101,35 @@ grammata_base::setters!(PromptOptions {
     token_log_probabilities: bool,
 });
 
-/// What a model was asked to do.
+/// Usage counters of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelUse {
-    /// How many prompts it answered.
+    /// The number of prompts that it answered.
     pub calls: usize,
-    /// How often it was fed a batch.
+    /// The number of batches that it was fed.
     pub runs: usize,
-    /// How many tokens it was fed; what two prompts begin with alike is fed once.
+    /// The number of tokens that it was fed. A common prefix of two prompts is fed once.
     pub tokens: usize,
-    /// How long that took.
+    /// The time that this took.
     pub time: Duration,
 }
 
-/// Writes texts in the tokens of a model.
+/// Tokenises prompts and answers for a model.
 pub trait PromptEncoder {
-    /// A question, up to where the model's answer begins: with the model's chat template, if it has one.
+    /// Tokenises a question up to where the model's answer begins, with the model's chat template if it has one.
     ///
     /// # Errors
     /// The template or the tokenizer fails.
     fn prompt(&self, question: &str) -> Result<Vec<u32>>;
 
-    /// A text at the beginning of the model's answer.
+    /// Tokenises a prefix of the model's answer.
     ///
     /// # Errors
     /// The tokenizer fails.
     fn answer(&self, text: &str) -> Result<Vec<u32>>;
 }
 
-/// A language model that chooses.
+/// A policy that asks a language model.
 pub struct ModelPolicy<'m> {
     session: Session<'m>,
     vocabulary: Arc<Vocabulary>,
@@ -155,7 +156,7 @@ impl<'m> ModelPolicy<'m> {
     /// A policy that asks `model`.
     ///
     /// # Errors
-    /// A setting of the sampling out of its range, or a failure of the model.
+    /// A sampling parameter is out of its range, or the model fails.
     pub fn new(
         model: &'m mut dyn Model,
         vocabulary: Arc<Vocabulary>,
@@ -176,12 +177,12 @@ impl<'m> ModelPolicy<'m> {
         })
     }
 
-    /// Calls `observer` with what was asked so far after each batch that the model is fed.
+    /// Calls `observer` with the usage so far after each batch that the model is fed.
     pub fn observe(&mut self, observer: impl FnMut(&ModelUse) + 'm) {
         self.session.observer = Some(Box::new(observer));
     }
 
-    /// What was asked so far.
+    /// The usage so far.
     pub fn usage(&self) -> ModelUse {
         self.session.usage
     }
@@ -192,7 +193,7 @@ impl<'m> ModelPolicy<'m> {
         orders::orders(question.choices.len(), count, self.sampler.settings().seed)
     }
 
-    /// The scores of the choices in one order, not normalised.
+    /// The unnormalised scores of the choices in one order.
     fn scores_in_order(&mut self, question: &Question, order: &[usize]) -> Result<Vec<f64>> {
         let text = question.in_order(order)?;
         let prompt = self.encoder.prompt(&text)?;
@@ -212,7 +213,7 @@ impl<'m> ModelPolicy<'m> {
         }
     }
 
-    /// The number that the model writes, or a choice by its score.
+    /// Generates a number, or chooses by score.
     fn choice(&mut self, question: &Question) -> Result<Answer> {
         if question.set.is_some() || self.mode == PromptMode::Answer && self.orders == 1 {
             let written = self.answer(question)?;
@@ -228,7 +229,7 @@ impl<'m> ModelPolicy<'m> {
 }
 
 impl Policy for ModelPolicy<'_> {
-    /// The number that the model writes, or the choice with the best score, or one that is sampled by its score.
+    /// Returns the number that the model generates, or the choice with the best score, or a choice sampled by score.
     fn choose(&mut self, question: &Question) -> Result<Answer> {
         let answer = self.choice(question)?;
         if !self.token_log_probabilities {
@@ -238,11 +239,11 @@ impl Policy for ModelPolicy<'_> {
         let tokens = self.token_log_probabilities(&question.text, &completion)?;
         Ok(Answer { token_log_probabilities: Some(tokens), ..answer })
     }
-    /// Logarithms of the probabilities of the choices, averaged over the orders, which sum to 1. Those of
-    /// [`PromptMode::Answer`] are those of [`PromptMode::Likelihood`].
+    /// The log-probabilities of the choices, averaged over the orders and normalised (the probabilities sum to 1).
+    /// [`PromptMode::Answer`] scores as [`PromptMode::Likelihood`].
     ///
     /// # Errors
-    /// `plan/model`: the model gives no choice a probability, or the question does not fit in its context.
+    /// `plan/model`: the model assigns no choice a probability, or the question exceeds its context.
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
         let orders = self.orders(question);
         let mut mean = vec![0.0; question.choices.len()];

@@ -1,4 +1,4 @@
-//! Answers that are numbers: as a grammar under which a model writes, and as continuations to be scored.
+//! Answers that are numbers: as a grammar for constrained decoding, and as scored continuations.
 
 use super::trie::{Closing, TokenTrie};
 use crate::plan::errors;
@@ -7,8 +7,8 @@ use grammata::grammar::{Grammar, GrammarBuilder};
 use grammata::syntax::automaton_spec::{SymbolSet, subset};
 use grammata::vocabulary::{TokenId, Vocabulary};
 
-/// The answers to a question with `choices` choices: a number from 1, or for a set numbers in rising order with commas
-/// between them.
+/// The grammar of the answers to a question with `choices` choices: a number from 1, or for a set increasing numbers
+/// separated by commas.
 ///
 /// # Errors
 /// Limits.
@@ -34,8 +34,8 @@ fn numbers(choices: usize) -> Vec<String> {
     (1..=choices).map(|number| number.to_string()).collect()
 }
 
-/// The numbers from 1 to `choices` as continuations: each, and then nothing that makes it a greater one of them (1 of 10
-/// to 19).
+/// The numbers from 1 to `choices` as continuations. After each, no token may follow that extends it to another of
+/// these numbers (1 to one of 10 to 19).
 ///
 /// # Errors
 /// `plan/model`: the vocabulary cannot spell one.
@@ -51,7 +51,7 @@ pub(super) fn trie(choices: usize, vocabulary: &Vocabulary) -> Result<TokenTrie>
     Ok(trie)
 }
 
-/// The tokens that after `number` begin the rest of a longer one of the numbers from 1 to `choices`.
+/// The tokens that extend `number` towards a longer number from 1 to `choices`.
 fn continuations(number: &str, choices: usize, vocabulary: &Vocabulary) -> Vec<TokenId> {
     let trie = vocabulary.trie();
     // the nodes of the vocabulary's trie, each with the number that it spells

@@ -1,11 +1,11 @@
-//! The orders in which a question lists its options, over which a model's probabilities are averaged.
+//! The orders in which a question lists its options; a model's probabilities are averaged over them.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// `count` orders of `options` options. The first is the given one. Up to `options` orders are rotations of it, evenly
-/// spaced, so that with as many orders as options each option comes once at each place; further ones are random.
+/// `count` orders of `options` options, the given order first. The first `options` orders are evenly spaced rotations,
+/// so that with as many orders as options each option appears once in each position. Further orders are random.
 pub(super) fn orders(options: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
     let given: Vec<usize> = (0..options).collect();
     let rotations = count.min(options.max(1));

@@ -1,4 +1,4 @@
-//! A language model with what it has been fed, so that what two prompts begin with alike is fed once.
+//! A language model and the tokens it has been fed, so that a common prefix of two prompts is fed once.
 
 use super::ModelUse;
 use super::trie::{Chain, Scores, TokenTrie};
@@ -7,28 +7,29 @@ use grammata::error::Result;
 use grammata_decode::{CachedSequence, Feed, Logits, Model, Rows, SequenceId};
 use std::time::Instant;
 
-/// Sequences that are scored in one batch, at most. More make a batch little faster, and each has a cache.
+/// The maximum number of sequences scored in one batch. Larger batches are hardly faster, and each sequence has its own
+/// cache.
 const MAX_BATCH: usize = 16;
 
-/// Tokens of the caches of a batch, at most, but for a single sequence: at 64 KiB a token (a model of 1 billion
-/// parameters) that is 256 MiB.
+/// The maximum number of cached tokens in a batch of several sequences: at 64 KiB per token (a model of 1 billion
+/// parameters), 256 MiB.
 const MAX_BATCH_TOKENS: usize = 4096;
 
-/// Is told what a model was asked so far.
+/// A callback that receives the usage so far.
 pub(super) type Observer<'m> = dyn FnMut(&ModelUse) + 'm;
 
-/// A model, and the sequence that holds the latest prompt.
+/// A model and the sequence that holds the latest prompt.
 pub(super) struct Session<'m> {
     model: &'m mut dyn Model,
     sequence: CachedSequence,
-    /// a row of logits that a device left in its own memory
+    /// a copy of a row of logits that a device keeps in its own memory
     copied: Vec<f32>,
     pub(super) usage: ModelUse,
-    /// told of each batch
+    /// called after each batch
     pub(super) observer: Option<Box<Observer<'m>>>,
 }
 
-/// Tokens that wait to be fed to a fork of the sequence before them.
+/// A chain of tokens still to be fed to a fork of the sequence before it.
 struct Pending {
     sequence: SequenceId,
     chain: Chain,
@@ -47,15 +48,15 @@ impl<'m> Session<'m> {
         Ok(Session { model, sequence, copied: Vec::new(), usage, observer: None })
     }
 
-    /// The most tokens that the model can be fed.
+    /// The maximum number of tokens of the context.
     pub(super) fn context_length(&self) -> usize {
         self.model.context_length().unwrap_or(usize::MAX)
     }
 
-    /// The logits after `tokens`. What the model has been fed of them is not fed again.
+    /// The logits after `tokens`. A prefix that the model has already been fed is not fed again.
     ///
     /// # Errors
-    /// `plan/model`: more tokens than the context holds; failures of the model.
+    /// `plan/model`: there are more tokens than the context holds; those of the model.
     pub(super) fn logits(&mut self, tokens: &[u32]) -> Result<&[f32]> {
         if tokens.len() > self.context_length() {
             return Err(errors::context_full(tokens.len(), self.context_length()));
@@ -75,11 +76,11 @@ impl<'m> Session<'m> {
         }
     }
 
-    /// The natural logarithms of the probabilities of the continuations of a trie after a prompt. The prompt is fed once,
-    /// and each node of the trie whose successors matter.
+    /// The natural logarithms of the probabilities of the continuations of a trie after a prompt. Feeds the prompt
+    /// once, and each trie node whose successors matter once.
     ///
     /// # Errors
-    /// As [`logits`](Session::logits).
+    /// Those of [`logits`](Session::logits).
     pub(super) fn score(&mut self, prompt: &[u32], trie: &TokenTrie) -> Result<Vec<f64>> {
         let longest = prompt.len().saturating_add(trie.depth());
         if longest > self.context_length() {
@@ -98,7 +99,8 @@ impl<'m> Session<'m> {
         Ok(scores.into_continuations())
     }
 
-    /// Feeds a trie to forks of the sequence of the prompt, in batches. On an error, the sequences in `pending` are open.
+    /// Feeds a trie to forks of the sequence of the prompt, in batches. After an error, the sequences in `pending` are
+    /// still open.
     fn walk(
         &mut self,
         prompt: usize,
@@ -110,7 +112,7 @@ impl<'m> Session<'m> {
         self.fork(self.sequence.id(), TokenTrie::ROOT, trie, scores, pending)?;
         while !pending.is_empty() {
             let length = |model: &dyn Model, one: &Pending| model.length(one.sequence).unwrap_or(0);
-            // the longest first, which end soonest; those of equal lengths, which one run computes, together
+            // the longest sequences first, which end soonest; equal lengths together, which one run computes
             pending.sort_by_key(|one| (length(self.model, one), one.chain.tokens.len()));
             let batch = pending.split_off(pending.len().saturating_sub(most));
             let fed = self.feed(&batch, scores);

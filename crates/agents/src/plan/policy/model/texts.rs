@@ -1,4 +1,4 @@
-//! Options scored by their own texts.
+//! Scores of options by their texts.
 
 use super::ModelPolicy;
 use super::distribution::Distribution;
@@ -8,11 +8,11 @@ use grammata::error::Result;
 use grammata::vocabulary::TokenId;
 
 impl ModelPolicy<'_> {
-    /// The natural logarithms of the probabilities of texts as the beginning of the model's answer to a prompt. With
-    /// `ended` they are its whole answer: the model's turn ends after them.
+    /// The natural logarithms of the probabilities of texts as a prefix of the model's answer to a prompt. With
+    /// `ended`, each text is the whole answer: the model's turn ends after it.
     ///
     /// # Errors
-    /// The encoder or the model fails; `plan/model`: prompt and text do not fit in its context.
+    /// Those of the encoder or the model; `plan/model`: prompt and text exceed the context.
     pub fn log_likelihoods(&mut self, prompt: &str, texts: &[&str], ended: bool) -> Result<Vec<f64>> {
         self.session.usage.calls += 1;
         let prompt = self.encoder.prompt(prompt)?;
@@ -20,11 +20,11 @@ impl ModelPolicy<'_> {
         self.continuations(&prompt, texts.iter().copied(), &closing)
     }
 
-    /// The natural logarithms of the probabilities of a text's tokens after a prompt, among all tokens: each after those
-    /// before it. The tokens are those of the encoder.
+    /// The natural logarithms of the probabilities of a text's tokens after a prompt, among all tokens, each given
+    /// those before it. The encoder tokenises the text.
     ///
     /// # Errors
-    /// As [`log_likelihoods`](ModelPolicy::log_likelihoods).
+    /// Those of [`log_likelihoods`](ModelPolicy::log_likelihoods).
     pub fn token_log_probabilities(&mut self, prompt: &str, text: &str) -> Result<Vec<f64>> {
         let mut tokens = self.encoder.prompt(prompt)?;
         let mut found = Vec::new();
@@ -49,8 +49,8 @@ impl ModelPolicy<'_> {
         self.session.score(prompt, &trie)
     }
 
-    /// The scores of choices by their labels, for their length: the log-probability of a byte times the mean length of the
-    /// labels. Of the normalisations that `docs/plans.md` compares this one is right most often.
+    /// The scores of choices by their labels, normalised by length: the log-probability per byte times the mean length
+    /// of the labels in bytes. Among the normalisations compared in `docs/plans.md`, this one is right most often.
     pub(super) fn text_scores(&mut self, prompt: &[u32], choices: &[Choice]) -> Result<Vec<f64>> {
         let labels = || choices.iter().map(|choice| choice.label.trim());
         let scores = self.continuations(prompt, labels(), &Closing::Any)?;

@@ -1,10 +1,10 @@
-//! Continuations of a prompt as a trie of tokens: what they begin with alike is fed to a model once.
+//! Continuations of a prompt as a token trie, so that common prefixes are fed to a model once.
 
 use super::distribution::Distribution;
 use grammata::vocabulary::TokenId;
 use std::collections::BTreeMap;
 
-/// What must follow a continuation for it to count as the whole answer.
+/// What must follow a continuation to count as the whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Closing {
     /// Anything.
@@ -30,20 +30,20 @@ impl Closing {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// by token, so that the order of the continuations makes no difference to what is computed
+    /// sorted by token, so that the order of the continuations does not affect the computation
     children: BTreeMap<u32, usize>,
     /// the continuations that end here
     ends: Vec<(usize, Closing)>,
 }
 
-/// The continuations as a trie. Node 0 is the end of the prompt.
+/// A trie of continuations. Node 0 is the end of the prompt.
 #[derive(Debug)]
 pub(super) struct TokenTrie {
     nodes: Vec<Node>,
     count: usize,
 }
 
-/// The tokens to feed from one node on: as long as there is no choice.
+/// The tokens to feed from a node up to the next branch.
 #[derive(Debug)]
 pub(super) struct Chain {
     pub(super) tokens: Vec<u32>,
@@ -58,7 +58,7 @@ impl TokenTrie {
         TokenTrie { nodes: vec![Node::default()], count: 0 }
     }
 
-    /// Adds a continuation, which gets the next number from 0.
+    /// Adds a continuation. Continuations are numbered from 0 in order of insertion.
     pub(super) fn insert(&mut self, tokens: impl IntoIterator<Item = u32>, closing: Closing) {
         let mut at = TokenTrie::ROOT;
         for token in tokens {
@@ -75,15 +75,15 @@ impl TokenTrie {
         }
     }
 
-    /// The distribution of the token after `node` matters.
+    /// Whether the distribution of the token after `node` is needed.
     pub(super) fn is_asked(&self, node: usize) -> bool {
         self.nodes.get(node).is_some_and(|node| {
             !node.children.is_empty() || node.ends.iter().any(|(_, closing)| *closing != Closing::Any)
         })
     }
 
-    /// The tokens to feed to know all that is asked from `node` on, which follows `token`, to the next node without exactly
-    /// one child.
+    /// The tokens to feed to get all distributions needed from `node` on, which follows `token`, up to the next node
+    /// that does not have exactly one child.
     fn chain(&self, token: u32, node: usize) -> Chain {
         let mut chain = Chain { tokens: Vec::new(), nodes: Vec::new() };
         let (mut token, mut at) = (token, node);
@@ -107,10 +107,10 @@ impl TokenTrie {
         children.map(|(&token, &child)| self.chain(token, child)).filter(|chain| !chain.tokens.is_empty())
     }
 
-    /// Tokens of the longest path.
+    /// The number of tokens of the longest path.
     pub(super) fn depth(&self) -> usize {
         let mut depths = vec![0_usize; self.nodes.len()];
-        // children have greater numbers than their parents
+        // children have greater indices than their parents
         for (place, node) in self.nodes.iter().enumerate() {
             let below = depths.get(place).map_or(0, |depth| depth + 1);
             for child in node.children.values() {
@@ -123,7 +123,7 @@ impl TokenTrie {
     }
 }
 
-/// Natural logarithms of the probabilities of the nodes and continuations of a trie, as far as they are known.
+/// The natural logarithms of the probabilities of the nodes and continuations of a trie, as they become known.
 #[derive(Debug)]
 pub(super) struct Scores<'t> {
     trie: &'t TokenTrie,
@@ -151,7 +151,7 @@ impl<'t> Scores<'t> {
         }
     }
 
-    /// Notes the logits of the token after a node.
+    /// Records the logits of the token after a node.
     pub(super) fn visit(&mut self, node: usize, logits: &[f32]) {
         let next = Distribution::of(logits);
         self.end(node, |closing| closing.log_probability(&next));
@@ -166,12 +166,12 @@ impl<'t> Scores<'t> {
         }
     }
 
-    /// Whether no continuation after a node has a probability.
+    /// Whether every continuation after a node has probability 0.
     pub(super) fn is_impossible(&self, node: usize) -> bool {
         self.nodes.get(node).is_none_or(|&score| score == f64::NEG_INFINITY)
     }
 
-    /// The scores of the continuations, in the order in which they were added.
+    /// The scores of the continuations, in order of insertion.
     pub(super) fn into_continuations(self) -> Vec<f64> {
         self.continuations
     }

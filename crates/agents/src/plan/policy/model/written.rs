@@ -1,4 +1,4 @@
-//! What a model writes token by token.
+//! Text generation by a model, token by token.
 
 use super::distribution::Distribution;
 use super::{ModelPolicy, numbers};
@@ -15,23 +15,22 @@ use serde_json::Value;
 pub struct Written {
     /// The text.
     pub text: String,
-    /// It is whole: a word of the grammar, or up to the end of the model's turn.
+    /// Whether the text is complete: a word of the grammar or, without a grammar, ended by the model.
     pub is_complete: bool,
-    /// The natural logarithm of the probability of its tokens, each among those that the grammar allowed, whatever the
-    /// temperature.
+    /// The natural logarithm of the probability of its tokens, each among those that the grammar allowed, regardless of
+    /// the temperature.
     pub log_probability: f64,
 }
 
-/// Tokens of the arguments of one step, at most.
+/// The maximum number of tokens of the arguments of one step.
 const MOST_ARGUMENT_TOKENS: usize = 1_024;
 
 impl ModelPolicy<'_> {
-    /// What the model writes after a prompt, token by token as its sampling says: under a grammar to the end of a word of
-    /// it, else to the end of the model's turn; `most` tokens at most, or what its context holds.
+    /// Generates text after a prompt with the policy's sampling parameters. Generation ends with a complete word of the
+    /// grammar or, without a grammar, with the model's turn; or after `most` tokens, or if the context is full.
     ///
     /// # Errors
-    /// The prompt cannot be written in tokens, or does not fit in the context; what the model and the sampler report;
-    /// limits.
+    /// The prompt cannot be tokenised or exceeds the context; those of the model and the sampler; limits.
     pub fn write(&mut self, prompt: &str, grammar: Option<&CompiledGrammar>, most: usize) -> Result<Written> {
         let mut tokens = self.encoder.prompt(prompt)?;
         let mut matcher = grammar.map(CompiledGrammar::matcher);
@@ -49,7 +48,7 @@ impl ModelPolicy<'_> {
                 matcher.fill_mask(&mut words)?;
                 allowed = Some(words);
             }
-            // at the end of the context there is room for no further token, but the last one's logits are known
+            // a full context has no room for another token, but the logits of its last token are known
             if tokens.len() >= end || tokens.len() > self.session.context_length() && !bytes.is_empty() {
                 break false;
             }
@@ -74,7 +73,7 @@ impl ModelPolicy<'_> {
         Ok(Written { text: String::from_utf8_lossy(&bytes).into_owned(), is_complete, log_probability })
     }
 
-    /// The JSON that the model writes for the arguments of an action, under the grammar of their schema.
+    /// Generates the JSON arguments of an action, constrained by the grammar of their schema.
     pub(super) fn write_arguments(&mut self, request: &ArgumentRequest<'_>) -> Result<Value> {
         let Some(grammar) = request.grammar() else { return Ok(Value::Null) };
         let compiled = self.compiler.compile(grammar)?;
@@ -85,7 +84,7 @@ impl ModelPolicy<'_> {
         }
     }
 
-    /// The number or numbers that the model writes.
+    /// Generates the number or numbers of an answer.
     pub(super) fn answer(&mut self, question: &Question) -> Result<Written> {
         let compiled = self.grammar(question)?;
         let written = self.write(&question.text, Some(&compiled), usize::MAX)?;
@@ -98,7 +97,7 @@ impl ModelPolicy<'_> {
         }
     }
 
-    /// The answers that a question has, as a grammar for the model's tokens.
+    /// The grammar of the answers to a question, compiled for the model's tokens.
     fn grammar(&mut self, question: &Question) -> Result<CompiledGrammar> {
         let key = (question.choices.len(), question.set);
         if let Some(known) = self.grammars.get(&key) {
@@ -110,7 +109,7 @@ impl ModelPolicy<'_> {
     }
 }
 
-/// The one token that a mask allows, if it is one.
+/// The token that a mask allows, if it allows exactly one.
 fn only(words: &[u32]) -> Option<u32> {
     let mut set = words.iter().enumerate().filter(|(_, word)| **word != 0);
     let (place, word) = set.next()?;
