@@ -1,6 +1,6 @@
-//! The path of a request: literal texts and places for values, taken apart so that a text has one reading.
+//! The path of a request, parsed into literal texts and parameter places so that each text has one reading.
 //!
-//! Requests, the grammars of calls and their readers all go by [`pieces`] and [`kept`], so that they agree.
+//! Requests, the grammars of calls and their parsers share [`pieces`] and [`kept`], so that they agree.
 
 use super::binding::{Location, Parameter, Style};
 use grammata::grammar::ByteSet;
@@ -9,25 +9,25 @@ use std::fmt::Write;
 /// A part of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'p> {
-    /// A text that is there in any case.
+    /// A literal text.
     Fixed(&'p str),
-    /// Where the parameter of this name goes.
+    /// The place of the parameter of this name.
     Place(&'p str, End<'p>),
 }
 
-/// Where the text of a value ends.
+/// What ends the text of a value in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End<'p> {
-    /// At this byte, which begins what stands between it and the next place, and which its text has only as `%XX`.
+    /// This byte. It begins the text before the next place, and the value contains it only as `%XX`.
     Before(u8),
-    /// At this text, which ends the segment.
+    /// This text, which ends the segment.
     Segment(&'p str),
 }
 
-/// What ends a segment: no value has it but as `%XX`.
+/// The characters that end a segment; a value contains them only as `%XX`.
 const ENDS: [char; 3] = ['/', '?', '&'];
 
-/// The length of a text up to the end of its segment.
+/// The length of the prefix of a text up to the end of its segment.
 pub(super) fn segment_len(text: &str) -> usize {
     text.find(ENDS).unwrap_or(text.len())
 }
@@ -55,12 +55,12 @@ pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The number of places of a path.
+/// The number of parameter places of a path.
 pub(super) fn places(path: &str) -> usize {
     pieces(path).iter().filter(|piece| matches!(piece, Piece::Place(..))).count()
 }
 
-/// A path without its fragment, which no request has, and that.
+/// Splits a path from its fragment, which requests do not contain.
 pub(super) fn without_fragment(path: &str) -> (&str, &str) {
     let mut is_name = false;
     let at = path.find(|c| {
@@ -70,14 +70,14 @@ pub(super) fn without_fragment(path: &str) -> (&str, &str) {
     path.split_at(at.unwrap_or(path.len()))
 }
 
-/// What of a document no request can be made of, as found, and what it may be.
+/// Why no request can be built: what was found in the document, and what is allowed.
 pub(super) type Fault = (String, &'static str);
 
-/// A path whose literal texts are percent-encoded where an address needs it. `is_list` says of a parameter that its value may have
-/// parts.
+/// Percent-encodes the literal texts of a path where an address requires it. `is_list` returns whether the value of a
+/// parameter may have several parts.
 ///
 /// # Errors
-/// A path that has no one reading, or would name another.
+/// The path has more than one reading, or would name another path.
 pub(super) fn checked(
     path: &str,
     parameters: &[Parameter],
@@ -129,7 +129,7 @@ pub(super) fn checked(
 
 const BRACES: &str = "braces around the names of parameters and nowhere else";
 
-/// Whether the text of a value may have a byte as it is, however its characters are encoded.
+/// Whether the text of a value may contain a byte unencoded, however its characters are encoded.
 fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
     let of_style: &[u8] = match parameter.style {
         Style::Simple if is_list => b",=",
@@ -137,11 +137,11 @@ fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
         Style::Matrix => return true,
         _ => b"",
     };
-    // a byte as `%XX` has these
+    // these bytes occur in `%XX`
     byte == b'%' || byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte) || of_style.contains(&byte)
 }
 
-/// A literal text of an address; none if it has control characters.
+/// Percent-encodes a literal text of an address; `None` if it contains control characters.
 pub(super) fn literal(text: &str) -> Option<String> {
     let mut made = String::with_capacity(text.len());
     let bytes = text.as_bytes();
@@ -155,7 +155,7 @@ pub(super) fn literal(text: &str) -> Option<String> {
                 made.push(char::from(byte));
             }
             _ => {
-                // writing to a text does not fail
+                // writing to a string cannot fail
                 let _ = write!(made, "%{byte:02X}");
             }
         }
@@ -163,13 +163,13 @@ pub(super) fn literal(text: &str) -> Option<String> {
     Some(made)
 }
 
-/// The bytes that every value has as they are: the unreserved ones (RFC 3986, section 2.3).
+/// The bytes that every value contains unencoded: the unreserved ones (RFC 3986, section 2.3).
 pub(super) fn unreserved() -> ByteSet {
     (0..0x80_u8).filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)).collect()
 }
 
-/// The bytes that the value of a parameter has as they are, and not as `%XX`: what ends a value, an item or a pair is not among them,
-/// whatever the parameter allows. `end` is where its text in a path ends.
+/// The bytes that the value of a parameter contains unencoded. They never include what ends a value, an item or a pair,
+/// whatever the parameter allows. `end` is what ends its text in a path.
 pub(super) fn kept(parameter: &Parameter, end: Option<End<'_>>) -> ByteSet {
     let reserved: &[u8] = match parameter.location {
         _ if !parameter.allow_reserved => b"",
@@ -192,14 +192,14 @@ pub(super) fn kept(parameter: &Parameter, end: Option<End<'_>>) -> ByteSet {
     all.iter().filter(|byte| !is_border(byte)).collect()
 }
 
-/// A text with every byte that does not stay as `%XX`.
+/// Encodes every byte that is not in `kept` as `%XX`.
 pub(super) fn encoded(text: &str, kept: &ByteSet) -> String {
     let mut made = String::with_capacity(text.len());
     for byte in text.bytes() {
         if kept.contains(byte) {
             made.push(char::from(byte));
         } else {
-            // writing to a text does not fail
+            // writing to a string cannot fail
             let _ = write!(made, "%{byte:02X}");
         }
     }
@@ -211,38 +211,39 @@ pub(super) fn encoded_name(name: &str) -> String {
     encoded(name, &unreserved())
 }
 
-/// Whether a text is a name of a header, a method or a part of a media type (RFC 9110, section 5.6.2).
+/// Whether a text is a token: a name of a header, a method or a part of a media type (RFC 9110, section 5.6.2).
 pub(super) fn is_token(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_part)
 }
 
-/// Whether a text can be the value of a header (RFC 9110, section 5.5): printable ASCII and tabs, without blanks around it.
+/// Whether a text can be the value of a header (RFC 9110, section 5.5): printable ASCII and tabs, without leading or
+/// trailing blanks.
 pub(super) fn is_field_value(text: &str) -> bool {
     let is_part = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
     text.bytes().all(is_part) && text.trim_matches([' ', '\t']) == text
 }
 
-/// Whether a text is a media type that a header can have, ranges of them left out.
+/// Whether a text is a media type that a header can contain. Ranges such as `text/*` also pass.
 pub(super) fn is_media_type(text: &str) -> bool {
     let name = text.split(';').next().unwrap_or_default().trim_end_matches([' ', '\t']);
     let parts = name.split_once('/');
     is_field_value(text) && parts.is_some_and(|(kind, rest)| is_token(kind) && is_token(rest))
 }
 
-/// Whether a text can stand in a cookie as it is (RFC 6265, section 4.1.1).
+/// Whether a text can be part of a cookie unencoded (RFC 6265, section 4.1.1).
 pub(super) fn is_cookie_text(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
 }
 
-/// The address of a server with what it must encode; none if a path cannot follow it.
+/// Encodes the address of a server where required; `None` if no path can follow it.
 pub(super) fn server(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let has_points = rest.split('/').skip(1).any(|segment| matches!(segment, "." | ".."));
     if rest.is_empty() || url.contains(['?', '#', '{', '}']) || has_points {
         return None;
     }
-    // brackets stand around an address of version 6
+    // brackets enclose an IPv6 address
     match url.find('[').zip(url.find(']')) {
         Some((start, end)) if start < end => {
             let (before, after) = (literal(&url[..start])?, literal(&url[end + 1..])?);

@@ -1,4 +1,4 @@
-//! Arguments of calls against the schemas of their tools.
+//! Validation of the arguments of calls against the schemas of their tools.
 
 use super::binding::{Binding, HttpBinding};
 use super::errors;
@@ -13,12 +13,12 @@ use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// References between schemas that are followed to explain what is wrong with a value, at most.
+/// The maximum number of references followed to explain what is wrong with a value.
 const CHAIN: usize = 100;
 
 impl ToolSet {
-    /// Checks that the arguments of a call are of the schema of its tool, in which undeclared members are forbidden as in masks. A
-    /// parameter of an operation that is `null` counts as left out.
+    /// Checks that the arguments of a call conform to the schema of its tool. As in masks, undeclared members are
+    /// forbidden. A parameter of an operation that is `null` counts as absent.
     ///
     /// # Errors
     /// `tools/unknown-tool`, `tools/refused-tool`; `tools/call-arguments` with the place in the call; limits.
@@ -79,7 +79,7 @@ impl ToolSet {
     }
 }
 
-/// Removes the parameters that are `null`; whether there were any.
+/// Removes the parameters that are `null`; returns whether there were any.
 fn leave_out_null(http: &HttpBinding, arguments: &mut Map<String, Value>) -> bool {
     let mut is_changed = false;
     for parameter in &http.parameters {
@@ -101,7 +101,7 @@ fn join(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The schema that another one refers to in the end.
+/// The schema at the end of a chain of references.
 fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     for _ in 0..CHAIN {
         let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
@@ -113,8 +113,8 @@ fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// The first member that is undeclared or missing, and the first value of another type or not listed, as far as keywords that
-/// hold in any case tell.
+/// The first undeclared or missing member, or the first value of a wrong type or outside an `enum`. Only keywords that
+/// apply unconditionally are considered.
 fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usize) -> Option<Diagnostic> {
     if depth > CHAIN {
         return None;
@@ -177,7 +177,7 @@ fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usiz
     }
 }
 
-/// Whether a value may be of a type. A number with a point may be an integer.
+/// Whether a value may be of a type. A number with a decimal point may be an integer.
 fn is_of_type(value: &Value, types: &Value) -> bool {
     let is_it = |name: &Value| match name.as_str() {
         Some("null") => value.is_null(),
@@ -199,10 +199,10 @@ fn is_of_type(value: &Value, types: &Value) -> bool {
     types.as_array().map_or_else(|| is_it(types), |types| types.iter().any(is_it))
 }
 
-/// What the place at which the text of the arguments is rejected says.
+/// Describes the fault at the byte where the text of the arguments is rejected.
 fn explained(schema: &Value, arguments: &Value, text: &str, explanation: &Explanation) -> Diagnostic {
     let ends = |byte| explanation.expected().iter().any(|expected| expected.bytes.contains(byte));
-    // a number is complete where the text ends it, and the grammar could have ended it too
+    // a number is complete if the text ends it and the grammar could have ended it too
     let next = text.as_bytes().get(explanation.position());
     let is_ended = next.is_some_and(|byte| b",}]".contains(byte));
     let is_number_done = is_ended && (ends(b',') || ends(b'}') || ends(b']'));
@@ -228,18 +228,19 @@ fn explained(schema: &Value, arguments: &Value, text: &str, explanation: &Explan
     }
 }
 
-/// A step from a value to one in it.
+/// A step from a value to one of its children.
 #[derive(Debug, PartialEq)]
 enum Step {
     Member(String),
     Item(usize),
 }
 
-/// The way to the value at a byte of a compact JSON text: to that which begins there or before it, or to the array or object in which
-/// another member, item or end is expected. `is_number_done`: whether a number that ends there is complete.
+/// The path to the value at a byte of a compact JSON text: the value that begins at or before it, or the array or
+/// object in which another member, item or end is expected. `is_number_done` tells whether a number that ends there is
+/// complete.
 fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     let bytes = text.as_bytes().get(..end).unwrap_or_default();
-    // arrays have the number of the present item; objects the key of the present member, once it is read
+    // arrays hold the index of the current item; objects the key of the current member, once it is read
     let mut open: Vec<Option<Step>> = Vec::new();
     let (mut at, mut is_value_done) = (0, false);
     while let Some(&byte) = bytes.get(at) {
@@ -259,7 +260,7 @@ fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
                 if let (Some(length), Some(member @ None)) = (length, open.last_mut()) {
                     let key = text.get(at..at + length).and_then(|key| serde_json::from_str(key).ok());
                     *member = Some(Step::Member(key.unwrap_or_default()));
-                    // the colon is read with its key
+                    // the colon is consumed with its key
                     at += length;
                 } else {
                     at += length.map_or(bytes.len(), |length| length - 1);
@@ -285,7 +286,7 @@ fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     open.into_iter().flatten().collect()
 }
 
-/// The length of the string that bytes begin with; `None` if they end in it.
+/// The length of the string at the start of `bytes`; `None` if it does not end.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(&byte) = bytes.get(at) {

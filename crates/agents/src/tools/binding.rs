@@ -1,35 +1,38 @@
-//! What a call of a tool stands for: where each argument goes in an HTTP request (OpenAPI 3.2, sections 4.12 to 4.14; RFC 6570).
+//! What a call of a tool executes: where each argument goes in an HTTP request (OpenAPI 3.2, sections 4.12 to 4.14; RFC
+//! 6570).
 
-/// What a call stands for.
+/// What a call of a tool executes.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Binding {
-    /// The host knows.
+    /// An action known only to the host.
     #[default]
     Host,
     /// An HTTP request.
     Http(Box<HttpBinding>),
 }
 
-/// An HTTP request with places for arguments.
+/// A template of an HTTP request, with places for arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpBinding {
     /// The method in capitals.
     pub method: String,
-    /// The path with `{name}` where path parameters go.
+    /// The path, with `{name}` for each path parameter.
     pub path: String,
-    /// What the path is appended to. `None`: the document has none, or a relative one and no address of its own.
+    /// The address to which the path is appended. `None` if the document has none, or has a relative one and no address
+    /// of its own.
     pub server: Option<String>,
-    /// Whether the arguments are grouped by places: a parameter's value is a member of the member `path`, `query` and so on.
+    /// Whether the arguments are grouped by location: the value of a parameter is a member of `path`, `query` and so
+    /// on.
     pub grouped: bool,
-    /// The parameters in the order of the document.
+    /// The parameters, in the order of the document.
     pub parameters: Vec<Parameter>,
-    /// The body, if it may have one.
+    /// The body, if the request may have one.
     pub body: Option<Body>,
-    /// The names of members in answers of success, as far as the document says, each once.
+    /// The names of members of successful responses, as far as the document declares them, without duplicates.
     pub outputs: Vec<String>,
 }
 
-/// Where a parameter goes.
+/// The location of a parameter in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Location {
     /// In the path.
@@ -43,7 +46,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Its name in OpenAPI.
+    /// The name of the location in OpenAPI.
     pub fn name(self) -> &'static str {
         match self {
             Location::Path => "path",
@@ -54,7 +57,7 @@ impl Location {
     }
 }
 
-/// How the value of a parameter is written (OpenAPI 3.2, section 4.12.5; `collectionFormat` of 2.0).
+/// The serialisation of the value of a parameter (OpenAPI 3.2, section 4.12.5; `collectionFormat` of 2.0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
     /// `b,c`
@@ -73,26 +76,26 @@ pub enum Style {
     TabDelimited,
     /// `a%5Bk%5D=b`
     DeepObject,
-    /// `a=b; a=c`, nothing encoded (3.2)
+    /// `a=b; a=c`, without encoding (3.2)
     Cookie,
-    /// The value as JSON text: a parameter with `content`
+    /// The value as JSON text, for a parameter with `content`
     Json,
 }
 
 /// A parameter of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The member of the argument object that has its value.
+    /// The member of the argument object that holds its value.
     pub member: String,
     /// Its name in the request.
     pub name: String,
-    /// Where it goes.
+    /// Its location.
     pub location: Location,
-    /// How it is written.
+    /// Its serialisation.
     pub style: Style,
-    /// Whether items and members are written one by one.
+    /// Whether each item or member is written separately.
     pub explode: bool,
-    /// Whether reserved characters are not encoded, but for those that end a value or separate its parts.
+    /// Whether reserved characters stay unencoded, except those that end a value or separate its parts.
     pub allow_reserved: bool,
 }
 
@@ -112,39 +115,39 @@ pub enum Media {
 /// The body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// Its media type, as in the document.
+    /// The media type, as in the document.
     pub media_type: String,
-    /// The kind of that.
+    /// The kind of the media type.
     pub media: Media,
-    /// Whether there is always one: an empty object if no member is given.
+    /// Whether the body is always present: an empty object if no member is given.
     pub required: bool,
-    /// Which members of the argument object make it.
+    /// The members of the argument object that form the body.
     pub members: BodyMembers,
-    /// How members of a form are written where the document says so.
+    /// The serialisations of form members that the document declares.
     pub encodings: Vec<Encoding>,
 }
 
-/// How a member of a form is written (OpenAPI 3.2, section 4.15).
+/// The serialisation of a form member (OpenAPI 3.2, section 4.15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// Its name in the body.
     pub name: String,
-    /// How a value is written.
+    /// The style of the value.
     pub style: Style,
-    /// Whether items and members are written one by one.
+    /// Whether each item or member is written separately.
     pub explode: bool,
-    /// Whether reserved characters are not encoded, but for those that end a value or separate its parts.
+    /// Whether reserved characters stay unencoded, except those that end a value or separate its parts.
     pub allow_reserved: bool,
-    /// Whether the document names a style: an object without one is JSON text.
+    /// Whether the document names a style; an object without one is JSON text.
     pub is_styled: bool,
     /// The media type of its part in multipart, if the document names one.
     pub media_type: Option<String>,
 }
 
-/// The members of the argument object that make a body.
+/// The members of the argument object that form a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyMembers {
-    /// The body is an object: a member of the arguments with its name in the body.
+    /// The body is an object. Each pair is a member of the arguments and its name in the body.
     Flat(Vec<(String, String)>),
     /// The body is the value of this member.
     Whole(String),

@@ -1,4 +1,4 @@
-//! The findings of this room: codes `tools/…`.
+//! The diagnostics of this module, with codes `tools/…`.
 
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field};
 use grammata::error::{Error, ErrorKind};
@@ -7,13 +7,13 @@ pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// The text is not of its notation.
+/// A text that violates its notation.
 pub(super) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/syntax", "the document of tools cannot be read");
     fatal(diagnostic.at(place).found(found).allowed(allowed).help("correct it there"))
 }
 
-/// No kind of document has this form.
+/// A document of an unknown kind.
 pub(super) fn unknown_form(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/unknown-form", "this is no document of tools")
         .at(place)
@@ -25,7 +25,7 @@ pub(super) fn unknown_form(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// A name that another tool has too, also after those of several sources were qualified.
+/// A name that another tool has as well, even after qualification by source.
 pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_document: bool) -> Diagnostic {
     let (other, help) = match is_one_document {
         true => (other.to_string(), "give one of them another name in the document"),
@@ -41,7 +41,7 @@ pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_documen
         .help(help)
 }
 
-/// What JSON Schema's front end says of the arguments of a tool.
+/// A diagnostic of the JSON Schema front end about the arguments of a tool.
 pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -> Diagnostic {
     let inside = inside.map_or_else(String::new, |inside| format!(" ({inside})"));
     let made = Diagnostic::new("tools/arguments", "no grammar can be made of the arguments of this tool")
@@ -54,7 +54,7 @@ pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -
     }
 }
 
-/// Where in the schema of the arguments a diagnostic of the front end points, if not to its root.
+/// Describes the place in the arguments' schema to which a diagnostic points; `None` if it points to the root.
 pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
     match cause.place() {
         Place::Pointer(pointer) if !pointer.is_empty() => Some(format!("in its arguments: #{pointer}")),
@@ -62,7 +62,7 @@ pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
     }
 }
 
-/// A part of a tool does not have its form.
+/// A part of a tool description with an invalid form.
 pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
     Diagnostic::new("tools/form", "this part of the description of a tool has another form")
         .at(place)
@@ -79,7 +79,7 @@ pub(super) fn no_name(place: Place) -> Diagnostic {
         .help("give it a name")
 }
 
-/// A reference leads nowhere.
+/// A reference without a target.
 pub(super) fn reference(place: Place, found: &str, allowed: &str) -> Diagnostic {
     Diagnostic::new("tools/reference", "a reference leads nowhere")
         .at(place)
@@ -88,7 +88,7 @@ pub(super) fn reference(place: Place, found: &str, allowed: &str) -> Diagnostic 
         .help("nothing is fetched: bundle the document, or correct the reference")
 }
 
-/// What no call can be made of.
+/// A tool from which no call can be made.
 pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &str) -> Diagnostic {
     Diagnostic::new("tools/not-callable", message)
         .at(place)
@@ -97,12 +97,12 @@ pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &s
         .help("the other tools of the document are not touched by it")
 }
 
-/// A value that is read as the one that must be there, such as a text for a number.
+/// A value that is read as the required one, such as a text for a number.
 pub(super) fn repaired(place: Place, found: &str, allowed: &str) -> Diagnostic {
     repair("this value is read as another one", place, found, allowed)
 }
 
-/// A value that says nothing where another one must be.
+/// A keyword without a usable value, which is ignored.
 pub(super) fn left_out(place: Place, found: &str, allowed: &str) -> Diagnostic {
     repair("this keyword has no value of its own and is left out", place, found, allowed)
 }
@@ -115,7 +115,7 @@ fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic
         .help("correct the document; with `--strict` this is an error")
 }
 
-/// A member that a later one of the same object replaces.
+/// A member that a later one with the same key replaces.
 pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
     Diagnostic::new(
         "tools/repeated-key",
@@ -127,7 +127,7 @@ pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
     .help("rename or remove one of them; with `--strict` this is an error")
 }
 
-/// A key of a path item that is no method.
+/// A key of a path item that is not a method.
 pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
     Diagnostic::new("tools/path-item-key", "this key of a path is no method, and no tool is made of it")
         .at(place)
@@ -136,12 +136,12 @@ pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
         .help("correct the document; with `--strict` this is an error")
 }
 
-/// What is left out or read in another way than it is written.
+/// A part that is omitted, or read differently from how it is written.
 pub(super) fn notice(place: Place, message: &str, found: &str, help: &str) -> Diagnostic {
     Diagnostic::new("tools/notice", message).at(place).found(found).help(help)
 }
 
-/// A table that is no call format.
+/// A table that is not a call format.
 pub(super) fn format(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/format", "this is no call format")
         .at(place)
@@ -151,7 +151,7 @@ pub(super) fn format(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// A name in which what follows it stands.
+/// A name that contains the text that must follow it.
 pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     fatal(not_callable(
         place,
@@ -161,7 +161,7 @@ pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     ))
 }
 
-/// Text that is no turn.
+/// A text that is not a turn of the format.
 pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
     let found = if found.is_empty() { "the end of the text" } else { found };
     let diagnostic = Diagnostic::new("tools/call-text", "this is no turn of the format")
@@ -172,7 +172,7 @@ pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// No call can be made and one is required.
+/// A call is required but no tool can be called.
 pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnostic)>) -> Error {
     let refused: Vec<String> =
         refused.take(3).map(|(name, reason)| format!("{name}: {}", reason.message())).collect();
@@ -184,7 +184,7 @@ pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnosti
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A name that no tool has.
+/// An unknown tool name.
 pub(super) fn unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Error {
     let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
         .found(name)
@@ -192,7 +192,7 @@ pub(super) fn unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>)
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Bounds on calls that no turn keeps.
+/// Bounds on the number of calls that no turn satisfies.
 pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
     let most = most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
     let diagnostic = Diagnostic::new("tools/call-count", "a turn has another number of calls")
@@ -202,7 +202,7 @@ pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A tool that cannot be called, and why.
+/// A tool that cannot be called, with the reason.
 pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
     let detail = match (reason.cause_text(), reason.found_text()) {
         (Some(detail), _) | (None, Some(detail)) => format!(" ({detail})"),
@@ -216,19 +216,19 @@ pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
     fatal(diagnostic)
 }
 
-/// What is wrong with a call at a place of it.
+/// A fault at a place in a call.
 pub(super) fn call_fault(message: &str, place: Place) -> Diagnostic {
     Diagnostic::new("tools/call-arguments", message)
         .at(place)
         .help("correct the call; masks allow none that does not fit")
 }
 
-/// A call whose arguments are not of the schema of the tool.
+/// A call whose arguments violate the schema of the tool.
 pub(super) fn call_arguments(fault: Diagnostic) -> Error {
     Error::new(ErrorKind::Rejected, fault)
 }
 
-/// A tool that no HTTP request is made for.
+/// A tool without an HTTP request.
 pub(super) fn no_request(name: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/request", "a call of this tool is no HTTP request")
         .at(Place::Pointer("/name".to_owned()))
@@ -248,7 +248,7 @@ pub(super) fn no_server(name: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// An argument that no request can be made of. The place is in the arguments.
+/// An argument that cannot be part of a request. The place is in the arguments.
 pub(super) fn request(argument: &str, allowed: &str) -> Error {
     let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
     let diagnostic = Diagnostic::new("tools/request", "this argument cannot be written into the request")
@@ -259,7 +259,7 @@ pub(super) fn request(argument: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A token or bytes with which no turn goes on.
+/// A token or bytes with which no turn continues.
 pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
     let allowed = names
         .map_or_else(|| "what the mask allows".to_owned(), |names| format!("the name of a tool: {names}"));
@@ -279,7 +279,7 @@ pub(super) fn open_turn(place: usize) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A value of `tool_choice` that no one knows.
+/// An unrecognised `tool_choice`.
 pub(super) fn tool_choice(found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tool-choice", "this says of no tools whether they may be called")
         .found(found)

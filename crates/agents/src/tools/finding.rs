@@ -1,24 +1,24 @@
-//! What reading found out about a tool or a document.
+//! Findings about a tool or a document that were made while reading it.
 
 use grammata::diagnostic::Diagnostic;
 
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The tool that it is about cannot be called; without one, the document is not as it should be.
+    /// The tool cannot be called; without a tool, the document is invalid.
     Error,
-    /// The tool can be called and may not mean what its author meant.
+    /// The tool can be called, but may not mean what its author intended.
     Warning,
 }
 
-/// A finding, in the order of the documents.
+/// A finding about a tool or a document. Findings are in the order of the documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How serious it is.
+    /// How serious the finding is.
     pub severity: Severity,
-    /// The tool that it is about, an index into [`ToolSet::tools`](super::ToolSet::tools).
+    /// The tool concerned, as an index into [`ToolSet::tools`](super::ToolSet::tools).
     pub tool: Option<usize>,
-    /// The document that it is about, an index into what was read.
+    /// The document concerned, as an index into the documents that were read.
     pub document: usize,
     /// Code, place, what was found and allowed, and help.
     pub diagnostic: Diagnostic,

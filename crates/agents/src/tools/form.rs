@@ -1,4 +1,4 @@
-//! Bodies that are forms: pairs, and parts of multipart (RFC 7578).
+//! Form bodies: name-value pairs, and multipart (RFC 7578).
 
 use super::binding::{Body, BodyMembers, Encoding, Location, Parameter, Style};
 use super::errors;
@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 impl Body {
-    /// How a member of a form is written, as a parameter of a query. Without an [`Encoding`] the items of an array come one by one.
+    /// The serialisation of a form member, as a query parameter. Without an [`Encoding`], each array item is written
+    /// separately.
     pub(super) fn field(&self, member: &str, name: &str) -> Parameter {
         let encoding = self.encoding(name);
         let (style, explode) = encoding.map_or((Style::Form, true), |one| (one.style, one.explode));
@@ -23,7 +24,7 @@ impl Body {
         }
     }
 
-    /// Those of all members of a body that is an object.
+    /// The serialisations of all members of an object body.
     pub(super) fn fields(&self) -> Vec<Parameter> {
         match &self.members {
             BodyMembers::Flat(members) => {
@@ -38,7 +39,7 @@ impl Body {
     }
 }
 
-/// `a=1&b=2`. Members that are null, and lists without items, are left out.
+/// `a=1&b=2`. Null members and empty lists are omitted.
 ///
 /// # Errors
 /// `tools/request`.
@@ -59,15 +60,15 @@ pub(super) fn pairs(body: &Body, object: &Map<String, Value>) -> Result<String> 
     Ok(pairs.all.join("&"))
 }
 
-/// A part of a body in multipart.
+/// A part of a multipart body.
 struct Part<'b> {
     name: &'b str,
     media_type: Option<&'b str>,
     text: String,
 }
 
-/// Texts as parts of `multipart/form-data`, the items of an array as parts of one name, and the boundary. That is made of the
-/// content, so that it stands in no part, and equal calls make equal requests.
+/// Encodes an object as `multipart/form-data`, with each array item as a part of the same name; returns the body and
+/// the boundary. The boundary is derived from the content. It occurs in no part, and equal calls give equal requests.
 ///
 /// # Errors
 /// `tools/request`: a name with control characters.
@@ -86,7 +87,7 @@ pub(super) fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Str
     parts.iter().for_each(|part| hash.update(part.text.as_bytes()));
     let mut boundary = String::from("grammata-");
     for byte in &hash.finalize()[..8] {
-        // writing to a text does not fail
+        // writing to a string cannot fail
         let _ = write!(boundary, "{byte:02x}");
     }
     while parts.iter().any(|part| part.text.contains(&boundary)) {

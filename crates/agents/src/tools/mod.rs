@@ -1,13 +1,13 @@
 //! Tools: from the documents that describe them to calls that always parse.
 //!
-//! - [`read`] reads OpenAPI documents, MCP's `tools/list`, the function declarations of OpenAI, Anthropic and Gemini, those of
-//!   BFCL and ToolBench, and Python's signatures, into a [`ToolSet`]. One that cannot be called is kept with the reason;
-//! - a [`CallFormat`] says how calls are written. [`CallGrammar`] is the language of the turns in which a set's tools are called in
-//!   that format, [`CallFormat::read`] gives the calls of a text and [`CallFormat::render`] the text of calls;
-//! - a [`TagPreset`] makes the structural tag of a request to a model of a family.
+//! - [`read`] parses OpenAPI documents, MCP's `tools/list`, function declarations of OpenAI, Anthropic, Gemini, BFCL
+//!   and ToolBench, and Python signatures into a [`ToolSet`]. A tool that cannot be called is kept with the reason.
+//! - A [`CallFormat`] defines how calls are written. [`CallGrammar`] is the language of turns that call a set's tools
+//!   in that format. [`CallFormat::read`] parses calls, and [`CallFormat::render`] writes them.
+//! - A [`TagPreset`] builds the structural tag of a request to a model family.
 //!
-//! The source is the paper on ToolDec (arXiv 2310.07075v3), which builds an automaton from a tool's documentation so that a model calls
-//! it without syntax errors. `docs/tools.md` says what is read, and how.
+//! The source is the paper on ToolDec (arXiv 2310.07075v3), which builds an automaton from a tool's documentation so
+//! that a model calls it without syntax errors. `docs/tools.md` describes what is read, and how.
 
 mod address;
 mod arguments;

@@ -1,4 +1,4 @@
-//! Names of tools: made ones, qualified ones, and those of formats that hold few characters.
+//! Tool names: generated, qualified, and restricted to a small alphabet.
 
 use super::errors;
 use super::set::ToolSet;
@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The name of an operation without one: its method in lower case and its path, `{x}` as `by_x`, runs of other characters
-/// as one `_`.
+/// The name of an operation that declares none: its method in lower case and its path. `{x}` becomes `by_x`, and a run
+/// of other characters becomes one `_`.
 pub(super) fn of_operation(method: &str, path: &str) -> String {
     let mut name = method.to_lowercase();
     let mut is_gap = true;
@@ -34,10 +34,10 @@ pub(super) fn of_operation(method: &str, path: &str) -> String {
     name
 }
 
-/// Qualifies the names that several sources have with their labels. Tools whose names are equal even so cannot be called: which
-/// of them a call means would be unknown.
+/// Qualifies names that occur in several sources with the labels of the sources. Tools whose names are still equal
+/// cannot be called, because a call would be ambiguous.
 pub(super) fn qualify(set: &mut ToolSet) {
-    // the label of each name, or none if several sources have it
+    // the label of each name; `None` if several sources have it
     let mut labels: FxHashMap<&str, Option<&str>> = FxHashMap::default();
     for tool in &set.tools {
         let label = labels.entry(&tool.name).or_insert(Some(&tool.label));
@@ -77,9 +77,9 @@ pub(super) fn qualify(set: &mut ToolSet) {
     }
 }
 
-/// Names of `length` characters of `A-Za-z0-9_-` at most, different for different names: what is not in the alphabet as `_`;
-/// names that are then too long, or equal to another, as their first characters, `_` and eight hexadecimal digits of the
-/// SHA-256 of the whole name.
+/// Maps names to distinct names of at most `length` characters of `A-Za-z0-9_-`. Other characters become `_`. A name
+/// that is then too long or a duplicate becomes its first characters, `_`, and eight hexadecimal digits of the SHA-256
+/// of the whole name.
 pub fn restricted<'n>(names: impl IntoIterator<Item = &'n str>, length: usize) -> Vec<String> {
     let names: Vec<&str> = names.into_iter().collect();
     let plain: Vec<String> = names
@@ -104,7 +104,7 @@ pub fn restricted<'n>(names: impl IntoIterator<Item = &'n str>, length: usize) -
             let mut short: String = plain.chars().take(length.saturating_sub(9)).collect();
             short.push('_');
             for byte in &Sha256::digest(name.as_bytes())[..4] {
-                // writing to a text does not fail
+                // writing to a string cannot fail
                 let _ = write!(short, "{byte:02x}");
             }
             short

@@ -1,20 +1,21 @@
-//! Tools that others need: who asks for an id first needs who lists them.
+//! Prerequisite tools: a tool that takes an id needs a tool that lists ids.
 
 use super::binding::{Binding, HttpBinding, Location, Parameter};
 use super::set::ToolSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Tools that one parameter brings because of what they answer, at most.
+/// The maximum number of tools added for one parameter because of their responses.
 const MOST_GIVERS: usize = 2;
 
 impl ToolSet {
-    /// The tools by their indices, and those that they need. Each tool comes once, after those that it needs.
+    /// Adds to the tools, given by index, the tools that they need. Each tool appears once, after those that it needs.
     ///
-    /// - Where the path of a tool has a part that is filled in, as `/albums/{id}/tracks`, its values come from those whose path ends
-    ///   before it with `GET`, as `/albums`, and from the searches below that.
-    /// - Where there are none of these, or a parameter with an id must be given elsewhere, they come from operations whose answers
-    ///   have a member of that name, as `album_id`; or an `id`, and whose path ends with what the parameter names, as
-    ///   `/search/albums`, or the answer of a search has `albums` too. Of several those are taken that need the fewest parts of a path, searches first, two at most.
+    /// - For a filled-in part of a path, as in `/albums/{id}/tracks`, the values come from `GET` operations whose path
+    ///   ends before that part, as `/albums`, and from the searches below it.
+    /// - If there are none, or if a required id is not in the path, the values come from operations whose responses
+    ///   have a member of that name, as `album_id`. An operation whose responses have a member `id` also qualifies if
+    ///   its path ends with the name of the entity, as `/search/albums`, or if it is a search whose response also has
+    ///   `albums`. Among several, those with the fewest path parameters are taken, searches first, at most two.
     pub fn with_prerequisites(&self, tools: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let givers = Givers::of(self);
         let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
@@ -25,7 +26,7 @@ impl ToolSet {
                     all.push(tool);
                     continue;
                 }
-                // in a circle of needs one is there before what it needs
+                // in a cycle of needs, one tool precedes another that it needs
                 if !seen.insert(tool) {
                     continue;
                 }
@@ -46,13 +47,13 @@ impl ToolSet {
     }
 }
 
-/// Operations with `GET` by what they give.
+/// `GET` operations, indexed by what they return.
 #[derive(Default)]
 struct Givers<'s> {
     at_path: FxHashMap<&'s str, Vec<usize>>,
-    /// By the plain name of a member of their answers.
+    /// By the normalised name of a response member.
     by_output: FxHashMap<String, Vec<usize>>,
-    /// Those whose answers have an `id`, by the plain name of the last part of the path that is not filled in.
+    /// Operations whose responses have an `id`, by the normalised last literal part of the path.
     by_entity: FxHashMap<String, Vec<usize>>,
 }
 
@@ -70,7 +71,7 @@ impl<'s> Givers<'s> {
             }
             if http.outputs.iter().any(|output| plain(output) == "id") {
                 let last = http.path.rsplit('/').find(|part| !part.is_empty() && !part.contains('{'));
-                // a search says in its answer what it has found
+                // a search names in its response what it found
                 let found = http.outputs.iter().filter(|_| is_search(http)).map(String::as_str);
                 let entities = last.into_iter().chain(found).map(|name| singular(&plain(name)));
                 for entity in entities.collect::<FxHashSet<String>>() {
@@ -88,7 +89,7 @@ impl<'s> Givers<'s> {
             let is_in_path = parameter.location == Location::Path;
             let before = http.path.split_once(&place).filter(|_| is_in_path).map(|(before, _)| before);
             let mut lists = before.map(|before| self.lists(before)).unwrap_or_default();
-            // who asks for ids has none to give
+            // an operation that takes ids cannot be where they come from
             lists.retain(|&list| !set.http(list).is_some_and(|http| asks_for_ids(set, list, http)));
             match lists.is_empty() {
                 false => needs.extend(lists),
@@ -98,7 +99,7 @@ impl<'s> Givers<'s> {
         needs
     }
 
-    /// Those whose path ends before a part that is filled in, and searches below it.
+    /// The operations whose path ends before a filled-in part, and the searches below it.
     fn lists(&self, before: &str) -> Vec<usize> {
         let Some(path) = before.strip_suffix('/') else { return Vec::new() };
         let searches = ["/search", "/find"].map(|search| format!("{path}{search}"));
@@ -106,11 +107,11 @@ impl<'s> Givers<'s> {
         paths.flat_map(|path| self.at_path.get(path).into_iter().flatten().copied()).collect()
     }
 
-    /// Those whose answers have the value of a parameter, as far as names say.
+    /// The operations whose responses contain the value of a parameter, judging by names.
     fn givers(&self, set: &ToolSet, tool: usize, name: &str, before: Option<&str>) -> Vec<usize> {
         let wanted = plain(name);
         let Some(entity) = wanted.strip_suffix("id") else { return Vec::new() };
-        // a parameter that is only called `id` is of what stands before it in the path
+        // a parameter named only `id` belongs to the part before it in the path
         let last = before.into_iter().flat_map(|before| before.rsplit('/')).find(|part| !part.is_empty());
         let entity = match entity {
             "" => last.filter(|last| !last.contains('{')).map(plain).unwrap_or_default(),
@@ -120,7 +121,7 @@ impl<'s> Givers<'s> {
         let by_entity = self.by_entity.get(&singular(&entity)).filter(|_| !entity.is_empty());
         let mut found: Vec<usize> = by_name.chain(by_entity.into_iter().flatten()).copied().collect();
         let asks = |giver: usize| set.http(giver).map_or(usize::MAX, |http| http.path.matches('{').count());
-        // who asks for the value itself does not give it
+        // an operation that takes the value itself cannot provide it
         let has_it = |giver: usize| {
             set.http(giver).is_some_and(|http| http.parameters.iter().any(|own| plain(&own.name) == wanted))
         };
@@ -138,7 +139,7 @@ fn is_search(http: &HttpBinding) -> bool {
     http.path.contains("search") || http.path.contains("find")
 }
 
-/// The parameters of a tool that must be given.
+/// The required parameters of a tool.
 fn required<'s>(
     set: &ToolSet,
     tool: usize,
@@ -158,12 +159,12 @@ fn asks_for_ids(set: &ToolSet, tool: usize, http: &HttpBinding) -> bool {
     })
 }
 
-/// A name without case and marks: `albumId` and `album_id` are alike.
+/// A name without case and punctuation: `albumId` and `album_id` are equal.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// A plural of English as its singular, as far as its ending says.
+/// The singular of an English plural, judging by its ending.
 fn singular(name: &str) -> String {
     match name {
         _ if name.ends_with("ies") && name.len() > 4 => format!("{}y", &name[..name.len() - 3]),

@@ -1,15 +1,15 @@
-//! Where the parts of a schema of arguments are in the document of their tool.
+//! The origins of the parts of an argument schema in the document of its tool.
 
 use grammata::diagnostic::Place;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// A part of the schema of arguments, and the place that it was read from.
+/// A part of an argument schema, and the place from which it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Origin {
     /// A JSON Pointer into the schema.
     part: Box<str>,
-    /// A JSON Pointer into the document, without that of the tool if it begins with it.
+    /// A JSON Pointer into the document, relative to the tool's own pointer if it begins with that.
     source: Box<str>,
     is_in_tool: bool,
 }
@@ -19,7 +19,8 @@ struct Origin {
 pub(super) struct Origins(Option<Arc<[Origin]>>);
 
 impl Origins {
-    /// The place in the document of a pointer into the schema, that of the innermost part with an origin; `None` if none has one.
+    /// The place in the document of a pointer into the schema, found by the innermost part with an origin; `None` if
+    /// there is none.
     pub(super) fn place(&self, tool: &Place, pointer: &str) -> Option<Place> {
         let Place::Pointer(tool) = tool else { return None };
         let rest = |origin: &Origin| {
@@ -34,12 +35,12 @@ impl Origins {
     }
 }
 
-/// The origins of the documents that are read together: equal ones are kept once.
+/// The origins of documents that are read together, deduplicated.
 #[derive(Debug, Default)]
 pub(super) struct KnownOrigins(FxHashSet<Arc<[Origin]>>);
 
 impl KnownOrigins {
-    /// The origins of the parts of a tool's schema: pairs of a pointer into the schema and one into the document.
+    /// The origins of the parts of a tool's schema, from pairs of a pointer into the schema and one into the document.
     pub(super) fn of(&mut self, tool: &Place, parts: Vec<(String, String)>) -> Origins {
         let Place::Pointer(tool) = tool else { return Origins::default() };
         let origins = parts.into_iter().map(|(part, source)| {

@@ -1,31 +1,34 @@
-//! Schemas that surely have a grammar and a value, which a look at them shows: their tools are lowered when they are called.
+//! A cheap check that a schema certainly has a grammar and a value; tools with such schemas are lowered when they are
+//! called.
 //!
-//! What is not known to be plain is compiled with its set, so that a name in the trie is never a dead end.
+//! Schemas not known to be plain are compiled with their set, so that a name in the trie is never a dead end.
 
 use serde_json::{Map, Value};
 
-/// Objects and lists that are examined, at most.
+/// The maximum number of objects and lists examined.
 const MOST_PARTS: usize = 1_000;
 
-/// Nesting that is examined, at most: the check recurses.
+/// The maximum nesting examined; the check is recursive.
 const MOST_DEPTH: usize = 24;
 
-/// The most that a bound on a length or a number of items may ask for.
+/// The maximum value accepted for a bound on a length or a number of items.
 const MOST_BOUND: u64 = 1_000;
 
-/// Whether a schema of arguments has a value, and nothing that a front end could refuse. `false` says nothing.
+/// Whether an argument schema certainly has a value and contains nothing that a front end could reject. `false` means
+/// unknown.
 pub(super) fn is_plain(schema: &Value) -> bool {
     let mut left = MOST_PARTS;
     schema["type"] == "object" && plain(schema, MOST_DEPTH, &mut left)
 }
 
-/// A bound on the bytes of a shortest value of a plain schema of arguments, without spaces; none of others, and of long ones.
+/// A bound on the bytes of a shortest value of a plain argument schema, without spaces; `None` if the schema is not
+/// plain or the bound is too large.
 pub(super) fn least_bytes(schema: &Value) -> Option<usize> {
     let bytes = is_plain(schema).then(|| least(schema))?;
     (bytes <= MOST_BOUND as usize).then_some(bytes)
 }
 
-/// Of a schema that is plain, so not nested deeper than [`MOST_DEPTH`].
+/// The schema must be plain, which bounds its nesting by [`MOST_DEPTH`].
 fn least(schema: &Value) -> usize {
     let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok()).unwrap_or(0);
     if let Some(values) = schema["enum"].as_array() {
@@ -76,7 +79,7 @@ fn plain(schema: &Value, depth: usize, left: &mut usize) -> bool {
     }
 }
 
-/// Whether there is nothing but these keywords and what says nothing about values.
+/// Whether there are only these keywords and annotations.
 fn only(members: &Map<String, Value>, keywords: &[&str]) -> bool {
     const SILENT: [&str; 11] = [
         "type",

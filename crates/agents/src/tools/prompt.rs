@@ -1,17 +1,17 @@
-//! The documentation of tools for a prompt, at four levels.
+//! Documentation of tools for a prompt, at four levels of detail.
 //!
-//! What an automaton guarantees need not be explained: the punctuation of JSON, types, which names exist. Levels differ in how
-//! much of it they say nevertheless (the paper's section on compressed prompts has `compressed`). Descriptions are text of
-//! strangers: nothing of theirs looks like the beginning of a further entry, and whoever encodes the text does it without
-//! special tokens, or takes them away with [`without_special_tokens`].
+//! The automaton already guarantees the punctuation of JSON, types and existing names, so these need no explanation.
+//! The levels differ in how much of it they state anyway (`compressed` is from the paper's section on compressed
+//! prompts). Descriptions are untrusted text: none of their text looks like the start of another entry. Encode the
+//! documentation without special tokens, or remove them with [`without_special_tokens`].
 
 use super::set::Tool;
 use serde_json::{Map, Value, json};
 
-/// How much is said.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Level {
-    /// Names.
+    /// Names only.
     Names,
     /// The first sentence of each description, and a line for each parameter.
     #[default]
@@ -22,11 +22,11 @@ pub enum Level {
     Full,
 }
 
-/// The most listed values that are shown.
+/// The maximum number of enumerated values shown.
 const VALUES: usize = 8;
 
 impl Tool {
-    /// The documentation of the tool as the entry of this number.
+    /// The documentation of the tool as an entry with a number.
     pub fn documentation(&self, level: Level, number: usize) -> String {
         let purpose = first_sentence(&self.description);
         match level {
@@ -71,13 +71,13 @@ fn parameters(arguments: &Value) -> impl Iterator<Item = Shown<'_>> {
     })
 }
 
-/// What a schema refers to, one step.
+/// Follows one reference of a schema.
 fn resolved<'s>(arguments: &'s Value, schema: &'s Value) -> &'s Value {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
     reference.and_then(|pointer| arguments.pointer(pointer)).unwrap_or(schema)
 }
 
-/// A parameter to be shown.
+/// A parameter to document.
 struct Shown<'t> {
     name: &'t str,
     schema: &'t Value,
@@ -86,7 +86,7 @@ struct Shown<'t> {
 }
 
 impl Shown<'_> {
-    /// `a: int`, or `a?: int` if it may be left out.
+    /// `a: int`, or `a?: int` if it is optional.
     fn signature(&self) -> String {
         let mark = if self.required { "" } else { "?" };
         format!("{}{mark}: {}", line(self.name), kind(self.schema))
@@ -115,12 +115,12 @@ impl Shown<'_> {
     }
 }
 
-/// A value without quotes around a text.
+/// A value, without quotes if it is a text.
 fn plain(value: &Value) -> String {
     line(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// The type of a schema in the words of Python.
+/// The type of a schema in Python's terms.
 fn kind(schema: &Value) -> String {
     let word = |name: &str| match name {
         "integer" => "int",
@@ -164,8 +164,8 @@ fn first_sentence(text: &str) -> String {
     text[..end].to_owned()
 }
 
-/// A text in which none of some names of special tokens stands: each is broken by a zero-width space (U+200B) after its
-/// first character. For text that goes into a prompt which is encoded as a whole.
+/// A text that contains none of the given names of special tokens: each is broken by a zero-width space (U+200B) after
+/// its first character. Use it for text in a prompt that is encoded as a whole.
 pub fn without_special_tokens<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let mut made = text.to_owned();
     for name in names.into_iter().filter(|name| name.chars().count() > 1) {
@@ -177,8 +177,8 @@ pub fn without_special_tokens<'n>(text: &str, names: impl IntoIterator<Item = &'
     made
 }
 
-/// Checks documentation that was written anew, by a model for instance: an entry that begins with the name names every
-/// parameter once as `- p:`, and no other.
+/// Checks rewritten documentation, for instance by a model: its first line ends with the tool's name, and it lists
+/// every parameter exactly once as `- p:`, and no other.
 pub fn is_documentation_of(text: &str, tool: &Tool) -> bool {
     let mut lines = text.lines();
     let names_tool = lines.next().is_some_and(|first| first.ends_with(&line(&tool.name)));

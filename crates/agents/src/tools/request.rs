@@ -1,4 +1,4 @@
-//! The HTTP request that a call stands for (OpenAPI 3.2, section 4.12; RFC 6570). It is data: nothing is sent.
+//! The HTTP request of a call (OpenAPI 3.2, section 4.12; RFC 6570). It is data: nothing is sent.
 
 use super::address::{self, End, Piece, encoded, encoded_name, kept, pieces};
 use super::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
@@ -13,25 +13,25 @@ use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// A request.
+/// An HTTP request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The method in capitals.
     pub method: String,
-    /// The address, percent-encoded.
+    /// The percent-encoded address.
     pub url: String,
-    /// Headers in the order of the document, `Cookie` and `Content-Type` last.
+    /// The headers in the order of the document, with `Cookie` and `Content-Type` last.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Option<String>,
 }
 
 impl ToolSet {
-    /// The request that a call stands for. Its arguments are [checked](ToolSet::check_call) first.
+    /// Builds the request of a call, after [checking](ToolSet::check_call) its arguments.
     ///
     /// # Errors
-    /// Those of [`check_call`](ToolSet::check_call); `tools/request`: the tool stands for none, its document names no server, or a
-    /// value cannot stand where it goes.
+    /// Those of [`check_call`](ToolSet::check_call); `tools/request`: the tool has no request, its document names no
+    /// server, or a value cannot be written at its place.
     pub fn request(&self, call: &Call) -> Result<Request> {
         let Binding::Http(http) = &self.callable_tool(&call.tool)?.binding else {
             return Err(errors::no_request(&call.tool));
@@ -50,7 +50,7 @@ impl ToolSet {
     }
 }
 
-/// A diagnostic about an argument as one about the call, with the value.
+/// Turns a diagnostic about an argument into one about the call, with the value.
 fn in_call(http: &HttpBinding, arguments: &Map<String, Value>, diagnostic: Diagnostic) -> Diagnostic {
     let Place::Pointer(pointer) = diagnostic.place().clone() else { return diagnostic };
     let of_group = |parameter: &&Parameter| {
@@ -67,13 +67,13 @@ fn in_call(http: &HttpBinding, arguments: &Map<String, Value>, diagnostic: Diagn
     }
 }
 
-/// What of a request depends on the arguments.
+/// The parts of a request that depend on the arguments.
 pub(super) struct Parts {
-    /// The path with values in its places, and the query that it is documented with.
+    /// The path with values in its places, with the query that the document gives it.
     pub(super) path: String,
     /// The pairs of the query.
     query: Vec<String>,
-    /// The headers but `Content-Type`.
+    /// The headers except `Content-Type`.
     pub(super) headers: Vec<(String, String)>,
     /// The body with its media type.
     pub(super) body: Option<(String, String)>,
@@ -117,7 +117,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
-/// The error of a value that cannot stand where it goes.
+/// The error of a value that cannot be written at its place.
 pub(super) fn refused(parameter: &Parameter, value: &Value, allowed: &str) -> Error {
     let text = value.to_string();
     let mut shown: String = text.chars().take(60).collect();
@@ -127,7 +127,7 @@ pub(super) fn refused(parameter: &Parameter, value: &Value, allowed: &str) -> Er
     errors::request(&format!("{}: {shown}", parameter.member), allowed)
 }
 
-/// The value of a parameter.
+/// The value of a parameter, if it is given.
 fn given<'a>(
     http: &HttpBinding,
     arguments: &'a Map<String, Value>,
@@ -137,7 +137,7 @@ fn given<'a>(
         true => arguments.get(parameter.location.name()).and_then(Value::as_object),
         false => Some(arguments),
     };
-    // a list without items is no value (RFC 6570, section 2.3)
+    // an empty list counts as no value (RFC 6570, section 2.3)
     group.and_then(|group| group.get(&parameter.member)).filter(|value| match value {
         Value::Null => false,
         _ => parameter.style == Style::Json || !is_empty(value),
@@ -147,7 +147,7 @@ fn given<'a>(
 /// The path with values in its places.
 ///
 /// # Errors
-/// `tools/request`: a value is not there, or cannot stand there.
+/// `tools/request`: a value is missing or cannot be written there.
 pub(super) fn path(http: &HttpBinding, arguments: &Map<String, Value>) -> Result<String> {
     let mut path = String::new();
     for piece in pieces(&http.path) {
@@ -171,7 +171,7 @@ pub(super) fn path(http: &HttpBinding, arguments: &Map<String, Value>) -> Result
     Ok(path)
 }
 
-/// A scalar as text; what is none is JSON.
+/// A text without quotes; any other value as JSON.
 pub(super) fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -179,7 +179,7 @@ pub(super) fn plain_text(value: &Value) -> String {
     }
 }
 
-/// The parts of an array or an object: keys, if it is one, and values; a scalar is one part.
+/// The parts of a value: items, or keys and values. A scalar is one part.
 fn parts(value: &Value) -> Vec<(Option<&str>, String)> {
     match value {
         Value::Array(items) => items.iter().map(|item| (None, plain_text(item))).collect(),
@@ -190,7 +190,7 @@ fn parts(value: &Value) -> Vec<(Option<&str>, String)> {
     }
 }
 
-/// All parts with a separator: keys and values alternate, or stand as `key=value`.
+/// Joins all parts with a separator. Keys and values alternate, or are written as `key=value`.
 fn joined(value: &Value, separator: &str, is_pairs: bool, encode: impl Fn(&str) -> String) -> String {
     let parts = parts(value).into_iter().map(|(key, value)| match key {
         Some(key) if is_pairs => format!("{}={}", encode(key), encode(&value)),
@@ -200,10 +200,10 @@ fn joined(value: &Value, separator: &str, is_pairs: bool, encode: impl Fn(&str) 
     parts.collect::<Vec<_>>().join(separator)
 }
 
-/// The same where the separator is a byte that no part may have, as the separator is `%XX` itself.
+/// Joins all parts with a delimiter that is written as `%XX`, so that no part may contain it.
 ///
 /// # Errors
-/// One has it.
+/// A part contains the delimiter.
 fn delimited(parameter: &Parameter, value: &Value, kept: &ByteSet) -> Result<String> {
     let (delimiter, allowed) = match parameter.style {
         Style::SpaceDelimited => (' ', "parts without spaces, which separate them"),
@@ -240,7 +240,7 @@ fn in_path(parameter: &Parameter, value: &Value, end: End<'_>) -> Result<String>
         }
         _ => joined(value, ",", explode, encode),
     };
-    // an empty segment and one of dots would name another path
+    // an empty segment or a dot segment would name another path
     if matches!(written.as_str(), "" | "." | "..") {
         return Err(refused(parameter, value, "a value that is not empty and no `.` or `..`"));
     }
@@ -275,7 +275,7 @@ fn in_header(parameter: &Parameter, value: &Value) -> Result<String> {
     Ok(written)
 }
 
-/// A text of JSON whose characters are ASCII.
+/// JSON text with non-ASCII characters escaped.
 fn in_ascii(json: &str) -> String {
     let mut made = String::with_capacity(json.len());
     for c in json.chars() {
@@ -283,7 +283,7 @@ fn in_ascii(json: &str) -> String {
             made.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                // writing to a text does not fail
+                // writing to a string cannot fail
                 let _ = write!(made, "\\u{unit:04x}");
             }
         }
@@ -295,15 +295,15 @@ fn in_ascii(json: &str) -> String {
 #[derive(Default)]
 pub(super) struct Pairs {
     pub(super) all: Vec<String>,
-    /// What stands before `=`.
+    /// The texts before `=`.
     keys: FxHashSet<String>,
 }
 
 impl Pairs {
-    /// Adds those of a parameter.
+    /// Adds the pairs of a parameter.
     ///
     /// # Errors
-    /// Its value cannot stand there, or it is read as that of another.
+    /// The value cannot be written there, or a pair has the key of another parameter.
     pub(super) fn add(&mut self, parameter: &Parameter, value: &Value) -> Result<()> {
         let pairs = pairs(parameter, value)?;
         let key = |pair: &String| pair.split('=').next().unwrap_or_default().to_owned();
@@ -317,7 +317,7 @@ impl Pairs {
     }
 }
 
-/// The `name=value` of a query or of cookies.
+/// The `name=value` pairs of a query or of cookies.
 fn pairs(parameter: &Parameter, value: &Value) -> Result<Vec<String>> {
     let kept = kept(parameter, None);
     let is_raw = parameter.style == Style::Cookie;
@@ -356,7 +356,7 @@ fn pairs(parameter: &Parameter, value: &Value) -> Result<Vec<String>> {
     })
 }
 
-/// The body with its media type; none if it is optional and no member of it is given.
+/// The body with its media type; `None` if it is optional and none of its members is given.
 fn content(body: &Body, arguments: &Map<String, Value>) -> Result<Option<(String, String)>> {
     let value = match &body.members {
         BodyMembers::Whole(member) => match arguments.get(member) {

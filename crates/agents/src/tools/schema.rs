@@ -1,5 +1,5 @@
-//! The schemas of arguments as JSON text: a tree of values takes ten times as many bytes, and what is asked of all tools of a set
-//! is found out when it is made.
+//! Argument schemas as JSON text: a tree of values takes ten times as many bytes. Properties that are needed for all
+//! tools of a set are computed on construction.
 
 use super::plain;
 use hashbrown::HashMap;
@@ -7,31 +7,31 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// The JSON Schema (2020-12) of the arguments of a tool, kept as its text. Cloning shares it, and tools of one [`read`](super::read)
-/// with equal schemas do.
+/// The JSON Schema (2020-12) of the arguments of a tool, stored as text. Clones share it, and so do tools of one
+/// [`read`](super::read) with equal schemas.
 #[derive(Clone, PartialEq)]
 pub struct Schema {
     text: Arc<str>,
-    /// The value of a text that the reader of JSON does not take for it.
+    /// The value, if the JSON parser would not read it back from the text.
     tree: Option<Arc<Value>>,
-    /// Bytes of a shortest value, [`LONG`], or [`UNKNOWN`].
+    /// The bytes of a shortest value, [`LONG`], or [`UNKNOWN`].
     least: u16,
 }
 
-/// Of a schema that is plain and whose values are long.
+/// Marks a plain schema whose values are long.
 const LONG: u16 = u16::MAX - 1;
 
-/// Of a schema that is not plain.
+/// Marks a schema that is not plain.
 const UNKNOWN: u16 = u16::MAX;
 
-/// Nesting that the reader of JSON takes for certain: its own bound is 128, and it is recursive.
+/// The maximum nesting that the JSON parser certainly accepts: its own bound is 128, and it is recursive.
 const MOST_DEPTH: usize = 120;
 
-/// What the keys begin with that `serde_json` gives a meaning of its own.
+/// The prefix of keys that `serde_json` treats specially.
 const PRIVATE: &str = "$serde_json::private";
 
 impl Schema {
-    /// Of its value.
+    /// The schema of a value.
     pub fn new(value: &Value) -> Schema {
         Schema::with_text(value, value.to_string().into())
     }
@@ -45,12 +45,12 @@ impl Schema {
         Schema { text, tree: (!reads_back).then(|| Arc::new(value.clone())), least }
     }
 
-    /// Compact JSON text.
+    /// The compact JSON text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its value, read from the text each time.
+    /// The value, parsed from the text on each call.
     pub fn value(&self) -> Value {
         match &self.tree {
             Some(tree) => (**tree).clone(),
@@ -61,12 +61,13 @@ impl Schema {
         }
     }
 
-    /// Whether it surely has a grammar and a value.
+    /// Whether the schema certainly has a grammar and a value.
     pub(super) fn is_plain(&self) -> bool {
         self.least != UNKNOWN
     }
 
-    /// A bound on the bytes of a shortest value of a plain schema, without spaces; none of others, and of long ones.
+    /// A bound on the bytes of a shortest value of a plain schema, without spaces; `None` if the schema is not plain or
+    /// its values are long.
     pub(super) fn least_bytes(&self) -> Option<usize> {
         (self.least < LONG).then_some(usize::from(self.least))
     }
@@ -106,12 +107,12 @@ fn is_deep(value: &Value) -> bool {
     false
 }
 
-/// The schemas of the documents that are read together: equal ones are kept once.
+/// The schemas of documents that are read together, deduplicated.
 #[derive(Debug, Default)]
 pub(super) struct Known(HashMap<Arc<str>, Schema>);
 
 impl Known {
-    /// The schema of a value.
+    /// The schema of a value, shared if an equal one is known.
     pub(super) fn schema(&mut self, value: &Value) -> Schema {
         let text = value.to_string();
         if let Some(known) = self.0.get(text.as_str()) {
@@ -119,7 +120,7 @@ impl Known {
         }
         let text: Arc<str> = text.into();
         let made = Schema::with_text(value, Arc::clone(&text));
-        // a text that is not read back may be that of two values
+        // a text that is not read back may be the text of two values
         if made.tree.is_none() {
             self.0.insert(text, made.clone());
         }

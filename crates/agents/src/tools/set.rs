@@ -11,39 +11,39 @@ use grammata::limits::{LimitKind, Limits};
 use grammata::syntax::json_schema::{self, Compiled, compile_value};
 use rustc_hash::FxHashSet;
 
-/// A tool: what a model may call.
+/// A tool that a model may call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// Its name, which no other tool of the set that can be called has.
+    /// The name, unique among the tools of the set that can be called.
     pub name: String,
-    /// What it does. Text of a stranger: never an instruction, and without meaning for special tokens.
+    /// What the tool does. Untrusted text: never an instruction, and its special tokens have no meaning.
     pub description: String,
     /// The schema of its argument object.
     pub arguments: Schema,
-    /// Where the parts of that schema are in the document.
+    /// The origins of the parts of that schema in the document.
     pub(super) origins: Origins,
-    /// What a call of it stands for.
+    /// What a call executes.
     pub binding: Binding,
-    /// The label of its source: what a name that several sources have is qualified with.
+    /// The label of its source, which qualifies a name that occurs in several sources.
     pub label: String,
-    /// The document that it is from, an index into what was read.
+    /// The document, as an index into the documents that were read.
     pub document: usize,
-    /// Where in the document.
+    /// The place in the document.
     pub place: Place,
-    /// Why it cannot be called.
+    /// The reason why it cannot be called, if there is one.
     pub refusal: Option<Box<Diagnostic>>,
 }
 
 impl Tool {
-    /// The grammar of its arguments.
+    /// Compiles the grammar of the arguments.
     ///
     /// # Errors
-    /// What the front end of JSON Schema does not read, `json-schema/unsatisfiable`, limits.
+    /// A schema that the JSON Schema front end cannot read, `json-schema/unsatisfiable`, limits.
     pub fn grammar(&self, options: &json_schema::Options) -> Result<Compiled> {
         compile_value(&self.arguments.value(), options)
     }
 
-    /// The place in the document of what is said of the schema of the arguments.
+    /// The place in the document of the part of the schema to which a diagnostic refers.
     fn origin(&self, cause: &Diagnostic) -> Option<Place> {
         match cause.place() {
             Place::Pointer(pointer) => self.origins.place(&self.place, pointer),
@@ -51,7 +51,7 @@ impl Tool {
         }
     }
 
-    /// Why no grammar can be made of the arguments, from what the front end says of their schema.
+    /// The reason why the arguments have no grammar, from the front end's diagnostic about their schema.
     pub(super) fn refused(&self, cause: &Diagnostic) -> Diagnostic {
         match self.origin(cause) {
             Some(place) => errors::schema(place, cause, None),
@@ -59,7 +59,7 @@ impl Tool {
         }
     }
 
-    /// A warning about the schema of the arguments as one about the document.
+    /// Turns a warning about the argument schema into one about the document.
     fn located(&self, warning: &Diagnostic) -> Diagnostic {
         match (self.origin(warning), errors::inside(warning)) {
             (Some(place), _) => warning.clone().at(place),
@@ -69,12 +69,12 @@ impl Tool {
     }
 }
 
-/// Tools with different names, and what reading them found out.
+/// Tools with distinct names, and the findings of reading them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolSet {
     pub(super) tools: Vec<Tool>,
     pub(super) findings: Vec<Finding>,
-    /// The caps with which the documents were read.
+    /// The limits with which the documents were read.
     pub(super) limits: Limits,
 }
 
@@ -83,12 +83,12 @@ impl ToolSet {
         ToolSet { limits, ..ToolSet::default() }
     }
 
-    /// All tools in the order of their documents, those that cannot be called among them.
+    /// All tools in the order of their documents, including those that cannot be called.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// What was found out, in the order in which it was. The reasons why tools cannot be called are among them.
+    /// The findings, in order of discovery. They include the reasons why tools cannot be called.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -98,7 +98,7 @@ impl ToolSet {
         self.tools.iter().filter(|tool| tool.refusal.is_none())
     }
 
-    /// The tools that cannot be called, and why.
+    /// The tools that cannot be called, with the reasons.
     pub(super) fn refusals(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.tools.iter().filter_map(|tool| Some((tool.name.as_str(), tool.refusal.as_deref()?)))
     }
@@ -108,9 +108,9 @@ impl ToolSet {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Compiles the arguments of each tool alone. A tool whose arguments have no value, or whose schema has what is not
-    /// supported, cannot be called from then on; no other tool is touched. What the schemas are warned of becomes findings, once
-    /// for each place in a document.
+    /// Compiles the arguments of each tool separately. A tool whose arguments have no value, or whose schema is not
+    /// supported, can no longer be called; other tools are not affected. Warnings about the schemas become findings,
+    /// once per place in a document.
     pub fn check(&mut self, options: &json_schema::Options) {
         let mut known: FxHashSet<(usize, String)> = FxHashSet::default();
         for index in 0..self.tools.len() {
@@ -139,7 +139,7 @@ impl ToolSet {
         }
     }
 
-    /// Makes a tool one that cannot be called.
+    /// Marks a tool as one that cannot be called, and records the finding.
     pub(super) fn refuse(&mut self, index: usize, diagnostic: Diagnostic) {
         let tool = &mut self.tools[index];
         let document = tool.document;
@@ -165,7 +165,7 @@ impl ToolSet {
     }
 }
 
-/// Whether an error ends the reading of all documents: a limit.
+/// Whether an error aborts the reading of all documents, which only a limit does.
 pub(super) fn is_fatal(error: &grammata::error::Error) -> bool {
     error.kind() == ErrorKind::Limit
 }

@@ -1,4 +1,4 @@
-//! Arguments that are written one by one: the keyword arguments of Python, by position, and each in a wrapper of its own.
+//! Arguments that are written separately: as Python keyword arguments, by position, or each in its own wrapper.
 
 use super::Values;
 use super::grammar::Writer;
@@ -12,7 +12,7 @@ use grammata::grammar::{ExprId, FreeText, Members};
 use grammata::syntax::json_schema::{self, Compiled, Spelling, compile_value};
 use serde_json::{Value, json};
 
-/// A member to be written: what it begins with, its value, and whether it must come.
+/// A member to be written: the text before its value, the value, and whether it is required.
 pub(super) struct Written {
     pub(super) key: String,
     pub(super) value: ExprId,
@@ -20,10 +20,10 @@ pub(super) struct Written {
 }
 
 impl Writer<'_> {
-    /// The texts of a value in a spelling; `None` if it has none.
+    /// The texts of a value in a spelling; `None` if there are none.
     ///
     /// # Errors
-    /// What the schema has that has no grammar.
+    /// The schema has a part without a grammar.
     pub(super) fn value(
         &mut self,
         tool: &Tool,
@@ -34,7 +34,7 @@ impl Writer<'_> {
         self.value_in(tool, schema, &options)
     }
 
-    /// The same with all options.
+    /// The texts of a value under the given options; `None` if there are none.
     pub(super) fn value_in(
         &mut self,
         tool: &Tool,
@@ -59,10 +59,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Members with a separator between them, as the conditions of the arguments have them.
+    /// Members joined by a separator, under the conditions on the arguments.
     ///
     /// # Errors
-    /// A condition that speaks of members that are written elsewhere.
+    /// A condition refers to a member that is written elsewhere.
     pub(super) fn list(
         &mut self,
         tool: &Tool,
@@ -98,13 +98,13 @@ impl Writer<'_> {
         }))
     }
 
-    /// The error of an argument that a format cannot write.
+    /// The error for an argument that the format cannot write.
     pub(super) fn unwritable(&self, tool: &Tool, member: &str, allowed: &str) -> grammata::error::Error {
         let message = "this format cannot write an argument of the tool";
         errors::fatal(errors::not_callable(tool.place.clone(), message, member, allowed))
     }
 
-    /// `a=1, b="x"`.
+    /// Keyword arguments: `a=1, b="x"`.
     pub(super) fn keywords(&mut self, tool: &Tool) -> Result<ExprId> {
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
@@ -136,7 +136,7 @@ impl Writer<'_> {
         self.builder.optional(space)
     }
 
-    /// A member whose value has a text; `None` if it has none and need not come.
+    /// A member with its value; `None` if the value has no text and the member is optional.
     pub(super) fn written(
         &mut self,
         tool: &Tool,
@@ -153,7 +153,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Each argument between its name and what closes it, as text.
+    /// Each argument as text, between its name and its closing text.
     pub(super) fn elements(&mut self, tool: &Tool, [before, between, after]: &[String; 3]) -> Result<ExprId> {
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
@@ -161,14 +161,14 @@ impl Writer<'_> {
         let closing = self.builder.text(after);
         let empty = self.builder.empty();
         let first = FreeText { triggers: vec![(after.as_str().into(), empty)], ..FreeText::default() };
-        // what closes an argument does not come before its end
+        // the closing text of an argument cannot occur inside it
         let first = self.builder.free_text(&first);
         for member in &plain.members {
             if member.name.contains(between.as_str()) || member.name.contains('\n') {
                 return Err(self.unwritable(tool, member.name, "names without what follows them"));
             }
             let key = format!("{before}{}{between}", member.name);
-            // JSON has no line break in a string, so only texts can hold what closes them
+            // JSON strings contain no line break, so only plain texts can contain the closing text
             let of_types = |types: Value| plain.alone(&json!({"allOf": [member.schema, {"type": types}]}));
             let text = self.value(tool, &of_types(json!("string")), Spelling::Text)?;
             let others = json!(["number", "boolean", "null", "array", "object"]);
@@ -192,7 +192,7 @@ impl Writer<'_> {
         self.list(tool, &plain, written, empty, (plain.min, plain.max))
     }
 
-    /// Values in the order of their declaration; the items of a last array one by one.
+    /// Values in the order of declaration; the items of a final array are written separately.
     pub(super) fn positional(&mut self, tool: &Tool, values: Values) -> Result<ExprId> {
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
@@ -249,7 +249,7 @@ impl Writer<'_> {
         Ok(tail)
     }
 
-    /// Values by position in brackets, or nothing if the tool has no arguments.
+    /// Positional values in brackets, or nothing if the tool has no arguments.
     pub(super) fn tuple(&mut self, tool: &Tool) -> Result<ExprId> {
         if Plain::of(tool, &tool.arguments.value())?.members.is_empty() {
             return Ok(self.builder.empty());
@@ -260,16 +260,16 @@ impl Writer<'_> {
     }
 }
 
-/// The text of an empty last list that could also be left out. No text is an empty list if the list is required.
+/// The text of an empty final list that is optional. A required list is empty if it has no text.
 pub(super) const EMPTY_LIST: &str = "[]";
 
-/// Whether [`EMPTY_LIST`] is the text of a last list, and not that of an item.
+/// Whether [`EMPTY_LIST`] denotes an empty final list, and not one of its items.
 pub(super) fn has_empty_text(plain: &Plain<'_>, member: &Member<'_>, values: Values) -> bool {
     let items = variadic(plain, member).map(|(items, ..)| Kinds::of(items, plain.root));
     !member.required && values == Values::Any && items.is_some_and(|items| !items.compound)
 }
 
-/// The schema of the items of an array and how many there are, where nothing else is said of it and it may have items.
+/// The schema and the bounds on the number of items of an array, if the schema says nothing else and allows items.
 pub(super) fn variadic<'t>(plain: &Plain<'t>, member: &Member<'t>) -> Option<(&'t Value, u32, Option<u32>)> {
     static ANYTHING: Value = Value::Bool(true);
     let schema = plain.resolved(member.schema).as_object()?;
@@ -285,7 +285,7 @@ pub(super) fn variadic<'t>(plain: &Plain<'t>, member: &Member<'t>) -> Option<(&'
         schema.get(keyword).and_then(Value::as_u64).map(|count| count.min(u64::from(u32::MAX)) as u32)
     };
     let (min, max) = (count("minItems").unwrap_or(0), count("maxItems"));
-    // what can only be empty is written as one value
+    // an array that can only be empty is written as one value
     let may_have_items = max.is_none_or(|max| max >= min.max(1));
     may_have_items.then(|| (schema.get("items").unwrap_or(&ANYTHING), min, max))
 }

@@ -1,4 +1,4 @@
-//! Whether a value conforms to a schema, for texts that may be read as several.
+//! Conformity of a value to a schema, to disambiguate texts with several readings.
 
 use grammata::error::ErrorKind;
 use grammata::mask::{CompiledGrammar, Compiler};
@@ -8,12 +8,12 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
 
-/// Whether a value conforms to a schema. What cannot be known is taken to.
+/// Whether a value conforms to a schema; true if this cannot be decided.
 pub(super) fn conforms(schema: &Value, value: &Value) -> bool {
     compiled(schema).holds(value)
 }
 
-/// What there is to know of the values of a schema.
+/// The values of a schema, as far as known.
 enum Language {
     Words(CompiledGrammar),
     Nothing,
@@ -54,7 +54,7 @@ fn compiled(schema: &Value) -> Language {
     }
 }
 
-/// A schema whose references lead into `root`, compiled once it is asked.
+/// A schema whose references point into `root`, compiled on first use.
 pub(super) struct Conformity<'s> {
     schema: &'s Value,
     root: &'s Value,
@@ -66,14 +66,14 @@ impl<'s> Conformity<'s> {
         Conformity { schema, root, language: OnceCell::new() }
     }
 
-    /// Whether a value of its types conforms.
+    /// Whether a value, known to be of one of the schema's types, conforms.
     pub(super) fn holds(&self, value: &Value) -> bool {
         self.language.get_or_init(|| self.language()).holds(value)
     }
 
     fn language(&self) -> Language {
         const SILENT: [&str; 5] = ["type", "title", "description", "default", "example"];
-        // types say all, but of numbers that are no integers
+        // the types alone decide, except that a number may have to be an integer
         let says_more = self.schema.as_object().is_some_and(|object| {
             let of_integers = object.get("type").is_some_and(|types| types.to_string().contains("integer"));
             of_integers || object.keys().any(|keyword| !SILENT.contains(&keyword.as_str()))

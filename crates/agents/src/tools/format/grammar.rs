@@ -1,4 +1,4 @@
-//! The turns in which tools are called, as a grammar.
+//! The grammar of turns that call tools.
 
 use super::{CallFormat, Piece, TextPlace};
 use crate::tools::errors;
@@ -14,46 +14,47 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Choice {
-    /// It may.
+    /// It may call tools.
     #[default]
     Auto,
-    /// It does.
+    /// It calls at least one tool.
     Required,
-    /// It does not.
+    /// It calls no tools.
     None,
 }
 
-/// How the special tokens of a format come.
+/// How the special tokens of a format are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Markers {
-    /// By their ids, as a model writes them.
+    /// By their token ids, as a model generates them.
     #[default]
     Tokens,
-    /// As the bytes of their names, to read and to list turns without a vocabulary.
+    /// As the bytes of their names, to parse and enumerate turns without a vocabulary.
     Text,
 }
 
-/// Which turns are in the language.
+/// The options that define the language of turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrammarOptions {
-    /// Whether tools are called.
+    /// Whether turns call tools.
     pub choice: Choice,
-    /// The names of the tools that may be called; all if there are none.
+    /// The names of the tools that may be called; if empty, all.
     pub tools: Vec<String>,
-    /// The fewest calls of a turn that has any.
+    /// The minimum number of calls of a turn that has any.
     pub min_calls: u32,
-    /// The most calls of a turn. Default one.
+    /// The maximum number of calls of a turn. Default: one.
     pub max_calls: Option<u32>,
-    /// How special tokens come.
+    /// How special tokens are matched.
     pub markers: Markers,
-    /// How arguments are spelled. Default [`arguments`](GrammarOptions::arguments).
+    /// How arguments are spelled. Default: [`arguments`](GrammarOptions::arguments).
     pub schema: json_schema::Options,
 }
 
 impl GrammarOptions {
-    /// The spelling of arguments: at most one space between two tokens of JSON, members in any order, plain numbers.
+    /// The default spelling of arguments: at most one space between two JSON tokens, members in any order, plain
+    /// numbers.
     pub fn arguments(limits: Limits) -> json_schema::Options {
         json_schema::Options::default()
             .whitespace(Whitespace::Pattern(" ?".to_owned()))
@@ -85,22 +86,24 @@ grammata_base::setters!(GrammarOptions {
     schema: json_schema::Options,
 });
 
-/// The language of the turns of a set of tools in a format.
+/// The language of turns that call the tools of a set in a format.
 #[derive(Clone, Debug)]
 pub struct CallGrammar {
     /// The language.
     pub grammar: Grammar,
     /// The tools that can be called in it, in the order of the set.
     pub tools: Vec<String>,
-    /// Tools that may not, and why: the format cannot write them, or their arguments have no grammar.
+    /// The tools that cannot be called, with the reason: the format cannot write them, or their arguments have no
+    /// grammar.
     pub refused: Vec<(String, Diagnostic)>,
 }
 
 impl CallFormat {
-    /// The language of the turns in which tools of a set are called.
+    /// The language of turns that call tools of a set.
     ///
     /// # Errors
-    /// `tools/no-tools` if a call is required and none can be made, `tools/unknown-tool`, `tools/call-count`, limits.
+    /// `tools/no-tools` if a call is required but no tool can be called; `tools/unknown-tool`, `tools/call-count`,
+    /// limits.
     pub fn grammar(&self, set: &ToolSet, options: &GrammarOptions) -> Result<CallGrammar> {
         if let Some(name) = options.tools.iter().find(|name| set.tool(name).is_none()) {
             return Err(errors::unknown_tool(name, set.tools().iter().map(|tool| tool.name.as_str())));
@@ -120,16 +123,16 @@ impl CallFormat {
         Ok(CallGrammar { grammar: writer.build(turn)?, tools, refused })
     }
 
-    /// Refuses a tool whose name the format cannot write.
+    /// Rejects a tool whose name the format cannot write.
     pub(super) fn check_name(&self, tool: &Tool) -> Result<()> {
         if !self.call.iter().any(|piece| matches!(piece, Piece::Name(_))) {
             return Ok(());
         }
         let after = self.after_name().unwrap_or("\n");
-        // where names are looked for in text, one ends at the first character of what follows it
+        // if names are searched in text, a name ends at the first character of the text after it
         let first = after.chars().next().filter(|_| self.text == TextPlace::Named);
         let holds_first = first.is_some_and(|first| tool.name.contains(first));
-        // elsewhere where all of that first comes
+        // otherwise it ends at the first occurrence of that text
         let ends_itself = format!("{}{after}", tool.name).find(after) == Some(tool.name.len());
         if !ends_itself || tool.name.contains('\n') || holds_first {
             return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
@@ -163,7 +166,7 @@ impl<'f> Writer<'f> {
         self.builder.build(root)
     }
 
-    /// The part of a call that depends on its tool, of each tool.
+    /// For each tool, the part of a call that depends on it.
     fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
         let pieces: Vec<Piece> = self.varying().to_vec();
         let mut calls = Vec::new();
@@ -186,7 +189,7 @@ impl<'f> Writer<'f> {
         Ok(calls)
     }
 
-    /// The pieces of a call from the first that depends on the tool to the last.
+    /// The pieces of a call from the first to the last that depends on the tool.
     fn varying(&self) -> &[Piece] {
         let call = &self.format.call;
         if self.format.text == TextPlace::Named {
@@ -257,7 +260,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
-    /// Whether a turn without calls is not in the language.
+    /// Whether every turn must have a call.
     fn must_call(&self) -> bool {
         self.options.choice == Choice::Required || self.format.always
     }
@@ -287,7 +290,7 @@ impl<'f> Writer<'f> {
         Ok(self.builder.sequence([lead, body]))
     }
 
-    /// A turn without calls, where calls do not follow text.
+    /// A turn without calls, in formats where calls do not follow text.
     fn without_calls(&mut self) -> ExprId {
         if let Some(nothing) = &self.format.nothing {
             return self.builder.text(nothing);
@@ -295,13 +298,13 @@ impl<'f> Writer<'f> {
         if self.format.text == TextPlace::None {
             return self.builder.empty();
         }
-        // any text that does not begin as calls do
+        // any text that does not begin like calls
         let empty = self.builder.empty();
         let text = self.builder.free_text(&FreeText { end: Some(empty), ..FreeText::default() });
         let openings = self.format.openings();
         let prefixes = openings.iter().flat_map(|text| text.char_indices().map(|(at, _)| &text[..at]));
         let mut prefixes: Vec<&str> = prefixes.collect();
-        // longer ones first, as those before them lead to them
+        // longer prefixes first, because shorter ones refer to them
         prefixes.sort_unstable_by_key(|prefix| (std::cmp::Reverse(prefix.len()), *prefix));
         prefixes.dedup();
         let mut made: rustc_hash::FxHashMap<&str, ExprId> = rustc_hash::FxHashMap::default();
@@ -331,7 +334,7 @@ impl<'f> Writer<'f> {
         body
     }
 
-    /// Text, and a call where all comes that one has up to the end of its name.
+    /// Text, and a call wherever the text of a call up to the end of its name occurs.
     fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
         let empty = self.builder.empty();
         let markers: Vec<Box<str>> = self.tools.iter().map(|name| self.format.marker(name).into()).collect();
@@ -350,7 +353,7 @@ impl<'f> Writer<'f> {
         self.builder.free_text(&FreeText { triggers, end: may_end.then_some(empty), ..FreeText::default() })
     }
 
-    /// What may follow the calls: nothing, or text without what a call begins with.
+    /// Appends what may follow the calls: nothing, or text that does not contain the opening of a call.
     fn with_text_after(&mut self, calls: ExprId, markers: &[Box<str>]) -> ExprId {
         if !self.format.after {
             return calls;
@@ -361,7 +364,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence([calls, text])
     }
 
-    /// A number in plain notation, with or without a space before it.
+    /// A number in plain notation, optionally preceded by a space.
     fn number(&mut self) -> ExprId {
         let digit = self.builder.class([('0', '9')]);
         let digits = self.builder.plus(digit);
@@ -372,7 +375,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
-    /// Text, and calls where their first marker comes.
+    /// Text, and calls after their first marker.
     fn before(&mut self, calls: &[ExprId], most: Option<u32>, without: bool) -> ExprId {
         let empty = self.builder.empty();
         let marker = self.format.openings().swap_remove(0);
@@ -400,20 +403,20 @@ impl<'f> Writer<'f> {
         self.builder.free_text(&text)
     }
 
-    /// What of a call comes before and after the part that depends on its tool.
+    /// The pieces of a call before and after the part that depends on its tool.
     fn fixed_ends(&self) -> (&'f [Piece], &'f [Piece]) {
         let call = &self.format.call;
         let first = call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
         (&call[..first], &call[first + self.varying().len()..])
     }
 
-    /// The same as grammars.
+    /// The pieces around the part of a call that depends on its tool, as grammars.
     pub(super) fn around_call(&mut self) -> (ExprId, ExprId) {
         let (head, tail) = self.fixed_ends();
         (self.all_fixed(head), self.all_fixed(tail))
     }
 
-    /// All calls of a turn, with or without the marker that they begin with.
+    /// All calls of a turn, with or without their opening marker.
     fn sequence_of_calls(&mut self, calls: &[ExprId], most: Option<u32>, skip_marker: bool) -> ExprId {
         let format = self.format;
         let (head, tail) = self.fixed_ends();
@@ -443,7 +446,7 @@ impl<'f> Writer<'f> {
     }
 }
 
-/// Where text may stand between calls: what a call begins with, and the other pieces of it that are the same for all tools.
+/// If text may occur between calls: the opening of a call, and the fixed pieces that follow it.
 fn head_text(format: &CallFormat) -> Option<(&str, &[Piece])> {
     let (first, rest) = format.call.split_first().filter(|_| format.between)?;
     let fixed = rest.iter().take_while(|piece| piece.is_fixed()).count();

@@ -1,4 +1,4 @@
-//! Requests as text: an HTTP message, RestGPT's caller, and endpoints with their paths filled in.
+//! Requests as text: an HTTP message, the input of RestGPT's caller, and endpoints with filled-in paths.
 
 use super::RequestForm;
 use super::arguments::{Written, variadic};
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 pub(super) const METHODS: [&str; 9] =
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
 
-/// What stands between two items of an array: what ends a pair and the name again, where each has a pair of its own. `None`: what an
-/// item may have too.
+/// The separator of the items of an array. If each item is a pair of its own, this is the end of a pair and the name
+/// again. `None` if items may contain the separator.
 pub(super) fn separator(parameter: &Parameter) -> Option<String> {
     let name = encoded_name(&parameter.name);
     Some(match (parameter.style, parameter.explode) {
@@ -31,7 +31,7 @@ pub(super) fn separator(parameter: &Parameter) -> Option<String> {
     })
 }
 
-/// What the value of a parameter in a path begins with.
+/// The text before the value of a parameter in a path.
 pub(super) fn in_path_before(parameter: &Parameter) -> String {
     match parameter.style {
         Style::Label => ".".to_owned(),
@@ -45,10 +45,10 @@ pub(super) fn member_of<'t>(plain: &Plain<'t>, parameter: &Parameter) -> Option<
     plain.members.iter().find(|member| member.name == parameter.member).copied()
 }
 
-/// The binding of a tool that stands for a request.
+/// The HTTP binding of a tool.
 ///
 /// # Errors
-/// It stands for none.
+/// The tool has no HTTP binding.
 pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
     match &tool.binding {
         Binding::Http(http) => Ok(http),
@@ -61,7 +61,7 @@ pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
 }
 
 impl Writer<'_> {
-    /// The method and the path, as documented or with values in it.
+    /// The method and the path, either as documented or with values in its places.
     pub(super) fn endpoint(&mut self, tool: &Tool) -> Result<ExprId> {
         let http = binding(tool)?;
         let documented = self.builder.text(format!("{} {}", http.method, http.path));
@@ -134,10 +134,10 @@ impl Writer<'_> {
                     let value = value.map(|(_, value)| value);
                     let value =
                         value.ok_or_else(|| self.unwritable(tool, name, "a value that a path can hold"))?;
-                    // an empty part and one of points would name another path
+                    // an empty segment or a dot segment would name another path
                     let mut refused = ["", ".", ".."].map(|text| self.builder.text(text)).to_vec();
                     if let End::Before(byte) = end {
-                        // numbers and words, which are not encoded, may have it
+                        // numbers and words are not encoded, so they may contain the byte
                         let (byte, any) = (self.builder.bytes([byte]), self.anything());
                         refused.push(self.builder.sequence([any, byte, any]));
                     }
@@ -150,7 +150,7 @@ impl Writer<'_> {
         Ok(self.builder.sequence(parts))
     }
 
-    /// The parameters of a place, each with what it begins with.
+    /// The parameters of a location, each with the text before its value.
     fn parameters<'p>(
         &mut self,
         tool: &Tool,
@@ -176,7 +176,7 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    /// `?a=1&b=2`, or nothing if no pair must come.
+    /// `?a=1&b=2`, or nothing if no pair is required.
     fn pairs(
         &mut self,
         tool: &Tool,
@@ -195,7 +195,7 @@ impl Writer<'_> {
         Ok(if must_come { all } else { self.builder.optional(all) })
     }
 
-    /// What a parameter begins with, and its values; `None` if it has none.
+    /// The text before a parameter, and its values; `None` if it has none.
     fn parameter(
         &mut self,
         tool: &Tool,
@@ -256,7 +256,7 @@ impl Writer<'_> {
         self.value_in(tool, schema, &options)
     }
 
-    /// Those of some texts that have no comma.
+    /// The texts without a comma.
     fn without_comma(&mut self, texts: ExprId) -> ExprId {
         let (comma, any) = (self.builder.text(","), self.anything());
         let with_comma = self.builder.sequence([any, comma, any]);
@@ -264,7 +264,7 @@ impl Writer<'_> {
         self.builder.intersection([texts, without])
     }
 
-    /// Those of some texts that neither begin nor end with a blank.
+    /// The texts without leading or trailing blanks.
     fn without_blanks_around(&mut self, texts: ExprId) -> ExprId {
         let (blank, any) = (self.builder.class([(' ', ' '), ('\t', '\t')]), self.anything());
         let around = [self.builder.sequence([blank, any]), self.builder.sequence([any, blank])];
@@ -278,7 +278,7 @@ impl Writer<'_> {
         self.builder.star(any)
     }
 
-    /// `a%5Bx%5D=1&a%5By%5D=2`.
+    /// The pairs of an object as `a%5Bx%5D=1&a%5By%5D=2`.
     fn deep_object(
         &mut self,
         tool: &Tool,
@@ -292,7 +292,7 @@ impl Writer<'_> {
         let mut written = Vec::new();
         let before = format!("{}%5B", encoded_name(&parameter.name));
         for one in &properties.members {
-            // all begin alike, and what they begin with is the parameter's
+            // all keys share the parameter's name as prefix, so a key is stored without it
             let key = format!("{}%5D=", encoded_name(one.name));
             match self.encoded(tool, &properties.alone(one.schema), kept)? {
                 Some(value) => written.push((one.name, Written { key, value, required: one.required })),
@@ -310,7 +310,7 @@ impl Writer<'_> {
         Ok(Some((before, self.list(tool, &properties, written, separator, (min, properties.max))?)))
     }
 
-    /// The content of a body, and whether there is always one.
+    /// The content of a body, and whether the body is always present.
     fn body(&mut self, tool: &Tool, plain: &Plain<'_>, body: &Body) -> Result<(ExprId, bool)> {
         let (members, required) = body_members(plain, body);
         let is_whole = matches!(body.members, BodyMembers::Whole(_));
@@ -343,7 +343,7 @@ impl Writer<'_> {
         Ok((content, required))
     }
 
-    /// `GET` and so on, a line break, `Input: ` and an object.
+    /// RestGPT's input: a method such as `GET`, a line break, `Input: ` and an object.
     fn restgpt(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
         let Some(server) = &http.server else {
             return Err(self.unwritable(
@@ -427,13 +427,13 @@ impl Writer<'_> {
     }
 }
 
-/// The members in the query with their names there.
+/// The members in the query, with their names there.
 pub(super) fn query_members<'t>(plain: &Plain<'t>, http: &'t HttpBinding) -> Vec<(&'t str, &'t str)> {
     let query = http.parameters.iter().filter(|parameter| parameter.location == Location::Query);
     query.filter_map(|parameter| Some((member_of(plain, parameter)?.name, parameter.name.as_str()))).collect()
 }
 
-/// The members of a body with their names there, and whether there is always a body.
+/// The members of a body with their names there, and whether the body is always present.
 pub(super) fn body_members<'t>(plain: &Plain<'t>, body: &'t Body) -> (Vec<(&'t str, &'t str)>, bool) {
     let members: Vec<(&str, &str)> = match &body.members {
         BodyMembers::Flat(members) => {

@@ -6,7 +6,7 @@ use grammata::error::Result;
 use grammata::grammar::{Alternative, Condition};
 use serde_json::{Map, Value, json};
 
-/// Keywords that say nothing about the values of an object, or what [`Plain`] has.
+/// Keywords that do not restrict the values of an object, or that [`Plain`] represents.
 const KNOWN: [&str; 19] = [
     "$schema",
     "$id",
@@ -29,7 +29,7 @@ const KNOWN: [&str; 19] = [
     "unevaluatedProperties",
 ];
 
-/// A declared member.
+/// A declared member of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member<'t> {
     pub(super) name: &'t str,
@@ -37,23 +37,23 @@ pub(super) struct Member<'t> {
     pub(super) required: bool,
 }
 
-/// An object whose members have schemas of their own, and nothing else is said but which come together. Undeclared members are
-/// not written.
+/// An object schema whose members have independent schemas; its only other constraints are which members occur together
+/// and how many. Undeclared members are never written.
 #[derive(Debug)]
 pub(super) struct Plain<'t> {
     pub(super) root: &'t Value,
     pub(super) members: Vec<Member<'t>>,
-    /// A member, and those that come if it does.
+    /// A member, and the members that are required if it is present.
     dependent: Vec<(&'t str, Vec<&'t str>)>,
     pub(super) min: u32,
     pub(super) max: Option<u32>,
 }
 
 impl<'t> Plain<'t> {
-    /// The arguments of a tool, whose schema is `root`.
+    /// Analyses the arguments of a tool, whose schema is `root`.
     ///
     /// # Errors
-    /// `tools/not-callable`: they are more than a plain object.
+    /// `tools/not-callable`: the schema says more than a plain object can.
     pub(super) fn of(tool: &Tool, root: &'t Value) -> Result<Plain<'t>> {
         let refused = |found: &str| {
             let message =
@@ -95,7 +95,7 @@ impl<'t> Plain<'t> {
         })
     }
 
-    /// The schema of a member on its own.
+    /// The schema of a member as a standalone schema.
     pub(super) fn alone(&self, schema: &Value) -> Value {
         let mut alone = schema.clone();
         if let (Some(object), Some(definitions)) = (alone.as_object_mut(), self.root.get("$defs"))
@@ -106,17 +106,18 @@ impl<'t> Plain<'t> {
         alone
     }
 
-    /// What a schema refers to, if that is all that it says.
+    /// Resolves a schema that consists only of a reference.
     pub(super) fn resolved(&self, schema: &'t Value) -> &'t Value {
         resolved(self.root, schema)
     }
 
-    /// Whether something is said of which members come together, or how many.
+    /// Whether there are conditions on which members occur together, or how many.
     pub(super) fn has_conditions(&self) -> bool {
         !self.dependent.is_empty() || self.min > 0 || self.max.is_some()
     }
 
-    /// The conditions on those members of a list of names that come; `None` if one speaks of a member that is not there.
+    /// The conditions on the members in a list of names; `None` if a condition refers to a member that is not in the
+    /// list.
     pub(super) fn conditions(&self, names: &[&str]) -> Option<Box<[Condition]>> {
         let place = |name: &str| Some(names.iter().position(|other| *other == name)? as u32);
         let mut all = Vec::new();
@@ -130,8 +131,8 @@ impl<'t> Plain<'t> {
         Some(all.into())
     }
 
-    /// An object of some members under other names, as a schema. Members of `dependentRequired` that it has alone are required
-    /// once one of it is there, or always if `whole`.
+    /// The schema of an object of some members under other names. If `whole`, members that another member requires
+    /// (`dependentRequired`) are always required.
     pub(super) fn object(&self, members: &[(&str, &str)], whole: bool) -> Value {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for (member, name) in members {
@@ -149,9 +150,9 @@ impl<'t> Plain<'t> {
     }
 }
 
-/// The schema that a chain of references ends at.
+/// The schema at the end of a chain of references.
 fn resolved<'t>(root: &'t Value, mut schema: &'t Value) -> &'t Value {
-    // a circle of references alone ends after as many steps as there are definitions
+    // following a cycle of references stops after as many steps as there are definitions
     let most = root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);
     for _ in 0..=most {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { break };

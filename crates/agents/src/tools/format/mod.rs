@@ -1,4 +1,4 @@
-//! Call formats: how the calls of a turn are written. Each is a table of TOML, so that a further one takes no code.
+//! Call formats: how the calls of a turn are written. Each is a TOML table, so a new one takes no code.
 
 mod arguments;
 mod conformity;
@@ -24,7 +24,7 @@ use grammata::diagnostic::Place;
 use grammata::error::Result;
 use serde::Deserialize;
 
-/// The formats that there are, by name.
+/// The built-in formats, by name.
 const PRESETS: [(&str, &str); 17] = [
     ("json", include_str!("presets/json.toml")),
     ("json-array", include_str!("presets/json-array.toml")),
@@ -45,16 +45,16 @@ const PRESETS: [(&str, &str); 17] = [
     ("http", include_str!("presets/http.toml")),
 ];
 
-/// How the calls of a turn are written: what comes before the first, each call, what is between two, and what comes after the
-/// last. `docs/tools.md` describes the table of TOML that it is read from.
+/// How the calls of a turn are written: the text before the first call, each call, the text between two calls, and the
+/// text after the last. `docs/tools.md` describes its TOML table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallFormat {
-    /// Who writes it, and what it looks like.
+    /// Which models write it, and what it looks like.
     pub description: String,
-    /// Where text may stand.
+    /// Where text is allowed.
     text: TextPlace,
-    /// What a turn with calls or text begins with.
+    /// The prefix of every turn with calls or text.
     #[serde(default)]
     lead: String,
     #[serde(default)]
@@ -67,19 +67,19 @@ pub struct CallFormat {
     /// Whether a turn may have several calls.
     #[serde(default = "yes")]
     several: bool,
-    /// The turn without a call, where that is not free text.
+    /// The text of a turn without a call, if that is not free text.
     #[serde(default)]
     nothing: Option<String>,
     /// Whether every turn calls tools.
     #[serde(default)]
     always: bool,
-    /// What ends a turn of text; at any character if there is none.
+    /// What ends a turn of text. If empty, it may end at any character.
     #[serde(default)]
     endings: Vec<Ending>,
-    /// Whether text may also follow the calls.
+    /// Whether text may follow the calls.
     #[serde(default)]
     after: bool,
-    /// Whether text may stand between two calls, each of which begins where its marker comes.
+    /// Whether text may occur between two calls, each of which begins at its marker.
     #[serde(default)]
     between: bool,
 }
@@ -90,7 +90,7 @@ pub struct CallFormat {
 struct Ending {
     /// These bytes.
     text: String,
-    /// A number after them, with or without a space between.
+    /// Whether a number follows them, optionally after a space.
     #[serde(default)]
     number: bool,
 }
@@ -99,17 +99,17 @@ fn yes() -> bool {
     true
 }
 
-/// Where text may surround calls.
+/// Where text may occur around calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TextPlace {
     /// Nowhere.
     None,
-    /// Before the calls, which begin where their first marker comes.
+    /// Before the calls, which begin at their first marker.
     Before,
-    /// Before a call, which begins where all comes that it has up to the end of its name.
+    /// Before a call, which begins where its text up to the end of its name occurs.
     Named,
-    /// Instead of calls: a turn that does not begin as a call does.
+    /// Instead of calls: a turn that does not begin like a call.
     Opening,
 }
 
@@ -121,55 +121,55 @@ enum Piece {
     Text(String),
     /// The special token of this name.
     Token(String),
-    /// Nothing or one space.
+    /// Optionally one space.
     Gap(bool),
-    /// The tool's name as it is.
+    /// The tool's name, verbatim.
     Name(bool),
     /// The arguments as JSON.
     Arguments(bool),
     /// A JSON object with these two members: the name and the arguments.
     Object([String; 2]),
-    /// The method and the path of the request that the call stands for, as documented or filled in.
+    /// The method and the path of the request that the call executes, as documented or filled in.
     Endpoint(bool),
-    /// The arguments as keyword arguments of Python.
+    /// The arguments as Python keyword arguments.
     Keywords(bool),
     /// The arguments by position.
     Positional(Values),
-    /// The same in brackets; nothing if the tool has none.
+    /// The arguments by position, in brackets; nothing if the tool has none.
     Tuple(bool),
-    /// Each argument as text: what comes before its name, after it, and after its value.
+    /// Each argument as text. The strings precede its name, follow its name, and follow its value.
     Element([String; 3]),
-    /// The request that the call stands for.
+    /// The request that the call executes.
     Request(RequestForm),
 }
 
-/// Which arguments there may be by position.
+/// The types of positional arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Values {
-    /// Those of any type, as JSON.
+    /// Any type, as JSON.
     Any,
-    /// Numbers.
+    /// Only numbers.
     Numbers,
 }
 
-/// How a request is written.
+/// The form of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RequestForm {
     /// An HTTP message without a version.
     Message,
-    /// A method, and an object of the address, parameters and body (RestGPT's caller).
+    /// A method and an object with the address, parameters and body (RestGPT's caller).
     Restgpt,
 }
 
 impl Piece {
-    /// Whether it is the same for all tools.
+    /// Whether the piece is the same for all tools.
     fn is_fixed(&self) -> bool {
         matches!(self, Piece::Text(_) | Piece::Token(_) | Piece::Gap(_))
     }
 
-    /// Text that it is written as in any case.
+    /// The text of the piece, if it is fixed.
     fn fixed_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) | Piece::Token(text) => Some(text),
@@ -179,7 +179,7 @@ impl Piece {
 }
 
 impl CallFormat {
-    /// The names of the formats that there are.
+    /// The names of the built-in formats.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         PRESETS.iter().map(|(name, _)| *name)
     }
@@ -190,7 +190,7 @@ impl CallFormat {
         CallFormat::from_toml(text).ok()
     }
 
-    /// Reads a format.
+    /// Parses a format.
     ///
     /// # Errors
     /// `tools/format` with the place.
@@ -255,12 +255,12 @@ impl CallFormat {
         Ok(format)
     }
 
-    /// What every turn begins with.
+    /// The prefix of every turn.
     pub fn lead(&self) -> &str {
         &self.lead
     }
 
-    /// What ends a plain name.
+    /// The text after a plain name.
     fn after_name(&self) -> Option<&str> {
         let at = self.call.iter().position(|piece| matches!(piece, Piece::Name(_)))?;
         match self.call.get(at + 1)? {
@@ -274,13 +274,13 @@ impl CallFormat {
         self.call.iter().position(|piece| matches!(piece, Piece::Name(_))).map_or(0, |at| at + 2)
     }
 
-    /// What a call of a tool begins with, up to the end of its name.
+    /// The text of a call of a tool, up to the end of its name.
     fn marker(&self, name: &str) -> String {
         let pieces = self.call.iter().take(self.marker_len());
         pieces.map(|piece| piece.fixed_text().unwrap_or(name)).collect()
     }
 
-    /// What the calls of a turn begin with, one of these.
+    /// The alternative texts with which the calls of a turn begin.
     fn openings(&self) -> Vec<String> {
         match self.begin.iter().chain(&self.call).next() {
             Some(Piece::Text(text) | Piece::Token(text)) => vec![text.clone()],

@@ -1,13 +1,14 @@
-//! Numbers as calls write them: in plain notation.
+//! Numbers of calls in plain notation.
 
 use super::read::Call;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The greatest exponent, up or down, whose digits are written out: that of a double is 324 at most.
+/// The maximum absolute exponent that is written out in digits; doubles have at most 324.
 const MOST: i64 = 400;
 
-/// A call whose numbers have no exponents, as the grammar of calls has them: `1e-3` is `0.001`. Exponents beyond [`MOST`] stay.
+/// Rewrites numbers with exponents as the grammar of calls spells them: `1e-3` becomes `0.001`. Exponents beyond
+/// [`MOST`] stay.
 pub(in crate::tools) fn in_plain_notation(call: &Call) -> Cow<'_, Call> {
     let text = Value::Object(call.arguments.clone()).to_string();
     let Some(plain) = text_in_plain_notation(&text) else { return Cow::Borrowed(call) };
@@ -17,7 +18,7 @@ pub(in crate::tools) fn in_plain_notation(call: &Call) -> Cow<'_, Call> {
     }
 }
 
-/// None where no number has an exponent.
+/// `None` if no number has an exponent.
 fn text_in_plain_notation(json: &str) -> Option<String> {
     let mut made = String::new();
     let (mut kept, mut at) = (0, 0);
@@ -47,7 +48,7 @@ fn text_in_plain_notation(json: &str) -> Option<String> {
     (kept > 0).then_some(made)
 }
 
-/// None of a number without an exponent.
+/// `None` if the number has no exponent.
 fn plain(number: &str) -> Option<String> {
     let (mantissa, exponent) = number.split_once(['e', 'E'])?;
     let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= MOST)?;

@@ -1,6 +1,7 @@
-//! The parts of a turn around a tool's name, each as a grammar: what a session puts together without compiling all tools.
+//! Grammars of the parts of a turn around a tool's name, from which a session assembles turns without compiling all
+//! tools.
 //!
-//! Where a name goes there is a [`Hole`]. Text is valid UTF-8, so a byte that UTF-8 has not says where a hole begins.
+//! The place of a name is a [`Hole`]. Turns are valid UTF-8, so a byte that UTF-8 never uses marks a hole.
 
 use super::grammar::{Choice, GrammarOptions, Markers, Writer};
 use super::{CallFormat, Piece, TextPlace};
@@ -11,15 +12,15 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The byte that stands for a name: none of UTF-8.
+/// The byte in the place of a name; UTF-8 never uses it.
 pub(in crate::tools) const HOLE: u8 = 0xFF;
 
-/// What stands in the place of a name.
+/// What replaces a name in a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum Hole {
     /// [`HOLE`].
     Byte,
-    /// Any bytes, so that all tokens that reach into a name are allowed.
+    /// Any bytes, so that every token that extends into a name is allowed.
     Any,
 }
 
@@ -33,8 +34,9 @@ pub(in crate::tools) struct After {
 }
 
 impl CallFormat {
-    /// Whether each call has the name of its tool, then its arguments, and nothing of it before the name depends on the tool: then
-    /// a session compiles the arguments of a tool once its name has been chosen, and tells calls as they come.
+    /// Whether each call has the name of its tool before its arguments, and nothing before the name depends on the
+    /// tool. If so, a session compiles the arguments of a tool after its name is chosen, and reports calls as they
+    /// come.
     pub fn names_come_first(&self) -> bool {
         let varying = |piece: &&Piece| !piece.is_fixed();
         let pieces: Vec<&Piece> = self.call.iter().filter(varying).collect();
@@ -42,7 +44,8 @@ impl CallFormat {
         !has_other_text && matches!(pieces[..], [Piece::Object(_)] | [Piece::Name(_), Piece::Arguments(_)])
     }
 
-    /// A bound on the bytes of a turn of one call without text, but for its name and its arguments; names come first in it.
+    /// A bound on the bytes of a turn with one call and no text, not counting its name and arguments. The format must
+    /// write names first.
     pub(in crate::tools) fn fixed_bytes(&self) -> usize {
         let pieces = self.begin.iter().chain(&self.call).chain(&self.separator).chain(&self.end);
         let bytes = pieces.map(|piece| match piece {
@@ -61,7 +64,7 @@ impl CallFormat {
         self.several
     }
 
-    /// A name as it is written in a call.
+    /// The name of a tool as written in a call.
     ///
     /// # Errors
     /// `tools/not-callable`: the format cannot write it.
@@ -70,7 +73,7 @@ impl CallFormat {
         Ok(self.written(&tool.name).into_owned())
     }
 
-    /// The same of a name that it can write.
+    /// A name as written in a call; the format must be able to write it.
     pub(in crate::tools) fn written<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let is_quoted = self.call.iter().any(|piece| matches!(piece, Piece::Object(_)));
         let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
@@ -81,7 +84,7 @@ impl CallFormat {
         Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
     }
 
-    /// The turns, where each has at most one call: a hole, and what comes before it.
+    /// The part of a turn before the name of a call, followed by a hole, or a turn without calls.
     ///
     /// # Errors
     /// Limits.
@@ -96,7 +99,7 @@ impl CallFormat {
         writer.build(turn)
     }
 
-    /// What stands between a name and the arguments, and a hole.
+    /// The text between a name and the arguments, followed by a hole.
     ///
     /// # Errors
     /// Limits.
@@ -108,7 +111,7 @@ impl CallFormat {
         writer.build(all)
     }
 
-    /// What follows a name, with the arguments of its tool: to the end of the turn, or to the next name.
+    /// The text after a name, with the tool's arguments, up to the end of the turn or to the next name.
     ///
     /// # Errors
     /// Limits.
@@ -138,9 +141,9 @@ impl CallFormat {
     }
 }
 
-// Where in the bytes of a turn something is.
+// Positions in the bytes of a turn.
 impl CallFormat {
-    /// What comes before the name of a first call without text before it; none if special tokens are part of it.
+    /// The text before the name of a first call without text before it; `None` if it contains special tokens.
     pub(in crate::tools) fn beginning(&self, options: &GrammarOptions) -> Option<Vec<u8>> {
         let mut text = self.lead.clone();
         let head = self.call.iter().take_while(|piece| piece.is_fixed());
@@ -156,19 +159,19 @@ impl CallFormat {
         Some(text.into_bytes())
     }
 
-    /// What calls begin with, where names come first.
+    /// The text with which calls begin, in formats that write names first.
     fn opening(&self) -> String {
         self.openings().into_iter().next().unwrap_or_default()
     }
 
-    /// Whether calls begin with a special token that comes by its id.
+    /// Whether calls begin with a special token that is matched by its id.
     pub(in crate::tools) fn begins_with_token(&self, options: &GrammarOptions) -> bool {
         let first = self.begin.iter().chain(&self.call).next();
         options.markers == Markers::Tokens && matches!(first, Some(Piece::Token(_)))
     }
 
-    /// The text of a turn so far, but for an end that may become the marker of a call. `marker` is where a special token began a
-    /// call; `by_token` says that only such a token does.
+    /// The range of the text of a turn so far, without a suffix that may become the marker of a call. `marker` is the
+    /// position of a special token that began a call; `by_token` says that only such a token begins one.
     pub(in crate::tools) fn text_so_far(
         &self,
         turn: &[u8],
@@ -195,7 +198,7 @@ impl CallFormat {
         start..end.max(start)
     }
 
-    /// Where arguments begin after the end of a name, once they have.
+    /// The position where the arguments begin in the text after a name, if they have begun.
     pub(in crate::tools) fn arguments_start(&self, rest: &[u8]) -> Option<usize> {
         let mut at = 0;
         for piece in self.link_pieces() {
@@ -211,7 +214,7 @@ impl CallFormat {
         (rest.len() > at).then_some(at)
     }
 
-    /// What stands between a name and the arguments.
+    /// The pieces between a name and the arguments.
     fn link_pieces(&self) -> Vec<Piece> {
         let object = self.call.iter().find_map(|piece| match piece {
             Piece::Object([_, arguments]) => Some(arguments),
@@ -240,7 +243,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What of a call comes between its head and its name, and a hole.
+    /// The part of a call between its head and its name, followed by a hole.
     fn close_with_hole(&mut self, hole: Hole) -> ExprId {
         let hole = self.hole(hole);
         let Some(Piece::Object([name, _])) = self.format.call.iter().find(|piece| !piece.is_fixed()) else {
@@ -256,12 +259,12 @@ impl Writer<'_> {
         self.builder.sequence(parts)
     }
 
-    /// What of a call stands between its name and its arguments, and what after them.
+    /// The parts of a call between its name and its arguments, and after its arguments.
     fn around_arguments(&mut self) -> (ExprId, ExprId) {
         let link = self.all_fixed(&self.format.link_pieces());
         let (_, tail) = self.around_call();
         if !self.format.call.iter().any(|piece| matches!(piece, Piece::Object(_))) {
-            // after the arguments there is nothing that depends on the tool
+            // nothing after the arguments depends on the tool
             return (link, tail);
         }
         let gap = self.fixed(&Piece::Gap(true));

@@ -1,4 +1,4 @@
-//! The calls of a turn: from text to typed calls.
+//! Parsing the typed calls of a turn.
 
 use super::{CallFormat, Piece, TextPlace};
 use crate::tools::errors;
@@ -12,28 +12,30 @@ use serde_json::{Map, Value};
 pub struct Call {
     /// The tool's name.
     pub tool: String,
-    /// The arguments. Numbers are as they were written.
+    /// The arguments. Numbers keep their spelling.
     pub arguments: Map<String, Value>,
 }
 
-/// What a turn says.
+/// A parsed turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
-    /// The text before its calls, or all of it.
+    /// The text before its calls; without calls, the whole text.
     pub text: String,
     /// Its calls.
     pub calls: Vec<Call>,
-    /// The text between each two of its calls; none in formats that have no text there.
+    /// The text between consecutive calls; empty in formats without text there.
     pub between: Vec<String>,
     /// The text after its calls.
     pub after: String,
 }
 
 impl CallFormat {
-    /// The text and the calls of a word of a [`CallGrammar`](super::CallGrammar), special tokens written as their names.
+    /// Parses a word of a [`CallGrammar`](super::CallGrammar) into text and calls. Special tokens are written as their
+    /// names.
     ///
     /// # Errors
-    /// `tools/call-text` where the text has not the form of a turn. Arguments are not held to their schemas: the grammar does that.
+    /// `tools/call-text` at the first place where the text is not a turn. Arguments are not checked against their
+    /// schemas, which the grammar does.
     pub fn read(&self, text: &str, set: &ToolSet) -> Result<Turn> {
         let mut reader = Reader { text, at: 0, set };
         reader.literal(&self.lead)?;
@@ -51,7 +53,7 @@ impl CallFormat {
                 self.openings().iter().any(|opening| rest.starts_with(opening)).then_some(0)
             }
             TextPlace::Named => {
-                // a call begins where what stands before its name does and a name of the set follows
+                // a call begins where the text before a name is followed by a name of the set
                 let markers = set.callable().map(|tool| self.marker(&tool.name));
                 markers.filter_map(|marker| rest.find(&marker)).min()
             }
@@ -73,7 +75,7 @@ impl CallFormat {
                 reader.at += start;
                 continue;
             }
-            // what ends a turn may begin like what separates calls
+            // the end of a turn may begin like the separator of calls
             let ends = !self.end.is_empty()
                 && reader.fixed(&self.end).is_ok()
                 && (self.after || reader.rest().is_empty());
@@ -183,7 +185,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One JSON object.
+    /// Parses one JSON object.
     pub(super) fn object(&mut self) -> Result<Map<String, Value>> {
         let mut values = serde_json::Deserializer::from_str(self.rest()).into_iter::<Map<String, Value>>();
         match values.next() {

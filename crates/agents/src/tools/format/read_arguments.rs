@@ -1,4 +1,4 @@
-//! Arguments that are written one by one, as values.
+//! Parsing and writing arguments that are written separately.
 
 use super::arguments::{EMPTY_LIST, has_empty_text, variadic};
 use super::members::Plain;
@@ -15,7 +15,7 @@ impl<'t> Reader<'t> {
         Ok((tool, tool.arguments.value()))
     }
 
-    /// `a=1, b="x"` up to the bracket that closes them.
+    /// Parses `a=1, b="x"` up to the closing bracket.
     pub(super) fn keywords(&mut self, tool: &str) -> Result<Map<String, Value>> {
         let (tool, root) = self.tool(tool)?;
         let plain = Plain::of(tool, &root)?;
@@ -45,7 +45,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Each argument between its name and what closes it.
+    /// Parses arguments that are each written between their name and a closing text.
     pub(super) fn elements(
         &mut self,
         tool: &str,
@@ -71,7 +71,7 @@ impl<'t> Reader<'t> {
         Ok(arguments)
     }
 
-    /// Values by position, up to the bracket that closes them.
+    /// Parses positional values up to the closing bracket.
     pub(super) fn positional(&mut self, tool: &str, form: Values) -> Result<Map<String, Value>> {
         let (tool, root) = self.tool(tool)?;
         let plain = Plain::of(tool, &root)?;
@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
             if is_empty {
                 items.clear();
             }
-            // a list that must come is empty if it has no items, even where arguments before it are left out
+            // a required list without items is empty, even if arguments before it are absent
             if is_empty || member.required || !items.is_empty() {
                 let items = items.into_iter().map(|(_, value)| value).collect();
                 arguments.insert(member.name.to_owned(), Value::Array(items));
@@ -109,7 +109,7 @@ impl<'t> Reader<'t> {
         if values.peek().is_some() { Err(self.wrong("no more values than arguments")) } else { Ok(arguments) }
     }
 
-    /// The same in brackets, or nothing.
+    /// Parses positional values in brackets, or nothing.
     pub(super) fn tuple(&mut self, tool: &str) -> Result<Map<String, Value>> {
         if !self.rest().starts_with('(') {
             return Ok(Map::new());
@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
 }
 
 impl Piece {
-    /// The text of a call's arguments, or of its request.
+    /// Writes the arguments or the request of a call.
     pub(super) fn arguments(
         &self,
         tool: &Tool,
@@ -171,7 +171,7 @@ fn positional(
         let list = list.filter(|_| at == last && variadic(plain, member).is_some());
         match (call.arguments.get(member.name), list) {
             (None, _) => is_left_out = true,
-            // the reader adds it
+            // the parser adds it
             (_, Some(items)) if items.is_empty() && member.required => {}
             (Some(_), _) if is_left_out => return Err("arguments of which none is left out before another"),
             (_, Some(items)) if items.is_empty() && has_empty_text(plain, member, form) => {

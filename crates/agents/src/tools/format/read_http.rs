@@ -1,4 +1,4 @@
-//! Requests as text, read and written.
+//! Parsing and writing requests as text.
 
 use super::arguments::variadic;
 use super::conformity::conforms;
@@ -16,12 +16,12 @@ use serde_json::{Map, Value, json};
 
 type Arguments = Map<String, Value>;
 
-/// Texts in the places of a path, each after the name of its place.
+/// The texts at the places of a path, each with the name of its place.
 type Texts<'p> = Vec<(&'p str, &'p str)>;
 
-/// The first tool of a method whose path matches what `target` gives of it, and of whose request `read` makes a call, of the values in
-/// the path and of what follows it. Those with more literal parts come first, and of several those whose arguments conform and
-/// whose path would be written so.
+/// The call of the first tool of a method whose path matches its `target` and for which `read` builds a call from the
+/// values in the path and the text after it. Tools with the fewest path places come first. Among several, tools are
+/// preferred whose arguments conform and whose path would be written so.
 fn called<'t>(
     set: &'t ToolSet,
     method: &str,
@@ -49,7 +49,7 @@ fn called<'t>(
     let is_right = |(tool, call): &(&Tool, Call)| {
         conforms(&tool.arguments.value(), &Value::Object(call.arguments.clone()))
     };
-    // the text is the path that a call of the right one has
+    // whether the call would write the path that the text has
     let is_written_so = |(tool, call): &(&Tool, Call)| {
         let Binding::Http(http) = &tool.binding else { return false };
         let path = |target: &str| target.split('?').next().map(str::to_owned);
@@ -65,7 +65,8 @@ fn called<'t>(
     (at < calls.len()).then(|| calls.swap_remove(at).1)
 }
 
-/// The texts that a path has in the places of a template, with the names of these, and what follows the path: nothing or a query.
+/// Matches a path against a template; returns the texts at its places with their names, and the rest of `target`:
+/// nothing or a query.
 fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p str)> {
     let mut texts = Vec::new();
     let mut rest = target;
@@ -90,7 +91,7 @@ fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p 
     (rest.is_empty() || rest.starts_with(before)).then_some((texts, rest))
 }
 
-/// The values of these texts.
+/// The arguments of these texts.
 fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Option<Arguments> {
     let mut arguments = Map::new();
     for (name, text) in texts {
@@ -102,7 +103,7 @@ fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Opt
     Some(arguments)
 }
 
-/// The value of a parameter, of the texts that it came in.
+/// The value of a parameter, from its texts.
 fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts: &[&str]) -> Option<Value> {
     let is_header = parameter.location == Location::Header;
     let scalar = |text: &str, texts: &Values<'_>| match is_header {
@@ -156,7 +157,7 @@ fn in_pairs(
                 let Some((key, text)) = inner else { continue };
                 let (key, text) = (percent_decoded(key)?, percent_decoded(text)?);
                 let of = schema.get("properties").and_then(|properties| properties.get(&key))?;
-                // each once
+                // each key once
                 let value = Some(&key).filter(|key| !object.contains_key(*key));
                 let value = value.and_then(|_| Values::of_scalars(of, plain.root).value(&text))?;
                 object.insert(key, value);
@@ -232,7 +233,7 @@ fn in_body(plain: &Plain<'_>, body: &Body, text: &str) -> Option<Arguments> {
 }
 
 impl Reader<'_> {
-    /// The call that a request stands for, to the end of the turn.
+    /// Parses a request up to the end of the turn into its call.
     pub(super) fn request(&mut self, form: RequestForm) -> Result<Call> {
         match form {
             RequestForm::Message => {
@@ -256,7 +257,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The call that a line with a method and a path stands for.
+    /// Parses a line with a method and a path into its call.
     pub(super) fn endpoint(&mut self) -> Result<Call> {
         let line = self.rest().split('\n').next().unwrap_or_default();
         let is_it = |binding: &Binding| matches!(binding, Binding::Http(http) if format!("{} {}", http.method, http.path) == line);
@@ -319,7 +320,7 @@ fn read_restgpt(method: &str, mut object: Arguments, set: &ToolSet) -> Option<Ca
     })
 }
 
-/// The request of a call without its server.
+/// The request of a call, without its server.
 fn made(tool: &Tool, call: &Call) -> std::result::Result<Parts, &'static str> {
     let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
     Parts::of(http, &call.arguments).map_err(|_| "arguments of which a request can be made")

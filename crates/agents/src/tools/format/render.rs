@@ -1,4 +1,4 @@
-//! The text of calls.
+//! Writing calls as text.
 
 use super::read::Turn;
 use super::{CallFormat, Piece, numbers};
@@ -9,10 +9,12 @@ use grammata::error::Result;
 use serde_json::Value;
 
 impl CallFormat {
-    /// The text of a turn, without needless spaces; special tokens are written as their names, numbers in plain notation.
+    /// The text of a turn, without optional spaces. Special tokens are written as their names, numbers in plain
+    /// notation.
     ///
     /// # Errors
-    /// `tools/call-text`: a tool that the set has not, or that the format cannot write; several calls where there may be one.
+    /// `tools/call-text`: the set does not have a tool, or the format cannot write it, or there are several calls but
+    /// only one is allowed.
     pub fn render(&self, turn: &Turn, set: &ToolSet) -> Result<String> {
         let mut text = format!("{}{}", self.lead, turn.text);
         if turn.calls.is_empty() {

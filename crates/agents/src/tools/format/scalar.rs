@@ -1,9 +1,9 @@
-//! Values outside of JSON: as text, percent-encoded, and as literals of Python.
+//! Values outside of JSON: as text, percent-encoded, or as Python literals.
 
 use super::conformity::Conformity;
 use serde_json::{Map, Number, Value};
 
-/// Text whose `%XX` are bytes of UTF-8; `None` if they are not.
+/// Decodes `%XX` in a text; `None` if the result is not UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -20,26 +20,26 @@ pub(super) fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What texts stand for where a schema says of which types their values may be.
+/// The mapping from texts to values, given the types that a schema allows.
 pub(super) struct Texts<'s> {
     kinds: Kinds,
     conformity: Conformity<'s>,
 }
 
 impl<'s> Texts<'s> {
-    /// Texts of any value.
+    /// Texts of any value of a schema.
     pub(super) fn new(schema: &'s Value, root: &'s Value) -> Texts<'s> {
         Texts { kinds: Kinds::of(schema, root), conformity: Conformity::new(schema, root) }
     }
 
-    /// Those of scalars: null, arrays and objects have no text.
+    /// Texts of scalars only: null, arrays and objects have no text.
     pub(super) fn of_scalars(schema: &'s Value, root: &'s Value) -> Texts<'s> {
         let all = Texts::new(schema, root);
         Texts { kinds: Kinds { null: false, compound: false, ..all.kinds }, ..all }
     }
 
-    /// The value of a text: a number or a word before a string, unless only the string conforms. `None` where it would be a string and
-    /// may be none.
+    /// The value of a text. A number or a word is preferred to a string, unless only the string conforms. `None` if the
+    /// value would be a string but strings are not allowed.
     pub(super) fn value(&self, text: &str) -> Option<Value> {
         let value = of_kinds(text, self.kinds);
         match value {
@@ -73,14 +73,14 @@ pub(in crate::tools) fn may_be_list(schema: &Value, root: &Value) -> bool {
     Kinds::of(schema, root).compound
 }
 
-/// Of which types a value may be.
+/// The types that a value may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kinds {
     pub(super) string: bool,
     pub(super) number: bool,
     pub(super) boolean: bool,
     pub(super) null: bool,
-    /// Arrays and objects.
+    /// Whether arrays or objects are allowed.
     pub(super) compound: bool,
 }
 
@@ -131,8 +131,8 @@ impl Kinds {
         }
     }
 
-    /// The types that a schema allows, as far as `type`, `const`, `enum`, references and combinators of depth eight say; more
-    /// where they do not.
+    /// The types that a schema allows, according to `type`, `const`, `enum`, references and combinators nested at most
+    /// eight deep; a superset if these do not decide.
     pub(super) fn of(schema: &Value, root: &Value) -> Kinds {
         Kinds::within(schema, root, 8)
     }
@@ -175,8 +175,8 @@ impl Kinds {
     }
 }
 
-/// The length of a value, a literal of Python or a text of JSON, that stands at the beginning of a text: up to a comma or a
-/// closing bracket outside of it.
+/// The length of a value, a Python literal or JSON text, at the start of a text: up to a comma or a closing bracket
+/// outside of it.
 pub(super) fn extent(text: &str) -> usize {
     let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -194,12 +194,12 @@ pub(super) fn extent(text: &str) -> usize {
     text.len()
 }
 
-/// The words that JSON and Python spell differently, in the order of JSON and Python.
+/// The words that JSON and Python spell differently, as pairs of JSON and Python.
 const WORDS: [(&str, &str); 3] = [("true", "True"), ("false", "False"), ("null", "None")];
 
-/// A literal of Python, whose words are put in the place of those of JSON.
+/// Parses a Python literal.
 pub(super) fn from_python(text: &str) -> Option<Value> {
-    // words of JSON are none of Python
+    // JSON's words do not exist in Python
     let is_foreign = |c: char| matches!(c, 't' | 'f' | 'n');
     serde_json::from_str(&with_words(text, WORDS.map(|(json, python)| (python, json)), is_foreign)?).ok()
 }
@@ -210,8 +210,8 @@ pub(super) fn to_python(value: &Value) -> String {
     with_words(&json, WORDS, |_| false).unwrap_or(json)
 }
 
-/// A literal with the second of each pair of words in the place of the first, outside of strings in double quotes; none if
-/// another character outside of strings is foreign.
+/// Replaces the first word of each pair by the second, outside of strings in double quotes; `None` if a foreign
+/// character occurs outside of strings.
 fn with_words(literal: &str, words: [(&str, &str); 3], is_foreign: impl Fn(char) -> bool) -> Option<String> {
     let mut replaced = String::with_capacity(literal.len() + 8);
     let (mut is_in_string, mut is_escaped) = (false, false);
@@ -242,7 +242,7 @@ const KEYWORDS: [&str; 35] = [
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Whether a text is an identifier of Python, or several with points between.
+/// Whether a text is a Python identifier, or several joined by dots if `may_have_points`.
 pub(super) fn is_python_name(text: &str, may_have_points: bool) -> bool {
     let is_identifier = |part: &str| {
         let mut chars = part.chars();

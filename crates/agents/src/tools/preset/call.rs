@@ -1,23 +1,23 @@
-//! The text of a call: a template with the holes `$name`, `$number` and `$arguments`.
+//! The text of a call as a template with the placeholders `$name`, `$number` and `$arguments`.
 
 use super::texts::Texts;
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// The ways to write a call.
+/// The alternative forms of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallTexts(pub(super) Vec<CallText>);
 
-/// How a call is written. `$name` is the tool's name, `$number` a number in digits, which may be missing, and `$arguments` are
-/// the arguments; `$$` is a dollar sign.
+/// The form of a call. `$name` is the tool's name, `$number` an optional number in digits, and `$arguments` the
+/// arguments; `$$` is a dollar sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallText {
-    /// What comes before the arguments.
+    /// The parts before the arguments.
     head: Vec<Part>,
-    /// What comes after them.
+    /// The text after the arguments.
     pub(super) end: String,
 }
 
-/// A part of what comes before the arguments.
+/// A part of the text before the arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Text(String),
@@ -26,7 +26,7 @@ pub(super) enum Part {
 }
 
 impl CallText {
-    /// Reads a template.
+    /// Parses a template.
     fn parse(template: &str) -> Result<CallText, String> {
         let (mut parts, mut text, mut rest) = (Vec::new(), String::new(), template);
         loop {
@@ -66,7 +66,7 @@ impl CallText {
         Ok(CallText { head: parts, end: rest.replace("$$", "$") })
     }
 
-    /// The text before the first hole.
+    /// The text before the first placeholder.
     pub(super) fn before_name(&self) -> &str {
         match self.head.first() {
             Some(Part::Text(text)) => text,
@@ -74,8 +74,8 @@ impl CallText {
         }
     }
 
-    /// What a call of a tool begins with: the text before its number or its arguments, and, where it has a number, the text
-    /// between that and the arguments.
+    /// The opening of a call of a tool: the text before its number, or before its arguments if it has no number; and,
+    /// with a number, the text between number and arguments.
     pub(super) fn head(&self, name: &str) -> (String, Option<String>) {
         let (mut begin, mut between) = (String::new(), None);
         for part in &self.head {

@@ -1,4 +1,4 @@
-//! The errors of presets and of the requests that tags are made of.
+//! The errors of presets and of requests for structural tags.
 
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
@@ -8,12 +8,12 @@ fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
 }
 
-/// A JSON value as it is shown.
+/// A JSON value, shortened for display.
 fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
 
-/// A table that is no preset.
+/// A table that is not a preset.
 pub(super) fn preset(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/preset", "this is no preset of structural tags")
         .at(place)
@@ -25,7 +25,7 @@ pub(super) fn preset(place: Place, found: &str) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// Fields of a preset that do not fit each other.
+/// Contradicting fields of a preset.
 pub(super) fn contradiction(found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/preset", "the fields of this preset do not fit each other")
         .at(Place::Whole)
@@ -43,7 +43,7 @@ pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A part of the list of tools has another form.
+/// A part of the list of tools has an invalid form.
 pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-tools", "this part of the list of tools has another form")
         .at(at(pointer))
@@ -53,7 +53,7 @@ pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Two tools of one name.
+/// Two tools have the same name.
 pub(super) fn duplicate(pointer: &str, name: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-tools", "duplicate tool name")
         .at(at(pointer))
@@ -63,7 +63,7 @@ pub(super) fn duplicate(pointer: &str, name: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A builtin tool for a family without any.
+/// A builtin tool for a family without builtin tools.
 pub(super) fn builtin(pointer: &str, kind: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-tools", "the family has no builtin tools")
         .at(at(pointer))
@@ -92,7 +92,7 @@ pub(super) fn unknown_tool<'k>(pointer: &str, name: &str, known: impl Iterator<I
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A choice names a type that no builtin tool has, or several.
+/// A choice names a type of builtin tool that no tool, or more than one, has.
 pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
     let message = "the choice does not name exactly one builtin tool";
     let diagnostic = Diagnostic::new("tools/tag-choice", message)
@@ -103,7 +103,7 @@ pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A call is required and there are no tools.
+/// A call is required but there are no tools.
 pub(super) fn no_tools(pointer: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/no-tools", "a call is required and no tool can be called")
         .at(at(pointer))

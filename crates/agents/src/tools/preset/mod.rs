@@ -1,8 +1,9 @@
-//! Presets of structural tags: how a family of models writes calls, reasoning and text, as a table of TOML. A further family
-//! takes no code.
+//! Presets of structural tags: a TOML table defines how a family of models writes calls, reasoning and text. A new
+//! family takes no code.
 //!
-//! A preset makes the structural tag of a request from its tools, its `tool_choice` and its other options. The tag is JSON that
-//! [`grammata::syntax::structural_tag`] compiles, and other engines read it too. `docs/structural-tags.md` describes the table.
+//! A preset builds the structural tag of a request from its tools, its `tool_choice` and its other options. The tag is
+//! JSON that [`grammata::syntax::structural_tag`] compiles and that other engines also read. `docs/structural-tags.md`
+//! describes the table.
 
 mod call;
 mod errors;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use texts::Texts;
 
-/// The families that there are, by name.
+/// The built-in families, by name.
 const FAMILIES: &[(&str, &str)] = &[
     ("cohere", include_str!("../../../presets/cohere/preset.toml")),
     ("deepseek_r1", include_str!("../../../presets/deepseek_r1/preset.toml")),
@@ -68,11 +69,11 @@ const FAMILIES: &[(&str, &str)] = &[
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TagPreset {
-    /// What calls look like, in a line.
+    /// A one-line description of its calls.
     pub description: String,
     /// Models of the family.
     pub models: Vec<String>,
-    /// Where the form is described.
+    /// The source that describes the form.
     pub source: String,
     /// How text, reasoning and calls are arranged.
     #[serde(default)]
@@ -80,18 +81,18 @@ pub struct TagPreset {
     /// The text that begins calls inside other text.
     #[serde(default)]
     trigger: String,
-    /// How arguments are written: a style of `json_schema`.
+    /// The style of the arguments, named as in `json_schema`.
     #[serde(default, deserialize_with = "style")]
     style: Option<Elements>,
-    /// The ways to write a call.
+    /// The alternative forms of a call.
     call: CallTexts,
-    /// The ways to write a call of a builtin tool. Without any, the family has no builtin tools.
+    /// The alternative forms of a call of a builtin tool. If empty, the family has no builtin tools.
     #[serde(default)]
     builtin_call: CallTexts,
-    /// What strings of arguments may not hold.
+    /// Texts that strings in arguments may not contain.
     #[serde(default)]
     argument_excludes: Texts,
-    /// What ends the whole output.
+    /// The text at the end of the whole output.
     #[serde(default)]
     end: String,
     #[serde(default)]
@@ -105,10 +106,10 @@ pub struct TagPreset {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Layout {
-    /// Text, in which a trigger begins calls.
+    /// Text in which a trigger begins calls.
     #[default]
     Triggered,
-    /// Reasoning, text and calls are blocks in this order. The prompt has the beginning of the first block.
+    /// Reasoning, text and calls are blocks, in this order. The prompt contains the beginning of the first block.
     Blocks,
     /// Reasoning, text and calls are messages in any order.
     Messages,
@@ -129,15 +130,15 @@ fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Opti
 /// The style of arguments that is no style of elements.
 const JSON: &str = "json";
 
-/// What is around all calls of an output.
+/// The texts around all calls of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Calls {
-    /// What comes before `begin` where a call is required.
+    /// The text before `begin` if a call is required.
     lead: String,
-    /// What begins the section of calls, one of these. None: each call is on its own.
+    /// The alternative texts that begin the section of calls. If empty, calls are not enclosed in a section.
     begin: Texts,
-    /// What comes between two calls of a section, or between two messages.
+    /// The text between two calls of a section, or between two messages.
     separator: String,
     end: String,
 }
@@ -146,13 +147,13 @@ struct Calls {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Text {
-    /// What begins a block or a message of text.
+    /// The beginning of a block or a message of text.
     begin: String,
-    /// What ends it, one of these.
+    /// The alternative texts that end it.
     end: Texts,
-    /// Special tokens that text does not hold. Default: the beginning and the end of reasoning.
+    /// Special tokens that text may not contain. Default: the beginning and the end of reasoning.
     excludes: Option<Texts>,
-    /// What text does not hold either where no tool can be called.
+    /// Texts that are also excluded if no tool can be called.
     excludes_without_calls: Texts,
 }
 
@@ -161,37 +162,37 @@ struct Text {
 #[serde(deny_unknown_fields)]
 struct Reasoning {
     begin: String,
-    /// What ends it, one of these.
+    /// The alternative texts that end it.
     end: Texts,
-    /// What follows its end.
+    /// The text after its end.
     #[serde(default)]
     after: String,
-    /// Whether the prompt ends with `begin` where reasoning is enabled.
+    /// Whether the prompt ends with `begin` if reasoning is enabled.
     #[serde(default)]
     in_prompt: InPrompt,
-    /// Special tokens that reasoning does not hold. Default: `begin` and `end`.
+    /// Special tokens that reasoning may not contain. Default: `begin` and `end`.
     excludes: Option<Texts>,
-    /// What the output begins with where reasoning is disabled.
+    /// The beginning of the output if reasoning is disabled.
     #[serde(default)]
     disabled: String,
-    /// What may come in place of reasoning where the model decides.
+    /// The text that may replace reasoning if the model decides.
     #[serde(default)]
     skipped: String,
 }
 
-/// Whether the prompt ends with the beginning of reasoning where that is enabled.
+/// Whether the prompt ends with the beginning of reasoning if reasoning is enabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum InPrompt {
     #[default]
     Always,
-    /// Reasoning may hold its beginning, which the model writes where the prompt does not.
+    /// Reasoning may contain its own beginning, which the model writes if the prompt does not.
     Sometimes,
     Never,
 }
 
 impl TagPreset {
-    /// The names of the families that there are.
+    /// The names of the built-in families.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         FAMILIES.iter().map(|(name, _)| *name)
     }
@@ -207,7 +208,7 @@ impl TagPreset {
         }
     }
 
-    /// Reads a preset.
+    /// Parses a preset.
     ///
     /// # Errors
     /// `tools/preset` with the place, `limits.source_bytes`.
@@ -221,7 +222,7 @@ impl TagPreset {
         Ok(preset)
     }
 
-    /// What the reader of TOML does not see.
+    /// Checks the constraints that the TOML parser does not.
     fn check(&self) -> Result<()> {
         let wrong = |found: &str, allowed: &str| Err(errors::contradiction(found, allowed));
         if self.call.0.is_empty() {
@@ -289,8 +290,8 @@ impl TagPreset {
         Ok(())
     }
 
-    /// The structural tag of a request. `tools` is the list of a request for a chat completion: functions, and builtin tools
-    /// with `type`, `name` and `parameters`.
+    /// Builds the structural tag of a request. `tools` is the list of a chat completion request: functions, and builtin
+    /// tools with `type`, `name` and `parameters`.
     ///
     /// # Errors
     /// `tools/tag-tools` and `tools/tag-choice` with a JSON Pointer into the list and into the choice, `tools/unknown-tool`,

@@ -5,10 +5,10 @@ use std::str::FromStr;
 /// Whether a model reasons before it answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReasoningMode {
-    /// It does.
+    /// It reasons first.
     #[default]
     Enabled,
-    /// It does not.
+    /// It does not reason.
     Disabled,
     /// The model decides.
     Auto,

@@ -1,4 +1,4 @@
-//! A request: its tools and what is chosen of them.
+//! A request: its tools, and which of them are chosen.
 
 use super::errors;
 use super::mode::ReasoningMode;
@@ -7,22 +7,22 @@ use grammata::limits::{LimitKind, Limits};
 use hashbrown::HashSet;
 use serde_json::{Map, Value};
 
-/// What a request wants besides its tools.
+/// The options of a request, apart from its tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TagOptions {
     /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin tool's
     /// `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
     pub tool_choice: Value,
-    /// Whether the model reasons first. Families without reasoning ignore it. Default: enabled.
+    /// Whether the model reasons first. Families without reasoning ignore this. Default: enabled.
     pub reasoning: ReasoningMode,
-    /// Whether an output may have several calls. Default: it may.
+    /// Whether an output may have several calls. Default: yes.
     pub parallel_tool_calls: bool,
     /// Whether arguments may come in any order.
     pub any_order: bool,
-    /// Whether text and reasoning may not hold the family's special tokens. Default: they may not.
+    /// Whether text and reasoning exclude the family's special tokens. Default: yes.
     pub exclude_special_tokens: bool,
-    /// The most white space at a place of arguments, in characters. Default: no bound.
+    /// The maximum white space at one place in arguments, in characters. Default: unbounded.
     pub max_whitespace_cnt: Option<u32>,
     /// Caps.
     pub limits: Limits,
@@ -52,14 +52,14 @@ impl Default for TagOptions {
     }
 }
 
-/// Whether calls come.
+/// Whether tools are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Calling {
     /// The model decides.
     Auto,
-    /// At least one.
+    /// At least one call.
     Required,
-    /// Exactly one, of the only tool.
+    /// Exactly one call, of the only tool.
     Forced,
 }
 
@@ -67,9 +67,9 @@ pub(super) enum Calling {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tool<'v> {
     pub(super) name: &'v str,
-    /// The type of a builtin tool.
+    /// The type, if it is a builtin tool.
     kind: Option<&'v str>,
-    /// The schema of its arguments. None: any value.
+    /// The schema of its arguments; `None` allows any value.
     pub(super) parameters: Option<&'v Value>,
 }
 
@@ -79,7 +79,7 @@ impl Tool<'_> {
     }
 }
 
-/// The tools that may be called, and whether they are.
+/// The tools that may be called, and whether they are called.
 #[derive(Debug)]
 pub(super) struct Request<'v> {
     pub(super) tools: Vec<Tool<'v>>,
@@ -90,14 +90,14 @@ const CHOICES: &str = "`auto`, `none`, `required`, a function, a builtin tool's 
 const FUNCTION: &str = "{\"type\": \"function\", \"function\": {\"name\": …}}";
 
 impl<'v> Request<'v> {
-    /// Reads a request.
+    /// Parses a request.
     pub(super) fn read(tools: &'v Value, options: &'v TagOptions, has_builtin: bool) -> Result<Request<'v>> {
         let tools = list(tools, &options.limits, has_builtin)?;
         choose(tools, &options.tool_choice)
     }
 }
 
-/// The tools of a list. None is an empty list.
+/// Parses the list of tools. Null is an empty list.
 fn list<'v>(tools: &'v Value, limits: &Limits, has_builtin: bool) -> Result<Vec<Tool<'v>>> {
     let list = match tools {
         Value::Null => return Ok(Vec::new()),
@@ -126,7 +126,7 @@ fn object<'v>(value: &'v Value, at: &str) -> Result<&'v Map<String, Value>> {
     value.as_object().ok_or_else(|| errors::tools(at, value, "an object"))
 }
 
-/// A member that may be missing or null.
+/// A member; `None` if it is missing or null.
 fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     object.get(name).filter(|value| !value.is_null())
 }
@@ -135,7 +135,7 @@ fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
     let members = object(value, at)?;
     let kind_at = format!("{at}/type");
     let kind = match member(members, "type") {
-        // clients leave the type of a function out
+        // clients may omit the type of a function
         None if members.contains_key("function") => "function",
         None => return Err(errors::tools(at, value, "an object with a `type`")),
         Some(kind) => match kind.as_str().filter(|kind| !kind.is_empty()) {
@@ -166,7 +166,7 @@ fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
     Ok(Tool { name, kind: None, parameters: parameters.filter(|_| is_strict) })
 }
 
-/// A name: text that ends neither itself nor the marks around it.
+/// Parses a name. It must not end itself or the marks around it.
 fn tool_name<'v>(value: &'v Value, at: &str) -> Result<&'v str> {
     let is_allowed = |c: char| !c.is_whitespace() && !c.is_control() && !"\"'\\<>".contains(c);
     match value.as_str() {
@@ -188,7 +188,7 @@ fn parameters<'v>(members: &'v Map<String, Value>, at: &str) -> Result<Option<&'
     }
 }
 
-/// What is chosen of the tools.
+/// Applies a choice to the tools.
 fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
     let object = match choice {
         Value::Null => return Ok(Request { tools, calling: Calling::Auto }),
@@ -250,7 +250,7 @@ fn allow(tools: &mut Vec<Tool<'_>>, choice: &Value) -> Result<Calling> {
     let Some(references) = allowed.get("tools").and_then(Value::as_array) else {
         return Err(errors::choice(at, allowed, FORM));
     };
-    // which tools are allowed, by whether they are builtin: names of functions and types of builtin tools
+    // the allowed tools, separately for names of functions and types of builtin tools
     let known = |is_builtin: bool| {
         let key = move |tool: &Tool<'_>| tool.kind.unwrap_or(tool.name).to_owned();
         tools.iter().filter(move |tool| tool.is_builtin() == is_builtin).map(key).collect::<HashSet<_>>()

@@ -7,7 +7,7 @@ use super::texts::Texts;
 use super::{InPrompt, Layout, TagPreset};
 use serde_json::{Map, Value, json};
 
-/// What makes the tag of a request.
+/// Builds the tag of a request.
 #[derive(Clone, Copy)]
 pub(super) struct Builder<'b> {
     pub(super) preset: &'b TagPreset,
@@ -30,7 +30,7 @@ impl Builder<'_> {
         json!({ "type": "structural_tag", "format": format })
     }
 
-    /// The ways to call each tool.
+    /// The alternative calls of each tool.
     fn calls(self, request: &Request<'_>) -> Vec<Value> {
         let of_tool = |tool: &Tool<'_>| {
             let ways = if tool.is_builtin() { &self.preset.builtin_call } else { &self.preset.call };
@@ -72,7 +72,7 @@ impl Builder<'_> {
         Value::Object(schema)
     }
 
-    /// What comes before the answer, if anything.
+    /// The reasoning before the answer, if any.
     fn reasoning(self) -> Option<Value> {
         let reasoning = self.preset.reasoning.as_ref()?;
         let mode = self.options.reasoning;
@@ -101,7 +101,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The beginning and the ends of reasoning.
+    /// The texts that begin and end reasoning.
     fn marks(self) -> Vec<String> {
         let reasoning = self.preset.reasoning.iter();
         reasoning
@@ -110,12 +110,12 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// What text does not hold beside the marks of calls.
+    /// Texts that text may not contain, in addition to the marks of calls.
     fn text_excludes(self) -> Vec<String> {
         self.preset.text.excludes.as_ref().map_or_else(|| self.marks(), |excludes| excludes.0.clone())
     }
 
-    /// The excluded special tokens, if they are excluded, and others.
+    /// Combines special tokens, if they are excluded, with other texts.
     fn excludes(self, special: Vec<String>, others: &[String]) -> Vec<String> {
         let special = if self.options.exclude_special_tokens { special } else { Vec::new() };
         let others = others.iter().filter(|text| !special.contains(text)).cloned().collect::<Vec<_>>();
@@ -126,7 +126,7 @@ impl Builder<'_> {
         with_excludes(json!({ "type": "any_text" }), self.excludes(special, others))
     }
 
-    /// Text in which a trigger begins calls, or only calls.
+    /// Text in which a trigger begins calls, or calls only.
     fn triggered(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         if calls.is_empty() {
@@ -146,7 +146,7 @@ impl Builder<'_> {
         with_times(text, is_required, !self.options.parallel_tool_calls)
     }
 
-    /// The ways to write the section of calls, with what leads to it where a call is required.
+    /// The alternative forms of the section of calls, with the text before it if a call is required.
     fn sections(self, content: Value, is_required: bool) -> Vec<Value> {
         let calls = &self.preset.calls;
         let lead = if is_required { &*calls.lead } else { "" };
@@ -154,7 +154,7 @@ impl Builder<'_> {
         begins.map(|begin| tag(&format!("{lead}{begin}"), content.clone(), json!(calls.end))).collect()
     }
 
-    /// At least one call, and no second one if calls are not parallel.
+    /// At least one call; exactly one if calls are not parallel.
     fn several(self, calls: Vec<Value>) -> Value {
         self.separated(calls, true, !self.options.parallel_tool_calls)
     }
@@ -165,7 +165,7 @@ impl Builder<'_> {
         with_times(tags, at_least_one, stop_after_first)
     }
 
-    /// Blocks in their order. The prompt has the beginning of the first one.
+    /// Blocks in order. The prompt contains the beginning of the first one.
     fn blocks(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let is_first = preset.reasoning.is_none() || self.options.reasoning == ReasoningMode::Disabled;
@@ -187,7 +187,7 @@ impl Builder<'_> {
         sequence(elements)
     }
 
-    /// Messages in any order: calls, text where no call is required, and reasoning.
+    /// Messages in any order: calls, text unless a call is required, and reasoning.
     fn messages(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let mut others = Vec::new();
@@ -253,7 +253,7 @@ fn one_of(elements: Vec<Value>) -> Value {
     single(elements, "or")
 }
 
-/// The only format of a list, or the list as a format of a type.
+/// The only element of a list, or the list as a format of the given type.
 fn single(mut elements: Vec<Value>, kind: &str) -> Value {
     match elements.len() {
         1 => elements.remove(0),

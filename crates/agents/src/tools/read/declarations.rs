@@ -1,4 +1,4 @@
-//! Declarations of functions: MCP, OpenAI's three forms and custom tools, Anthropic, Gemini, BFCL.
+//! Function declarations: MCP, OpenAI's three forms and custom tools, Anthropic, Gemini and BFCL.
 
 use super::dialect::Dialect;
 use super::pointer::join;
@@ -11,13 +11,13 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
 
-/// What a declaration says of its arguments.
+/// The arguments that a declaration declares.
 enum Arguments<'d> {
-    /// A schema, with the member that has it.
+    /// A schema, with the name of the member that contains it.
     Schema(&'static str, &'d Value, Dialect),
     /// No arguments.
     None,
-    /// A text, of a language if it has a `format` (OpenAI's custom tools).
+    /// One text, in a language if there is a `format` (OpenAI's custom tools).
     Text(Option<&'d Value>),
 }
 
@@ -27,16 +27,16 @@ pub(super) struct Declaration<'d> {
     description: &'d str,
     arguments: Arguments<'d>,
     pointer: String,
-    /// Whether the same declaration may be there several times.
+    /// Whether the same declaration may occur several times.
     may_repeat: bool,
-    /// A header that MCP maps an argument to.
+    /// An invalid header to which MCP maps an argument.
     header_problem: Option<Diagnostic>,
 }
 
 impl<'d> Declaration<'d> {
-    /// The declaration that an object is.
+    /// Recognises an object as a declaration.
     pub(super) fn of(object: &'d Map<String, Value>, pointer: &str) -> Option<Declaration<'d>> {
-        // OpenAI's chat form has the function in a member
+        // OpenAI's chat form nests the function in a member
         let kind = object.get("type").and_then(Value::as_str);
         if let (Some("function" | "custom"), Some(Value::Object(inner))) =
             (kind, object.get(kind.unwrap_or_default()))
@@ -87,7 +87,7 @@ impl<'d> Declaration<'d> {
     }
 }
 
-/// BFCL's schemas have the type `dict`, Gemini's have types in capitals.
+/// BFCL's schemas have the type `dict`; Gemini's have types in capitals.
 fn dialect(schema: &Value) -> Dialect {
     match schema.get("type").and_then(Value::as_str) {
         Some("dict") => Dialect::Bfcl,
@@ -96,7 +96,8 @@ fn dialect(schema: &Value) -> Dialect {
     }
 }
 
-/// MCP's `x-mcp-header` of a property is the name of a header, for a scalar, once a tool (any case).
+/// Checks MCP's `x-mcp-header`: it must be the name of a header, on a scalar property, unique per tool
+/// (case-insensitive).
 fn header_problem(schema: &Value, pointer: &str) -> Option<Diagnostic> {
     let properties = schema.get("properties")?.as_object()?;
     let mut seen = FxHashSet::default();
@@ -119,7 +120,7 @@ fn header_problem(schema: &Value, pointer: &str) -> Option<Diagnostic> {
     None
 }
 
-/// Adds the tool of a declaration. `declared` has those that may be there several times.
+/// Adds the tool of a declaration. `declared` holds the declarations that may occur several times.
 pub(super) fn read(
     declaration: &Declaration<'_>,
     label: Option<&str>,
@@ -148,7 +149,7 @@ pub(super) fn read(
     })
 }
 
-/// A schema as text in which the order of members does not count.
+/// A schema as text, independent of the order of members.
 fn canonical(schema: &Value) -> String {
     let mut copy = schema.clone();
     copy.sort_all_objects();
@@ -180,7 +181,7 @@ fn arguments(
     let mut made = made?;
     let definitions = definitions?;
     if let Value::Object(object) = &mut made {
-        // what is referred to was copied
+        // referenced definitions were copied
         object.remove("definitions");
         object.insert("$defs".to_owned(), Value::Object(definitions));
     }
@@ -190,10 +191,10 @@ fn arguments(
     Ok(Made { schema, binding: Binding::Host, origins })
 }
 
-/// The schema of arguments: of an object, and without members if it declares none.
+/// The schema of the arguments: an object, without members if it declares none.
 ///
 /// # Errors
-/// Its type is another one.
+/// Its type is not an object.
 fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
     let Value::Object(object) = &mut schema else { return Ok(schema) };
     if object.get("$defs").is_some_and(|all| all == &json!({})) {
@@ -229,7 +230,7 @@ fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
     Ok(schema)
 }
 
-/// The argument of a custom tool: one text.
+/// The only argument of a custom tool: a text.
 fn custom(format: Option<&Value>, pointer: &str) -> Result<Value> {
     let place = || Place::Pointer(join(pointer, "format"));
     let mut text = json!({"type": "string"});

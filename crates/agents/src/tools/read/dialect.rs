@@ -1,31 +1,31 @@
-//! Keywords of other dialects in the words of JSON Schema 2020-12.
+//! Translation of keywords of other dialects to JSON Schema 2020-12.
 
 use super::pointer::join;
 use crate::tools::errors;
 use grammata::diagnostic::{Diagnostic, Place};
 use serde_json::{Map, Number, Value, json};
 
-/// What the words of a schema mean.
+/// The dialect of a schema, which decides what its keywords mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// JSON Schema from 2019-09 on.
+    /// JSON Schema since 2019-09.
     Json,
-    /// The same, with the formats of OpenAPI's registry: OpenAPI 3.1 and 3.2.
+    /// As `Json`, with the formats of OpenAPI's registry: OpenAPI 3.1 and 3.2.
     OpenApi31,
-    /// That of draft 3, where a member says itself that it is required.
+    /// JSON Schema draft 3, where `required` is a keyword of the member.
     Draft3,
-    /// JSON Schema up to draft 7: what stands beside `$ref` means nothing.
+    /// JSON Schema up to draft 7: keywords next to `$ref` are ignored.
     Draft7,
     /// The schema objects of OpenAPI 2.0 and 3.0.
     OpenApi30,
-    /// BFCL's names of types.
+    /// JSON Schema with BFCL's names of types.
     Bfcl,
-    /// Gemini's subset of OpenAPI 3.0, types in capitals.
+    /// Gemini's subset of OpenAPI 3.0, with types in capitals.
     Gemini,
 }
 
 impl Dialect {
-    /// The dialect that a schema of its own says it is of.
+    /// The dialect that a schema declares.
     pub(super) fn of(schema: &Value) -> Dialect {
         match schema.get("$schema").and_then(Value::as_str) {
             Some(uri) if uri.contains("draft-03") => Dialect::Draft3,
@@ -55,12 +55,12 @@ const NUMBERS: [&str; 9] = [
 ];
 const BOOLEANS: [&str; 6] =
     ["additionalProperties", "uniqueItems", "nullable", "readOnly", "exclusiveMinimum", "exclusiveMaximum"];
-/// Formats of OpenAPI's registry that restrict nothing, as annotations.
+/// Formats of OpenAPI's registry that are annotations and restrict nothing.
 const REGISTERED: [&str; 14] = [
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "decimal",
     "char", "password", "binary",
 ];
-/// Annotations that no model is shown.
+/// Annotations that are not shown to models.
 const DROPPED: [&str; 9] = [
     "example",
     "examples",
@@ -73,7 +73,7 @@ const DROPPED: [&str; 9] = [
     "$schema",
 ];
 
-/// Rewrites the keywords of one schema; those of the schemas in it are left as they are.
+/// Rewrites the keywords of one schema, but not those of its subschemas.
 pub(super) fn rewrite(
     object: &mut Map<String, Value>,
     dialect: Dialect,
@@ -111,7 +111,7 @@ pub(super) fn rewrite(
     base64(object);
 }
 
-/// BFCL's type as JSON Schema's; `None` for any.
+/// Maps BFCL's type to JSON Schema's; `None` if any value is allowed.
 fn bfcl_type(name: &str) -> Option<&'static str> {
     Some(match name {
         "dict" | "HashMap" | "Hashtable" | "object" | "map" => "object",
@@ -141,7 +141,7 @@ fn map_types(object: &mut Map<String, Value>, map: impl Fn(&str) -> Option<Strin
     }
 }
 
-/// Texts that spell a boolean or a number where one must stand.
+/// Replaces texts that spell a boolean or a number where one is required.
 fn repair(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
     for (keyword, value) in object.iter_mut() {
         let Value::String(text) = value else { continue };
@@ -163,7 +163,7 @@ fn repair(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagno
     }
 }
 
-/// Keywords of which `null` and, of maps, an empty list (PHP's empty array) say nothing.
+/// Keywords that have no effect if they are `null`, or for maps an empty list (PHP's empty array).
 const MAPS: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"];
 const OTHERS: [&str; 14] = [
@@ -183,7 +183,7 @@ const OTHERS: [&str; 14] = [
     "unevaluatedProperties",
 ];
 
-/// Leaves out keywords that programs write where they have nothing to say.
+/// Removes keywords that programs write although they have no effect.
 fn repair_forms(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
     object.retain(|keyword, value| {
         let word = keyword.as_str();
@@ -200,7 +200,8 @@ fn repair_forms(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<
     });
 }
 
-/// Moves `required` from a member to the object that has it, as draft 3 means it; elsewhere with a warning.
+/// Moves `required` from a member to the object that contains it, as draft 3 defines it; in other dialects with a
+/// warning.
 fn require(object: &mut Map<String, Value>, dialect: Dialect, pointer: &str, notes: &mut Vec<Diagnostic>) {
     let is_true = |flag: &Value| flag == &Value::Bool(true) || flag == "true";
     let members = object.get("properties").and_then(Value::as_object).into_iter().flatten();
@@ -231,7 +232,7 @@ fn require(object: &mut Map<String, Value>, dialect: Dialect, pointer: &str, not
     }
 }
 
-/// Names of types that other languages have, and those in other letters' case.
+/// Repairs names of types from other languages, and names in the wrong case.
 fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
     const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
     let Some(kind) = object.get("type") else { return };
@@ -271,7 +272,7 @@ fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<
     }
 }
 
-/// What OpenAPI 3.0 and 2.0 say otherwise.
+/// Translates keywords with a different meaning in OpenAPI 3.0 and 2.0.
 fn open_api(object: &mut Map<String, Value>) {
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         match object.get(exclusive) {
@@ -303,7 +304,7 @@ fn open_api(object: &mut Map<String, Value>) {
             _ => None,
         };
         if let Some((low, high)) = bounds {
-            // a bound of its own beside that of the format: both hold
+            // the schema's own bound applies in addition to that of the format
             let has_own = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"]
                 .iter()
                 .any(|word| object.contains_key(*word));
@@ -333,7 +334,7 @@ fn open_api(object: &mut Map<String, Value>) {
             required.retain(|name| !name.as_str().is_some_and(|name| read_only.iter().any(|r| r == name)));
         }
     }
-    // formats that JSON Schema does not have restrict nothing
+    // formats unknown to JSON Schema restrict nothing
     const KNOWN: [&str; 17] = [
         "date",
         "date-time",
@@ -367,7 +368,8 @@ fn base64(object: &mut Map<String, Value>) {
     }
 }
 
-/// A discriminator with a mapping: its property has in each alternative the values that the mapping has for it.
+/// Applies a discriminator with a mapping: in each alternative, its property takes the values that the mapping assigns
+/// to it.
 fn discriminate(object: &mut Map<String, Value>) {
     let Some(Value::Object(discriminator)) = object.remove("discriminator") else { return };
     let (Some(Value::String(property)), Some(Value::Object(mapping))) =

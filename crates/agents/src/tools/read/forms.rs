@@ -1,4 +1,4 @@
-//! Which kind of document a JSON value is.
+//! Recognition of the kind of a document from its JSON value.
 
 use super::declarations::{self, Declaration};
 use super::items::Member;
@@ -10,14 +10,15 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// Members of an object that hold tools, with the kind of those that do not show their own.
+/// The members of an object that may contain tools.
 const LISTS: [&str; 7] =
     ["tools", "functions", "function", "functionDeclarations", "function_declarations", "api_list", "result"];
 
-/// A value that may hold tools, with its pointer and the label of its tools.
+/// A value that may contain tools, with its pointer and the label of its tools.
 type Part<'d> = (&'d Value, String, Option<&'d str>);
 
-/// The member with the tools of an object that has nothing else: its items are read one by one, not the object as a whole.
+/// The member that contains the tools, if the object has no other content. Its items are then read one by one instead
+/// of the object as a whole.
 pub(super) fn list(members: &[Member]) -> Option<&'static str> {
     const TELLING: [&str; 10] = [
         "openapi",
@@ -45,9 +46,9 @@ pub(super) fn list(members: &[Member]) -> Option<&'static str> {
 /// Reads the values of a document one after another.
 #[derive(Default)]
 pub(super) struct Forms {
-    /// Declarations that may be there several times.
+    /// Declarations that may occur several times.
     declared: FxHashSet<(String, String)>,
-    /// Whether there were tools, or an empty list of them.
+    /// Whether there were tools, or an empty list of tools.
     found: bool,
 }
 
@@ -82,7 +83,7 @@ impl Forms {
                         declarations::read(&declaration, label, &mut self.declared, reading)?;
                         continue;
                     }
-                    // the questions of BFCL each have a set of functions of their own
+                    // each question of BFCL has its own set of functions
                     let own = if object.contains_key("question") {
                         object.get("id").and_then(Value::as_str)
                     } else {
@@ -102,16 +103,16 @@ impl Forms {
         Ok(())
     }
 
-    /// After the last value.
+    /// Finishes after the last value.
     ///
     /// # Errors
-    /// None of them had tools.
+    /// No value contained tools.
     pub(super) fn finish(self) -> Result<()> {
         if self.found { Ok(()) } else { Err(form(&Value::Null, "")) }
     }
 }
 
-/// Tells of an item of a list that is no tool. The others are not touched by it.
+/// Reports an item of a list that is not a tool. Other items are not affected.
 ///
 /// # Errors
 /// The value is the whole document.

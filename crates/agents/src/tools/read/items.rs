@@ -1,4 +1,4 @@
-//! The parts of a JSON text, one after another: a list of many tools is never there as one tree of values.
+//! Streaming of the items of a JSON text, so that a list of many tools is never in memory as one tree of values.
 
 use super::pointer::join;
 use crate::tools::errors;
@@ -9,15 +9,15 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// Takes a value that may hold tools, and its pointer.
+/// Receives a value that may contain tools, and its pointer.
 pub(super) type Take<'t> = dyn FnMut(&Value, String) -> Result<()> + 't;
 
-/// Gives the values of a text that is an array or an object, or several of them: those that are there one after another, else the items
-/// of the array, or of the list that the object is there for, else the only one. `list` names that member of an object, of those that
-/// are arrays and all. An empty list is given as a whole.
+/// Passes the values of a text to `take`. Several concatenated values are passed one by one. Otherwise the items of an
+/// array are passed, or those of the array that `list` selects among the members of an object. Any other value is
+/// passed as a whole, as is an empty list.
 ///
 /// # Errors
-/// What is no JSON, and what `take` has.
+/// The text is not JSON; those of `take`.
 pub(super) fn each(
     text: &str,
     list: impl Fn(&[Member]) -> Option<&'static str>,
@@ -67,10 +67,10 @@ pub(super) struct Member {
     pub(super) is_array: bool,
 }
 
-/// What a value is, found out without keeping it.
+/// The shape of a value, determined without storing it.
 enum Outline {
     Array,
-    /// With its members as they are there, one name several times perhaps.
+    /// With its members in order, duplicate names included.
     Object(Vec<Member>),
 }
 
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for IsArray {
 struct Items<'i, 't> {
     pointer: String,
     take: &'i mut Take<'t>,
-    /// The error of `take`, with which the reading ended.
+    /// The error of `take` that ended the reading.
     failure: &'i mut Option<Error>,
 }
 
@@ -186,7 +186,7 @@ impl<'de> Visitor<'de> for Items<'_, '_> {
     }
 }
 
-/// The items of the array that a member of an object is.
+/// The items of an array that is a member of an object.
 struct InMember<'i, 't> {
     name: &'static str,
     items: Items<'i, 't>,

@@ -1,4 +1,4 @@
-//! Documents of tools, whose kinds are recognised by themselves.
+//! Reading documents of tools; their kinds are detected automatically.
 
 mod declarations;
 mod dialect;
@@ -29,27 +29,27 @@ use serde_json::Value;
 /// A document of tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'t> {
-    /// What the names of its tools are qualified with where several sources have one name.
+    /// The label that qualifies the names of its tools if several sources have the same name.
     pub label: &'t str,
-    /// Its text.
+    /// The text of the document.
     pub text: &'t str,
 }
 
-/// How documents are read.
+/// Options for reading documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Whether undeclared members are allowed where the schema does not forbid them. Default: they are forbidden where an object
-    /// declares members and does not open itself, and for a tool without any.
+    /// Whether undeclared members are allowed unless the schema forbids them. Default: no. They are then forbidden in
+    /// an object that declares members and does not itself allow others, and for a tool without members.
     pub open_objects: bool,
-    /// Whether the arguments of an operation are an object for each place that it has some in: `path`, `query`, `header`, `cookie`
-    /// and `body`, where undeclared members of a body are kept. Default: one flat object.
+    /// Whether the arguments of an operation are grouped into one object per location (`path`, `query`, `header`,
+    /// `cookie` and `body`); undeclared members of a body are then kept. Default: one flat object.
     pub grouped: bool,
-    /// Names of parameters that the host fills in, such as credentials; no model writes them.
+    /// Names of parameters that the host fills in, such as credentials. Models do not write them.
     pub hidden: Vec<String>,
-    /// What a missing or relative address of a server is resolved against.
+    /// The base against which a missing or relative server address is resolved.
     pub server: Option<String>,
-    /// Whether repairs, repeated keys and keys of paths that mean nothing are errors.
+    /// Whether repairs, repeated keys and unknown keys of paths are errors.
     pub strict: bool,
     /// Caps.
     pub limits: Limits,
@@ -67,8 +67,8 @@ grammata_base::setters!(ReadOptions {
 /// Reads documents.
 ///
 /// # Errors
-/// A text that is of no kind or not of its notation, `limits.source_bytes`, `limits.tool_depth`, `limits.catalogue_tools`,
-/// `limits.compile_work`. Whatever is wrong with one tool is a [`Finding`] instead.
+/// A text of an unknown kind or with a syntax error; `limits.source_bytes`, `limits.tool_depth`,
+/// `limits.catalogue_tools`, `limits.compile_work`. A fault of a single tool is a [`Finding`] instead.
 pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &ReadOptions) -> Result<ToolSet> {
     let mut set = ToolSet::new(options.limits.clone());
     let (mut known, mut origins) = (Known::default(), KnownOrigins::default());
@@ -87,30 +87,30 @@ pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &Rea
     Ok(set)
 }
 
-/// What a tool is called with.
+/// The schema and the binding of a tool.
 struct Made {
     /// The schema of its arguments.
     schema: Value,
     binding: Binding,
-    /// Pointers into the schema, and where in the document these parts are.
+    /// Pairs of a pointer into the schema and one into the document.
     origins: Vec<(String, String)>,
 }
 
 impl Made {
-    /// Of a tool that the host calls, without the places of its parts.
+    /// For a tool that the host executes, without origins of its parts.
     fn of_host(schema: Value) -> Made {
         Made { schema, binding: Binding::Host, origins: Vec::new() }
     }
 }
 
-/// A tool as a reader found it.
+/// A tool as returned by a reader.
 struct Draft {
     name: String,
     description: String,
-    /// What its name is qualified with, where that is not the document's label.
+    /// What qualifies its name, if not the document's label.
     label: Option<String>,
     place: Place,
-    /// What it is called with, or why it cannot be called.
+    /// The schema and binding, or the reason why it cannot be called.
     made: Result<Made>,
     notes: Vec<Diagnostic>,
 }
@@ -124,12 +124,12 @@ struct Reading<'r> {
     budget: &'r Budget,
     document: usize,
     label: String,
-    /// The warnings that there are: many operations may refer to one place.
+    /// The warnings reported so far: many operations may refer to the same place.
     noted: FxHashSet<(String, String)>,
 }
 
 impl Reading<'_> {
-    /// Adds a tool with what was found out about it.
+    /// Adds a tool with its findings.
     ///
     /// # Errors
     /// A limit.
@@ -162,13 +162,13 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Adds an error about a part of the document that no tool is made of.
+    /// Adds an error about a part of the document from which no tool is made.
     fn reject(&mut self, diagnostic: Diagnostic) {
         let document = self.document;
         self.set.findings.push(Finding { severity: Severity::Error, tool: None, document, diagnostic });
     }
 
-    /// Adds a warning; an error where strictness makes it one.
+    /// Adds a warning, or an error if strictness makes it one.
     fn note(&mut self, tool: Option<usize>, diagnostic: Diagnostic) {
         let is_strict =
             ["tools/repaired", "tools/path-item-key", "tools/repeated-key"].contains(&diagnostic.code());
@@ -211,23 +211,23 @@ fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     forms.finish()
 }
 
-/// The places that pointers lead to in a document in YAML.
+/// The places in a YAML document to which JSON Pointers refer.
 #[derive(Debug)]
 pub struct YamlPlaces(document::Document);
 
 impl YamlPlaces {
-    /// Reads a document; `None` if it is not YAML.
+    /// Parses a document; `None` if it is not YAML.
     pub fn read(text: &str) -> Option<YamlPlaces> {
         document::Document::read(text, document::Format::Yaml).ok().map(YamlPlaces)
     }
 
-    /// The line and column of the value that a JSON pointer leads to, or of the innermost value on its way.
+    /// The line and column of the value to which a JSON Pointer refers, or of its innermost existing ancestor.
     pub fn find(&self, pointer: &str) -> Place {
         self.0.place(pointer).clone()
     }
 }
 
-/// Text nests no deeper than this, so that the recursion of the reader of JSON is bounded.
+/// Checks the nesting depth of a text, which bounds the recursion of the JSON parser.
 fn check_depth(text: &str, most: usize) -> Result<()> {
     let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

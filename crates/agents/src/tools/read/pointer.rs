@@ -1,14 +1,14 @@
-//! JSON Pointers (RFC 6901) into documents, also as fragments of URIs.
+//! JSON Pointers (RFC 6901) into documents, also as URI fragments.
 
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A pointer with one more step.
+/// Appends a step to a pointer.
 pub(super) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
 
-/// What a reference `#/…` points to, with its pointer.
+/// The target of a reference `#/…`, with its pointer.
 pub(super) fn follow<'d>(root: &'d Value, reference: &str) -> Option<(&'d Value, String)> {
     let fragment = reference.strip_prefix('#')?;
     let pointer = percent_decoded(fragment)?;
@@ -16,7 +16,7 @@ pub(super) fn follow<'d>(root: &'d Value, reference: &str) -> Option<(&'d Value,
     Some((value, pointer.into_owned()))
 }
 
-/// Text whose `%XX` are bytes of UTF-8; `None` if they are not.
+/// Decodes `%XX` in a text; `None` if the result is not UTF-8.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));

@@ -1,4 +1,4 @@
-//! Keys that an object of a JSON text has several times. Readers of JSON keep the last value and say nothing.
+//! Repeated keys in objects of a JSON text. JSON parsers silently keep only the last value.
 
 use grammata::diagnostic::Place;
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ enum Open<'t> {
     Object(FxHashMap<Cow<'t, str>, (usize, usize)>, bool),
 }
 
-/// Gives each member that a later one of the same object replaces: its key and its place.
+/// Reports each member that a later one of the same object replaces, by its key and place.
 pub(super) fn each(text: &str, mut take: impl FnMut(&str, Place)) {
     let bytes = text.as_bytes();
     let mut open: Vec<Open<'_>> = Vec::new();
@@ -51,14 +51,14 @@ pub(super) fn each(text: &str, mut take: impl FnMut(&str, Place)) {
         for byte in &bytes[start..at] {
             match byte {
                 b'\n' => (line, column) = (line + 1, 1),
-                // a character counts once
+                // each character counts once
                 byte => column += usize::from(byte & 0xC0 != 0x80),
             }
         }
     }
 }
 
-/// The text of a key in quotes.
+/// The text of a quoted key.
 fn key(quoted: &str) -> Cow<'_, str> {
     match quoted.contains('\\') {
         true => Cow::Owned(serde_json::from_str(quoted).unwrap_or_default()),

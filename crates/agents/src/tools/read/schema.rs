@@ -1,5 +1,5 @@
-//! The schemas of a document as schemas of 2020-12 that need nothing of it: references are copied into `$defs`, what
-//! other dialects say is said in the words of JSON Schema, and undeclared members are forbidden.
+//! Conversion of a document's schemas to self-contained schemas of 2020-12: references are copied into `$defs`, other
+//! dialects are translated, and undeclared members are forbidden.
 
 use super::dialect::{self, Dialect};
 use super::pointer::{follow, join};
@@ -29,16 +29,16 @@ const SINGLE: [&str; 12] = [
     "else",
     "contentSchema",
 ];
-/// Keywords whose schemas speak of the same object as the schema that they are in.
+/// Keywords whose subschemas apply to the same object as the schema itself.
 const IN_PLACE: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
 
-/// Whose members a schema speaks of.
+/// The object whose members a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
-    /// Those of a value of its own.
+    /// A value of its own.
     Own,
-    /// Those of the value that the schema around it speaks of, which forbids what none declares.
+    /// The value that the enclosing schema describes; the enclosing schema forbids undeclared members.
     Shared,
 }
 
@@ -48,16 +48,16 @@ pub(super) struct Schemas<'d> {
     /// The pointer of the root in the document.
     base: String,
     dialect: Dialect,
-    /// Whether objects are open unless they say otherwise, as in JSON Schema.
+    /// Whether objects allow undeclared members by default, as in JSON Schema.
     is_open: bool,
     budget: &'d Budget,
-    /// The names of what was referred to: the pointer, and in which scope.
+    /// The definition names of referenced schemas, by pointer and scope.
     names: FxHashMap<(String, Scope), String>,
     taken: FxHashMap<String, usize>,
-    /// What was referred to and is not yet copied.
+    /// Referenced schemas that are not copied yet.
     open: Vec<(String, Scope, String)>,
     definitions: Map<String, Value>,
-    /// Repairs and remarks.
+    /// Repairs and notices.
     pub(super) notes: Vec<Diagnostic>,
 }
 
@@ -83,10 +83,10 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    /// The schema at a pointer of the root, rewritten.
+    /// Rewrites the schema at a pointer of the root.
     ///
     /// # Errors
-    /// A reference that leads nowhere, the budget.
+    /// A reference without a target; the budget.
     pub(super) fn take(&mut self, schema: &Value, pointer: &str, scope: Scope) -> Result<Value> {
         let mut copy = schema.clone();
         let mut open = vec![(&mut copy, pointer.to_owned(), scope)];
@@ -137,7 +137,7 @@ impl<'d> Schemas<'d> {
         ));
     }
 
-    /// Forbids what an object does not declare, and gives the scope of what it refers to.
+    /// Forbids undeclared members of an object, and returns the scope of its references.
     fn close(&mut self, object: &mut Map<String, Value>, scope: Scope) -> Result<Scope> {
         let has_parts = ["allOf", "anyOf", "oneOf", "if"].iter().any(|keyword| object.contains_key(*keyword));
         let has_reference = object.contains_key("$ref");
@@ -162,8 +162,8 @@ impl<'d> Schemas<'d> {
         Ok(Scope::Shared)
     }
 
-    /// If a schema, or one that speaks of the same object, declares members, and none opens the object or needs more members than
-    /// they declare: the names that they require and do not declare.
+    /// Whether a schema and those that describe the same object declare members, and none of them allows others or
+    /// requires more members than they declare. If so, returns the names that they require but do not declare.
     fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
         let mut open: Vec<&Map<String, Value>> = vec![object];
         let mut seen: Vec<String> = Vec::new();
@@ -202,12 +202,12 @@ impl<'d> Schemas<'d> {
         Ok((declares && least <= declared.len()).then_some(required))
     }
 
-    /// Points a reference to a definition of this tool's own.
+    /// Redirects a reference to a definition of this tool.
     fn refer(&mut self, object: &mut Map<String, Value>, pointer: &str, scope: Scope) -> Result<()> {
         let Some(reference) = object.get("$ref") else { return Ok(()) };
         let place = || Place::Pointer(format!("{}{pointer}/$ref", self.base));
         let Some(text) = reference.as_str() else {
-            // a member named `$ref` of a map of schemas is none; a schema's is a text
+            // `$ref` in a schema is a text; a property that is named `$ref` is not a reference
             let found = reference.to_string();
             return Err(errors::fatal(errors::reference(place(), &found, "a text")));
         };
@@ -233,7 +233,7 @@ impl<'d> Schemas<'d> {
                 let stem = if stem.is_empty() { "root".to_owned() } else { stem };
                 let count = self.taken.entry(stem.clone()).or_insert(0);
                 *count += 1;
-                // no stem has a dot
+                // a stem contains no dot
                 let name = if *count == 1 { stem } else { format!("{stem}.{count}") };
                 self.names.insert(key, name.clone());
                 self.open.push((target, scope, name.clone()));
@@ -247,7 +247,7 @@ impl<'d> Schemas<'d> {
         Ok(())
     }
 
-    /// Pointers to the definitions that were copied, and where in the document they are.
+    /// Pairs of a pointer to a copied definition and its pointer in the document.
     pub(super) fn origins(&self) -> Vec<(String, String)> {
         let copied = self.names.iter();
         let mut origins: Vec<(String, String)> = copied
@@ -257,7 +257,7 @@ impl<'d> Schemas<'d> {
         origins
     }
 
-    /// Copies what was referred to, and gives the definitions.
+    /// Copies all referenced schemas, and returns the definitions.
     ///
     /// # Errors
     /// Those of [`take`](Schemas::take).
@@ -272,8 +272,8 @@ impl<'d> Schemas<'d> {
     }
 }
 
-/// Forbids the members that an object does not declare. Names that it requires count as declared, with any value. An object that
-/// needs more members than that stays open.
+/// Forbids undeclared members of an object. Names that it requires count as declared, with any value. An object that
+/// requires more members than that stays open.
 pub(super) fn forbid_undeclared(object: &mut Map<String, Value>) {
     let names: Vec<String> = required_names(object).collect();
     let mut declared: FxHashSet<&str> = names.iter().map(String::as_str).collect();
@@ -286,7 +286,7 @@ pub(super) fn forbid_undeclared(object: &mut Map<String, Value>) {
     object.insert("additionalProperties".to_owned(), Value::Bool(false));
 }
 
-/// Declares names as members of any value.
+/// Declares names as members with any value.
 fn declare(object: &mut Map<String, Value>, names: Vec<String>) {
     if names.is_empty() {
         return;
@@ -298,7 +298,7 @@ fn declare(object: &mut Map<String, Value>, names: Vec<String>) {
     }
 }
 
-/// The names that a schema requires, always or where another member is.
+/// The names that a schema requires, always or if another member is present.
 fn required_names(object: &Map<String, Value>) -> impl Iterator<Item = String> {
     let dependent = ["dependentRequired", "dependencies"]
         .into_iter()
@@ -308,19 +308,19 @@ fn required_names(object: &Map<String, Value>) -> impl Iterator<Item = String> {
     lists.flatten().filter_map(|name| Some(name.as_str()?.to_owned()))
 }
 
-/// The members that an object has at least.
+/// The minimum number of members of an object.
 fn least_members(object: &Map<String, Value>) -> usize {
     let least = object.get("minProperties").and_then(Value::as_f64).unwrap_or(0.0);
     least.max(0.0) as usize
 }
 
-/// A reference into `$defs` as one into `definitions`, and the other way round.
+/// Converts a reference into `$defs` to one into `definitions`, and vice versa.
 fn other_definitions(reference: &str) -> Option<String> {
     let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/")];
     names.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)))
 }
 
-/// Whether a schema says itself what undeclared members may be.
+/// Whether a schema itself defines what undeclared members may be.
 fn opens(object: &Map<String, Value>) -> bool {
     ["additionalProperties", "unevaluatedProperties", "patternProperties"]
         .iter()

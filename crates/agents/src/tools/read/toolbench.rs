@@ -7,7 +7,7 @@ use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use serde_json::{Map, Value, json};
 
-/// Words of Python that may not name an API.
+/// Python words that cannot name an API.
 const WORDS: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 
 /// Adds the tool of an API.
@@ -58,8 +58,8 @@ pub(super) fn read(api: &Value, pointer: &str, reading: &mut Reading<'_>) -> Res
     })
 }
 
-/// A part of a name: runs of characters other than `A-Za-z0-9_^` and U+4E00 to U+9FA5 as one `_`, lower case, without `_` at
-/// the ends, `get_` before a digit.
+/// Normalises a part of a name: a run of characters other than `A-Za-z0-9_^` and U+4E00 to U+9FA5 becomes one `_`;
+/// letters become lower case; `_` is trimmed from both ends; `get_` is put before a digit.
 fn part(name: &str) -> String {
     let mut made = String::new();
     for c in name.chars() {

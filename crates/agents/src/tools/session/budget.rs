@@ -1,20 +1,22 @@
-//! Budgets of turns: what is left must do for a whole turn, whichever tools it calls.
+//! Token budgets of turns: the remaining budget must suffice for a complete turn, whichever tools it calls.
 //!
-//! From the end of the last name on the section of its tool knows. Before that, a budget that does for the shortest call of any tool
-//! asks for nothing; a smaller one is kept by a matcher of the grammar of the whole turn, which is made then and goes along.
+//! After the last name, the section of its tool computes the need. Before that, a budget that suffices for the shortest
+//! call of any tool needs no check. A smaller budget is enforced by a matcher of the grammar of the whole turn, which
+//! is created then and kept in step.
 
 use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use grammata::error::Result;
 use grammata::matcher::Matcher;
 
-/// Of subsets with more tools than this no grammar of whole turns is made: budgets hold from the end of the last name on.
+/// The maximum number of tools in a subset for which a grammar of whole turns is built. For larger subsets, budgets
+/// hold only after the last name.
 const MOST_TOOLS: usize = 256;
 
-/// Bytes that a turn may still have to write before a call: the rest of a character of its text, spaces.
+/// A bound on the bytes that a turn may still write before a call: the rest of a character of its text, and spaces.
 const SLACK: usize = 16;
 
 impl TurnMatcher {
-    /// The matcher that keeps a budget, in tokens; none where none is needed, or the subset has too many tools.
+    /// The matcher that enforces a budget, in tokens; `None` if none is needed or the subset has too many tools.
     ///
     /// # Errors
     /// Limits.
@@ -39,7 +41,7 @@ impl TurnMatcher {
 }
 
 impl Parts {
-    /// The matcher of what is left of the turn, where no further name can come.
+    /// The matcher of the rest of the turn, if no further name can follow.
     fn section(&mut self) -> Option<&mut Matcher> {
         match &mut self.threads[..] {
             [Thread::Section(at)] if at.over.is_none() => Some(&mut at.inside),
@@ -47,7 +49,7 @@ impl Parts {
         }
     }
 
-    /// Whether a budget does for a call of any tool, and none has begun.
+    /// Whether a budget certainly suffices for a call of any tool, and no call has begun.
     fn is_ample(&self, budget: usize) -> bool {
         let has_begun = self.threads.iter().any(|thread| match thread {
             Thread::Section(at) => !at.calls.is_empty(),
@@ -73,7 +75,7 @@ impl Parts {
         })
     }
 
-    /// A matcher of the grammar of the whole turn where this one is; none if it does not come there.
+    /// A matcher of the grammar of the whole turn at the current position; `None` if that grammar rejects the turn.
     fn replayed(&self) -> Result<Option<Matcher>> {
         let rules = &self.rules;
         let mut whole = rules.tools.whole(&rules.subset, &rules.options)?;
@@ -85,13 +87,13 @@ impl Parts {
         Ok(Some(whole))
     }
 
-    /// Goes along with a step that was taken.
+    /// Repeats an accepted step on the matcher of the whole turn.
     pub(super) fn go_along(&mut self, taken: &Taken) {
-        // where a limit was reached it is made again when it is asked for
+        // if a limit was reached, it is dropped and rebuilt when it is needed
         self.whole.take_if(|whole| !matches!(taken.repeat(whole), Ok(true)));
     }
 
-    /// Goes back with it.
+    /// Rolls the matcher of the whole turn back.
     pub(super) fn go_back(&mut self, steps: usize) {
         self.whole.take_if(|whole| whole.rollback(steps).is_err());
     }

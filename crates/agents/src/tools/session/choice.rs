@@ -1,4 +1,4 @@
-//! What requests say of whether tools are called: the values of `tool_choice`.
+//! The `tool_choice` of requests: whether tools are called, and which.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use crate::tools::errors;
@@ -9,15 +9,15 @@ use serde_json::Value;
 /// Whether tools are called, and which.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ToolChoice {
-    /// Whether any is.
+    /// Whether tools are called.
     pub choice: Choice,
-    /// The names of those that may be; all if there is none.
+    /// The names of the tools that may be called; all if `None`.
     pub tools: Option<Vec<String>>,
 }
 
 impl ToolChoice {
-    /// Reads the `tool_choice` of OpenAI (`"auto"`, `"required"`, `"none"`, one function, `allowed_tools`) or Anthropic (`{"type":
-    /// "auto"}`, `any`, `none`, `tool`).
+    /// Parses the `tool_choice` of OpenAI (`"auto"`, `"required"`, `"none"`, one function, `allowed_tools`) or
+    /// Anthropic (`{"type": "auto"}`, `any`, `none`, `tool`).
     ///
     /// # Errors
     /// `tools/tool-choice`.
@@ -48,10 +48,10 @@ impl ToolChoice {
         }
     }
 
-    /// The options of turns over a set.
+    /// The options of turns over a compiled set.
     ///
     /// # Errors
-    /// As of [`CompiledTools::subset`].
+    /// Those of [`CompiledTools::subset`].
     pub fn options(&self, tools: &CompiledTools) -> Result<TurnOptions> {
         let names = self.tools.as_ref();
         let subset = names.map(|names| tools.subset(names.iter().map(String::as_str))).transpose()?;

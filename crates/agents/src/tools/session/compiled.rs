@@ -1,4 +1,4 @@
-//! A set of tools compiled once, for all requests.
+//! A set of tools, compiled once for all requests.
 
 use super::lowering::{self, Section, ToolCompiler, check_arguments};
 use super::names::Names;
@@ -19,8 +19,8 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// A set of tools in a call format, compiled for a vocabulary: the names of its tools, and what stands before them. The arguments of
-/// a tool are compiled once a turn has its name. Cloning shares it.
+/// A set of tools in a call format, compiled for a vocabulary: the tools' names and the text before them. The arguments
+/// of a tool are compiled once a turn has chosen its name. Clones share the compiled set.
 #[derive(Clone, Debug)]
 pub struct CompiledTools(Arc<Inner>);
 
@@ -33,25 +33,26 @@ struct Inner {
     names: Names,
     all: Subset,
     refused: Vec<(String, Diagnostic)>,
-    /// Whether the format writes the name of a tool before what depends on the tool.
+    /// Whether the format writes a tool's name before everything that depends on the tool.
     is_lazy: bool,
     link: OnceLock<CompiledGrammar>,
     starts: [OnceLock<Section>; 3],
     context: [u8; 32],
 }
 
-/// What a turn may do.
+/// The options of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnOptions {
-    /// Whether it calls tools. Default [`Choice::Auto`].
+    /// Whether it calls tools. Default: [`Choice::Auto`].
     pub choice: Choice,
-    /// Which tools; all if there is none.
+    /// The tools that may be called; all if `None`.
     pub subset: Option<Subset>,
-    /// The fewest calls of a turn that has any. Default 1.
+    /// The minimum number of calls of a turn that has any. Default: 1.
     pub min_calls: u32,
-    /// The most calls of a turn. Default 1; one in formats that write no more.
+    /// The maximum number of calls of a turn; 1 in formats without several calls. Default: 1.
     pub max_calls: Option<u32>,
-    /// Arguments that are limited to values. The set is not compiled again, only the arguments of a tool that they concern.
+    /// Arguments that are limited to given values. Only the arguments of tools with such limits are compiled again, not
+    /// the set.
     pub limited: Vec<Limited>,
 }
 
@@ -68,8 +69,9 @@ impl Default for TurnOptions {
 }
 
 impl ToolCompiler {
-    /// Compiles a set in a format. Of `options` the markers and the schema count; the rest is each turn's. Tools whose arguments
-    /// have no grammar, or whose names the format cannot write, are [refused](CompiledTools::refused).
+    /// Compiles a set in a format. Only the markers and the schema of `options` are used; the other options belong to
+    /// each turn. Tools whose arguments have no grammar, or whose names the format cannot write, are
+    /// [refused](CompiledTools::refused).
     ///
     /// # Errors
     /// Limits.
@@ -125,12 +127,12 @@ impl CompiledTools {
         &self.0.format
     }
 
-    /// Tools that may not be called, and why.
+    /// The tools that cannot be called, with the reasons.
     pub fn refused(&self) -> &[(String, Diagnostic)] {
         &self.0.refused
     }
 
-    /// All tools that may be called.
+    /// All tools that can be called.
     pub fn all(&self) -> &Subset {
         &self.0.all
     }
@@ -138,7 +140,7 @@ impl CompiledTools {
     /// The tools with these names.
     ///
     /// # Errors
-    /// `tools/unknown-tool`: the set has none of that name; the diagnostic of one that may not be called.
+    /// `tools/unknown-tool`: the set has no tool of a name; the diagnostic of a tool that cannot be called.
     pub fn subset<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Result<Subset> {
         let names: Vec<&str> = tools.into_iter().collect();
         let written: Vec<WrittenName<'_>> =
@@ -156,7 +158,7 @@ impl CompiledTools {
         tools.into_iter().map(|tool| self.0.set.tools()[tool].name.as_str())
     }
 
-    /// A name as it is written in calls.
+    /// A name as written in calls.
     pub fn written_name(&self, name: &str) -> String {
         self.0.format.written(name).into_owned()
     }
@@ -174,7 +176,7 @@ impl CompiledTools {
         })
     }
 
-    /// A matcher at the beginning of a turn.
+    /// A matcher at the start of a turn.
     ///
     /// # Errors
     /// `tools/no-tools`, `tools/call-count`, limits.
@@ -204,7 +206,7 @@ impl CompiledTools {
         }
     }
 
-    /// A matcher of the whole grammar of a turn: where what depends on a tool comes before its name, and for budgets.
+    /// A matcher of the grammar of a whole turn, for formats with tool-dependent text before the name, and for budgets.
     pub(super) fn whole(&self, subset: &Subset, turn: &TurnOptions) -> Result<Matcher> {
         let options = GrammarOptions {
             choice: turn.choice,
@@ -218,7 +220,7 @@ impl CompiledTools {
         Ok(self.0.compiler.compiler().compile(&made.grammar)?.matcher())
     }
 
-    /// The vocabulary that it is compiled for.
+    /// The vocabulary for which the set is compiled.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         self.0.compiler.compiler().vocabulary()
     }
@@ -243,7 +245,7 @@ impl CompiledTools {
         &self.0.compiler
     }
 
-    /// What stands before the first name.
+    /// The section before the first name.
     pub(super) fn start(&self, choice: Choice) -> Result<&Section> {
         let inner = &*self.0;
         let options = GrammarOptions { choice, ..inner.options.clone() };
@@ -253,7 +255,7 @@ impl CompiledTools {
         })
     }
 
-    /// What ends a name: the bytes after it that are the same for all tools.
+    /// The bytes after a name that are the same for all tools.
     ///
     /// # Errors
     /// Limits.
@@ -263,13 +265,13 @@ impl CompiledTools {
         Ok(link)
     }
 
-    /// What stands between a name and the arguments.
+    /// The grammar of the text between a name and the arguments.
     pub(super) fn link(&self) -> Result<&CompiledGrammar> {
         let inner = &*self.0;
         made(&inner.link, || inner.compiler.compiler().compile(&inner.format.link(&inner.options)?))
     }
 
-    /// What follows the name of a tool, compiled when it is first asked for.
+    /// The section after the name of a tool, compiled on first use.
     pub(super) fn section(&self, rank: u32, after: After, limits: &[Limited]) -> Result<Arc<Section>> {
         let inner = &*self.0;
         let tool = &inner.set.tools()[inner.names.tool(rank)];
@@ -280,7 +282,7 @@ impl CompiledTools {
         })
     }
 
-    /// Bytes of the names and of what stands before them; the set and what is compiled of its tools are not counted.
+    /// The memory of the names and the text before them, in bytes, without the set and the compiled arguments.
     pub fn memory_usage(&self) -> usize {
         let starts = self.0.starts.iter().filter_map(OnceLock::get);
         let sections: usize = starts.map(|start| start.inside.memory_usage()).sum();
@@ -288,7 +290,7 @@ impl CompiledTools {
     }
 }
 
-/// A name as calls have it.
+/// A name as written in calls.
 struct WrittenName<'n>(Cow<'n, str>);
 
 impl AsRef<[u8]> for WrittenName<'_> {
@@ -297,7 +299,7 @@ impl AsRef<[u8]> for WrittenName<'_> {
     }
 }
 
-/// What is there, or is made now. Where two threads make it, one of both stays.
+/// Initialises a cell on first use. If two threads compute the value, one of the two is kept.
 fn made<T>(place: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     if let Some(known) = place.get() {
         return Ok(known);

@@ -1,12 +1,12 @@
-//! A turn with tools, as the generation loop asks for it.
+//! A turn with tools as a constraint of the generation loop.
 
 use super::turn::TurnMatcher;
 use grammata::error::Result;
 use grammata::vocabulary::TokenId;
 use grammata_decode::Constraint;
 
-/// Budgets hold for whole turns; of more than 256 tools from the end of the last name on: what a tool that has not been chosen needs is
-/// not known.
+/// Budgets hold for whole turns. With more than 256 tools they hold only after the last name, because the need of a
+/// tool that has not been chosen is unknown.
 impl Constraint for TurnMatcher {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         TurnMatcher::fill_mask(self, words)

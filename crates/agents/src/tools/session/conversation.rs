@@ -1,4 +1,4 @@
-//! A conversation: turns of a model under masks, and of the host, who says what calls came to.
+//! Conversations: turns of a model under masks, and observations of the host, such as results of calls.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use super::event::{Event, Teller, Telling, of_turn};
@@ -12,21 +12,21 @@ use grammata::vocabulary::TokenId;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An argument that takes only values which observations had.
+/// Limits an argument to values that occurred in observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grounding {
-    /// The tool; all tools with such a member if there is none.
+    /// The tool; if `None`, all tools with such a member.
     pub tool: Option<String>,
     /// The member of the argument object.
     pub member: String,
-    /// The keys of observations whose values it takes, at any depth.
+    /// The keys of the observations, at any depth, whose values are allowed.
     pub keys: Vec<String>,
 }
 
 /// One conversation over a compiled set.
 ///
-/// The model's tokens go to [`accept_token`](Session::accept_token) under the masks of [`mask`](Session::mask); what the host says
-/// goes to [`observe`](Session::observe), in which nothing is a call.
+/// Pass the model's tokens to [`accept_token`](Session::accept_token) under the masks of [`mask`](Session::mask). Pass
+/// the host's messages to [`observe`](Session::observe); nothing in them is a call.
 #[derive(Clone, Debug)]
 pub struct Session {
     options: TurnOptions,
@@ -34,17 +34,17 @@ pub struct Session {
     turn: TurnMatcher,
     text: Vec<u8>,
     teller: Teller,
-    /// After each token: the bytes before it, and what had been told.
+    /// For each accepted token: the length of the text before it, and the state of the teller.
     history: Vec<(usize, Teller)>,
     seen: Vec<Value>,
     turns: Vec<Turn>,
 }
 
 impl Session {
-    /// At the first turn of the model.
+    /// A session at the first turn of the model.
     ///
     /// # Errors
-    /// As of [`CompiledTools::turn`].
+    /// Those of [`CompiledTools::turn`].
     pub fn new(tools: &CompiledTools, options: TurnOptions) -> Result<Session> {
         Ok(Session {
             turn: tools.turn(&options)?,
@@ -68,43 +68,45 @@ impl Session {
         &self.turn
     }
 
-    /// The turns of the model that have ended.
+    /// The completed turns of the model.
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// The text of the turn so far, special tokens as their names.
+    /// The text of the turn so far; special tokens appear as their names.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Whether the turn that goes on has begun.
+    /// Whether the current turn has begun.
     pub fn has_begun(&self) -> bool {
         self.turn.steps() > 0
     }
 
-    /// Arguments that take only values of observations, from the next turn on; of one that has not begun yet, at once.
+    /// Limits arguments to values of observations, from the next turn on; if the current turn has not begun, from this
+    /// turn on.
     ///
     /// # Errors
-    /// As of [`CompiledTools::turn`].
+    /// Those of [`CompiledTools::turn`].
     pub fn ground(&mut self, groundings: Vec<Grounding>) -> Result<()> {
         self.groundings = groundings;
         if self.has_begun() { Ok(()) } else { self.restart() }
     }
 
-    /// What the turns from now on may do; a turn that has begun ends as it may, unless it is [begun again](Session::restart).
+    /// Sets the options of later turns. A turn that has begun keeps its options, unless it is
+    /// [restarted](Session::restart).
     ///
     /// # Errors
-    /// As of [`CompiledTools::turn`].
+    /// Those of [`CompiledTools::turn`].
     pub fn set_options(&mut self, options: TurnOptions) -> Result<()> {
         self.options = options;
         if self.has_begun() { Ok(()) } else { self.restart() }
     }
 
-    /// Begins the turn again.
+    /// Restarts the turn.
     ///
     /// # Errors
-    /// As of [`CompiledTools::turn`].
+    /// Those of [`CompiledTools::turn`].
     pub fn restart(&mut self) -> Result<()> {
         let mut options = self.options.clone();
         for grounding in &self.groundings {
@@ -128,7 +130,7 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the mask of the tokens that may come next, as [`TurnMatcher::fill_mask`] does.
+    /// Writes the mask of the allowed tokens, as [`TurnMatcher::fill_mask`] does.
     ///
     /// # Errors
     /// `mask/buffer-too-short`; limits.
@@ -136,7 +138,7 @@ impl Session {
         self.turn.fill_mask(words)
     }
 
-    /// The mask of the tokens that may come next.
+    /// The mask of the allowed tokens.
     ///
     /// # Errors
     /// Limits.
@@ -152,10 +154,11 @@ impl Session {
         self.turn.is_accepting()
     }
 
-    /// Accepts a token of the model. What the turn says by then is told; an end-of-sequence token ends it.
+    /// Accepts a token of the model, and returns the events that are certain after it. An end-of-sequence token ends
+    /// the turn.
     ///
     /// # Errors
-    /// `matcher/rejected`, `tools/rejected` (the session stays where it was); limits.
+    /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<Vec<Event>> {
         self.turn.accept_token(token)?;
         let vocabulary = Arc::clone(self.tools().vocabulary());
@@ -170,11 +173,10 @@ impl Session {
         Ok(self.tell(false))
     }
 
-    /// Accepts bytes that the turn must have: those that are [forced](TurnMatcher::forced_bytes), or a beginning that the host
-    /// gives the model.
+    /// Accepts bytes of the turn: [forced](TurnMatcher::forced_bytes) bytes, or a prefix that the host gives the model.
     ///
     /// # Errors
-    /// `matcher/rejected`, `tools/rejected` (the session stays where it was); limits.
+    /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<Vec<Event>> {
         self.turn.accept_bytes(bytes)?;
         self.history.push((self.text.len(), self.teller.clone()));
@@ -182,7 +184,7 @@ impl Session {
         Ok(self.tell(false))
     }
 
-    /// The bytes that every completion of the turn begins with.
+    /// The forced bytes: every completion of the turn begins with them.
     ///
     /// # Errors
     /// Limits.
@@ -190,10 +192,10 @@ impl Session {
         self.turn.forced_bytes()
     }
 
-    /// Takes back the last steps of the turn. What was told is told again if it comes again.
+    /// Undoes the last steps of the turn. Their events are reported again if the same text is accepted again.
     ///
     /// # Errors
-    /// `matcher/rollback-too-far` if there were fewer.
+    /// `matcher/rollback-too-far` if there are fewer steps.
     pub fn rollback(&mut self, steps: usize) -> Result<()> {
         self.turn.rollback(steps)?;
         for _ in 0..steps {
@@ -221,10 +223,10 @@ impl Session {
         })
     }
 
-    /// The turn as it ended. The next turn begins.
+    /// Ends the turn and returns its last events. The next turn begins.
     ///
     /// # Errors
-    /// `tools/open-turn`: it cannot end here; as of [`CompiledTools::turn`].
+    /// `tools/open-turn`: the turn cannot end here; those of [`CompiledTools::turn`].
     pub fn finish(&mut self) -> Result<Vec<Event>> {
         if !self.turn.is_accepting()? && !self.turn.is_finished()? {
             return Err(errors::open_turn(self.text.len()));
@@ -249,11 +251,11 @@ impl Session {
         Ok(events)
     }
 
-    /// What the host says after a turn: the result of a call, for instance. Nothing in it is a call. Its JSON, if it is any, has
-    /// the values that [grounded](Session::ground) arguments may take.
+    /// Passes in what the host says after a turn, such as the result of a call. Nothing in it is a call. If it is JSON,
+    /// its values become available to [grounded](Session::ground) arguments.
     ///
     /// # Errors
-    /// `tools/open-turn`: the model's turn has begun and not ended; as of [`CompiledTools::turn`].
+    /// `tools/open-turn`: the model's turn has begun but not ended; those of [`CompiledTools::turn`].
     pub fn observe(&mut self, observation: &str) -> Result<()> {
         if self.has_begun() {
             return Err(errors::open_turn(self.text.len()));

@@ -1,46 +1,46 @@
-//! What a turn says, as it comes.
+//! The events of a turn, reported as soon as they are certain.
 
 use super::names::Names;
 use super::turn::Begun;
 use crate::tools::format::{Call, CallFormat, Turn};
 use crate::tools::set::ToolSet;
 
-/// Something that a turn has said for certain.
+/// A certain event of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// More text.
     Text(String),
-    /// A call begins: its name is known.
+    /// A call begins; its name is known.
     Call {
-        /// Which call of the turn, from 0.
+        /// The index of the call in the turn, from 0.
         index: usize,
         /// The tool.
         tool: String,
     },
-    /// More of the arguments of a call, as they were written.
+    /// More of the arguments of a call, as written.
     Arguments {
-        /// Which call of the turn.
+        /// The index of the call in the turn, from 0.
         index: usize,
         /// JSON text.
         text: String,
     },
-    /// A call is whole.
+    /// A call is complete.
     Called {
-        /// Which call of the turn.
+        /// The index of the call in the turn, from 0.
         index: usize,
-        /// The call, typed.
+        /// The parsed call.
         call: Call,
     },
     /// The turn has ended.
     Finished(Turn),
 }
 
-/// How far the arguments of a call were read.
+/// The progress of scanning the arguments of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Scan {
-    /// Where they begin, once they have.
+    /// Where the arguments begin, once known.
     start: Option<usize>,
-    /// The next byte to look at.
+    /// The next byte to scan.
     at: usize,
     depth: usize,
     in_string: bool,
@@ -69,25 +69,25 @@ impl Scan {
     }
 }
 
-/// Tells the events of one turn.
+/// Reports the events of one turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Teller {
-    /// Bytes of the turn's text that were told, and of its arguments.
+    /// The number of bytes of the turn that were reported as text or arguments.
     told: usize,
-    /// Where a special token began a call.
+    /// The position of a special token that began a call.
     marker: Option<usize>,
-    /// Calls that were told to have begun.
+    /// The number of calls whose beginning was reported.
     begun: usize,
     scan: Scan,
     turn: Turn,
 }
 
-/// What a turn is told from.
+/// The input from which events are derived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling<'t> {
     /// The turn so far.
     pub(super) text: &'t [u8],
-    /// The calls that have begun; none while that is uncertain.
+    /// The calls that have begun; `None` while this is uncertain.
     pub(super) calls: Option<&'t [Begun]>,
     pub(super) format: &'t CallFormat,
     pub(super) set: &'t ToolSet,
@@ -98,17 +98,17 @@ pub(super) struct Telling<'t> {
 }
 
 impl Teller {
-    /// A special token comes at a place.
+    /// Records a special token at a position.
     pub(super) fn special(&mut self, at: usize) {
         self.marker.get_or_insert(at);
     }
 
-    /// What was told so far.
+    /// The turn as reported so far.
     pub(super) fn turn(&self) -> &Turn {
         &self.turn
     }
 
-    /// The events that have come since the last time.
+    /// The events since the previous call.
     pub(super) fn tell(&mut self, from: Telling<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let Some(calls) = from.calls else { return events };
@@ -163,7 +163,7 @@ impl Teller {
     }
 }
 
-/// The longest beginning that ends between characters.
+/// The longest prefix that ends between characters.
 fn whole_characters(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -171,7 +171,7 @@ fn whole_characters(bytes: &[u8]) -> &str {
     }
 }
 
-/// All events of a turn at once.
+/// All events of a complete turn.
 pub(super) fn of_turn(turn: &Turn) -> Vec<Event> {
     let mut events = Vec::new();
     let tell = |events: &mut Vec<Event>, text: &String| {

@@ -1,4 +1,4 @@
-//! Bytes that a turn goes on with in any case.
+//! Bytes that every completion of a turn has next.
 
 use super::names::Spot;
 use super::turn::{Calls, Rules, Thread, Threads};
@@ -7,7 +7,7 @@ use grammata::error::Result;
 use grammata::grammar::ByteSet;
 
 impl Rules {
-    /// Bytes that come in any case next.
+    /// The forced next bytes.
     pub(super) fn forced(&self, threads: &mut Threads) -> Result<Vec<u8>> {
         match &mut threads[..] {
             [Thread::Section(at)] => {
@@ -22,7 +22,7 @@ impl Rules {
         }
     }
 
-    /// The byte that all threads go on with.
+    /// The only byte with which all threads can continue.
     fn only_byte(&self, threads: &mut [Thread]) -> Result<Option<u8>> {
         let mut bytes = ByteSet::EMPTY;
         for thread in threads {

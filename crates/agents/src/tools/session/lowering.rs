@@ -1,4 +1,4 @@
-//! What is compiled of a tool once its name has been chosen, kept by its content.
+//! The compiled parts of a tool, created once its name is chosen and cached by content.
 
 use crate::tools::format::{After, CallFormat, GrammarOptions, HOLE, Hole};
 use crate::tools::schema::Schema;
@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A part of turns that ends with the turn, or where a name begins.
+/// A part of a turn that ends with the turn or at the start of a name.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// With [`HOLE`] where a name begins.
+    /// The grammar with [`HOLE`] at the start of a name.
     pub(super) inside: CompiledGrammar,
-    /// With any bytes there; none if no name does.
+    /// The grammar with any bytes in place of the hole; `None` if no name follows.
     pub(super) over: Option<CompiledGrammar>,
 }
 
@@ -36,11 +36,11 @@ impl Section {
     }
 }
 
-/// Of which schema, in which format with which options, with what after it.
+/// Cache key of a section: hash of the schema, hash of the format and options, and what may follow the call.
 type Key = ([u8; 32], [u8; 32], After);
 
-/// Compiles sets of tools for one vocabulary. What is compiled of a tool is kept by its content: all sets that a compiler and its
-/// clones have compiled share it, 256 MiB at most.
+/// Compiles sets of tools for one vocabulary. Compiled tools are cached by content: all sets compiled by a compiler and
+/// its clones share the cache, whose default bound is 256 MiB.
 #[derive(Clone, Debug)]
 pub struct ToolCompiler {
     compiler: Compiler,
@@ -51,22 +51,22 @@ pub struct ToolCompiler {
 #[derive(Debug)]
 struct Parts {
     sections: FxHashMap<Key, Arc<Section>>,
-    /// In the order in which they were made.
+    /// The keys in order of insertion.
     order: VecDeque<Key>,
     max_bytes: usize,
 }
 
-/// Memory is counted after this many sections at the latest: masks are made after they were compiled.
+/// The maximum number of new sections between two counts of memory; a section's masks are made after it is compiled.
 const COUNTED_EACH: usize = 32;
 
 impl ToolCompiler {
-    /// Of the compiler of a vocabulary.
+    /// Creates a compiler of tools from the compiler of a vocabulary.
     pub fn new(compiler: Compiler) -> ToolCompiler {
         let parts = Parts { sections: FxHashMap::default(), order: VecDeque::new(), max_bytes: 256 << 20 };
         ToolCompiler { compiler, parts: Arc::new(Mutex::new(parts)), hole_tokens: Arc::default() }
     }
 
-    /// Sets how many bytes are kept, at least one tool.
+    /// Sets the bound of the cache in bytes. At least one tool is kept.
     pub fn max_bytes(self, max_bytes: usize) -> ToolCompiler {
         self.parts().max_bytes = max_bytes;
         self
@@ -77,17 +77,17 @@ impl ToolCompiler {
         &self.compiler
     }
 
-    /// How many tools' arguments are compiled, each counted for each format and bound on calls.
+    /// The number of cached sections: one per tool's arguments, format and options, and what may follow the call.
     pub fn len(&self) -> usize {
         self.parts().sections.len()
     }
 
-    /// Whether none are.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of what is compiled of tools.
+    /// The memory of the cached sections, in bytes.
     pub fn memory_usage(&self) -> usize {
         self.parts().sections.values().map(|section| section.memory_usage()).sum()
     }
@@ -96,7 +96,7 @@ impl ToolCompiler {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tokens with the byte of a hole, which no turn has.
+    /// The tokens that contain the byte of a hole, which no turn contains.
     pub(super) fn hole_tokens(&self) -> &[u32] {
         self.hole_tokens.get_or_init(|| {
             let tokens = self.compiler.vocabulary().tokens();
@@ -104,7 +104,7 @@ impl ToolCompiler {
         })
     }
 
-    /// What follows the name of a tool with these arguments. `context` tells formats and options apart.
+    /// The section after the name of a tool with these arguments. `context` distinguishes formats and options.
     pub(super) fn section(
         &self,
         context: &[u8; 32],
@@ -116,7 +116,7 @@ impl ToolCompiler {
         if let Some(known) = self.parts().sections.get(&key) {
             return Ok(Arc::clone(known));
         }
-        // compiled without the lock: another thread may do the same
+        // compiled without the lock, so another thread may do the same
         let made = Arc::new(make()?);
         let mut parts = self.parts();
         if let Some(known) = parts.sections.get(&key) {
@@ -132,7 +132,7 @@ impl ToolCompiler {
 }
 
 impl Parts {
-    /// Lets the oldest go until the others fit.
+    /// Evicts the oldest sections until the others fit.
     fn make_room(&mut self) {
         let mut bytes: usize = self.sections.values().map(|section| section.memory_usage()).sum();
         while bytes > self.max_bytes && self.order.len() > 1 {
@@ -147,12 +147,12 @@ pub(super) fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// What tells a format with options apart from others.
+/// A hash that identifies a format with options.
 pub(super) fn context(format: &CallFormat, options: &GrammarOptions) -> [u8; 32] {
     hash(format!("{format:?} {:?} {:?}", options.markers, options.schema).as_bytes())
 }
 
-/// What follows the name of a tool with these arguments, compiled.
+/// Compiles the section after the name of a tool with these arguments.
 pub(super) fn after_name(
     compiler: &Compiler,
     format: &CallFormat,
@@ -166,7 +166,7 @@ pub(super) fn after_name(
     })
 }
 
-/// Of each schema once, whether a grammar can be made of it; the error if none can.
+/// Checks, once per schema, whether it has a grammar; returns the error if it has none.
 pub(super) fn check_arguments(
     set: &ToolSet,
     tool: usize,

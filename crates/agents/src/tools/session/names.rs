@@ -1,28 +1,29 @@
-//! The names of a set in order, and positions among them: a trie that is never built.
+//! The names of a set in sorted order, and positions among them: a virtual trie.
 
 use super::subset::Bits;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// Names as they are written in calls, in the order of their bytes, each once.
+/// Names as written in calls, sorted by bytes, without duplicates.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     bytes: Box<[u8]>,
-    /// Where each ends in `bytes`, after a zero.
+    /// The end of each name in `bytes`, preceded by a zero.
     ends: Box<[u32]>,
-    /// The tool of each, an index into the set.
+    /// The tool of each name, as an index into the set.
     tools: Box<[u32]>,
-    /// Open addressing: each name in one of the [`PROBES`] slots from that of its hash on. A name for which these were taken is not there.
+    /// A hash table with open addressing: each name is in one of the [`PROBES`] slots from its hash on. A name is
+    /// missing if these were occupied.
     slots: Box<[Slot]>,
 }
 
-/// A name in the table, with what it takes to read it: a look-up costs two places in memory.
+/// A slot with all that is needed to read its name: a lookup touches two places in memory.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// A part of its hash.
     mark: u32,
     rank: u32,
-    /// Where it is in the bytes.
+    /// The range of the name in the bytes.
     start: u32,
     end: u32,
 }
@@ -31,10 +32,10 @@ impl Slot {
     const FREE: Slot = Slot { mark: 0, rank: NO_RANK, start: 0, end: 0 };
 }
 
-/// Slots in which a name may be: names that are made to have one hash cost a binary search, as all did without hashes.
+/// The number of slots in which a name may be. Names constructed to have equal hashes fall back to binary search.
 const PROBES: usize = 16;
 
-/// Names that are looked up together.
+/// The number of names that are looked up together.
 const AHEAD: usize = 16;
 
 /// The rank of a slot without a name.
@@ -51,12 +52,12 @@ fn probes(hash: u64, slots: usize) -> impl Iterator<Item = usize> {
     (0..PROBES.min(slots)).map(move |probe| (hash as usize).wrapping_add(probe) & (slots - 1))
 }
 
-/// What a slot keeps of a hash: other bits than those that choose the slot.
+/// The part of a hash kept in a slot: other bits than those that select the slot.
 fn mark(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// The names with a prefix: those of the ranks `low..high` begin with the same `depth` bytes.
+/// The names with a common prefix: names of the ranks `low..high` share their first `depth` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Spot {
     low: u32,
@@ -64,7 +65,7 @@ pub(super) struct Spot {
     depth: u32,
 }
 
-/// A byte that a name may go on with.
+/// A byte with which a name may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Branch {
     pub(super) byte: u8,
@@ -72,7 +73,7 @@ pub(super) struct Branch {
 }
 
 impl Names {
-    /// Of names, each with its tool.
+    /// Builds the table from pairs of a name and its tool.
     pub(super) fn new(mut names: Vec<(String, u32)>) -> Names {
         names.sort_unstable();
         let mut bytes = Vec::with_capacity(names.iter().map(|(name, _)| name.len()).sum());
@@ -103,23 +104,23 @@ impl Names {
         self.tools.len()
     }
 
-    /// The tool of a rank, an index into the set.
+    /// The tool of a rank, as an index into the set.
     pub(super) fn tool(&self, rank: u32) -> usize {
         self.tools[rank as usize] as usize
     }
 
-    /// The name of a rank as it is written.
+    /// The name of a rank, as written.
     pub(super) fn name(&self, rank: u32) -> &[u8] {
         &self.bytes[self.ends[rank as usize] as usize..self.ends[rank as usize + 1] as usize]
     }
 
-    /// The rank of a name as it is written.
+    /// The rank of a written name.
     pub(super) fn rank(&self, name: &[u8]) -> Option<u32> {
         self.rank_of(name, hash(name))
     }
 
-    /// The ranks of names as they are written. The slots of several are read before their bytes are compared, so that a
-    /// processor waits for its memory once for all of these.
+    /// The ranks of written names. Reads the slots of several names before comparing bytes, so that their memory
+    /// accesses overlap.
     pub(super) fn ranks<'n, N: AsRef<[u8]> + 'n>(&self, names: &'n [N]) -> impl Iterator<Item = Option<u32>> {
         let mut hashes = [0; AHEAD];
         names.chunks(AHEAD).flat_map(move |chunk| {
@@ -160,28 +161,28 @@ impl Names {
         self.bytes.len() + (self.ends.len() + self.tools.len() + 4 * self.slots.len()) * 4
     }
 
-    /// Before the first byte of a name.
+    /// The position before the first byte of a name.
     pub(super) fn start(&self) -> Spot {
         Spot { low: 0, high: self.tools.len() as u32, depth: 0 }
     }
 
-    /// The rank of the name that ends here, if one that is allowed does.
+    /// The rank of the allowed name that ends here, if any.
     pub(super) fn complete(&self, at: Spot, allowed: &Bits) -> Option<u32> {
         let ends = at.low < at.high && self.name(at.low).len() == at.depth as usize;
         (ends && allowed.has(at.low)).then_some(at.low)
     }
 
-    /// After one more byte, if an allowed name goes on with it.
+    /// The position after one more byte, if an allowed name continues with it.
     pub(super) fn step(&self, at: Spot, byte: u8, allowed: &Bits) -> Option<Spot> {
         let depth = at.depth as usize;
-        // a name that ends here comes first
+        // a name that ends here sorts first
         let low = self.partition(at.low, at.high, |rank| self.name(rank).get(depth) < Some(&byte));
         let high = self.partition(low, at.high, |rank| self.name(rank).get(depth) <= Some(&byte));
         let next = Spot { low, high, depth: at.depth + 1 };
         allowed.first(low, high).map(|_| next)
     }
 
-    /// Each byte that an allowed name goes on with, in order.
+    /// The bytes with which allowed names continue, in order.
     pub(super) fn branches<'n>(&'n self, at: Spot, allowed: &'n Bits) -> impl Iterator<Item = Branch> + 'n {
         let depth = at.depth as usize;
         let mut from = at.low;
@@ -200,7 +201,7 @@ impl Names {
         })
     }
 
-    /// The bytes that all allowed names go on with, and the only one of them, if there is one.
+    /// The longest common continuation of all allowed names, and the rank of the only one if there is just one.
     pub(super) fn forced(&self, at: Spot, allowed: &Bits) -> (&[u8], Option<u32>) {
         let Some(first) = allowed.first(at.low, at.high) else { return (&[], None) };
         let Some(last) = allowed.last(at.low, at.high) else { return (&[], None) };
@@ -232,7 +233,7 @@ impl Names {
         low
     }
 
-    /// The first rank from `low` on for which it does not hold, which is not far away as a rule.
+    /// The first rank from `low` on for which `holds` is false, found by galloping, because it is usually near.
     fn gallop(&self, low: u32, high: u32, holds: impl Fn(u32) -> bool) -> u32 {
         let (mut known, mut step) = (low, 1);
         while high - known > step && holds(known + step) {

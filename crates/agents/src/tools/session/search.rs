@@ -1,7 +1,7 @@
-//! The most probable names: best-first search over the trie of their tokens.
+//! The most probable names, found by best-first search over the trie of their tokens.
 //!
-//! A greedy choice takes the first token that many names share, whatever comes of it. The sum of logarithms of probabilities only
-//! falls along a name, so the first whole name that is taken from a queue of the greatest sum is the most probable of all.
+//! A greedy search would commit to a first token that many names share. The sum of log-probabilities never increases
+//! along a name, so the first complete name popped from a priority queue is the most probable.
 
 use grammata::error::Result;
 use grammata::vocabulary::TokenId;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// A name that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredName {
-    /// Which of the names.
+    /// The index of the name.
     pub name: usize,
     /// The natural logarithm of the probability of its tokens.
     pub log_probability: f64,
@@ -19,7 +19,7 @@ pub struct ScoredName {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// In the order of the tokens, so that equal sums come in one order.
+    /// Ordered by token, so that ties have a fixed order.
     next: BTreeMap<u32, usize>,
     /// The name whose tokens end here.
     name: Option<usize>,
@@ -46,12 +46,13 @@ impl Ord for Open {
     }
 }
 
-/// The `count` most probable of names, the best first. Each is the tokens that spell it where it stands, those that end it among
-/// them; of names with equal tokens the first counts. The model runs at most once for each token of the names. `log_probabilities` gives, after some of these tokens, the logarithms of the
-/// model's probabilities of all tokens: a token that they do not reach has none.
+/// The `count` most probable names, the best first. Each name is given by the tokens that spell it in its context,
+/// including those that end it; of names with equal tokens only the first counts. The model runs at most once per token
+/// of the names. `log_probabilities` returns, after a prefix of these tokens, the model's log-probabilities of all
+/// tokens; tokens beyond the end of that list have probability 0.
 ///
 /// # Errors
-/// What `log_probabilities` reports.
+/// Those of `log_probabilities`.
 pub fn most_probable_names(
     names: &[Vec<TokenId>],
     count: usize,

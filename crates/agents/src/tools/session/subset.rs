@@ -1,12 +1,12 @@
-//! Which tools of a compiled set may be called.
+//! Subsets of the tools of a compiled set.
 
 use super::names::Spot;
 use grammata::mask::TokenMask;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Names by their ranks. Of a set that has fewer than one in [`SPARSE`] names the ranks are listed, else there is a bit for each name:
-/// a request that names few tools of many writes few words.
+/// A set of names, by rank. If fewer than one in [`SPARSE`] names is in the set, their ranks are listed; otherwise
+/// there is a bit per name. So a request that names few of many tools writes little memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     ranks: Ranks,
@@ -15,13 +15,13 @@ pub(super) struct Bits {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Ranks {
-    /// In order, each once.
+    /// Sorted, without duplicates.
     Few(Box<[u32]>),
-    /// A bit for each name.
+    /// One bit per name.
     Many(Box<[u64]>),
 }
 
-/// A list of ranks has 32 bits for each of them.
+/// The inverse density below which ranks are listed: a rank takes 32 bits.
 const SPARSE: usize = 32;
 
 impl Bits {
@@ -34,7 +34,7 @@ impl Bits {
         Bits { ranks: Ranks::Many(words.into()), count: len }
     }
 
-    /// These ranks of `len` names.
+    /// The given ranks of `len` names.
     pub(super) fn of(len: usize, mut ranks: Vec<u32>) -> Bits {
         if ranks.len().saturating_mul(SPARSE) < len {
             ranks.sort_unstable();
@@ -60,7 +60,7 @@ impl Bits {
         self.count
     }
 
-    /// The first of `low..high`.
+    /// The first rank in `low..high`.
     pub(super) fn first(&self, low: u32, high: u32) -> Option<u32> {
         let words = match &self.ranks {
             Ranks::Few(ranks) => {
@@ -81,7 +81,7 @@ impl Bits {
         None
     }
 
-    /// The last of `low..high`.
+    /// The last rank in `low..high`.
     pub(super) fn last(&self, low: u32, high: u32) -> Option<u32> {
         let words = match &self.ranks {
             Ranks::Few(ranks) => {
@@ -118,17 +118,18 @@ impl Bits {
     }
 }
 
-/// Tools of one [`CompiledTools`](super::CompiledTools) that may be called. To make one costs a look-up a name, and a bit for each tool
-/// of the set only if it has many of them; nothing is compiled. Clones share it, and the masks within names that were made under it.
+/// The tools of one [`CompiledTools`](super::CompiledTools) that may be called. Creating a subset costs one lookup per
+/// name and, if it has many tools, one bit per tool of the set; nothing is compiled. Clones share it, together with the
+/// masks inside names computed for it.
 #[derive(Clone, Debug)]
 pub struct Subset(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     bits: Bits,
-    /// The masks at places in names.
+    /// The masks at positions inside names.
     masks: Mutex<FxHashMap<Spot, Arc<TokenMask>>>,
-    /// The bytes of the longest of its tools' shortest calls, once it was asked for.
+    /// The bytes of the longest among its tools' shortest calls, cached on first use.
     longest: OnceLock<Option<usize>>,
 }
 
@@ -137,12 +138,12 @@ impl Subset {
         Subset(Arc::new(Inner { bits, masks: Mutex::default(), longest: OnceLock::new() }))
     }
 
-    /// How many tools it has.
+    /// The number of tools.
     pub fn len(&self) -> usize {
         self.0.bits.count()
     }
 
-    /// Whether it has none.
+    /// Whether the subset is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -151,7 +152,7 @@ impl Subset {
         &self.0.bits
     }
 
-    /// What `find` says of its ranks, the first time.
+    /// Caches the result of `find` for its ranks.
     pub(super) fn longest(
         &self,
         find: impl FnOnce(&mut dyn Iterator<Item = u32>) -> Option<usize>,

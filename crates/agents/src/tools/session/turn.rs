@@ -1,8 +1,9 @@
-//! One turn over a compiled set: a matcher put together of parts.
+//! A matcher of one turn over a compiled set, assembled from parts.
 //!
-//! A turn alternates between *sections*, which are grammars that the engine compiles, and *names*, which are ranges of a sorted list
-//! under a bit set. A section before a name ends in a hole; what follows a name is the section of its tool. At a border several
-//! threads may be alive at once: a name that is whole may go on, text may go on where a call may begin.
+//! A turn alternates between *sections*, which are grammars compiled by the engine, and *names*, which are ranges of a
+//! sorted list filtered by a bit set. A section before a name ends in a hole; the section of a tool follows its name.
+//! Near a border several threads may be alive: a complete name may be a prefix of another, and text may continue where
+//! a call may begin.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use super::lowering::Section;
@@ -18,8 +19,8 @@ use grammata::vocabulary::{TokenId, Vocabulary};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// A matcher of one turn: which tokens may come, from the first of the turn to its end. Its masks are those of the grammar of the
-/// whole turn ([`CallFormat::grammar`](crate::tools::CallFormat::grammar)) with the same tools.
+/// A matcher of one turn from its first token to its end. Its masks equal those of the grammar of the whole turn
+/// ([`CallFormat::grammar`](crate::tools::CallFormat::grammar)) with the same tools.
 #[derive(Clone, Debug)]
 pub struct TurnMatcher {
     tools: CompiledTools,
@@ -29,7 +30,7 @@ pub struct TurnMatcher {
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
     Parts(Box<Parts>),
-    /// Of formats in which names do not come first.
+    /// For formats that do not write names first.
     Whole(Matcher),
 }
 
@@ -37,15 +38,16 @@ pub(super) enum Engine {
 pub(super) struct Parts {
     pub(super) rules: Rules,
     pub(super) threads: Threads,
-    /// Bytes of the turn so far, special tokens as their names.
+    /// The length of the turn so far in bytes; special tokens count as their names.
     position: usize,
-    /// Of each step the position before it, the threads, unless it was one within the only thread's section, and what it was.
+    /// For each step: the position before it, the threads before it unless the step stayed in the only thread's
+    /// section, and the step.
     pub(super) history: Vec<(usize, Option<Threads>, Taken)>,
-    /// Of the whole turn, where a budget is kept by it.
+    /// The matcher of the whole turn, if it enforces a budget.
     pub(super) whole: Option<Matcher>,
 }
 
-/// What a step was.
+/// An accepted step.
 #[derive(Clone, Debug)]
 pub(super) enum Taken {
     Token(TokenId),
@@ -53,7 +55,7 @@ pub(super) enum Taken {
 }
 
 impl Taken {
-    /// Takes the same step with another matcher, if it goes on so.
+    /// Repeats the step on another matcher; returns whether that accepts it.
     pub(super) fn repeat(&self, matcher: &mut Matcher) -> Result<bool> {
         match self {
             Taken::Token(token) => matcher.try_accept(*token),
@@ -62,7 +64,7 @@ impl Taken {
     }
 }
 
-/// The calls that have begun.
+/// The calls that have begun, in order.
 pub(super) type Calls = SmallVec<[Begun; 1]>;
 
 /// A call whose name is known.
@@ -70,13 +72,13 @@ pub(super) type Calls = SmallVec<[Begun; 1]>;
 pub(super) struct Begun {
     /// The rank of its tool.
     pub(super) rank: u32,
-    /// Where its name ended, in bytes of the turn.
+    /// The position in the turn, in bytes, where its name ended.
     pub(super) end: usize,
 }
 
 pub(super) type Threads = SmallVec<[Thread; 2]>;
 
-/// What a turn may do, as far as it does not change within it.
+/// The part of a turn's state that does not change within it.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) tools: CompiledTools,
@@ -84,26 +86,26 @@ pub(super) struct Rules {
     pub(super) options: Arc<TurnOptions>,
 }
 
-/// A way to read the turn so far.
-// nearly all are sections, and few: a box would cost each of them an allocation
+/// One reading of the turn so far.
+// most threads are sections, and there are few: boxing would cost an allocation each
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub(super) enum Thread {
     Section(At),
     Name {
         spot: Spot,
-        /// Calls that came before it.
+        /// The calls before this name.
         calls: Calls,
     },
 }
 
-/// A place in a section.
+/// A position in a section.
 #[derive(Clone, Debug)]
 pub(super) struct At {
     pub(super) inside: Matcher,
-    /// The same with any bytes in the hole; none if there is no hole.
+    /// The same with any bytes in the hole; `None` if there is no hole.
     pub(super) over: Option<Matcher>,
-    /// Calls that have begun: it is what follows the name of the last.
+    /// The calls that have begun; the section follows the name of the last one.
     pub(super) calls: Calls,
 }
 
@@ -118,7 +120,7 @@ impl At {
         Ok(self.over.is_some() && self.inside.may_continue(&[HOLE])?)
     }
 
-    /// Whether nothing is left of it but the name.
+    /// Whether only the name can follow in the section.
     fn is_over(&mut self) -> Result<bool> {
         Ok(self.is_at_hole()? && self.inside.forced_bytes()?.first() == Some(&HOLE))
     }
@@ -140,7 +142,7 @@ impl At {
 }
 
 impl Rules {
-    /// What follows the name of a tool that ends at a place, after other calls.
+    /// The section after the name of a tool, given where the name ends and the calls before it.
     pub(super) fn after_name(&self, rank: u32, end: usize, calls: &Calls) -> Result<At> {
         let mut calls = calls.clone();
         calls.push(Begun { rank, end });
@@ -153,7 +155,7 @@ impl Rules {
         Ok(At::of(&section, calls))
     }
 
-    /// The name that ends at a spot.
+    /// The rank of the name that ends at a position in names.
     pub(super) fn complete(&self, spot: Spot) -> Option<u32> {
         self.tools.ranked().complete(spot, self.subset.bits())
     }
@@ -162,14 +164,14 @@ impl Rules {
         Thread::Name { spot: self.tools.ranked().start(), calls: calls.clone() }
     }
 
-    /// The threads after bytes that come at a position.
+    /// The threads after bytes, which begin at `position`.
     fn after(&self, threads: &Threads, bytes: &[u8], position: usize) -> Result<Threads> {
         let mut next = Threads::new();
-        // the byte of a hole stands in sections, and in no turn
+        // the hole byte occurs in sections, but in no turn
         if bytes.contains(&HOLE) {
             return Ok(next);
         }
-        // threads that have reached a place in the bytes
+        // threads, each with the number of bytes that it has consumed
         let mut open: Vec<(Thread, usize)> = threads.iter().cloned().map(|thread| (thread, 0)).collect();
         while let Some((thread, from)) = open.pop() {
             match thread {
@@ -201,7 +203,7 @@ impl Rules {
         Ok(next)
     }
 
-    /// The places in bytes at which a name may begin, the end among them, the beginning not.
+    /// Calls `found` for each offset in `bytes`, except 0 but including the end, at which a name may begin.
     fn holes_along(&self, at: &At, bytes: &[u8], mut found: impl FnMut(usize)) -> Result<()> {
         if at.over.is_none() {
             return Ok(());
@@ -218,7 +220,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The threads after a token, by its bytes and by its id.
+    /// The threads after a token, matched by its bytes and by its id.
     fn after_token(
         &self,
         threads: &Threads,
@@ -236,7 +238,7 @@ impl Rules {
                 Thread::Section(at) => at.clone(),
                 Thread::Name { spot, calls } => {
                     let Some(rank) = self.complete(*spot) else { continue };
-                    // a token by its id, right after the name
+                    // a token matched by its id, directly after the name
                     if bytes.is_some() || !self.tools.link()?.matcher().try_accept(token)? {
                         continue;
                     }
@@ -253,7 +255,7 @@ impl Rules {
             }
         }
         if let Some(bytes) = bytes {
-            // sections have taken the token as a whole, which is by its bytes too
+            // sections have consumed the whole token, which includes matching it by its bytes
             let by_bytes = self.after(threads, bytes, position)?;
             let is_new = |thread: &Thread| match thread {
                 Thread::Name { .. } => true,
@@ -301,7 +303,7 @@ impl TurnMatcher {
         self.tools.compiler().compiler().vocabulary()
     }
 
-    /// Writes the mask of the tokens that may come next: bit `i % 32` of word `i / 32` for token `i`. Words past the vocabulary's
+    /// Writes the mask of the allowed tokens: bit `i % 32` of word `i / 32` is token `i`. Words beyond the vocabulary
     /// are cleared.
     ///
     /// # Errors
@@ -319,7 +321,7 @@ impl TurnMatcher {
         parts.mask()?.write_to(words)
     }
 
-    /// The mask of the tokens that may come next.
+    /// The mask of the allowed tokens.
     ///
     /// # Errors
     /// Limits.
@@ -337,7 +339,7 @@ impl TurnMatcher {
     /// Accepts a token.
     ///
     /// # Errors
-    /// `matcher/rejected`, `tools/rejected` if it may not come (the matcher stays where it was); limits.
+    /// `matcher/rejected`, `tools/rejected` if the token is not allowed (the matcher is unchanged); limits.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
         let vocabulary = Arc::clone(self.vocabulary());
         let spelled = spelled(&vocabulary, token);
@@ -359,7 +361,7 @@ impl TurnMatcher {
     /// Accepts bytes as one step.
     ///
     /// # Errors
-    /// `matcher/rejected`, `tools/rejected` if no turn goes on so (the matcher stays where it was); limits.
+    /// `matcher/rejected`, `tools/rejected` if the bytes are not allowed (the matcher is unchanged); limits.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let parts = match &mut self.engine {
             Engine::Whole(matcher) => return matcher.accept_bytes(bytes),
@@ -376,10 +378,10 @@ impl TurnMatcher {
         parts.go_on(next, bytes, Taken::Bytes(bytes.into()))
     }
 
-    /// Takes back the last `steps` steps.
+    /// Undoes the last `steps` steps.
     ///
     /// # Errors
-    /// `matcher/rollback-too-far` if there were fewer.
+    /// `matcher/rollback-too-far` if there are fewer.
     pub fn rollback(&mut self, steps: usize) -> Result<()> {
         let parts = match &mut self.engine {
             Engine::Whole(matcher) => return matcher.rollback(steps),
@@ -401,7 +403,7 @@ impl TurnMatcher {
         Ok(())
     }
 
-    /// How many steps were accepted so far and can be rolled back.
+    /// The number of accepted steps that can be rolled back.
     pub fn steps(&self) -> usize {
         match &self.engine {
             Engine::Whole(matcher) => matcher.steps(),
@@ -428,7 +430,7 @@ impl TurnMatcher {
         Ok(false)
     }
 
-    /// Whether the turn has ended, or nothing can be added to it.
+    /// Whether the turn has ended, or nothing can be appended to it.
     ///
     /// # Errors
     /// Limits.
@@ -452,8 +454,9 @@ impl TurnMatcher {
         }
     }
 
-    /// Begins a turn with a call without asking a model: accepts what stands before the name of the first call, spelled as
-    /// `json.dumps` does, and gives these bytes. None where special tokens are part of it, or names do not come first.
+    /// Begins a call without asking a model: accepts the text before the name of the first call, spelled as by
+    /// `json.dumps`, and returns its bytes. `None` if that text contains special tokens, or if the format does not
+    /// write names first.
     ///
     /// # Errors
     /// `tools/rejected`, `matcher/rejected`: no call may begin here; limits.
@@ -463,18 +466,19 @@ impl TurnMatcher {
         Ok(Some(bytes))
     }
 
-    /// Whether a name is being written, or has ended and nothing came after it.
+    /// Whether a name is being written, or is complete and nothing follows it yet.
     pub fn is_in_name(&self) -> bool {
         let Engine::Parts(parts) = &self.engine else { return false };
         parts.threads.iter().any(|thread| matches!(thread, Thread::Name { .. }))
     }
 
-    /// Whether what comes is told call by call, or only when the turn has ended.
+    /// Whether events are reported call by call, instead of only at the end of the turn.
     pub(super) fn is_in_parts(&self) -> bool {
         matches!(self.engine, Engine::Parts(_))
     }
 
-    /// The bytes that every completion begins with, up to where it may end, more than one byte may come, or a token by its id.
+    /// The bytes with which every completion begins, up to where the turn may end, where more than one byte may follow,
+    /// or at a token matched by its id.
     ///
     /// # Errors
     /// Limits.
@@ -495,8 +499,8 @@ impl TurnMatcher {
         }
     }
 
-    /// Tokens that spell the beginning of the [forced bytes](TurnMatcher::forced_bytes), each the longest that fits, as
-    /// [`Matcher::forced_tokens`] has them. They are not accepted.
+    /// Tokens that spell a prefix of the [forced bytes](TurnMatcher::forced_bytes), each the longest possible, as in
+    /// [`Matcher::forced_tokens`]. They are not accepted.
     ///
     /// # Errors
     /// Limits.
@@ -513,7 +517,7 @@ impl TurnMatcher {
                 (node, read) = (child, read + 1);
                 longest = trie.tokens(node).first().map(|&token| (token, read)).or(longest);
             }
-            // where a longer token might reach past what is forced, the choice is the model's
+            // if a longer token could extend past the forced bytes, the model must choose
             let may_reach_past = read == rest.len() && trie.children(node).len() > 0;
             let Some((token, length)) = longest.filter(|_| !may_reach_past) else { break };
             tokens.push(token);
@@ -523,7 +527,7 @@ impl TurnMatcher {
     }
 }
 
-/// A token as the text of a turn has it: a special one as its name.
+/// The text of a token in a turn; a special token is its name.
 pub(super) fn spelled(vocabulary: &Vocabulary, token: TokenId) -> &[u8] {
     match vocabulary.bytes(token) {
         _ if vocabulary.is_eos(token) => &[],
@@ -550,14 +554,14 @@ impl Parts {
         Ok(())
     }
 
-    /// After a step within a section.
+    /// Records a step inside a section.
     fn came(&mut self, bytes: usize, taken: Taken) {
         self.go_along(&taken);
         self.history.push((self.position, None, taken));
         self.position += bytes;
     }
 
-    /// Names that may still come, for an error.
+    /// Quotes names that may still follow, for an error.
     fn some_names(&self, spot: Spot) -> String {
         let names = self.rules.tools.ranked();
         let some = names.within(spot, self.rules.subset.bits()).take(8);
@@ -566,7 +570,7 @@ impl Parts {
 
     fn mask(&mut self) -> Result<Arc<TokenMask>> {
         let only = match &self.threads[..] {
-            // what follows a name does not depend on the calls before it, but in turns of several
+            // what follows a name does not depend on earlier calls, except in turns of several calls
             [Thread::Name { spot, .. }]
                 if self.rules.options.max_calls == Some(1) && self.rules.options.limited.is_empty() =>
             {

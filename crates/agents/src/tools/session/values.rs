@@ -1,4 +1,4 @@
-//! Arguments that are limited to values which the host has seen.
+//! Arguments limited to values that the host provides.
 
 use super::compiled::CompiledTools;
 use super::subset::{Bits, Subset};
@@ -7,20 +7,20 @@ use crate::tools::set::ToolSet;
 use grammata::syntax::json_schema::compile_value;
 use serde_json::{Value, json};
 
-/// Values that an argument is limited to: an id, for instance, to those that an observation had.
+/// Limits an argument to values: an id, for instance, to those of an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limited {
-    /// The tool; all tools with such a member if there is none.
+    /// The tool; if `None`, all tools with such a member.
     pub tool: Option<String>,
     /// A member of the argument object.
     pub member: String,
-    /// The values. Those that the schema of the member does not allow do not count. Where none is left, an optional member is never
-    /// begun, and a tool that requires it is not called.
+    /// The values. Those that the schema of the member does not allow are ignored. If none remains, an optional member
+    /// is never written, and a tool that requires it is not called.
     pub values: Vec<Value>,
 }
 
 impl Limited {
-    /// What a look at the text says: `false` is certain.
+    /// A cheap textual check: `false` is certain.
     fn may_concern(&self, tool: &str, arguments: &Schema) -> bool {
         let name = Value::from(self.member.as_str()).to_string();
         self.tool.as_deref().is_none_or(|only| only == tool) && arguments.text().contains(&name)
@@ -32,7 +32,7 @@ impl Limited {
     }
 }
 
-/// A schema of arguments with limited members; none if no limit concerns it.
+/// The schema of arguments with limited members; `None` if no limit applies.
 pub(super) fn limited_schema(tool: &str, arguments: &Schema, limits: &[Limited]) -> Option<Value> {
     if !limits.iter().any(|limit| limit.may_concern(tool, arguments)) {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn limited_schema(tool: &str, arguments: &Schema, limits: &[Limited])
     limited
 }
 
-/// The tools of a subset of which calls are left.
+/// The tools of a subset that can still be called under the limits.
 pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Limited]) -> Subset {
     if limits.is_empty() {
         return subset;
@@ -61,7 +61,7 @@ pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Li
     if left.len() == subset.len() { subset } else { Subset::of(Bits::of(tools.ranked().len(), left)) }
 }
 
-/// A set with limited members.
+/// The set with limited members.
 pub(super) fn limited_set(set: &ToolSet, limits: &[Limited]) -> ToolSet {
     let mut set = set.clone();
     for tool in &mut set.tools {
@@ -72,7 +72,7 @@ pub(super) fn limited_set(set: &ToolSet, limits: &[Limited]) -> ToolSet {
     set
 }
 
-/// The scalars under a key at any depth of a value, each once, in their order: the ids of a list of objects, for instance.
+/// The distinct scalars under a key at any depth of a value, in order: the ids of a list of objects, for instance.
 pub fn values_under<'v>(value: &'v Value, key: &str) -> Vec<&'v Value> {
     let (mut found, mut open) = (Vec::new(), vec![value]);
     while let Some(value) = open.pop() {

@@ -1,8 +1,8 @@
-//! The mask at a border: a walk of the token trie over sections and names.
+//! The mask near a border: a traversal of the token trie over sections and names.
 //!
-//! Tokens that stay in a section are those of the engine's mask. A token that crosses a border is found along the trie: where a
-//! section has a hole the walk goes on with the names, where a name ends with what follows it, and only if a token reaches into the
-//! arguments are these compiled.
+//! Tokens within a section come from the engine's mask. Tokens that cross a border are found along the trie. At a hole
+//! of a section the walk continues with the names, and at the end of a name with the text after it. The arguments of a
+//! tool are compiled only if a token reaches into them.
 
 use super::names::Spot;
 use super::turn::{At, Calls, Rules, Thread, Threads};
@@ -15,17 +15,17 @@ use grammata_base::work::Budget;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// A place of the walk: what is below a node of the trie.
+/// The state of the walk at a node of the trie.
 enum Place {
-    /// All that a section allows.
+    /// Everything that a section allows.
     Section(At),
-    /// Of a section only what leads to a name: its tokens are known.
+    /// Only the paths of a section that reach its hole; its own tokens are known.
     ToHole(At),
     Name {
         spot: Spot,
         calls: Calls,
     },
-    /// Between the name of this rank and its arguments; the walk came to the name's end at `from`.
+    /// Between the name of this rank and its arguments. The walk reached the end of the name at node `from`.
     Link {
         rank: u32,
         calls: Calls,
@@ -39,9 +39,9 @@ pub(super) struct Walk<'r> {
     vocabulary: Arc<Vocabulary>,
     words: Vec<u32>,
     open: Vec<(Place, u32)>,
-    /// Tokens that may cross into a name, of the section that is walked.
+    /// The tokens of the current section that may cross into a name.
     crossing: Arc<[u32]>,
-    /// Names whose arguments are walked, and from which node.
+    /// Names whose arguments are walked, with the number of calls before them and the node.
     lowered: FxHashSet<(u32, usize, u32)>,
     budget: Budget,
 }
@@ -60,7 +60,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// The tokens after which one of the threads goes on.
+    /// The mask of the tokens after which one of the threads continues.
     pub(super) fn mask(mut self, threads: &mut Threads) -> Result<TokenMask> {
         let root = self.vocabulary.trie().root();
         for thread in threads {
@@ -91,7 +91,7 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// The tokens of a section, and the way to its hole.
+    /// Adds the tokens of a section, and the paths to its hole.
     fn section(&mut self, at: &mut At) -> Result<()> {
         let mut inside = vec![0; self.words.len()];
         at.inside.fill_mask(&mut inside)?;
@@ -188,9 +188,9 @@ impl<'r> Walk<'r> {
                 continue;
             }
             if next.may_continue(&[HOLE])? {
-                // tokens may reach into the arguments
+                // tokens may extend into the arguments
                 if self.lowered.insert((rank, calls.len(), from)) {
-                    // where in the turn the name ended does not matter to a mask
+                    // the position in the turn where the name ended does not affect a mask
                     self.open.push((Place::Section(self.rules.after_name(rank, 0, calls)?), from));
                 }
             }

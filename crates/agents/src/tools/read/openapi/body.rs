@@ -11,25 +11,25 @@ use grammata::diagnostic::Diagnostic;
 use grammata::error::{Error, Result};
 use serde_json::{Map, Value, json};
 
-/// A body before its members have names in the arguments.
+/// A body whose members have no names in the arguments yet.
 pub(super) struct Found {
     pub(super) media_type: String,
     pub(super) media: Media,
     pub(super) required: bool,
     pub(super) content: Content,
-    /// How members of a form are written.
+    /// The serialisations of form members.
     pub(super) encodings: Vec<Encoding>,
 }
 
-/// What it consists of: schemas with their pointers.
+/// The content of a body: schemas with their pointers.
 pub(super) enum Content {
-    /// Members: name, schema, pointer, and whether it is required.
+    /// Members: name, schema, pointer, and whether each is required.
     Flat(Vec<(String, Value, String, bool)>),
     /// One value.
     Whole(Value, String),
 }
 
-/// The kind of a media type, the better ones first.
+/// The kind of a media type, with a rank: preferred types first.
 fn rank(media_type: &str) -> Option<(u8, Media)> {
     if !address::is_media_type(media_type) {
         return None;
@@ -52,7 +52,8 @@ fn unwritable(api: &Api<'_>, pointer: &str, found: &str) -> Error {
     errors::fatal(errors::not_callable(api.place(pointer), message, found, allowed))
 }
 
-/// The media type that a request says: a range says none, and parameters of multipart are made with its content.
+/// The media type that a request sends: concrete instead of a range, and without the parameters of multipart, which
+/// depend on the content.
 fn written(media_type: &str, media: Media) -> String {
     match media {
         Media::Json if media_type.contains('*') => "application/json".to_owned(),
@@ -61,10 +62,10 @@ fn written(media_type: &str, media: Media) -> String {
     }
 }
 
-/// The body of versions 3.
+/// Reads the body of an operation of OpenAPI 3.
 ///
 /// # Errors
-/// No media type that can be written, a reference that leads nowhere, a part that is no text.
+/// No media type can be written, a reference has no target, or a required part is not a text.
 pub(super) fn read<'d>(
     api: &Api<'d>,
     body: &'d Value,
@@ -98,7 +99,7 @@ pub(super) fn read<'d>(
     Ok(Found { media_type: written(media_type, media), media, required, content, encodings })
 }
 
-/// The body of version 2.0.
+/// Reads the body of an operation of OpenAPI 2.0.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -163,7 +164,7 @@ pub(super) fn swagger<'d>(
     }))
 }
 
-/// A part that is no text: left out if it may be.
+/// A part that is not a text: omitted if it is optional.
 fn binary(
     api: &Api<'_>,
     pointer: &str,
@@ -181,7 +182,7 @@ fn binary(
     Ok(())
 }
 
-/// Keywords that a plain object does not have.
+/// Keywords that exclude a plain object.
 const NOT_PLAIN: [&str; 14] = [
     "allOf",
     "anyOf",

@@ -1,4 +1,4 @@
-//! How the members of a form are written: `encoding` of a media type (OpenAPI 3.2, section 4.15).
+//! The serialisation of form members: `encoding` of a media type (OpenAPI 3.2, section 4.15).
 
 use super::Api;
 use super::parameter::{collection, flag};
@@ -9,10 +9,10 @@ use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use serde_json::Value;
 
-/// The encodings of a media type of versions 3.
+/// Reads the encodings of a media type of OpenAPI 3.
 ///
 /// # Errors
-/// A style that forms do not have.
+/// A style that forms do not support.
 pub(super) fn read(
     api: &Api<'_>,
     media_type: &Value,
@@ -86,9 +86,9 @@ fn one(
         is_styled,
         media_type: None,
     };
-    // a style goes before the media type (section 4.15.1)
+    // a style takes precedence over the media type (section 4.15.1)
     let media_type = value.get("contentType").and_then(Value::as_str).filter(|_| !is_styled);
-    // of a list the first one that is no range
+    // from a list, take the first type that is not a range
     let first = media_type.and_then(|all| all.split(',').map(str::trim).find(|one| !one.contains('*')));
     let Some(media_type) = first else { return Ok(made) };
     let place = api.place(&join(pointer, "contentType"));
@@ -109,7 +109,7 @@ fn one(
     Ok(made)
 }
 
-/// How a member of a form of version 2.0 is written, where it is an array.
+/// The serialisation of a form member of OpenAPI 2.0 that is an array.
 pub(super) fn of_collection(value: &Value, name: &str) -> Option<Encoding> {
     value.get("type").filter(|kind| *kind == "array")?;
     let (style, explode) = collection(value, Style::Form);

@@ -1,4 +1,4 @@
-//! OpenAPI 2.0, 3.0, 3.1 and 3.2: a tool for each operation.
+//! OpenAPI 2.0, 3.0, 3.1 and 3.2: one tool per operation.
 
 mod body;
 mod encoding;
@@ -23,23 +23,23 @@ use serde_json::{Map, Value};
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 /// Other keys of a path item.
 const OTHER: [&str; 6] = ["summary", "description", "servers", "parameters", "$ref", "additionalOperations"];
-/// References that follow each other, at most.
+/// The maximum length of a chain of references.
 const CHAIN: usize = 100;
 
 /// A document.
 struct Api<'d> {
     root: &'d Value,
-    /// The pointer of the root in what was read.
+    /// The pointer of the root in the document.
     base: &'d str,
     /// Whether it is of version 2.0.
     is_swagger: bool,
     dialect: Dialect,
     is_open: bool,
-    /// Whether arguments are grouped by their places.
+    /// Whether arguments are grouped by location.
     is_grouped: bool,
-    /// Parameters that the host fills in, by name; those of a security scheme also by place.
+    /// Parameters that the host fills in, by name; those of a security scheme also by location.
     hidden: FxHashSet<(String, Option<String>)>,
-    /// What a relative address is resolved against.
+    /// The base against which a relative address is resolved.
     server: Option<&'d str>,
     budget: &'d Budget,
 }
@@ -49,10 +49,10 @@ impl<'d> Api<'d> {
         Place::Pointer(format!("{}{pointer}", self.base))
     }
 
-    /// What a value refers to in the end, or the value itself, with its pointer.
+    /// Follows references from a value to their final target, and returns it with its pointer.
     ///
     /// # Errors
-    /// A reference that leads nowhere, in a circle, or out of the document.
+    /// A reference without a target, in a cycle, or to another document.
     fn resolve(&self, value: &'d Value, pointer: String) -> Result<(&'d Value, String)> {
         let (mut value, mut pointer) = (value, pointer);
         for _ in 0..CHAIN {
@@ -70,7 +70,7 @@ impl<'d> Api<'d> {
     }
 }
 
-/// An operation that was found, before it has a name.
+/// An operation without a name yet.
 struct Found {
     id: Option<String>,
     made_name: String,
@@ -128,7 +128,7 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
 }
 
 impl Api<'_> {
-    /// Hides what a security scheme puts into a parameter.
+    /// Hides the parameters that carry credentials of a security scheme.
     fn hide_credentials(&mut self) {
         let schemes = match self.root.pointer("/components/securitySchemes") {
             Some(schemes) => Some(schemes),
@@ -202,7 +202,7 @@ fn path_item<'d>(
     Ok(())
 }
 
-/// Gives operations their names: the `operationId` if it is there once, a made one otherwise.
+/// Names the operations: by `operationId` if it is unique, otherwise by a generated name.
 fn named(found: Vec<Found>, reading: &mut Reading<'_>) -> Result<()> {
     let mut count: FxHashMap<String, usize> = FxHashMap::default();
     for id in found.iter().filter_map(|operation| operation.id.clone()) {

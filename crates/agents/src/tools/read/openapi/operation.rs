@@ -1,4 +1,4 @@
-//! An operation as a tool: the schema of its arguments, and where each goes.
+//! An operation as a tool: the schema of its arguments, and the place of each in a request.
 
 use super::parameter::{Parameters, flag};
 use super::{Api, body, response, server, wire};
@@ -26,17 +26,17 @@ pub(super) struct Operation<'o, 'd> {
 struct Member {
     /// The name in the request.
     name: String,
-    /// `None`: the body.
+    /// The location; `None` for the body.
     location: Option<Location>,
     schema: Value,
-    /// Where the schema is in the document.
+    /// The pointer to the schema in the document.
     pointer: String,
     required: bool,
     parameter: Option<(Style, bool, bool)>,
 }
 
-/// The members of the arguments in the order of the document, and the body, whose members have no names yet, with whether it is
-/// one value.
+/// The members of the arguments in document order, and the body, whose members have no names yet, with a flag whether
+/// it is one value.
 type Parts = (Vec<Member>, Option<(Body, bool)>);
 
 impl<'d> Operation<'_, 'd> {
@@ -136,7 +136,7 @@ impl<'d> Operation<'_, 'd> {
         Ok((members, body))
     }
 
-    /// Adds the members of the body. With the body: whether it is one value.
+    /// Adds the members of the body. Returns the body and whether it is one value.
     fn body(
         &self,
         parameters: &Parameters<'d>,
@@ -188,7 +188,7 @@ impl<'d> Operation<'_, 'd> {
         Ok(Some((body, is_whole)))
     }
 
-    /// Names the members, and makes the schema and the binding.
+    /// Names the members, and builds the schema and the binding.
     fn assemble(
         &self,
         members: Vec<Member>,
@@ -265,7 +265,7 @@ impl<'d> Operation<'_, 'd> {
         Made { schema, binding: Binding::Http(Box::new(binding)), origins }
     }
 
-    /// The same with an object for each place.
+    /// Like `assemble`, with one object per location.
     fn grouped(
         &self,
         members: Vec<Member>,
@@ -274,7 +274,7 @@ impl<'d> Operation<'_, 'd> {
     ) -> Made {
         let (mut parameters, mut origins) = (Vec::new(), Vec::new());
         let mut groups: Vec<(&str, Map<String, Value>, Vec<String>)> = Vec::new();
-        // the members of a form of 2.0, which are the body's together
+        // the members of a form of 2.0, which together are the body
         let (mut fields, mut required_fields, mut whole) = (Map::new(), Vec::new(), None);
         for member in members {
             let (Some(location), Some((style, explode, allow_reserved))) =
@@ -349,7 +349,8 @@ fn templates(path: &str) -> impl Iterator<Item = &str> {
     path.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0))
 }
 
-/// The names of the members in the arguments: of those with one name the first by place keeps it, the others get their place.
+/// The names of the members in the arguments. If several have one name, the first by location keeps it, and the others
+/// are qualified by location.
 fn names(members: &[Member]) -> Vec<String> {
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by_key(|&index| members[index].location.map_or(Location::Cookie as usize + 1, |l| l as usize));
@@ -373,7 +374,7 @@ fn names(members: &[Member]) -> Vec<String> {
     names
 }
 
-/// Takes over a parameter's description, if its schema has none.
+/// Copies a parameter's description to its schema, unless that has one.
 fn describe(schema: &mut Value, parameter: &Value) {
     if let (Some(object), Some(text)) = (schema.as_object_mut(), parameter.get("description"))
         && text.is_string()

@@ -8,10 +8,10 @@ use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use serde_json::{Map, Value, json};
 
-/// Headers that no parameter sets (OpenAPI 3.0, section 4.8.12).
+/// Headers that a parameter cannot set (OpenAPI 3.0, section 4.8.12).
 const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// A parameter before it has a member of the arguments.
+/// A parameter that is not yet a member of the arguments.
 pub(super) struct Found<'d> {
     pub(super) name: &'d str,
     pub(super) location: Location,
@@ -19,15 +19,16 @@ pub(super) struct Found<'d> {
     pub(super) pointer: String,
 }
 
-/// A part of the body of version 2.0.
+/// A part of a body of OpenAPI 2.0.
 pub(super) struct BodyPart<'d> {
     pub(super) value: &'d Value,
     pub(super) pointer: String,
-    /// Whether it is the whole body, or a field of a form.
+    /// Whether it is the whole body; otherwise it is a form field.
     pub(super) is_whole: bool,
 }
 
-/// All parameters of a path item and an operation, later ones in the place of earlier ones of the same name and place.
+/// All parameters of a path item and an operation. A later parameter replaces an earlier one with the same name and
+/// location.
 pub(super) struct Parameters<'d> {
     pub(super) found: Vec<Found<'d>>,
     pub(super) body: Vec<BodyPart<'d>>,
@@ -37,7 +38,7 @@ impl<'d> Parameters<'d> {
     /// Reads lists of parameters with their pointers.
     ///
     /// # Errors
-    /// A reference that leads nowhere, a parameter without name or place.
+    /// A reference without a target, or a parameter without a name or location.
     pub(super) fn read(
         api: &Api<'d>,
         lists: [(Option<&'d Value>, String); 2],
@@ -109,7 +110,7 @@ impl<'d> Parameters<'d> {
     }
 }
 
-/// A boolean that may be spelled as a text.
+/// A boolean, possibly spelled as a text.
 pub(super) fn flag(
     api: &Api<'_>,
     value: &Value,
@@ -129,10 +130,10 @@ pub(super) fn flag(
 }
 
 impl<'d> Found<'d> {
-    /// How the value is written, and whether its parts stand one by one.
+    /// The style of the value, and whether its parts are written separately.
     ///
     /// # Errors
-    /// A style that its place does not have.
+    /// A style that is not allowed at its location.
     pub(super) fn style(&self, api: &Api<'_>, notes: &mut Vec<Diagnostic>) -> Result<(Style, bool)> {
         let text = |member: &str| self.value.get(member).and_then(Value::as_str);
         let default = match self.location {
@@ -173,7 +174,7 @@ impl<'d> Found<'d> {
         Ok((style, explode))
     }
 
-    /// Its schema, with the pointer of that.
+    /// The schema of the parameter, with its pointer.
     pub(super) fn schema(&self, api: &Api<'_>, notes: &mut Vec<Diagnostic>) -> (Value, String) {
         if api.is_swagger {
             return (beside(self.value), self.pointer.clone());
@@ -194,7 +195,7 @@ impl<'d> Found<'d> {
     }
 }
 
-/// How the items of an array are written (2.0).
+/// The serialisation of the items of an array (2.0).
 pub(super) fn collection(value: &Value, default: Style) -> (Style, bool) {
     match value.get("collectionFormat").and_then(Value::as_str) {
         Some("ssv") => (Style::SpaceDelimited, false),
@@ -205,7 +206,7 @@ pub(super) fn collection(value: &Value, default: Style) -> (Style, bool) {
     }
 }
 
-/// The schema whose keywords stand beside the name of a parameter (2.0).
+/// The schema formed by the keywords next to a parameter's name (2.0).
 pub(super) fn beside(value: &Value) -> Value {
     const OF_PARAMETERS: [&str; 6] =
         ["name", "in", "required", "collectionFormat", "allowEmptyValue", "description"];

@@ -1,4 +1,4 @@
-//! What an operation answers with: the names of the members of its JSON, by which other operations' needs are met.
+//! The member names in the JSON responses of an operation, which may meet the needs of other operations.
 
 use super::Api;
 use crate::tools::read::pointer::{follow, join};
@@ -6,12 +6,13 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-/// Names that are kept of an operation, at most.
+/// The maximum number of names stored per operation.
 const MOST_NAMES: usize = 200;
-/// Objects and lists inside each other that are looked into, at most: ids of results stand no deeper.
+/// The maximum nesting of objects and lists that is searched; ids in results occur no deeper.
 const MOST_DEPTH: usize = 5;
 
-/// The names of members in answers of success (2xx), each once. What leads nowhere says nothing: answers are not held to their schemas.
+/// The names of members in successful responses (2xx), without duplicates. A reference without a target is ignored,
+/// because responses are not validated.
 ///
 /// # Errors
 /// The budget.
@@ -29,7 +30,7 @@ pub(super) fn outputs<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) ->
     }
     let mut names: Vec<String> = Vec::new();
     let mut known: FxHashSet<&str> = FxHashSet::default();
-    // a schema again at the same place says nothing new
+    // the same schema object at the same place adds nothing new
     let mut seen: FxHashSet<*const Value> = FxHashSet::default();
     while let Some((schema, depth)) = open.pop() {
         api.budget.spend(1)?;

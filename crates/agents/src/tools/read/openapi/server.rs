@@ -1,4 +1,4 @@
-//! The address that a path is appended to.
+//! The address to which a path is appended.
 
 use super::Api;
 use crate::tools::read::pointer::join;
@@ -6,8 +6,8 @@ use crate::tools::{address, errors};
 use grammata::diagnostic::Diagnostic;
 use serde_json::{Map, Value};
 
-/// The first server of the operation, its path or the document, each given with its pointer. One that no path can follow is passed
-/// over with a warning.
+/// The first server of the operation, its path item or the document, each given with its pointer. A server to which no
+/// path can be appended is skipped with a warning.
 pub(super) fn of(
     api: &Api<'_>,
     (item, item_pointer): (&Map<String, Value>, &str),
@@ -39,7 +39,7 @@ pub(super) fn of(
     address::server(api.server?)
 }
 
-/// A template with the default values of its variables.
+/// Substitutes the default values of a template's variables.
 fn filled(url: &str, variables: Option<&Value>) -> String {
     let mut filled = String::new();
     let mut rest = url;
@@ -57,7 +57,7 @@ fn filled(url: &str, variables: Option<&Value>) -> String {
     filled + rest
 }
 
-/// The address of version 2.0: scheme, host and base path.
+/// The address in OpenAPI 2.0: scheme, host and base path.
 fn swagger(root: &Value, operation: &Value, base: Option<&str>) -> Option<String> {
     let first = |value: &Value| Some(value.get("schemes")?.as_array()?.first()?.as_str()?.to_owned());
     let path = root.get("basePath").and_then(Value::as_str).unwrap_or("/");
@@ -73,7 +73,7 @@ fn absolute(url: &str, base: Option<&str>) -> Option<String> {
     }
     let base = base?.trim_end_matches('/');
     if path.is_empty() || path.starts_with('/') {
-        // a path replaces that of the base
+        // a path replaces the path of the base
         let start = base.find("://").map_or(0, |at| at + 3);
         let end = base[start..].find('/').map_or(base.len(), |at| start + at);
         let kept = if path.is_empty() { base } else { &base[..end] };

@@ -1,4 +1,4 @@
-//! Whether a request can be made of what a document says: its names, its path, its method.
+//! Checks that a request can be built from the names, path and method in a document.
 
 use super::Api;
 use super::parameter::Found;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const MESSAGE: &str = "no request can be made of this operation";
 
-/// Whether a parameter is left out, as its name cannot be written.
+/// Whether a parameter is omitted because its name cannot be written.
 ///
 /// # Errors
 /// The parameter is required.
@@ -38,7 +38,7 @@ pub(super) fn is_left_out(
     Ok(true)
 }
 
-/// Checks a binding, and encodes in its path what an address needs encoded.
+/// Checks a binding, and percent-encodes its path where an address requires it.
 ///
 /// # Errors
 /// `tools/not-callable`.
@@ -122,7 +122,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Two parameters of which one has the name of a member of the other.
+/// Two parameters, one with the name of a member of the other.
 fn clash<'p>(parameters: &[&'p Parameter]) -> Option<(&'p str, &'p str)> {
     let deep = parameters.iter().filter(|parameter| parameter.style == Style::DeepObject);
     deep.into_iter().find_map(|deep| {

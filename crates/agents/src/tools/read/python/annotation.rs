@@ -1,4 +1,4 @@
-//! Annotations of Python as schemas.
+//! Conversion of Python annotations to schemas.
 
 use super::lines::{self, Kind, Line, Token, closing, split};
 use crate::tools::errors;
@@ -7,10 +7,10 @@ use grammata::error::Result;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// Brackets and quoted annotations inside each other, at most.
+/// The maximum nesting of brackets and quoted annotations.
 const DEPTH: usize = 50;
 
-/// Types of a file, with the classes that are used.
+/// The types of a file, and the classes in use.
 pub(super) struct Types<'c, 't> {
     classes: &'c FxHashMap<&'t str, &'c [Line<'t>]>,
     is_open: bool,
@@ -29,10 +29,10 @@ impl<'c, 't> Types<'c, 't> {
         Types { classes, is_open, place, open: Vec::new(), definitions: Map::new(), notes: Vec::new() }
     }
 
-    /// The schema of an annotation.
+    /// Converts an annotation to a schema.
     ///
     /// # Errors
-    /// One that nests too deep.
+    /// The annotation is nested too deeply.
     pub(super) fn schema(&mut self, tokens: &[Token<'_>]) -> Result<Value> {
         self.inner(tokens, 0)
     }
@@ -154,7 +154,7 @@ impl<'c, 't> Types<'c, 't> {
         })
     }
 
-    /// The schemas of the classes that are used.
+    /// The schemas of the classes in use.
     ///
     /// # Errors
     /// Those of [`schema`](Types::schema).
@@ -166,7 +166,7 @@ impl<'c, 't> Types<'c, 't> {
         Ok(std::mem::take(&mut self.definitions))
     }
 
-    /// An enumeration, a dictionary with declared keys or a data class.
+    /// Converts an enumeration, a dictionary with declared keys or a data class.
     fn class(&mut self, lines: &[Line<'_>]) -> Result<Value> {
         let [head, body @ ..] = lines else { return Ok(json!({})) };
         let has = |word: &str| head.tokens.iter().any(|token| token.kind == Kind::Name && token.text == word);

@@ -9,9 +9,9 @@ use grammata::error::Result;
 pub(super) enum Kind {
     Name,
     Number,
-    /// A string with its prefix and quotes.
+    /// A string, including its prefix and quotes.
     String,
-    /// One character, or `**`, `->`.
+    /// A single character, or `**` or `->`.
     Sign,
 }
 
@@ -27,7 +27,7 @@ impl Token<'_> {
         self.kind == Kind::Sign && self.text == sign
     }
 
-    /// The value of a string; f-strings and bytes are no texts.
+    /// The value of a string; `None` for f-strings and bytes.
     pub(super) fn string(&self) -> Option<String> {
         let quote = self.text.find(['"', '\''])?;
         let prefix = self.text[..quote].to_lowercase();
@@ -80,20 +80,20 @@ fn unescaped(text: &str) -> String {
 /// A logical line.
 #[derive(Debug)]
 pub(super) struct Line<'t> {
-    /// Characters of white space before it.
+    /// The number of white-space characters before the line.
     pub(super) indent: usize,
-    /// Its number in the text, from 1.
+    /// The line number in the text, from 1.
     pub(super) number: usize,
     pub(super) tokens: Vec<Token<'t>>,
 }
 
 impl<'t> Line<'t> {
-    /// The text of a token, if it is a name.
+    /// The text of the token at `at`, or an empty text if it is not a name.
     pub(super) fn word(&self, at: usize) -> &'t str {
         self.tokens.get(at).filter(|token| token.kind == Kind::Name).map_or("", |token| token.text)
     }
 
-    /// The string that is all of the line.
+    /// The value of a line that consists of one string.
     pub(super) fn only_string(&self) -> Option<String> {
         match self.tokens.as_slice() {
             [token] => token.string(),
@@ -102,10 +102,10 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The lines of a text.
+/// Splits a text into logical lines.
 ///
 /// # Errors
-/// A string that does not end.
+/// A string without an end.
 pub(super) fn of(text: &str) -> Result<Vec<Line<'_>>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let (mut at, mut number, mut depth) = (0, 1, 0_usize);
@@ -187,7 +187,7 @@ pub(super) fn of(text: &str) -> Result<Vec<Line<'_>>> {
     Ok(lines)
 }
 
-/// The length of a string that a text begins with.
+/// The length of the string at the start of a text.
 fn string(text: &str) -> Option<usize> {
     let quote = &text[..1];
     let triple = quote.repeat(3);
@@ -209,7 +209,7 @@ fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the bracket at a token is closed.
+/// The index of the token that closes the bracket at `open`.
 pub(super) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -225,7 +225,7 @@ pub(super) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     None
 }
 
-/// Tokens between the signs that stand in no bracket; nothing after a last one.
+/// Splits tokens at `sign` outside of brackets; a trailing sign adds no empty part.
 pub(super) fn split<'s, 't>(tokens: &'s [Token<'t>], sign: &str) -> Vec<&'s [Token<'t>]> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, token) in tokens.iter().enumerate() {

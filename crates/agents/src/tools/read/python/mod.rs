@@ -1,4 +1,4 @@
-//! Functions of a file of Python, read and never run: a tool for each `def` at the left margin.
+//! Functions of a Python file, parsed but never executed: one tool per `def` at the left margin.
 
 mod annotation;
 mod lines;
@@ -12,7 +12,7 @@ use lines::{Kind, Line, Token};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// Whether a line of a text begins a function.
+/// Whether a line of the text begins a function.
 pub(super) fn is_python(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.strip_prefix("async ").unwrap_or(line);
@@ -58,13 +58,13 @@ pub(super) fn read(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A line and those that are indented below it.
+/// A line and the lines indented below it.
 fn block<'l, 't>(lines: &'l [Line<'t>], at: usize) -> &'l [Line<'t>] {
     let inside = lines[at + 1..].iter().take_while(|line| line.indent > 0).count();
     &lines[at..=at + inside]
 }
 
-/// A docstring: what it says of the function and of its parameters (Google's, NumPy's and Sphinx' layouts).
+/// A docstring: descriptions of the function and of its parameters (Google, NumPy and Sphinx layouts).
 struct Doc {
     summary: String,
     parameters: FxHashMap<String, String>,
@@ -113,7 +113,7 @@ impl Doc {
     }
 }
 
-/// The schema of the arguments of a signature that begins at a token.
+/// Converts a signature, which begins at token `start`, to the schema of the arguments.
 fn signature(
     line: &Line<'_>,
     start: usize,
@@ -134,7 +134,7 @@ fn signature(
     let mut types = Types::new(classes, reading.options.open_objects, place.clone());
     let (mut properties, mut required) = (Map::new(), Vec::new());
     let parameters = lines::split(&tokens[start + 1..end], ",");
-    // those before a slash are given by their position, and calls name their arguments
+    // parameters before a slash are positional, but calls name their arguments
     let positional = parameters.iter().position(|parameter| matches!(parameter, [sign] if sign.is("/")));
     for (at, parameter) in parameters.into_iter().enumerate() {
         reading.budget.spend(parameter.len())?;
