@@ -1,4 +1,4 @@
-//! Lists of tools.
+//! Catalogues of tools.
 
 use super::errors;
 use super::functions::function_names;
@@ -17,10 +17,10 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// A catalogue of these tools.
+    /// Creates a catalogue of these tools.
     ///
     /// # Errors
-    /// An id is empty or there twice, or there are more tools than `limits.catalogue_tools`.
+    /// An id is empty or occurs twice, or there are more tools than `limits.catalogue_tools`.
     pub fn new(tools: Vec<Tool>, limits: &Limits) -> Result<Catalogue> {
         let mut catalogue = Catalogue::default();
         tools
@@ -31,10 +31,10 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Reads JSON lines, one [`Tool`] each; further members and empty lines are ignored.
+    /// Parses JSON lines, one [`Tool`] each. Other members and empty lines are ignored.
     ///
     /// # Errors
-    /// The text has more than `limits.catalogue_bytes`, a line is no tool, or [`new`](Catalogue::new) refuses it. The
+    /// The text is longer than `limits.catalogue_bytes`, a line is not a tool, or [`new`](Catalogue::new) fails. The
     /// place is the line.
     pub fn from_json_lines(text: &str, limits: &Limits) -> Result<Catalogue> {
         errors::check_size(text, limits)?;
@@ -49,7 +49,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The 199 plugins of MetaTool (Huang et al. 2023, MIT licence; `crates/agents/catalogues/metatool`), which come with the crate.
+    /// The 199 plugins of MetaTool (Huang et al. 2023, MIT licence; `crates/agents/catalogues/metatool`), included in
+    /// the crate.
     ///
     /// # Errors
     /// `limits` allow fewer tools or bytes.
@@ -72,13 +73,13 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The tools, in their order.
+    /// The tools in order.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// What a call of each tool names: distinct names of 1 to 64 ASCII letters, digits, `_` and `-`. It is the tool's
-    /// `function`, or its name, made valid and told apart.
+    /// The function name of each tool, used in calls: distinct names of 1 to 64 ASCII letters, digits, `_` and `-`.
+    /// Each is the tool's `function`, or otherwise its name, made valid and unique.
     pub fn functions(&self) -> &[String] {
         &self.functions
     }
@@ -93,9 +94,9 @@ impl Catalogue {
         self.tools.iter().map(|tool| template.document(tool)).collect()
     }
 
-    /// The catalogue as JSON lines, which [`from_json_lines`](Catalogue::from_json_lines) reads back.
+    /// The catalogue as JSON lines, which [`from_json_lines`](Catalogue::from_json_lines) parses.
     pub fn to_json_lines(&self) -> String {
-        // a tool has texts and a JSON value only: it can always be written
+        // a tool contains only texts and a JSON value, so serialisation cannot fail
         self.tools
             .iter()
             .filter_map(|tool| serde_json::to_string(tool).ok())
@@ -107,7 +108,7 @@ impl Catalogue {
 const TOOL: &str = "a JSON object with `id`, `name` and `description`, and perhaps `function`, `tool`, `category` and \
                     `parameters`";
 
-/// Lines with something on them, and their numbers from 1.
+/// The non-empty lines of a text, with their numbers from 1.
 pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
 }

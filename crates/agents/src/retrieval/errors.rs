@@ -17,7 +17,7 @@ fn at_line(line: usize) -> Place {
     Place::LineColumn { line, column: 1 }
 }
 
-/// A file of a catalogue or of requests that is too long.
+/// Checks the length of a catalogue or request file.
 pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
     if text.len() > limits.catalogue_bytes {
         let found = format!("{} bytes", text.len());
@@ -26,7 +26,7 @@ pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// A line that is not what it should be.
+/// A line of the wrong form.
 pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json::Error) -> Error {
     data(
         Diagnostic::new("retrieval/line", format!("a line is not {what}"))
@@ -37,7 +37,7 @@ pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json:
     )
 }
 
-/// An id that names no tool, or two.
+/// A tool id that is empty or not unique.
 pub(super) fn tool_id(what: &str, id: &str, line: usize) -> Error {
     data(
         Diagnostic::new("retrieval/tool-id", what)
@@ -48,7 +48,7 @@ pub(super) fn tool_id(what: &str, id: &str, line: usize) -> Error {
     )
 }
 
-/// An id of two requests.
+/// Two requests have the same id.
 pub(super) fn request_id(id: &str, line: usize) -> Error {
     data(
         Diagnostic::new("retrieval/request-id", "two requests have one id")
@@ -59,7 +59,7 @@ pub(super) fn request_id(id: &str, line: usize) -> Error {
     )
 }
 
-/// A request with neither or both ways to say what is needed.
+/// A request that states the needed tools not at all, or in both ways.
 pub(super) fn relevance(line: usize, allowed: &str) -> Error {
     data(
         Diagnostic::new("retrieval/relevance", "a request does not say in one way which tools it needs")
@@ -80,7 +80,7 @@ pub(super) fn unknown_tool(id: &str, request: &str, line: usize) -> Error {
     )
 }
 
-/// A list of no tools.
+/// No tool is requested: `k` is 0.
 pub(super) fn no_places() -> Error {
     usage(
         Diagnostic::new("retrieval/k", "no tool is asked for")
@@ -90,7 +90,7 @@ pub(super) fn no_places() -> Error {
     )
 }
 
-/// A query's vector of another dimension.
+/// The vector of a query has a different dimension than the index.
 pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/dimension", "a query's vector has another dimension than the index")
@@ -100,7 +100,7 @@ pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
     )
 }
 
-/// A dense search without vectors or without an embedder.
+/// A dense search lacks vectors or an embedder.
 pub(super) fn no_vectors(missing: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/no-vectors", format!("a dense search needs {missing}"))
@@ -109,7 +109,7 @@ pub(super) fn no_vectors(missing: &str) -> Error {
     )
 }
 
-/// More or fewer vectors than documents.
+/// The number of vectors differs from the number of documents.
 pub(super) fn row_count(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/row-count", "there is not one vector for each document")
@@ -119,7 +119,7 @@ pub(super) fn row_count(found: usize, expected: usize) -> Error {
     )
 }
 
-/// Vectors of another embedder.
+/// The vectors are from another embedder.
 pub(super) fn other_embedder() -> Error {
     usage(
         Diagnostic::new("retrieval/other-embedder", "the index was made with another embedder")
@@ -129,7 +129,7 @@ pub(super) fn other_embedder() -> Error {
     )
 }
 
-/// A field of an index's file that no index has.
+/// An invalid field in the file of an index.
 pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) -> Error {
     data(
         Diagnostic::new("retrieval/index-file", format!("{field} of an index cannot be right"))
@@ -139,7 +139,7 @@ pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) ->
     )
 }
 
-/// A prompt's template that cannot be read or rendered.
+/// The template of a prompt cannot be parsed or rendered.
 pub(super) fn prompt(found: String, place: Place) -> Error {
     data(
         Diagnostic::new("retrieval/prompt", "the template of a prompt cannot be used")
@@ -150,7 +150,7 @@ pub(super) fn prompt(found: String, place: Place) -> Error {
     )
 }
 
-/// A chat template that does not show the user's message as it is.
+/// A chat template does not contain the user's message verbatim.
 #[cfg(feature = "huggingface")]
 pub(super) fn user_message() -> Error {
     data(
@@ -163,7 +163,7 @@ pub(super) fn user_message() -> Error {
     )
 }
 
-/// An index that another writer has open.
+/// Another writer has the index open.
 pub(super) fn locked(path: &Path) -> Error {
     let diagnostic = Diagnostic::new("retrieval/locked", "another writer has the index open")
         .in_file(path.display().to_string())
@@ -172,7 +172,7 @@ pub(super) fn locked(path: &Path) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A name that a server's collection cannot have.
+/// An invalid name for a collection of a server.
 pub(super) fn collection_name(name: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/collection-name", "a collection of a server cannot have this name")
@@ -182,7 +182,7 @@ pub(super) fn collection_name(name: &str) -> Error {
     )
 }
 
-/// A collection that is not the index that was asked for.
+/// A collection is not the requested index.
 pub(super) fn other_collection(name: &str, found: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/other-collection", "a collection of a server is not the index wanted")
@@ -192,7 +192,7 @@ pub(super) fn other_collection(name: &str, found: &str) -> Error {
     )
 }
 
-/// A request that a server refused.
+/// A server rejected a request.
 pub(super) fn server_refused(status: u16, message: &str) -> Error {
     let diagnostic = Diagnostic::new("retrieval/server-refused", "the server of the index refused a request")
         .found(format!("status {status}: {}", excerpt(message)))
@@ -202,7 +202,7 @@ pub(super) fn server_refused(status: u16, message: &str) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// An answer that cannot be read.
+/// A response cannot be parsed.
 pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) -> Error {
     let diagnostic = Diagnostic::new("retrieval/server-answer", "the server of the index answered otherwise");
     let diagnostic = match cause {
@@ -214,7 +214,7 @@ pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) ->
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// An address that is none, or of another protocol.
+/// An invalid URL, or one of another protocol.
 #[cfg(feature = "qdrant")]
 pub(super) fn server_url(url: &str) -> Error {
     usage(
@@ -227,7 +227,7 @@ pub(super) fn server_url(url: &str) -> Error {
     )
 }
 
-/// A server that did not answer.
+/// A server did not answer.
 #[cfg(feature = "qdrant")]
 pub(super) fn no_answer(url: &str, cause: &ureq::Error) -> Error {
     let diagnostic = Diagnostic::new("retrieval/no-answer", "the server of the index did not answer")

@@ -1,19 +1,19 @@
-//! Names by which tools are called.
+//! Function names by which tools are called.
 
 use super::tool::Tool;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// Characters of a name: the bound of OpenAI's functions.
+/// The maximum length of a name, in characters: OpenAI's bound on function names.
 const LONGEST: usize = 64;
-/// Hexadecimal digits of a hash that tells equal names apart, as long as they do.
+/// The number of hexadecimal digits of the hash that makes equal names unique, if they suffice.
 const DIGITS: usize = 8;
 
 /// A distinct name of each tool, of 1 to 64 letters A to Z and a to z, digits, `_` and `-`.
 ///
-/// A tool's name is its `function`, or its name where it has none, with `_` for each other character. Where that is too long
-/// or empty, or several tools have it, it is cut to 55 characters, and `_` and digits of the SHA-256 of the tool's id follow.
-/// So a name does not depend on the order of the tools.
+/// The name is the tool's `function`, or its name if that is empty, with other characters replaced by `_`. If that is
+/// empty, too long or not unique, it is cut to 55 characters, followed by `_` and hexadecimal digits of the SHA-256 of
+/// the tool's id. So a name does not depend on the order of the tools.
 pub(super) fn function_names(tools: &[Tool]) -> Vec<String> {
     let plain: Vec<String> = tools.iter().map(plain).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -29,7 +29,7 @@ pub(super) fn function_names(tools: &[Tool]) -> Vec<String> {
             let start: String = plain.chars().take(LONGEST - 1 - digits).collect();
             format!("{start}_{}", hash.get(..digits).unwrap_or_default())
         };
-        // ids are distinct, and so are their hashes: 63 digits leave nothing of the name, and are the last resort
+        // ids and thus their hashes are distinct; 63 digits replace the name completely and are the last resort
         let free = (DIGITS..LONGEST).map(with).find(|name| !taken.contains(name));
         let name = free.unwrap_or_else(|| with(LONGEST - 1));
         taken.insert(name.clone());

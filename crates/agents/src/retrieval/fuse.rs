@@ -1,38 +1,38 @@
-//! One list of tools from several: fusion of rankings of one query, interleaving of rankings of several.
+//! Merging of several lists of tools: fusion of rankings of one query, and interleaving of rankings of several queries.
 
 use super::{Hit, best, errors};
 use grammata::error::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
-/// The constant of reciprocal rank fusion: how little the first ranks differ.
+/// The constant of reciprocal rank fusion; the larger it is, the less the first ranks differ.
 const RRF_CONSTANT: f64 = 60.0;
 
-/// What a list does in its turn when its next tool is in the result already.
+/// What a list does in its turn if its next tool is already in the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// It gives its first tool that is not.
+    /// It contributes its first tool that is not in the result.
     #[default]
     Advance,
-    /// It gives nothing in this round: round r offers rank r of each list.
+    /// It contributes nothing in this round: round r offers rank r of each list.
     LoseTurn,
 }
 
-/// How the lists of several queries become one.
+/// How the lists of several queries are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Join {
-    /// By [`interleave`] with [`Duplicates::Advance`], as in the paper.
+    /// With [`interleave`] and [`Duplicates::Advance`], as in the paper.
     InTurn,
-    /// By [`interleave`] with [`Duplicates::LoseTurn`], the other reading of the paper.
+    /// With [`interleave`] and [`Duplicates::LoseTurn`], the other reading of the paper.
     LoseTurn,
-    /// By [`reciprocal_rank_fusion`], which puts the tools first that several queries find.
+    /// With [`reciprocal_rank_fusion`], which ranks tools first that several queries find.
     ReciprocalRanks,
     /// By the best score of each tool over all lists.
     BestScore,
 }
 
-/// The first `k` tools of the lists, each once, each with the list that ranks it best.
+/// The first `k` distinct tools of the merged lists, each with the list that ranks it best.
 ///
 /// # Errors
 /// `k` is 0.
@@ -55,7 +55,7 @@ pub fn join(lists: &[Vec<Hit>], k: usize, join: Join) -> Result<Vec<Placed>> {
     Ok(order.into_iter().take(k).filter_map(place).collect())
 }
 
-/// Tools by their best scores; of equal ones the lower index first.
+/// Tools by their best scores; ties by the lower index.
 fn by_best_score(lists: &[Vec<Hit>]) -> Vec<usize> {
     let mut scores: HashMap<usize, f64> = HashMap::new();
     for hit in lists.iter().flatten() {
@@ -66,21 +66,21 @@ fn by_best_score(lists: &[Vec<Hit>]) -> Vec<usize> {
     best(hits.collect(), usize::MAX).into_iter().map(|hit| hit.tool).collect()
 }
 
-/// A tool of a joined list, and where it is from.
+/// A tool of a merged list, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the tool.
     pub tool: usize,
-    /// The list that gave it.
+    /// The index of the list that contributed it.
     pub list: usize,
     /// Its rank in that list, from 1.
     pub rank: usize,
 }
 
-/// The first `k` tools of the lists, taken in turn: round by round, in each round from each list in order. No tool is there
-/// twice; the result ends early where all lists do.
+/// The first `k` distinct tools, taken from the lists in turn: in each round, one from each list in order. The result
+/// is shorter if all lists end before.
 ///
-/// Lists of length k suffice, whatever follows. The result for k is a prefix of that for k + 1.
+/// Lists of length k suffice. The result for k is a prefix of the result for k + 1.
 ///
 /// # Errors
 /// `k` is 0.
@@ -90,7 +90,7 @@ pub fn interleave<L: AsRef<[usize]>>(lists: &[L], k: usize, duplicates: Duplicat
     }
     let mut result = Vec::new();
     let mut taken = HashSet::new();
-    // of each list, the rank that it offers next, from 0
+    // the next rank of each list to offer, from 0
     let mut cursors = vec![0; lists.len()];
     let mut is_open = true;
     while is_open && result.len() < k {
@@ -113,11 +113,12 @@ pub fn interleave<L: AsRef<[usize]>>(lists: &[L], k: usize, duplicates: Duplicat
     Ok(result)
 }
 
-/// Tools by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): a tool's score is the sum of 1 / (60 + rank) over
-/// the lists that have it, ranks from 1. Equal scores: the better best rank first, then the lower index.
+/// Ranks tools by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009). The score of a tool is the sum of
+/// 1 / (60 + rank) over the lists that contain it, with ranks from 1. Ties: the better best rank first, then the lower
+/// index.
 ///
-/// For rankings of *one* query by several indexes. Lists of different queries look for different tools, and fusion
-/// prefers what they share: [`interleave`] those.
+/// Use it for rankings of *one* query by several indexes. Lists of different queries look for different tools, and
+/// fusion would prefer tools that they share: use [`interleave`] for those.
 pub fn reciprocal_rank_fusion<L: AsRef<[usize]>>(lists: &[L]) -> Vec<(usize, f64)> {
     // the score and the best rank of each tool
     let mut scores: HashMap<usize, (f64, usize)> = HashMap::new();

@@ -1,11 +1,11 @@
 //! Retrieval of tools: which of thousands of tools a request needs.
 //!
-//! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language Models
-//! for Query Generation* (2024), without the model that writes the queries: a [`Catalogue`] of tools, one document a tool; an
-//! index that ranks documents for one query, lexical ([`Bm25`]) or dense ([`FlatIndex`]), or both joined by
-//! [reciprocal rank fusion](fuse::reciprocal_rank_fusion); and the lists of several queries [interleaved](fuse::interleave) and
-//! cut to the best k. A [`Retriever`] ties them together,
-//! and [`store`] keeps vectors on disk. Tools are named by their index in the catalogue throughout.
+//! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language
+//! Models for Query Generation* (2024), without the model that writes the queries. It consists of a [`Catalogue`] of
+//! tools with one document each; an index that ranks documents for one query, lexical ([`Bm25`]), dense
+//! ([`FlatIndex`]), or both merged by [reciprocal rank fusion](fuse::reciprocal_rank_fusion); and the lists of several
+//! queries, [interleaved](fuse::interleave) and cut to the best k. A [`Retriever`] combines these parts, and [`store`]
+//! keeps vectors on disk. Tools are identified by their index in the catalogue throughout.
 
 pub mod catalogue;
 mod errors;
@@ -31,14 +31,14 @@ pub use tool::{Template, Tool};
 pub struct Hit {
     /// Index of the tool in the catalogue.
     pub tool: usize,
-    /// What the index ranks by: more is better. A BM25 score is positive; a cosine is between -1 and 1.
+    /// The score by which the index ranks; higher is better. A BM25 score is positive; a cosine is between -1 and 1.
     pub score: f64,
 }
 
-/// Which tools a search may find, by their numbers; None allows all.
+/// A predicate on the numbers of tools that a search may return; `None` allows all.
 pub type Allowed<'a> = Option<&'a (dyn Fn(usize) -> bool + Sync)>;
 
-/// The `k` best hits, best first; of equal scores the lower index in the catalogue first.
+/// The `k` best hits, best first; ties by the lower index in the catalogue.
 fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
     let order =
         |first: &Hit, second: &Hit| second.score.total_cmp(&first.score).then(first.tool.cmp(&second.tool));

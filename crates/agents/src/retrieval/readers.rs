@@ -1,4 +1,4 @@
-//! Readers of the files of other sets of tools.
+//! Parsers for the files of other tool sets.
 
 use super::catalogue::{Catalogue, numbered_lines};
 use super::errors;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Tools, and requests for them.
+/// Tools and requests for them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolSet {
     /// The tools.
@@ -40,13 +40,13 @@ struct Api {
     api_description: Option<String>,
 }
 
-/// Reads an instruction file of ToolBench (Qin et al. 2023): a JSON list of objects with `query_id`, `query`, `api_list` and
-/// `relevant APIs`, pairs of the names of a tool and its API. A tool of the set is an API; its id is `tool/api`. Of APIs of one
-/// id the first counts. Requests without relevant APIs are left out.
+/// Parses an instruction file of ToolBench (Qin et al. 2023): a JSON list of objects with `query_id`, `query`,
+/// `api_list` and `relevant APIs`, which are pairs of the names of a tool and its API. Each API becomes a tool with the
+/// id `tool/api`. Among APIs with the same id, the first counts. Requests without relevant APIs are omitted.
 ///
 /// # Errors
-/// The text has more than `limits.catalogue_bytes`, is no such list, has two requests of one id, or more APIs than
-/// `limits.catalogue_tools`.
+/// The text is longer than `limits.catalogue_bytes`, is not such a list, has two requests with the same id, or has more
+/// APIs than `limits.catalogue_tools`.
 pub fn toolbench(text: &str, limits: &Limits) -> Result<ToolSet> {
     errors::check_size(text, limits)?;
     let entries: Vec<Instruction> = serde_json::from_str(text).map_err(|e| {
@@ -98,12 +98,13 @@ struct Label {
     relevance: f64,
 }
 
-/// Reads JSON lines of ToolRet (Shi et al. 2025): `id`, `query` and `labels`, each with the `id` of a tool, its `doc` (a text, an
-/// object with `name` and `description`, or the JSON text of one) and its `relevance`; a tool of a positive one is needed. Of tools of one id the first counts.
+/// Parses JSON lines of ToolRet (Shi et al. 2025): `id`, `query` and `labels`. Each label has the `id` of a tool, its
+/// `doc` (a text, an object with `name` and `description`, or the JSON text of such an object) and its `relevance`.
+/// Tools with a positive relevance are needed. Among tools with the same id, the first counts.
 ///
 /// # Errors
-/// The text has more than `limits.catalogue_bytes`, a line is no such object, two requests have one id, or there are more
-/// tools than `limits.catalogue_tools`.
+/// The text is longer than `limits.catalogue_bytes`, a line is not such an object, two requests have the same id, or
+/// there are more tools than `limits.catalogue_tools`.
 pub fn toolret(text: &str, limits: &Limits) -> Result<ToolSet> {
     errors::check_size(text, limits)?;
     let (mut tools, mut seen, mut requests): (Vec<Tool>, HashSet<String>, Vec<Request>) = Default::default();
@@ -129,7 +130,7 @@ pub fn toolret(text: &str, limits: &Limits) -> Result<ToolSet> {
     finish(tools, requests, limits)
 }
 
-/// A tool from what ToolRet says of it.
+/// Converts ToolRet's description of a tool.
 fn described(id: String, doc: &Value) -> Tool {
     let parsed = doc.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let members = parsed.as_ref().unwrap_or(doc).as_object();

@@ -1,4 +1,4 @@
-//! Requests with the tools that they need: examples in prompts, and units of measurements.
+//! Requests with the tools that they need: examples in prompts, and units of evaluation.
 
 use super::catalogue::{Catalogue, numbered_lines};
 use super::errors;
@@ -11,17 +11,17 @@ use std::collections::HashSet;
 /// A request and the tools that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Names the request; unique in a set.
+    /// The id, unique in a set.
     pub id: String,
-    /// What the user says.
+    /// The user's text.
     pub query: String,
     /// Groups of tool ids: one tool of each group is needed.
     pub relevant: Vec<Vec<String>>,
-    /// Line of the file.
+    /// The line in the file, from 1.
     line: usize,
 }
 
-/// A line: either `relevant`, of which each tool is needed, or `relevant_any`, groups of tools.
+/// A line with either `relevant`, whose tools are all needed, or `relevant_any`, groups of tools.
 #[derive(Deserialize)]
 struct Line {
     id: String,
@@ -36,16 +36,17 @@ impl Request {
         Request { id, query, relevant, line }
     }
 
-    /// The error that another request has its id.
+    /// The error that another request has the same id.
     pub(super) fn id_twice(&self) -> grammata::error::Error {
         errors::request_id(&self.id, self.line)
     }
 
-    /// Reads JSON lines with `id`, `query` and either `relevant`, a list of ids each of which is needed, or `relevant_any`, a
-    /// list of lists of ids of each of which one is needed. Further members and empty lines are ignored.
+    /// Parses JSON lines with `id`, `query` and either `relevant`, a list of ids that are all needed, or
+    /// `relevant_any`, a list of groups of ids, where one id per group is needed. Other members and empty lines are
+    /// ignored.
     ///
     /// # Errors
-    /// The text has more than `limits.catalogue_bytes`, a line is no such object, or two have one id.
+    /// The text is longer than `limits.catalogue_bytes`, a line is not such an object, or two have the same id.
     pub fn from_json_lines(text: &str, limits: &Limits) -> Result<Vec<Request>> {
         errors::check_size(text, limits)?;
         Request::read(text).map_err(|error| error.in_source(&Source::new(text, Notation::Text)))
@@ -70,7 +71,7 @@ impl Request {
         Ok(requests)
     }
 
-    /// The tools that the request needs, by their indices in `catalogue`: groups, of each of which one is needed.
+    /// The tools that the request needs, as indices into `catalogue`, in groups of which one tool each is needed.
     ///
     /// # Errors
     /// `retrieval/unknown-tool`: the catalogue lacks a tool.

@@ -1,4 +1,4 @@
-//! From queries to a short list of tools.
+//! Retrieval of a short list of tools for queries.
 
 use super::catalogue::Catalogue;
 use super::fuse::{Join, join, reciprocal_rank_fusion};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Ranks of each list that reciprocal rank fusion reads.
+/// The number of ranks of each list that reciprocal rank fusion uses.
 const FUSION_DEPTH: usize = 50;
 
 /// How tools are ranked for one query.
@@ -28,7 +28,7 @@ pub enum Ranker {
     Hybrid,
 }
 
-/// Position of the request itself among the queries made of it.
+/// The position of the request itself among the queries made from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Utterance {
@@ -37,12 +37,12 @@ pub enum Utterance {
     /// After them, as in the paper.
     #[default]
     Last,
-    /// It is no query.
+    /// Not among the queries.
     Nowhere,
 }
 
 impl Utterance {
-    /// The queries with the request among them; the request alone where there are no queries.
+    /// Inserts the request into the queries; without queries, the result is the request alone.
     pub fn among(self, queries: &[String], request: &str) -> Vec<String> {
         let request = std::iter::once(request.to_owned());
         match self {
@@ -53,7 +53,7 @@ impl Utterance {
     }
 }
 
-/// How a list of tools is made.
+/// Options for the resulting list of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -62,11 +62,11 @@ impl Utterance {
 )]
 #[non_exhaustive]
 pub struct RetrievalOptions {
-    /// Tools of the list, 11 by default: the largest cut-off that the paper reports.
+    /// The length of the list. Default: 11, the largest cut-off reported in the paper.
     pub k: usize,
     /// How tools are ranked for one query.
     pub ranker: Ranker,
-    /// How the lists of the queries become one.
+    /// How the lists of the queries are merged.
     pub join: Join,
 }
 
@@ -78,47 +78,47 @@ impl Default for RetrievalOptions {
 
 grammata_base::setters!(RetrievalOptions { k: usize, ranker: Ranker, join: Join });
 
-/// What a retrieval found.
+/// The result of a retrieval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retrieval {
-    /// The queries that were searched, each once, with the tools of each, best first.
+    /// The distinct queries that were searched, with the tools found for each, best first.
     pub queries: Vec<(String, Vec<Hit>)>,
-    /// The list: at most k tools, each once.
+    /// The resulting list: at most k distinct tools.
     pub tools: Vec<Found>,
-    /// The queries, by their indices, of which the embedder read only the beginning.
+    /// The queries that the embedder truncated, by index.
     pub truncated: Vec<Truncation>,
-    /// Time of embedding the queries.
+    /// The time for embedding the queries.
     pub embedding: Duration,
-    /// Time of searching and joining.
+    /// The time for searching and merging.
     pub search: Duration,
 }
 
-/// A tool of the list.
+/// A tool of the resulting list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     /// Index of the tool in the catalogue.
     pub tool: usize,
-    /// The query that put it there: an index into [`Retrieval::queries`].
+    /// The query that contributed it, as an index into [`Retrieval::queries`].
     pub query: usize,
     /// Its rank for that query, from 1.
     pub rank: usize,
-    /// Its score for that query; of [`Ranker::Hybrid`] the sum of reciprocal ranks.
+    /// Its score for that query; for [`Ranker::Hybrid`], the sum of reciprocal ranks.
     pub score: f64,
 }
 
 impl Retrieval {
-    /// The tools of the list, best first.
+    /// The tools of the list as indices, best first.
     pub fn ranking(&self) -> Vec<usize> {
         self.tools.iter().map(|found| found.tool).collect()
     }
 }
 
-/// A query, and the one category of tools that it searches, if any.
+/// A query, optionally limited to one category of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolQuery<'q> {
     /// The text.
     pub text: &'q str,
-    /// None: all categories.
+    /// The category; `None` searches all.
     pub category: Option<&'q str>,
 }
 
@@ -151,10 +151,10 @@ pub struct Retriever {
 }
 
 impl Retriever {
-    /// Indexes the documents of a catalogue by their words.
+    /// Builds a lexical index of the documents of a catalogue.
     ///
     /// # Errors
-    /// None so far.
+    /// None at present.
     pub fn new(catalogue: &Catalogue, template: Template) -> Result<Retriever> {
         let documents = catalogue.documents(template);
         let tools = catalogue.tools().iter().zip(&documents);
@@ -166,18 +166,18 @@ impl Retriever {
         Ok(Retriever::over(catalogue, Arc::new(lexical)))
     }
 
-    /// Retrieves tools of a catalogue with an index that ranks by words. Tools of the index that the catalogue does not have
-    /// are left out of the lists.
+    /// Retrieves tools of a catalogue with a given lexical index. Tools of the index that are not in the catalogue are
+    /// omitted from the lists.
     pub fn over(catalogue: &Catalogue, lexical: Arc<dyn ToolIndex>) -> Retriever {
         let tools = catalogue.tools().iter().map(|tool| (tool.id.clone(), tool.category.clone()));
         let by_id = (0..).zip(catalogue.tools()).map(|(number, tool)| (tool.id.clone(), number));
         Retriever { lexical, dense: None, tools: tools.collect(), by_id: Arc::new(by_id.collect()) }
     }
 
-    /// Adds the documents' vectors, in the order of the catalogue.
+    /// Adds the vectors of the documents, in the order of the catalogue.
     ///
     /// # Errors
-    /// There are more or fewer vectors than tools.
+    /// The number of vectors differs from the number of tools.
     pub fn with_vectors(self, vectors: &Embeddings) -> Result<Retriever> {
         if vectors.len() != self.tools.len() {
             return Err(errors::row_count(vectors.len(), self.tools.len()));
@@ -191,16 +191,16 @@ impl Retriever {
         Ok(self.with_dense(Arc::new(dense)))
     }
 
-    /// Adds an index that ranks by vectors: an approximate one, or one that is stored elsewhere.
+    /// Adds a dense index, for instance an approximate one or one that is stored elsewhere.
     pub fn with_dense(self, dense: Arc<dyn ToolIndex>) -> Retriever {
         Retriever { dense: Some(dense), ..self }
     }
 
-    /// Searches the tools of each query and joins the lists. Of equal queries the first is searched.
+    /// Searches the tools of each query and merges the lists. Of equal queries, only the first is searched.
     ///
     /// # Errors
     /// `options.k` is 0; the ranker is not lexical and there are no vectors or no embedder; the embedder fails, or its
-    /// vectors have another dimension; what the indexes report.
+    /// vectors have a different dimension; those of the indexes.
     pub fn retrieve<'q, Q>(
         &self,
         queries: &'q [Q],
@@ -239,7 +239,8 @@ impl Retriever {
         Ok(Retrieval { queries, tools, truncated, embedding, search: start.elapsed() })
     }
 
-    /// The vectors of the queries, each computed by itself, so that a query has one vector whatever the others are.
+    /// The vectors of the queries. Each is computed separately, so that the vector of a query does not depend on the
+    /// others.
     fn embed(&self, queries: &[ToolQuery<'_>], embedder: Option<&mut dyn Embedder>) -> Result<Embeddings> {
         let embedder = embedder.ok_or_else(|| errors::no_vectors("an embedder of the queries"))?;
         let mut vectors = Embeddings::new(embedder.dimension());
@@ -252,7 +253,7 @@ impl Retriever {
         Ok(vectors)
     }
 
-    /// The tools of each query by one index; the queries of one category in one search.
+    /// The tools of each query according to one index. Queries of the same category share one search.
     fn search(
         &self,
         index: &dyn ToolIndex,

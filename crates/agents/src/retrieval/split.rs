@@ -2,13 +2,13 @@
 
 use super::words::terms;
 
-/// The most queries of a request.
+/// The maximum number of queries of a request.
 const MOST_QUERIES: usize = 5;
-/// The fewest terms of a query.
+/// The minimum number of terms of a query.
 const FEWEST_TERMS: usize = 3;
 
-/// The first five sentences of a request that have at least three terms, trimmed; the request itself where there is none.
-/// A sentence ends after `.`, `!` or `?` and at `;`, each before white space.
+/// The first five sentences of a request with at least three terms each, trimmed; the request itself if there are none.
+/// A sentence ends after `.`, `!` or `?` and at `;`, if white space follows.
 pub fn sentences(request: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut start = 0;

@@ -1,13 +1,13 @@
 //! A catalogue and its vectors in one file.
 //!
-//! The file comes from outside: its length is checked against its header before anything is read, its SHA-256 before
-//! anything is believed, and then the catalogue, the number of rows and the norm of each row, since whoever forges a file
-//! can compute its hash. It is written under a temporary name in the same folder and renamed: a reader sees the old file or the
-//! new one, whole.
+//! The file is untrusted. Its length is checked against its header before anything is read, and its SHA-256 before
+//! anything is used. Because a forger can compute the hash, the catalogue, the number of rows and the norm of each row
+//! are then checked as well. The file is written under a temporary name in the same folder and renamed, so that a
+//! reader sees either the complete old file or the complete new one.
 //!
-//! All numbers are little-endian: the magic bytes, version (u32), template (u32), dimension (u64), rows (u64), bytes of the
-//! catalogue (u64), fingerprint of the embedder (32 bytes); the catalogue as JSON lines; the rows as 32-bit floats; the
-//! SHA-256 of all before it.
+//! All numbers are little-endian: the magic bytes, version (u32), template (u32), dimension (u64), rows (u64), bytes of
+//! the catalogue (u64), fingerprint of the embedder (32 bytes); the catalogue as JSON lines; the rows as 32-bit floats;
+//! the SHA-256 of everything before it.
 
 use super::catalogue::Catalogue;
 use super::errors;
@@ -29,7 +29,7 @@ const MAGIC: &[u8; 8] = b"GRAMTOOL";
 const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 4 + 8 + 8 + 8 + 32;
 const HASH: usize = 32;
-/// Documents that are embedded at once.
+/// The number of documents embedded in one call.
 const CHUNK: usize = 1_024;
 
 /// A catalogue, the template of its documents, and the vector of each document.
@@ -41,18 +41,18 @@ pub struct Store {
     vectors: Embeddings,
 }
 
-/// What [`Store::build`] did.
+/// Statistics of [`Store::build`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// Documents that were embedded: distinct ones that the previous store did not have.
+    /// The number of documents that were embedded: distinct ones that the previous store did not contain.
     pub embedded: usize,
-    /// Of these, the documents of which the embedder read only the beginning.
+    /// The number of these documents that the embedder truncated.
     pub truncated: usize,
 }
 
 impl Store {
-    /// Embeds the documents of a catalogue. Equal documents are embedded once, and those that `previous` has from the same
-    /// embedder not again.
+    /// Embeds the documents of a catalogue. Equal documents are embedded once. Vectors of `previous` are reused if they
+    /// are from the same embedder.
     ///
     /// # Errors
     /// The embedder fails.
@@ -100,10 +100,10 @@ impl Store {
         Ok((Store { catalogue, template, fingerprint, vectors }, built))
     }
 
-    /// A catalogue with vectors that were computed before, by an embedder of this fingerprint.
+    /// A catalogue with vectors that an embedder of this fingerprint computed before.
     ///
     /// # Errors
-    /// There are more or fewer vectors than tools.
+    /// The number of vectors differs from the number of tools.
     pub fn of(
         catalogue: Catalogue,
         template: Template,
@@ -116,7 +116,7 @@ impl Store {
         Ok(Store { catalogue, template, fingerprint, vectors })
     }
 
-    /// The index of the vectors.
+    /// Builds the index of the vectors.
     ///
     /// # Errors
     /// None for a store that was built or read.
@@ -143,20 +143,20 @@ impl Store {
         &self.catalogue
     }
 
-    /// What of a tool was embedded.
+    /// The template of the documents that were embedded.
     pub fn template(&self) -> Template {
         self.template
     }
 
-    /// The vectors, row by row the tools of the catalogue.
+    /// The vectors; the rows are the tools of the catalogue, in order.
     pub fn vectors(&self) -> &Embeddings {
         &self.vectors
     }
 
-    /// Whether queries embedded by `embedder` may be compared with the vectors.
+    /// Checks that queries embedded by `embedder` may be compared with the vectors.
     ///
     /// # Errors
-    /// They may not: it is another embedder than the one that made them. Or its fingerprint cannot be computed.
+    /// The vectors are from another embedder, or its fingerprint cannot be computed.
     pub fn check_embedder(&self, embedder: &mut dyn Embedder) -> Result<()> {
         self.check_fingerprint(embedder.dimension(), embedder.fingerprint()?)
     }
@@ -171,27 +171,27 @@ impl Store {
         Ok(())
     }
 
-    /// The fingerprint of the embedder that made the vectors.
+    /// The fingerprint of the embedder of the vectors.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
 
-    /// Writes the file, in place of one that is there.
+    /// Writes the file, replacing an existing one.
     ///
     /// # Errors
-    /// It cannot be written; what was there stays.
+    /// The file cannot be written; an existing file is unchanged.
     pub fn write(&self, path: &Path) -> Result<()> {
         let new = temporary(path);
         let written = self.write_new(&new).and_then(|()| std::fs::rename(&new, path));
         written.map_err(|cause| {
-            // nothing is lost if it stays
+            // a leftover temporary file does no harm
             let _ = std::fs::remove_file(&new);
             Error::io(path, &cause)
         })
     }
 
     fn write_new(&self, path: &Path) -> std::io::Result<()> {
-        // what a process of the same number left behind
+        // remove what a process with the same id left behind
         if path.exists() {
             std::fs::remove_file(path)?;
         }
@@ -219,15 +219,16 @@ impl Store {
     /// Reads the file.
     ///
     /// # Errors
-    /// It is no regular file (a link is none), has been cut or changed, is of another version, or holds what no [`Store`]
-    /// would: the error says which field is wrong. No more memory is used than some multiple of the file's length.
+    /// The file is not a regular file (links are rejected), is truncated or modified, has another version, or contains
+    /// what no [`Store`] would; the error names the invalid field. Memory use is bounded by a multiple of the file's
+    /// length.
     pub fn read(path: &Path, limits: &Limits) -> Result<Store> {
         let bytes = read_file(path, limits)?;
         parse(&bytes, limits).map_err(|error| error.in_file(&path.display().to_string()))
     }
 }
 
-/// A place for the new file, in the same folder: only there renaming is one step.
+/// A path for the new file in the same folder, because only there renaming is atomic.
 fn temporary(path: &Path) -> PathBuf {
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
@@ -247,12 +248,12 @@ fn template_code(template: Template) -> u32 {
 fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     let in_file = |error: Error| error.in_file(&path.display().to_string());
-    // writing an index replaces the file of this name, which would leave the target of a link as it was
+    // writing an index replaces the file of this name, which would leave the target of a link unchanged
     if path.symlink_metadata().map_err(io)?.is_symlink() {
         return Err(in_file(errors::index_field("the file", "a link", "a regular file")));
     }
     let (file, length) = files::open(path)?;
-    // vectors of 65,536 bytes at most, and the catalogue
+    // vectors of at most 65,536 bytes each, and the catalogue
     let most = (limits.catalogue_bytes as u64)
         .saturating_add((limits.catalogue_tools as u64).saturating_mul(65_536));
     if length > most {
@@ -262,7 +263,7 @@ fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     files::read_rest(&file, path, usize::try_from(length).unwrap_or(usize::MAX - 1))
 }
 
-/// The numbers of a header.
+/// The fields of a header.
 struct Header {
     template: Template,
     dimension: usize,
@@ -271,7 +272,7 @@ struct Header {
     fingerprint: [u8; 32],
 }
 
-/// Takes bytes from the front.
+/// Consumes bytes from the front.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {

@@ -1,21 +1,22 @@
-//! Tools, and the documents that stand for them in an index.
+//! Tools and their documents in an index.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A tool as a catalogue describes it.
+/// A tool as described in a catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// Names the tool in requests; unique in a catalogue.
+    /// The id, unique in a catalogue, by which requests refer to the tool.
     pub id: String,
-    /// What a call of the tool names, `get_weather` for instance; if it is empty, [`Catalogue::functions`](super::Catalogue::functions) makes a name.
+    /// The function name used in calls, such as `get_weather`. If empty,
+    /// [`Catalogue::functions`](super::Catalogue::functions) generates one.
     #[serde(default, deserialize_with = "or_empty", skip_serializing_if = "String::is_empty")]
     pub function: String,
-    /// The tool's name as its source writes it: any text.
+    /// The tool's name in its source: any text.
     pub name: String,
-    /// The service or server that the tool is of; empty if none is named.
+    /// The service or server that provides the tool; may be empty.
     #[serde(default, deserialize_with = "or_empty", skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// The tool's category; empty if none is named.
+    /// The tool's category; may be empty.
     #[serde(default, deserialize_with = "or_empty", skip_serializing_if = "String::is_empty")]
     pub category: String,
     /// What the tool does; may be empty.
@@ -26,24 +27,24 @@ pub struct Tool {
     pub parameters: Option<serde_json::Value>,
 }
 
-/// An absent text may be written as null.
+/// Reads null as an empty text.
 fn or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// What of a tool an index reads.
+/// The parts of a tool that form its document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Template {
-    /// Category, service, name and description, joined by single spaces, empty ones left out.
+    /// Category, service, name and description, joined by single spaces; empty ones are omitted.
     #[default]
     Full,
-    /// The description alone, as in the paper.
+    /// Only the description, as in the paper.
     Description,
 }
 
 impl Template {
-    /// The document of a tool: its name where the template gives the empty text.
+    /// The document of a tool, or its name if the template results in an empty text.
     pub fn document(self, tool: &Tool) -> String {
         let parts = match self {
             Template::Full => vec![&tool.category, &tool.tool, &tool.name, &tool.description],

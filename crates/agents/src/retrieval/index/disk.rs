@@ -1,4 +1,4 @@
-//! A dense index in a file.
+//! A dense index stored in a file.
 
 use super::{DenseIndex, Filter, IndexedTool, Match, Query, ToolIndex};
 use crate::retrieval::catalogue::Catalogue;
@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// A [`DenseIndex`] that is kept in a file of the form of [`Store`], with the document of each tool.
+/// A [`DenseIndex`] stored in a file in the format of [`Store`], with the document of each tool.
 ///
-/// Every change writes the file anew and renames it into its place before memory changes, so that a reader
-/// ([`Store::read`]) sees the index before or after the change, whole; change many tools at once. While it is open, a lock
-/// on the file `NAME.lock` in the same folder keeps other writers out.
+/// Every change writes a new file and renames it over the old one before the index in memory changes. So a reader
+/// ([`Store::read`]) sees a complete index from before or after the change. Change many tools in one call. While the
+/// index is open, a lock on the file `NAME.lock` in the same folder excludes other writers.
 #[derive(Debug)]
 pub struct DiskIndex {
     path: PathBuf,
@@ -28,11 +28,12 @@ pub struct DiskIndex {
 }
 
 impl DiskIndex {
-    /// Opens the index in the file, or one without tools where there is no file, for vectors of the embedder of this
+    /// Opens the index in the file, or an empty one if the file does not exist, for vectors of the embedder with this
     /// fingerprint.
     ///
     /// # Errors
-    /// The file is no index ([`Store::read`]), is of another embedder or dimension, or is open for another writer.
+    /// The file is not an index ([`Store::read`]), belongs to another embedder or dimension, or is open in another
+    /// writer.
     pub fn open(path: &Path, dimension: usize, fingerprint: [u8; 32], limits: &Limits) -> Result<DiskIndex> {
         let lock = lock(path)?;
         let store = match path.symlink_metadata() {
@@ -51,11 +52,11 @@ impl DiskIndex {
         Ok(DiskIndex { path: path.to_owned(), store, index, limits: limits.clone(), _lock: lock })
     }
 
-    /// Makes the index that of a catalogue: embeds only documents that it does not have yet, and removes tools that the
-    /// catalogue does not have.
+    /// Synchronises the index with a catalogue: embeds only new documents, and removes tools that the catalogue does
+    /// not contain.
     ///
     /// # Errors
-    /// The embedder fails or is another one, or the file cannot be written; the index is then as it was.
+    /// The embedder fails or is a different one, or the file cannot be written. The index is then unchanged.
     pub fn synchronise(
         &mut self,
         catalogue: &Catalogue,
@@ -71,7 +72,7 @@ impl DiskIndex {
         Ok(built)
     }
 
-    /// What is in the file.
+    /// The contents of the file.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -83,7 +84,7 @@ impl DiskIndex {
         Ok(())
     }
 
-    /// Writes the index of these tools, then takes it.
+    /// Writes an index of these tools to the file, and then replaces the one in memory.
     fn rewrite(&mut self, tools: Vec<Tool>, rows: Vec<f32>) -> Result<()> {
         let (dimension, fingerprint) = (self.store.vectors().dimension(), self.store.fingerprint());
         let vectors = Embeddings::from_unit_values(dimension, rows)?;
@@ -92,7 +93,7 @@ impl DiskIndex {
     }
 }
 
-/// A tool of which the document is known, and no more.
+/// A tool of which only the id, the category and the document are known.
 fn record(id: &str, category: &str, document: String) -> Tool {
     Tool { id: id.to_owned(), category: category.to_owned(), description: document, ..Tool::default() }
 }
@@ -118,7 +119,7 @@ impl ToolIndex for DiskIndex {
             (0..).zip(&records).map(|(place, tool)| (tool.id.clone(), place)).collect();
         for tool in tools {
             let vector = tool.vector.ok_or_else(|| errors::no_vectors("a vector of each tool"))?;
-            // the dimension of each, as only that of all rows together is checked later
+            // check each dimension, because later only that of all rows together is checked
             Embeddings::new(self.store.vectors().dimension()).push_unit(vector)?;
             let record = record(tool.id, tool.category, tool.document.to_owned());
             let place = *places.entry(record.id.clone()).or_insert(records.len());

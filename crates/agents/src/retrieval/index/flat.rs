@@ -1,4 +1,4 @@
-//! The exact dense engine: every vector is compared.
+//! The exact dense engine: compares every vector.
 
 use super::{Engine, IndexedTool, Query};
 use crate::retrieval::{Allowed, Hit, best, errors};
@@ -6,20 +6,20 @@ use grammata::error::Result;
 use grammata_decode::Embeddings;
 use rayon::prelude::*;
 
-/// Rows that one task compares with all queries of a search.
+/// The number of rows that one task compares with all queries of a search.
 const BLOCK: usize = 4_096;
 
-/// Unit vectors in a matrix, one row a tool, searched by dot product: the cosine.
+/// Unit vectors in a matrix with one row per tool, searched by dot product, which is the cosine.
 ///
-/// A search reads all rows once for all of its queries, in blocks over rayon's threads; results do not depend on their
-/// number. Memory is 4 bytes a coordinate: 77 MB for 50,000 tools of 384 dimensions.
+/// A search reads all rows once for all its queries, in blocks spread over rayon's threads; the results do not depend
+/// on the number of threads. Memory is 4 bytes per coordinate: 77 MB for 50,000 tools of 384 dimensions.
 #[derive(Clone, Debug)]
 pub struct FlatIndex {
     vectors: Embeddings,
 }
 
 impl FlatIndex {
-    /// The index of these vectors, row by row the tools of a catalogue.
+    /// Creates an index of vectors whose rows are the tools of a catalogue, in order.
     pub fn new(vectors: Embeddings) -> FlatIndex {
         FlatIndex { vectors }
     }
@@ -39,10 +39,10 @@ impl FlatIndex {
         self.vectors.is_empty()
     }
 
-    /// For each row of `queries` the at most `k` tools of the largest cosine.
+    /// For each row of `queries`, at most `k` tools with the greatest cosine.
     ///
     /// # Errors
-    /// The queries have another dimension.
+    /// The queries have a different dimension.
     pub fn search(&self, queries: &Embeddings, k: usize, allows: Allowed<'_>) -> Result<Vec<Vec<Hit>>> {
         let rows: Vec<&[f32]> = queries.rows().collect();
         self.check_dimension(queries.dimension())?;
@@ -64,7 +64,7 @@ impl FlatIndex {
         queries.iter().map(vector).collect()
     }
 
-    /// For each query, which has the right dimension, the at most `k` rows of the largest cosine.
+    /// For each query, which must have the right dimension, at most `k` rows with the greatest cosine.
     pub(super) fn nearest(&self, queries: &[&[f32]], k: usize, allows: Allowed<'_>) -> Vec<Vec<Hit>> {
         let dimension = self.vectors.dimension();
         if queries.is_empty() || self.is_empty() {
@@ -84,7 +84,7 @@ impl FlatIndex {
         merged.collect()
     }
 
-    /// The row of a slot with its cosine to a query.
+    /// The row of a slot, with its cosine to a query.
     #[cfg(feature = "hnsw")]
     pub(super) fn hit(&self, slot: usize, query: &[f32]) -> Option<Hit> {
         self.vectors.row(slot).map(|row| hit(slot, row, query))
@@ -121,7 +121,7 @@ impl Engine for FlatIndex {
     }
 }
 
-/// The scores of the rows of a block, of which the first is the tool `first`.
+/// The scores of the rows of a block, whose first row is the tool `first`.
 fn compare(block: &[f32], first: usize, query: &[f32], allows: Allowed<'_>) -> Vec<Hit> {
     let rows = (first..).zip(block.chunks_exact(query.len().max(1)));
     rows.filter(|&(tool, _)| allows.is_none_or(|allows| allows(tool)))
@@ -133,7 +133,7 @@ fn hit(tool: usize, row: &[f32], query: &[f32]) -> Hit {
     Hit { tool, score: f64::from(dot(row, query)).clamp(-1.0, 1.0) }
 }
 
-/// The dot product, in eight partial sums: a fixed order that vector instructions follow.
+/// The dot product, in eight partial sums: a fixed order that suits vector instructions.
 pub(super) fn dot(first: &[f32], second: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let (pairs, rest) = (first.chunks_exact(8).zip(second.chunks_exact(8)), first.len() / 8 * 8);

@@ -7,13 +7,13 @@ use grammata::error::Result;
 use grammata_decode::Embeddings;
 use hnsw_rs::prelude::{Distance, Hnsw};
 
-/// The most layers of a graph.
+/// The maximum number of layers of a graph.
 const LAYERS: usize = 16;
-/// A filter that leaves at most 1 / SELECTIVE of all tools, or at most FEW, is answered by comparing all of these.
+/// If a filter leaves at most 1 / SELECTIVE of all tools, or at most FEW, all of these are compared instead.
 const SELECTIVE: usize = 10;
 const FEW: usize = 1_000;
 
-/// How a graph is built and searched.
+/// Parameters for building and searching a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -22,11 +22,11 @@ const FEW: usize = 1_000;
 )]
 #[non_exhaustive]
 pub struct HnswOptions {
-    /// Neighbours of a point on a layer, 1 to 255: 24 by default.
+    /// The number of neighbours of a point on a layer, 1 to 255. Default: 24.
     pub neighbours: usize,
-    /// Candidates while a point is inserted: 200 by default.
+    /// The number of candidates while a point is inserted. Default: 200.
     pub ef_construction: usize,
-    /// Candidates of a search, at least four times k: 64 by default.
+    /// The number of candidates of a search, raised to at least four times k. Default: 64.
     pub ef: usize,
 }
 
@@ -38,11 +38,11 @@ impl Default for HnswOptions {
 
 grammata_base::setters!(HnswOptions { neighbours: usize, ef_construction: usize, ef: usize });
 
-/// Ranks by cosine along a graph of vectors, which may miss some of the best.
+/// Ranks by cosine with a graph of vectors, which may miss some of the best.
 pub type HnswToolIndex = Indexed<HnswIndex>;
 
 impl HnswToolIndex {
-    /// An index without tools, for vectors of this dimension.
+    /// An empty index for vectors of this dimension.
     pub fn new(dimension: usize, options: HnswOptions) -> HnswToolIndex {
         Indexed::of(HnswIndex::new(dimension, options))
     }
@@ -50,21 +50,21 @@ impl HnswToolIndex {
 
 /// A graph over the rows of a [`FlatIndex`].
 ///
-/// The graph is always built from the vectors, by insertion in one thread and with a fixed seed, so that it is reproducible;
-/// the library's own files are never read. A vector that is replaced or removed stays in the graph as a way to others until
-/// such vectors are most of it; then it is built again. Where a filter leaves few tools, or most of all are asked for, every
+/// The graph is always built from the vectors, by insertion in one thread with a fixed seed, so it is reproducible. The
+/// library's own files are never read. A replaced or removed vector stays in the graph as a path to others; when most
+/// vectors are of this kind, the graph is rebuilt. If a filter leaves few tools, or if most tools are requested, every
 /// vector is compared instead.
 pub struct HnswIndex {
     flat: FlatIndex,
     graph: Hnsw<'static, f32, Cosine>,
     options: HnswOptions,
-    /// The slot of each point of the graph.
+    /// The slot of each point in the graph.
     slots: Vec<usize>,
-    /// The point of each slot; None of an empty one.
+    /// The point of each slot; `None` if the slot is empty.
     points: Vec<Option<usize>>,
 }
 
-/// 1 - cosine of unit vectors. The library's own distance panics where rounding makes it negative.
+/// 1 - cosine of unit vectors. The library's own distance panics if rounding makes it negative.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cosine;
 
@@ -81,7 +81,7 @@ impl std::fmt::Debug for HnswIndex {
 }
 
 impl HnswIndex {
-    /// A graph without points.
+    /// An empty graph.
     pub fn new(dimension: usize, options: HnswOptions) -> HnswIndex {
         HnswIndex {
             flat: FlatIndex::new(Embeddings::new(dimension)),
@@ -118,7 +118,7 @@ impl HnswIndex {
         self.points.get(slot).is_some_and(Option::is_some)
     }
 
-    /// The best `k` of the `allowed` slots that may be found; None where the graph does not lead to enough of them.
+    /// The best `k` of the `allowed` slots that the graph search finds; `None` if it does not reach enough of them.
     fn along_graph(&self, query: &[f32], k: usize, allowed: usize, allows: Allowed<'_>) -> Option<Vec<Hit>> {
         let mut ef = self.options.ef.max(k.saturating_mul(4));
         while ef < self.slots.len() / 4 {
@@ -139,7 +139,7 @@ impl HnswIndex {
 }
 
 fn graph(options: &HnswOptions) -> Hnsw<'static, f32, Cosine> {
-    // more neighbours would end the process
+    // more neighbours would abort the process
     let neighbours = options.neighbours.clamp(1, 255);
     Hnsw::new(neighbours, 1_024, LAYERS, options.ef_construction.max(1), Cosine)
 }

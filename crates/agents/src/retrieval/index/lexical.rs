@@ -6,30 +6,30 @@ use crate::retrieval::{Allowed, Hit, best};
 use grammata::error::Result;
 use std::collections::{BTreeMap, HashMap};
 
-/// How fast the weight of a repeated term saturates.
+/// How quickly the weight of a repeated term saturates.
 const K1: f64 = 1.2;
-/// How much longer documents count less.
+/// How strongly the length of a document reduces its score.
 const B: f64 = 0.75;
 
 /// An inverted index that ranks by BM25 (Robertson and Zaragoza 2009) with Lucene's inverse document frequency.
 ///
-/// The score of a document of length l, in which a term of the query occurs f times, is the sum over the query's terms,
-/// repeated ones included, of idf f (k1 + 1) / (f + k1 (1 - b + b l / mean l)) with k1 = 1.2, b = 0.75 and
-/// idf = ln(1 + (N - n + 0.5) / (n + 0.5)), where n of the N documents have the term. Terms are runs of letters and digits
-/// in lower case, camel case broken; there is no stemming. A document without a term of the query is no hit.
+/// The score of a document of length l, in which a query term occurs f times, is the sum over the query's terms, with
+/// repetitions, of idf f (k1 + 1) / (f + k1 (1 - b + b l / mean l)). Here k1 = 1.2, b = 0.75 and
+/// idf = ln(1 + (N - n + 0.5) / (n + 0.5)), where n of the N documents contain the term. Terms are runs of letters and
+/// digits in lower case, split at camel case, without stemming. A document that contains no query term is not a hit.
 #[derive(Clone, Debug, Default)]
 pub struct Bm25 {
     terms: HashMap<String, u32>,
-    /// Of each term the slots of the documents that have it, rising, and how often.
+    /// For each term, the slots of the documents that contain it, in increasing order, with its number of occurrences.
     postings: Vec<Vec<(u32, u32)>>,
     documents: Vec<Option<Document>>,
-    /// Number of documents: N.
+    /// The number of documents: N.
     count: usize,
-    /// Terms of all documents together.
+    /// The number of terms in all documents.
     total: u64,
 }
 
-/// The terms of a document, each once, and how often it has them.
+/// The distinct terms of a document, with their numbers of occurrences.
 #[derive(Clone, Debug)]
 struct Document {
     terms: Box<[(u32, u32)]>,
@@ -37,7 +37,7 @@ struct Document {
 }
 
 impl Bm25 {
-    /// The index of `documents`, each named by its number. At most 2^32 - 1 documents are indexed.
+    /// Creates an index of `documents`, identified by their positions. At most 2^32 - 1 documents are indexed.
     pub fn new<D: AsRef<str>>(documents: &[D]) -> Bm25 {
         let mut index = Bm25::default();
         for (slot, document) in documents.iter().enumerate() {
@@ -46,11 +46,11 @@ impl Bm25 {
         index
     }
 
-    /// Fills a slot with a document, in place of one that is there. Slots of 2^32 - 1 and more stay empty.
+    /// Puts a document into a slot, replacing any other. Slots from 2^32 - 1 on stay empty.
     fn insert(&mut self, slot: usize, document: &str) {
         self.clear(slot);
         let Ok(number) = u32::try_from(slot) else { return };
-        // in the order of the ids, so that an index depends on its documents alone
+        // sorted by id, so that an index depends only on its documents
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         let mut length = 0_u32;
         for term in terms(document) {
@@ -81,7 +81,7 @@ impl Bm25 {
         }
     }
 
-    /// Number of documents.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -91,7 +91,7 @@ impl Bm25 {
         self.count == 0
     }
 
-    /// The at most `k` best documents for `query`.
+    /// At most `k` documents that match `query` best.
     pub fn search(&self, query: &str, k: usize, allows: Allowed<'_>) -> Vec<Hit> {
         let mut scores = vec![0.0; self.documents.len()];
         let mean_length = self.total as f64 / self.count.max(1) as f64;
@@ -111,7 +111,8 @@ impl Bm25 {
         best(hits.filter(|hit| allows.is_none_or(|allows| allows(hit.tool))).collect(), k)
     }
 
-    /// What one occurrence of a term in the query adds to a document of `length` terms that has it `count` times.
+    /// The score that one occurrence of a query term adds to a document of `length` terms that contains it `count`
+    /// times.
     fn weight(&self, length: u32, count: u32, documents_with_term: usize, mean_length: f64) -> f64 {
         let (all, with) = (self.count as f64, documents_with_term as f64);
         let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();

@@ -1,9 +1,9 @@
 //! Indexes of tools behind one trait.
 //!
-//! A [`ToolIndex`] names tools by their ids and can be changed at any time: in memory ([`LexicalIndex`], [`DenseIndex`], with
-//! the feature `hnsw` also `HnswToolIndex`), in a file ([`DiskIndex`]), or on other machines
-//! ([`QdrantIndex`]). The indexes in memory are an
-//! [`Engine`], which ranks numbered slots, and the table of ids that [`Indexed`] keeps for it.
+//! A [`ToolIndex`] identifies tools by id and can be changed at any time. It is in memory ([`LexicalIndex`],
+//! [`DenseIndex`], and with the feature `hnsw` also `HnswToolIndex`), in a file ([`DiskIndex`]), or on other machines
+//! ([`QdrantIndex`]). Indexes in memory consist of an [`Engine`], which ranks numbered slots, and a table of ids, which
+//! [`Indexed`] manages.
 
 mod disk;
 mod flat;
@@ -23,20 +23,20 @@ use super::{Allowed, Hit};
 use grammata::error::Result;
 use std::collections::{BTreeSet, HashMap};
 
-/// A tool as an index takes it.
+/// A tool as input of an index.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexedTool<'t> {
-    /// Names the tool; a second tool of the same id replaces the first.
+    /// The id. A second tool with the same id replaces the first.
     pub id: &'t str,
-    /// What [`Filter::Categories`] compares.
+    /// The category, which [`Filter::Categories`] compares.
     pub category: &'t str,
-    /// What a lexical index reads.
+    /// The document, which a lexical index reads.
     pub document: &'t str,
-    /// The unit vector of the document, which a dense index needs.
+    /// The unit vector of the document, required by a dense index.
     pub vector: Option<&'t [f32]>,
 }
 
-/// A query: an index uses its text or its vector.
+/// A query. An index uses either its text or its vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'q> {
     /// The text, for a lexical index.
@@ -45,21 +45,21 @@ pub struct Query<'q> {
     pub vector: Option<&'q [f32]>,
 }
 
-/// A tool that an index found.
+/// A tool found by an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
     /// The id of the tool.
     pub id: String,
-    /// What the index ranks by: a positive BM25 score, or a cosine.
+    /// The score by which the index ranks: a positive BM25 score, or a cosine.
     pub score: f64,
 }
 
-/// The tools that a search may find.
+/// The tools that a search may return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// Those of these ids.
+    /// The tools with these ids.
     Ids(BTreeSet<String>),
-    /// Those of these categories.
+    /// The tools of these categories.
     Categories(BTreeSet<String>),
 }
 
@@ -75,80 +75,82 @@ impl Filter {
     }
 }
 
-/// A set of tools with distinct ids that is searched for the nearest tools of queries.
+/// A set of tools with distinct ids that can be searched for the tools nearest to queries.
 ///
-/// All implementations agree in this: `upsert` replaces a tool of the same id, which keeps its place in the order; ids that
-/// `remove` does not find are ignored; a change is whole or, with an error, not made at all (on a server a change of many tools
-/// may be made in part); of equal scores the tool that
-/// was inserted first comes first; a search gives one list for each query, of at most `k` tools, best first, and the same
-/// lists from any thread.
+/// All implementations guarantee:
+///
+/// - `upsert` replaces a tool with the same id, which keeps its place in the order;
+/// - `remove` ignores unknown ids;
+/// - a change is applied completely or, on an error, not at all (on a server, a change of many tools may be partial);
+/// - among equal scores, the tool inserted first comes first;
+/// - a search returns one list per query, of at most `k` tools, best first, and the same lists on any thread.
 pub trait ToolIndex: Send + Sync + std::fmt::Debug {
-    /// Inserts tools, or replaces those of the same ids.
+    /// Inserts tools, or replaces those with the same ids.
     ///
     /// # Errors
     /// A dense index: a vector is missing, of another dimension or not of unit length. An index that is stored elsewhere: a
     /// failure of its file or server.
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()>;
 
-    /// Removes the tools of these ids, as far as they are there.
+    /// Removes the tools with these ids, as far as they exist.
     ///
     /// # Errors
     /// An index that is stored elsewhere: a failure of its file or server.
     fn remove(&mut self, ids: &[&str]) -> Result<()>;
 
-    /// Number of tools.
+    /// The number of tools.
     fn len(&self) -> usize;
 
-    /// Whether there is no tool.
+    /// Whether the index is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a search compares all tools, so that its lists are the best ones by definition.
+    /// Whether a search compares all tools, so that its lists are exact.
     fn is_exact(&self) -> bool;
 
-    /// For each query the at most `k` best tools that `filter` allows; None allows all.
+    /// For each query, at most `k` of the best tools that `filter` allows; `None` allows all.
     ///
     /// # Errors
-    /// A dense index: a query without a vector, or one of another dimension.
+    /// A dense index: a query has no vector, or one of a different dimension.
     fn search(&self, queries: &[Query<'_>], k: usize, filter: Option<&Filter>) -> Result<Vec<Vec<Match>>>;
 }
 
-/// Ranks tools that are named by the numbers of their slots.
+/// Ranks tools that are identified by slot numbers.
 pub trait Engine: Send + Sync + std::fmt::Debug {
-    /// Refuses a tool that [`put`](Engine::put) could not take.
+    /// Rejects a tool that [`put`](Engine::put) could not accept.
     ///
     /// # Errors
-    /// As of [`ToolIndex::upsert`].
+    /// Those of [`ToolIndex::upsert`].
     fn check(&self, tool: &IndexedTool<'_>) -> Result<()>;
 
-    /// Fills a slot, or replaces what is in it: at most the number of slots so far, which then is one more.
+    /// Fills or replaces a slot. The slot may be at most the current number of slots, which then grows by one.
     ///
     /// # Errors
-    /// As of [`check`](Engine::check).
+    /// Those of [`check`](Engine::check).
     fn put(&mut self, slot: usize, tool: &IndexedTool<'_>) -> Result<()>;
 
-    /// Empties a slot, which no search will be allowed to find until it is filled again.
+    /// Empties a slot. Searches are not allowed to find it until it is filled again.
     fn clear(&mut self, slot: usize);
 
-    /// Drops all slots but these, which are rising, and numbers them from 0.
+    /// Drops all slots except these, which are in increasing order, and renumbers them from 0.
     fn keep(&mut self, slots: &[usize]);
 
-    /// As of [`ToolIndex::is_exact`].
+    /// See [`ToolIndex::is_exact`].
     fn is_exact(&self) -> bool;
 
-    /// For each query the at most `k` best slots; of equal scores the lower number first.
+    /// For each query, at most `k` of the best slots; ties by the lower number.
     ///
     /// # Errors
-    /// As of [`ToolIndex::search`].
+    /// Those of [`ToolIndex::search`].
     fn rank(&self, queries: &[Query<'_>], k: usize, allows: Allowed<'_>) -> Result<Vec<Vec<Hit>>>;
 }
 
-/// An index in memory: an engine, and the tools of its slots.
+/// An index in memory: an engine, and the tools in its slots.
 #[derive(Clone, Debug, Default)]
 pub struct Indexed<E> {
     engine: E,
-    /// The id and the category of each slot; None where the tool was removed.
+    /// The id and the category of each slot; `None` if the tool was removed.
     slots: Vec<Option<(String, String)>>,
     by_id: HashMap<String, usize>,
 }
@@ -159,21 +161,21 @@ pub type LexicalIndex = Indexed<Bm25>;
 pub type DenseIndex = Indexed<FlatIndex>;
 
 impl LexicalIndex {
-    /// An index without tools.
+    /// An empty index.
     pub fn new() -> LexicalIndex {
         LexicalIndex::default()
     }
 }
 
 impl DenseIndex {
-    /// An index without tools, for vectors of this dimension.
+    /// An empty index for vectors of this dimension.
     pub fn new(dimension: usize) -> DenseIndex {
         Indexed::of(FlatIndex::new(grammata_decode::Embeddings::new(dimension)))
     }
 }
 
 impl<E: Engine> Indexed<E> {
-    /// An index without tools over an engine without slots.
+    /// An empty index over an engine without slots.
     pub fn of(engine: E) -> Indexed<E> {
         Indexed { engine, slots: Vec::new(), by_id: HashMap::new() }
     }
@@ -183,7 +185,7 @@ impl<E: Engine> Indexed<E> {
         &self.engine
     }
 
-    /// The slots that a search may find; None where it may find all of them.
+    /// The slots that a search may return; `None` if all are allowed.
     fn allowed(&self, filter: Option<&Filter>) -> Option<Vec<bool>> {
         let is_full = self.by_id.len() == self.slots.len();
         let allows = |(id, category): &(String, String)| match filter {
@@ -195,7 +197,7 @@ impl<E: Engine> Indexed<E> {
             .then(|| self.slots.iter().map(|slot| slot.as_ref().is_some_and(allows)).collect())
     }
 
-    /// Numbers the slots anew once most of them are empty.
+    /// Renumbers the slots once most of them are empty.
     fn compact(&mut self) {
         if self.by_id.len() * 2 >= self.slots.len() {
             return;

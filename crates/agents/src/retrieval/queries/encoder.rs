@@ -1,4 +1,4 @@
-//! Prompts to tokens.
+//! Tokenisation of prompts.
 
 use grammata::error::Result;
 #[cfg(feature = "huggingface")]
@@ -10,30 +10,30 @@ use {
 /// The tokens of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
-    /// Tokens that depend on the instruction alone.
+    /// The tokens that depend only on the instruction.
     pub constant: Vec<u32>,
-    /// The tokens after them, up to where the model is to write.
+    /// The tokens after them, up to where the model begins to write.
     pub rest: Vec<u32>,
 }
 
-/// Writes prompts in the tokens of a model.
+/// Tokenises prompts for a model.
 pub trait Encoder {
-    /// The tokens of an instruction and what follows it. The latter holds requests and descriptions of tools: nothing in it
-    /// may become a special token.
+    /// Tokenises an instruction and the text after it. That text contains requests and descriptions of tools: nothing
+    /// in it may become a special token.
     ///
     /// # Errors
     /// The tokenizer or the chat template fails.
     fn encode(&self, instruction: &str, rest: &str) -> Result<Encoded>;
 }
 
-/// Placeholder for the user's message while a chat template is rendered; no template writes it by itself.
+/// Placeholder for the user's message while a chat template is rendered; no template contains it on its own.
 #[cfg(feature = "huggingface")]
 const PLACE: &str = "\u{F8FF}the user's message\u{F8FF}";
 
-/// Encodes with a tokenizer and, if the model has one, its chat template.
+/// Tokenises with a tokenizer and the model's chat template, if it has one.
 ///
-/// The chat template is rendered with a placeholder for the user's message, so that special tokens of the template are
-/// recognised and those that a request or a description spells are not.
+/// The chat template is rendered with a placeholder for the user's message. So special tokens of the template are
+/// recognised, and those spelled in a request or a description are not.
 #[cfg(feature = "huggingface")]
 #[derive(Clone, Debug)]
 pub struct TokenizerEncoder {
@@ -43,7 +43,8 @@ pub struct TokenizerEncoder {
 
 #[cfg(feature = "huggingface")]
 impl TokenizerEncoder {
-    /// An encoder; without a chat template the instruction and the rest are one text, a line end between them.
+    /// Creates an encoder. Without a chat template, the instruction and the rest form one text, separated by a line
+    /// feed.
     pub fn new(tokenizer: PromptTokenizer, template: Option<ChatTemplate>) -> TokenizerEncoder {
         TokenizerEncoder { tokenizer, template }
     }

@@ -1,4 +1,4 @@
-//! The forms of a model's output, as grammars.
+//! The formats of a model's output, as grammars.
 
 use super::{Lines, MOST_QUERIES, Mode, lines_pattern};
 use crate::retrieval::catalogue::Catalogue;
@@ -11,26 +11,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// The most words of what a request needs, in the mode `reasoned`.
+/// The maximum number of words that state what a request needs, in the mode `reasoned`.
 const REASON_WORDS: usize = 25;
 
-/// The form that a model's output has.
+/// The format of a model's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// None: what the model writes is [parsed](super::parse).
+    /// No format: the output is [parsed](super::parse).
     Raw,
-    /// One query a line.
+    /// One query per line.
     #[default]
     Lines,
-    /// A JSON object with `queries`, each with a `description` and, if the model likes, one `category` of the catalogue.
+    /// A JSON object with `queries`, each with a `description` and optionally one `category` of the catalogue.
     Json,
-    /// Lines that begin with the name or category of a tool of the catalogue and a colon, so that none can be invented.
+    /// Lines that begin with the name or category of a tool of the catalogue and a colon, so that a model cannot invent
+    /// names.
     Grounded,
 }
 
 impl Format {
-    /// All formats with their names and what they are.
+    /// All formats: name, description and value.
     pub const ALL: [(&'static str, &'static str, Format); 4] = [
         ("raw", "as the model writes it, without a grammar", Format::Raw),
         ("lines", "one query a line", Format::Lines),
@@ -38,17 +39,17 @@ impl Format {
         ("grounded", "lines that begin with a name or category of the catalogue", Format::Grounded),
     ];
 
-    /// The name, as it is serialized.
+    /// The name, as serialised.
     pub fn name(self) -> &'static str {
         Format::ALL.iter().find(|(_, _, format)| *format == self).map_or("", |(name, ..)| name)
     }
 }
 
-/// The grammar of a format; None of [`Format::Raw`]. In the mode [`Reasoned`](Mode::Reasoned) a line `Needs: ` of at most 25
-/// words comes first (in JSON a member `needs`).
+/// The grammar of a format; `None` for [`Format::Raw`]. In the mode [`Reasoned`](Mode::Reasoned), a line `Needs: ` of
+/// at most 25 words comes first (in JSON, a member `needs`).
 ///
 /// # Errors
-/// The catalogue has more names than `limits.grammar_nodes` allows, or none for [`Format::Grounded`].
+/// The catalogue has more names than `limits.grammar_nodes` allows, or no names for [`Format::Grounded`].
 pub fn format_grammar(
     format: Format,
     mode: Mode,
@@ -75,7 +76,7 @@ pub fn format_grammar(
     builder.build(root).map(Some)
 }
 
-/// What a request needs, and a line end.
+/// The line that states what a request needs, with its line feed.
 fn reason(form: &Lines) -> String {
     let line = Lines { lines: 1..=1, words: 1..=REASON_WORDS, ..form.clone() };
     format!(r"Needs: {}\n", lines_pattern(&line))
@@ -110,7 +111,7 @@ fn json(form: &Lines, is_reasoned: bool, catalogue: &Catalogue, limits: &Limits)
     Ok(json_schema::compile_value(&schema, &options)?.grammar)
 }
 
-/// A pattern of one line, anchored, as ECMA-262 writes it.
+/// An anchored pattern of one line, in ECMA-262 syntax.
 fn ecma(form: &Lines) -> String {
     format!("^{}$", lines_pattern(form))
 }
@@ -132,7 +133,7 @@ fn grounded(
     let names: Vec<ExprId> = names.iter().map(|name| builder.text(name)).collect();
     let name = builder.choice(names);
     let colon = builder.text(": ");
-    // the name counts for one word
+    // the name counts as one word
     let least = (*form.words.start()).saturating_sub(1).max(1);
     let words = Lines {
         lines: 1..=1,

@@ -1,29 +1,29 @@
-//! The form of queries, as a regular expression.
+//! Queries as a regular expression.
 
 use super::{MOST_QUERIES, MOST_WORDS};
 use std::ops::RangeInclusive;
 
-/// What words are made of.
+/// The characters of words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
-    /// ASCII letters, digits and the marks of plain English; a word begins with a letter, a digit or a parenthesis, a line
-    /// with a letter.
+    /// ASCII letters, digits and the punctuation of plain English. A word begins with a letter, a digit or a
+    /// parenthesis, and a line with a letter.
     #[default]
     Plain,
-    /// Every character that is neither white space nor a control; a line begins with a letter of any script.
+    /// All characters except white space and control characters. A line begins with a letter of any script.
     Printable,
 }
 
-/// Bounds on the lines.
+/// Bounds on the lines and their words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines {
-    /// Number of lines; 1 to 5 by default.
+    /// The number of lines. Default: 1 to 5.
     pub lines: RangeInclusive<usize>,
-    /// Words of a line; 3 to 19 by default.
+    /// The number of words per line. Default: 3 to 19.
     pub words: RangeInclusive<usize>,
-    /// The most characters of a word; 24 by default.
+    /// The maximum number of characters per word. Default: 24.
     pub letters: usize,
-    /// What words are made of.
+    /// The characters of words.
     pub charset: Charset,
 }
 
@@ -33,8 +33,8 @@ impl Default for Lines {
     }
 }
 
-/// The regular expression of such lines, in the dialect of Rust's `regex`: words of one line with single spaces between
-/// them, line feeds between lines, nothing before, after or between. Bounds of 0 count as 1.
+/// The regular expression of such lines, in the syntax of Rust's `regex`. Words are separated by single spaces and
+/// lines by line feeds, with nothing before, after or between. A bound of 0 counts as 1.
 pub fn lines_pattern(form: &Lines) -> String {
     let rest = form.letters.max(1) - 1;
     let (word, first) = match form.charset {

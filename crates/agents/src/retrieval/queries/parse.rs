@@ -1,54 +1,54 @@
-//! The queries in what a model wrote without a grammar.
+//! Extraction of queries from output that a model wrote without a grammar.
 
 use super::{MOST_QUERIES, MOST_WORDS};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// What was read.
+/// The result of parsing an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// At most five queries of at most 19 words. None: search the request alone.
+    /// At most five queries of at most 19 words. If empty, search with the request alone.
     pub queries: Vec<String>,
     /// The other lines, in the order in which they were dropped.
     pub dropped: Vec<Dropped>,
 }
 
-/// A line that is no query.
+/// A line that is not a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
     /// The line, trimmed.
     pub line: String,
-    /// Why it is none.
+    /// The reason why it is not a query.
     pub reason: Reason,
 }
 
-/// Why a line is no query.
+/// The reason why a line is not a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It is, or follows, a turn of the dialogue that the model went on to invent.
+    /// It belongs to, or follows, an invented turn of the dialogue.
     Dialogue,
-    /// It opens or closes a block of code.
+    /// It opens or closes a code block.
     Fence,
-    /// Other lines have list markers.
+    /// It has no list marker, but other lines do.
     NoMarker,
     /// It introduces the list.
     Introduction,
     /// It closes the list.
     Closing,
-    /// It has no letter.
+    /// It contains no letter.
     NoLetter,
-    /// A line before it says the same.
+    /// An earlier line says the same.
     Repeated,
-    /// There were five queries before it.
+    /// There were already five queries.
     Surplus,
 }
 
-/// Reads queries, one on each line.
+/// Parses queries, one per line.
 ///
-/// An opening `Answer:` is removed, and what follows a line that begins with `Human:` or `Answer:` is cut off. If any line
-/// has a list marker (a dash, a bullet, a number, a letter), only lines with one count; otherwise phrases that introduce or
-/// close the list are left out. Markers, `**`, backticks and outer quotes are removed.
+/// Removes a leading `Answer:`, and cuts the output at a line that begins with `Human:` or `Answer:`. If any line has a
+/// list marker (a dash, a bullet, a number or a letter), only lines with a marker count; otherwise phrases that
+/// introduce or close the list are dropped. Markers, `**`, backticks and outer quotes are removed.
 pub fn parse(output: &str) -> Parsed {
     let mut parsed = Parsed::default();
     let lines = parsed.lines(output);
@@ -82,7 +82,7 @@ impl Parsed {
         self.dropped.extend(lines.into_iter().map(|line| Dropped { line: line.to_owned(), reason }));
     }
 
-    /// The lines of the answer, trimmed, without empty ones, fences and what follows the answer.
+    /// The trimmed lines of the answer, without empty lines, fences and the text after the answer.
     fn lines<'t>(&mut self, output: &'t str) -> Vec<&'t str> {
         let output = output.trim_start();
         let output = output.strip_prefix("Answer:").unwrap_or(output);
@@ -95,7 +95,7 @@ impl Parsed {
         lines
     }
 
-    /// The lines without those that introduce and close the list.
+    /// The lines without those that introduce or close the list.
     fn without_phrases<'t>(&mut self, lines: Vec<&'t str>) -> Vec<&'t str> {
         let first = lines.iter().position(|line| !introduces(line)).unwrap_or(lines.len());
         let (introduction, rest) = lines.split_at(first);
@@ -136,12 +136,13 @@ fn closes(line: &str) -> bool {
     line.starts_with("note:") || PHRASES.iter().any(|phrase| begins_with(&line, phrase))
 }
 
-/// Whether a line begins with the words of a phrase, the last of them whole.
+/// Whether a line begins with a phrase that ends at a word boundary.
 fn begins_with(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// What follows a list marker: a dash or bullet, one star, a number of at most two digits or a letter with a mark.
+/// The text after a list marker: a dash or bullet, a single star, or a number of at most two digits or a letter, with
+/// punctuation.
 fn without_marker(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix(['-', '•', '–', '—']) {
         return Some(rest);
@@ -152,7 +153,7 @@ fn without_marker(line: &str) -> Option<&str> {
     let numbered = line.strip_prefix('(').unwrap_or(line);
     let rest = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
     if (1..=2).contains(&(numbered.len() - rest.len())) {
-        // not the point of 2.5
+        // not the decimal point of 2.5
         let rest = rest.strip_prefix(['.', ')', ':'])?;
         return rest.starts_with(|c: char| !c.is_ascii_digit()).then_some(rest);
     }

@@ -15,31 +15,31 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// Examples of the few-shot prompt.
+/// The number of examples in the few-shot prompt.
 const EXAMPLES: usize = 3;
 
-/// Where the queries of a request are from. Models that were trained on drafts are asked as in
+/// The source of a request's queries. Models that were trained on drafts are prompted as in
 /// [`ZeroShot`](Mode::ZeroShot).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The request alone, no model.
+    /// The request alone, without a model.
     Utterance,
-    /// The [sentences](crate::retrieval::split::sentences) of the request, no model.
+    /// The [sentences](crate::retrieval::split::sentences) of the request, without a model.
     #[default]
     Split,
     /// A model describes the tools that the request needs.
     ZeroShot,
     /// A model describes what the user wants.
     Intents,
-    /// As zero-shot, after three answered requests.
+    /// As zero-shot, after three examples with answers.
     FewShot,
-    /// As zero-shot, after a line in which the model says what the request needs.
+    /// As zero-shot, after a line in which the model states what the request needs.
     Reasoned,
 }
 
 impl Mode {
-    /// All modes with their names and what they do.
+    /// All modes: name, description and value.
     pub const ALL: [(&'static str, &'static str, Mode); 6] = [
         ("utterance", "the request alone", Mode::Utterance),
         ("split", "the sentences of the request", Mode::Split),
@@ -49,7 +49,7 @@ impl Mode {
         ("reasoned", "as zero_shot, after a line that says what the request needs", Mode::Reasoned),
     ];
 
-    /// The name, as it is serialized.
+    /// The name, as serialised.
     pub fn name(self) -> &'static str {
         Mode::ALL.iter().find(|(_, _, mode)| *mode == self).map_or("", |(name, ..)| name)
     }
@@ -65,14 +65,15 @@ impl Mode {
 pub struct Example {
     /// The request.
     pub request: String,
-    /// Descriptions of the tools that it needs, one a line.
+    /// Descriptions of the tools that it needs, one per line.
     pub answer: String,
 }
 
-/// The text of a prompt: an instruction, the same for all requests, and a Jinja template of the rest.
+/// A prompt: an instruction, equal for all requests, and a Jinja template of the rest.
 ///
-/// The template reads `request`, `examples` (each with `request` and `answer`) and `context`, earlier turns of the dialogue
-/// as one text. Where the model has a chat template the instruction is the system message and the rest the user's.
+/// The template uses `request`, `examples` (each with `request` and `answer`) and `context` (earlier turns of the
+/// dialogue as one text). If the model has a chat template, the instruction is the system message and the rest is the
+/// user's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     instruction: String,
@@ -110,10 +111,10 @@ impl Prompt {
         Prompt { instruction: lines.join("\n"), template: REQUEST.to_owned(), limits: limits.clone() }
     }
 
-    /// A prompt of one's own: an instruction, and a Jinja template of what follows it.
+    /// A custom prompt: an instruction, and a Jinja template of the text after it.
     ///
     /// # Errors
-    /// The template is longer than `limits.source_bytes` or is no Jinja; the place is the line and column.
+    /// The template is longer than `limits.source_bytes` or is not valid Jinja; the place is the line and column.
     pub fn of(
         instruction: impl Into<String>,
         template: impl Into<String>,
@@ -129,22 +130,22 @@ impl Prompt {
         Ok(Prompt { instruction, template, limits: limits.clone() })
     }
 
-    /// A prompt from one text: what is before the first line `---` is the instruction, the rest the template; without such
-    /// a line all of it is the template.
+    /// Parses a prompt from one text: the text before the first line `---` is the instruction, the rest is the
+    /// template. Without such a line, the whole text is the template.
     ///
     /// # Errors
-    /// As of [`of`](Prompt::of).
+    /// Those of [`of`](Prompt::of).
     pub fn from_text(text: &str, limits: &Limits) -> Result<Prompt> {
         let (instruction, template) = text.split_once("\n---\n").unwrap_or(("", text));
         Prompt::of(instruction, template, limits)
     }
 
-    /// What is the same for all requests.
+    /// The part that is equal for all requests.
     pub fn instruction(&self) -> &str {
         &self.instruction
     }
 
-    /// What follows the instruction.
+    /// Renders the text after the instruction.
     ///
     /// # Errors
     /// The template fails, or exceeds its limits.
@@ -164,14 +165,14 @@ impl Prompt {
             let error = fault.into_error(&self.limits, errors::prompt);
             error.in_source(&Source::new(&self.template, Notation::Text))
         })?;
-        // Jinja drops the line end at the end of a template
+        // Jinja removes a line feed at the end of a template
         if self.template.ends_with('\n') {
             text.push('\n');
         }
         Ok(text)
     }
 
-    /// SHA-256 of the instruction and the template, in hexadecimal.
+    /// The SHA-256 of the instruction and the template, in hexadecimal.
     pub fn hash(&self) -> String {
         let mut hash = Sha256::new();
         for text in [&self.instruction, &self.template] {
@@ -184,8 +185,9 @@ impl Prompt {
 
 const DIALECT: Dialect = Dialect { trim_blocks: true, strict: true, put: None, functions: Vec::new() };
 
-/// The training requests nearest to `request` by BM25, the nearest last, that need none of the tools that it needs: three at
-/// most. An answer has the description of each needed tool (its name where there is none) on a line of at most 19 words.
+/// At most three training requests nearest to `request` by BM25, the nearest last, that need none of the tools that it
+/// needs. An answer has the description of each needed tool (or its name, if it has none) on one line of at most 19
+/// words.
 pub fn few_shot_examples(
     request: &str,
     needed: &HashSet<&str>,
@@ -214,7 +216,7 @@ pub fn few_shot_examples(
     examples
 }
 
-/// The first 19 words, with single spaces.
+/// The first 19 words, separated by single spaces.
 fn one_line(text: &str) -> String {
     text.split_whitespace().take(MOST_WORDS).collect::<Vec<_>>().join(" ")
 }

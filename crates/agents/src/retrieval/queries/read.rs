@@ -1,4 +1,4 @@
-//! Queries from a model's output.
+//! Extraction of queries from a model's output.
 
 use super::{Dropped, Format, Mode, Parsed, Reason, parse};
 use grammata::vocabulary::{TokenId, Vocabulary};
@@ -10,33 +10,34 @@ use serde::Deserialize;
 pub struct Written {
     /// The text.
     pub text: String,
-    /// The one category that it searches, if any.
+    /// The only category that it searches, if any.
     pub category: Option<String>,
-    /// The sum of the log-probabilities of its tokens, where they are known; a token belongs to the line in which it begins.
+    /// The sum of the log-probabilities of its tokens, if known. A token belongs to the line in which it begins.
     pub log_probability: Option<f64>,
-    /// Number of its tokens.
+    /// The number of its tokens.
     pub tokens: usize,
 }
 
-/// What a model wrote for a request, and the queries in it.
+/// The output of a model for a request, and its queries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// The text as the model wrote it.
+    /// The unchanged output.
     pub raw: String,
-    /// The queries. None: the request alone is searched.
+    /// The queries. If empty, the request alone is searched.
     pub queries: Vec<Written>,
-    /// Lines that are no queries.
+    /// Lines that are not queries.
     pub dropped: Vec<Dropped>,
-    /// What the limit on tokens cut off: the beginning of a line.
+    /// The partial line that the token limit cut off.
     pub cut: Option<String>,
-    /// Number of generated tokens.
+    /// The number of generated tokens.
     pub tokens: usize,
-    /// The log-probability of the whole text, where it is known.
+    /// The log-probability of the whole text, if known.
     pub log_probability: Option<f64>,
 }
 
-/// Reads an output of a format: words of a grammar are split where lines end, raw text is [parsed](parse). Where the limit on
-/// tokens ended the output, the line that it fell in is cut off, in a JSON text the query.
+/// Extracts the queries from an output in a format. Output constrained by a grammar is split at line ends, raw output
+/// is [parsed](parse). If a limit on tokens ended the output, the unfinished line (in JSON, the unfinished query) is
+/// cut off.
 pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vocabulary) -> Draft {
     let is_cut = matches!(
         generation.finish,
@@ -115,7 +116,7 @@ impl Draft {
     }
 }
 
-/// The lines of a word of a grammar; of lines that differ in case alone the first.
+/// The lines of a word of a grammar; among lines that differ only in case, the first.
 fn without_repeats(text: &str) -> (Vec<String>, Vec<Dropped>) {
     let (mut queries, mut dropped): (Vec<String>, Vec<Dropped>) = Default::default();
     for line in text.split('\n').filter(|line| !line.is_empty()) {
@@ -128,17 +129,17 @@ fn without_repeats(text: &str) -> (Vec<String>, Vec<Dropped>) {
     (queries, dropped)
 }
 
-/// The length of the longest beginning of a JSON text that ends after a query.
+/// The length of the longest prefix of a JSON text that ends after a query.
 fn complete(raw: &str) -> Option<usize> {
     let ends = raw.char_indices().rev().filter(|&(_, c)| c == '}').map(|(at, _)| at + 1);
-    // a brace may also be a character of a description
+    // a brace may also be part of a description
     ends.take(64).find(|&end| {
         let text = format!("{}]}}", raw.get(..end).unwrap_or_default());
         serde_json::from_str::<Json>(&text).is_ok()
     })
 }
 
-/// Where the tokens of an output begin, and their log-probabilities.
+/// The start of each token in an output, with its log-probability.
 struct LineTokens {
     starts: Vec<(usize, Option<f64>)>,
 }
@@ -154,7 +155,8 @@ impl LineTokens {
         LineTokens { starts: starts.collect() }
     }
 
-    /// Counts the tokens that begin within a query's line; a token that begins with the line end before it is of the line.
+    /// Counts the tokens that begin within a query's line; a token that begins with the preceding line end belongs to
+    /// the line.
     fn score(&self, query: &mut Written, raw: &str, format: Format) {
         let needle = match format {
             Format::Json => serde_json::to_string(&query.text).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! What a request led to.
+//! The record of a retrieval.
 
 use super::{Draft, Dropped, Format, Mode};
 use crate::retrieval::catalogue::Catalogue;
@@ -9,33 +9,33 @@ use grammata_decode::Embedder;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A retrieval with all that led to it: one line of a JSON lines file.
+/// A retrieval with all its steps: one line of a JSON lines file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The request.
     pub utterance: String,
-    /// Where its queries are from.
+    /// The source of its queries.
     pub mode: Mode,
-    /// The form of the model's output; None without a model.
+    /// The format of the model's output; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// SHA-256 of the prompt's text, in hexadecimal; None without a model.
+    /// The SHA-256 of the prompt's text, in hexadecimal; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What the model wrote.
+    /// The model's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// The distinct queries that were searched, in their order.
+    /// The distinct queries that were searched, in order.
     pub queries: Vec<RunQuery>,
-    /// Lines of the model that are no queries.
+    /// Lines of the output that are not queries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
-    /// What the limit on tokens cut off.
+    /// The text that the token limit cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
-    /// The model gave no query, so that the request alone was searched.
+    /// Whether the model gave no query, so that only the request was searched.
     pub fallback: bool,
-    /// The list, best first.
+    /// The resulting list, best first.
     pub tools: Vec<RunTool>,
     /// Times.
     pub times: Times,
@@ -46,38 +46,38 @@ pub struct Run {
 pub struct RunQuery {
     /// The text.
     pub text: String,
-    /// Who wrote it.
+    /// The source of the query.
     pub source: Source,
-    /// The one category that it searches, if any.
+    /// The only category that it searches, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// The sum of the log-probabilities of its tokens, where they are known.
+    /// The sum of the log-probabilities of its tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_probability: Option<f64>,
-    /// Number of tokens that the model generated for it; 0 where no model did.
+    /// The number of tokens that the model generated for it; 0 without a model.
     #[serde(default)]
     pub tokens: usize,
-    /// Number of its tokens that the embedder read, where it read only the beginning.
+    /// The number of its tokens that the embedder read, if it truncated the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded_tokens: Option<usize>,
-    /// The tools that were found for it, best first.
+    /// The tools found for it, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Ranked>,
 }
 
-/// Who wrote a query.
+/// The source of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// A model.
     Model,
-    /// It is a sentence of the request.
+    /// A sentence of the request.
     Sentence,
-    /// It is the request.
+    /// The request.
     Utterance,
 }
 
-/// A tool of a query's list.
+/// A tool in a query's list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
     /// The tool's id.
@@ -91,12 +91,12 @@ pub struct Ranked {
 pub struct RunTool {
     /// The tool's id.
     pub id: String,
-    /// What a call of it names ([`Catalogue::functions`]).
+    /// The name by which it is called ([`Catalogue::functions`]).
     #[serde(default)]
     pub function: String,
     /// Its rank, from 1.
     pub rank: usize,
-    /// The query that put it there: an index into [`Run::queries`].
+    /// The query that contributed it, as an index into [`Run::queries`].
     pub query: usize,
     /// Its rank for that query, from 1.
     pub query_rank: usize,
@@ -107,11 +107,11 @@ pub struct RunTool {
 /// Times of a run in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Writing queries with the model.
+    /// Generating queries with the model.
     pub generation_ms: f64,
     /// Embedding the queries.
     pub embedding_ms: f64,
-    /// Searching, and joining the lists.
+    /// Searching and merging the lists.
     pub search_ms: f64,
 }
 
@@ -127,12 +127,12 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Retrieves tools for a request: with the queries of `draft` in the modes of a model (with the time that they took), else
-/// with those of `mode`. In the mode [`Split`](Mode::Split) and those of a model the request is among the queries where
-/// `utterance` says.
+/// Retrieves tools for a request: in modes that need a model, with the queries of `draft` (with the time that they
+/// took), otherwise with those of `mode`. In the mode [`Split`](Mode::Split) and in modes that need a model,
+/// `utterance` decides where the request is among the queries.
 ///
 /// # Errors
-/// As of [`Retriever::retrieve`].
+/// Those of [`Retriever::retrieve`].
 pub fn retrieve(
     request: &str,
     mode: Mode,
@@ -187,7 +187,7 @@ pub fn retrieve(
     })
 }
 
-/// The distinct queries in their order; of equal ones the first.
+/// The distinct queries in order; the first among equal ones.
 fn arranged(request: &str, mode: Mode, draft: Option<&Draft>, utterance: Utterance) -> Vec<RunQuery> {
     let query = |text: String, source| RunQuery {
         text,

@@ -1,4 +1,4 @@
-//! A model that writes queries.
+//! Generation of queries with a model.
 
 use super::read::{Draft, read};
 use super::{Encoded, Encoder, Example, Format, Mode, Prompt};
@@ -11,7 +11,7 @@ use grammata_decode::{
 };
 use std::sync::Arc;
 
-/// How a model writes queries.
+/// Options for generating queries.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -20,17 +20,17 @@ use std::sync::Arc;
 )]
 #[non_exhaustive]
 pub struct WriterOptions {
-    /// What it is asked for.
+    /// What the model is asked for.
     pub mode: Mode,
-    /// The form of its output.
+    /// The format of the output.
     pub format: Format,
-    /// How tokens are chosen; greedy by default.
+    /// How tokens are sampled. Default: greedy.
     pub sampling: SamplingParams,
-    /// The most tokens of an output: 160 by default.
+    /// The maximum number of tokens of an output. Default: 160.
     pub max_tokens: usize,
-    /// Ids that end an output; the vocabulary's where it is empty.
+    /// The token ids that end an output; if empty, those of the vocabulary.
     pub end_tokens: Vec<u32>,
-    /// Computes the log-probability of each query.
+    /// Whether to compute the log-probability of each query.
     pub log_probabilities: bool,
 }
 
@@ -56,7 +56,7 @@ grammata_base::setters!(WriterOptions {
     log_probabilities: bool,
 });
 
-/// Asks a model for queries. The constant beginning of its prompts is fed to the model once.
+/// Asks a model for queries. The constant prefix of its prompts is fed to the model only once.
 pub struct QueryWriter<'m> {
     model: &'m mut dyn Model,
     vocabulary: Arc<Vocabulary>,
@@ -64,7 +64,7 @@ pub struct QueryWriter<'m> {
     prompt: Prompt,
     grammar: Option<CompiledGrammar>,
     options: WriterOptions,
-    /// The sequence that holds the constant beginning of prompts.
+    /// The sequence that holds the constant prefix of prompts.
     constant: Option<(SequenceId, Vec<u32>)>,
 }
 
@@ -75,7 +75,8 @@ impl std::fmt::Debug for QueryWriter<'_> {
 }
 
 impl<'m> QueryWriter<'m> {
-    /// A writer. `grammar` is that of [`format_grammar`](super::format_grammar) for the mode and format of `options`.
+    /// Creates a writer. `grammar` is that of [`format_grammar`](super::format_grammar) for the mode and format of
+    /// `options`.
     pub fn new(
         model: &'m mut dyn Model,
         vocabulary: Arc<Vocabulary>,
@@ -97,7 +98,7 @@ impl<'m> QueryWriter<'m> {
         &self.prompt
     }
 
-    /// Queries for a request.
+    /// Generates queries for a request.
     ///
     /// # Errors
     /// The prompt fails, is longer than the model's context (`decode/prompt-too-long`), or the model fails.
@@ -106,15 +107,15 @@ impl<'m> QueryWriter<'m> {
         Ok(self.drafts(request, examples, &[seed])?.pop().unwrap_or_default())
     }
 
-    /// One draft of queries for each of `seeds`, computed together; the prompt is fed once.
+    /// Generates one draft of queries per seed in one batch; the prompt is fed once.
     ///
     /// # Errors
-    /// As of [`write`](QueryWriter::write).
+    /// Those of [`write`](QueryWriter::write).
     pub fn drafts(&mut self, request: &str, examples: &[Example], seeds: &[u64]) -> Result<Vec<Draft>> {
         let rest = self.prompt.render(request, examples, "")?;
         let Encoded { constant, rest } = self.encoder.encode(self.prompt.instruction(), &rest)?;
         let prompt = [&constant[..], &rest].concat();
-        // a prompt that does not fit is refused as a whole
+        // a prompt that does not fit is rejected as a whole
         let fits = self.model.context_length().is_none_or(|context| prompt.len() < context);
         let sequence = if fits && !rest.is_empty() { self.constant(&constant)? } else { None };
         let options = self.generation_options();
@@ -136,7 +137,7 @@ impl<'m> QueryWriter<'m> {
         Ok(generations.iter().skip(1).map(|generation| read(generation, format, mode, &vocabulary)).collect())
     }
 
-    /// Feeds the prompt to the first decoder, and runs a fork of it for each seed.
+    /// Feeds the prompt to the first decoder, and runs a fork of it per seed.
     fn run(&mut self, decoders: &mut Vec<Decoder<'_>>, seeds: &[u64]) -> Result<()> {
         if let Some(first) = decoders.first_mut() {
             first.prefill(self.model)?;
@@ -151,7 +152,7 @@ impl<'m> QueryWriter<'m> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// The open sequence that holds exactly these tokens; none of no tokens.
+    /// The open sequence that holds exactly these tokens; `None` if there are none.
     fn constant(&mut self, tokens: &[u32]) -> Result<Option<SequenceId>> {
         if tokens.is_empty() {
             return Ok(None);
@@ -184,7 +185,7 @@ impl<'m> QueryWriter<'m> {
         let eos = || self.vocabulary.eos().iter().map(|id| id.get()).collect();
         let end_tokens =
             if self.options.end_tokens.is_empty() { eos() } else { self.options.end_tokens.clone() };
-        // a raw answer goes on with turns of its own making
+        // a raw answer continues with invented turns
         let stop = if self.options.format == Format::Raw { vec!["\nHuman:".to_owned()] } else { Vec::new() };
         GenerationOptions::default()
             .max_tokens(self.options.max_tokens)

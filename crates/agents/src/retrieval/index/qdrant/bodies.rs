@@ -1,4 +1,4 @@
-//! The part of Qdrant's REST interface (1.20) that an index uses: bodies of requests and of answers.
+//! The part of Qdrant's REST interface (1.20) that an index uses: bodies of requests and responses.
 
 use super::QdrantOptions;
 use crate::retrieval::errors;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Version of what this index keeps in a collection.
+/// The version of the format that this index stores in a collection.
 const VERSION: u64 = 1;
 
 #[derive(Deserialize)]
@@ -17,14 +17,14 @@ struct Answer<R> {
     result: R,
 }
 
-/// The result in the body of an answer.
+/// Parses the result in the body of a response.
 pub(super) fn result<R: DeserializeOwned>(body: &[u8]) -> Result<R> {
     let answer: Answer<R> = serde_json::from_slice(body)
         .map_err(|cause| errors::server_answer("an answer of Qdrant's REST interface", Some(&cause)))?;
     Ok(answer.result)
 }
 
-/// What the body of an error says.
+/// The message in the body of an error response.
 pub(super) fn refusal(body: &[u8]) -> String {
     let error = serde_json::from_slice::<Value>(body).ok();
     let error = error.as_ref().and_then(|body| body.pointer("/status/error")?.as_str());
@@ -41,7 +41,7 @@ pub(super) struct Count {
     pub(super) count: usize,
 }
 
-/// Points of an answer.
+/// The points in a response.
 #[derive(Deserialize)]
 pub(super) struct Page<P = Point> {
     pub(super) points: Vec<P>,
@@ -61,18 +61,18 @@ pub(super) struct Found {
 #[derive(Deserialize)]
 pub(super) struct Payload {
     pub(super) id: String,
-    /// Number of the insertion.
+    /// The insertion number.
     pub(super) order: u64,
 }
 
-/// What the server says of a collection.
+/// A server's description of a collection.
 #[derive(Deserialize)]
 pub(super) struct Info {
     config: Value,
 }
 
 impl Info {
-    /// Whether the collection is the index of these options.
+    /// Checks that the collection is the index of these options.
     pub(super) fn check(&self, options: &QdrantOptions) -> Result<()> {
         let at = |pointer: &str| self.config.pointer(pointer);
         let (version, embedder) = (at("/metadata/grammata/version"), at("/metadata/grammata/embedder"));
@@ -118,7 +118,7 @@ pub(super) fn count() -> String {
     json!({ "exact": true }).to_string()
 }
 
-/// Asks for the point that was inserted last.
+/// Requests the point that was inserted last.
 pub(super) fn last() -> String {
     json!({
         "limit": 1,
@@ -129,7 +129,7 @@ pub(super) fn last() -> String {
     .to_string()
 }
 
-/// The id of a tool's point: a UUID (RFC 9562, version 8) of the first bits of the SHA-256 of its id.
+/// The id of a tool's point: a UUID (RFC 9562, version 8) made from the first bits of the SHA-256 of the tool's id.
 pub(super) fn point_id(id: &str) -> String {
     let digest = Sha256::digest(id);
     let mut bytes: [u8; 16] = std::array::from_fn(|at| digest.get(at).copied().unwrap_or(0));
@@ -178,11 +178,11 @@ struct Upsert<'p> {
 }
 
 pub(super) fn upsert(points: &[NewPoint<'_>]) -> String {
-    // texts and finite numbers only: they can always be written
+    // only texts and finite numbers, so serialisation cannot fail
     serde_json::to_string(&Upsert { points }).unwrap_or_default()
 }
 
-/// The condition of a filter that names something.
+/// The condition of a filter that is not empty.
 pub(super) fn filter(filter: &Filter) -> Value {
     let condition = match filter {
         Filter::Ids(ids) => json!({ "has_id": ids.iter().map(|id| point_id(id)).collect::<Vec<_>>() }),

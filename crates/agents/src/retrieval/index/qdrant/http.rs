@@ -1,4 +1,4 @@
-//! Requests by HTTP.
+//! HTTP transport.
 
 use super::{Method, Response, Transport};
 use crate::retrieval::errors;
@@ -6,13 +6,13 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use std::time::Duration;
 
-/// How a server is reached.
+/// Options of a connection to a server.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Sent as the header `api-key`, readable for everyone on the way; none by default.
+    /// Sent as the header `api-key`, which is readable in transit. Default: none.
     pub api_key: Option<String>,
-    /// The most time of one request, 30 seconds by default.
+    /// The maximum time of one request. Default: 30 seconds.
     pub timeout: Duration,
 }
 
@@ -29,28 +29,28 @@ grammata_base::setters!(HttpOptions {
 
 impl std::fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // the key stays out of logs
+        // keep the key out of logs
         let key = self.api_key.as_ref().map(|_| "…");
         f.debug_struct("HttpOptions").field("api_key", &key).field("timeout", &self.timeout).finish()
     }
 }
 
-/// HTTP/1.1 without TLS, over connections that are kept. Proxies of the environment are not used, redirections not
-/// followed.
+/// HTTP/1.1 without TLS, over persistent connections. Proxies from environment variables are not used, and redirects
+/// are not followed.
 #[derive(Debug)]
 pub struct HttpTransport {
     url: String,
     options: HttpOptions,
     agent: ureq::Agent,
-    /// Bytes of an answer.
+    /// The maximum number of bytes of a response.
     most: u64,
 }
 
 impl HttpTransport {
-    /// A server at a URL of the form `http://HOST:PORT`. Answers of more than `limits.catalogue_bytes` are refused.
+    /// A server at a URL of the form `http://HOST:PORT`. Responses larger than `limits.catalogue_bytes` are rejected.
     ///
     /// # Errors
-    /// The URL has another form: `https` needs a [`Transport`] of one's own, or a proxy that adds TLS.
+    /// The URL has another form: `https` requires your own [`Transport`], or a proxy that adds TLS.
     pub fn new(url: &str, options: HttpOptions, limits: &Limits) -> Result<HttpTransport> {
         let url = url.trim_end_matches('/');
         let host = url.strip_prefix("http://").unwrap_or_default();

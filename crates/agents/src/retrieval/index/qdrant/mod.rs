@@ -1,4 +1,4 @@
-//! An index on a Qdrant server, for tools that outgrow one machine: shards and replicas are the server's.
+//! An index on a Qdrant server, for tools that outgrow one machine; the server manages shards and replicas.
 
 mod bodies;
 #[cfg(feature = "qdrant")]
@@ -16,24 +16,25 @@ use grammata::error::Result;
 use grammata_decode::Embeddings;
 use std::collections::{HashMap, HashSet};
 
-/// Tools of one request that changes points: with 1,536 dimensions some 10 MB, a third of what a server takes by default.
+/// The number of tools per request that changes points: about 10 MB with 1,536 dimensions, a third of a server's
+/// default bound.
 const TOOLS_AT_ONCE: usize = 500;
-/// Tools that are asked for beyond k, so that a row of equal scores at the end of the list is mostly seen whole.
+/// The number of tools requested beyond k, so that ties at the end of the list are usually complete.
 const BEYOND: usize = 16;
-/// How many times more are asked for where it was not.
+/// The factor by which the request grows if they were not.
 const GROWTH: usize = 4;
 
-/// Which collection an index is, and how it is searched.
+/// The collection of an index, and how it is searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QdrantOptions {
-    /// Name of the collection: 1 to 255 letters, digits, `_` or `-`.
+    /// The name of the collection: 1 to 255 letters, digits, `_` or `-`.
     pub collection: String,
-    /// Number of coordinates of a vector.
+    /// The dimension of the vectors.
     pub dimension: usize,
-    /// Fingerprint of the embedder that makes the vectors.
+    /// The fingerprint of the embedder of the vectors.
     pub fingerprint: [u8; 32],
-    /// Compare every vector instead of following the server's graph; false by default.
+    /// Whether to compare every vector instead of using the server's graph. Default: false.
     pub exact: bool,
 }
 
@@ -45,7 +46,7 @@ grammata_base::setters!(QdrantOptions {
 });
 
 impl QdrantOptions {
-    /// A collection of vectors of this dimension by the embedder of this fingerprint.
+    /// A collection of vectors with this dimension, from the embedder with this fingerprint.
     pub fn new(collection: impl Into<String>, dimension: usize, fingerprint: [u8; 32]) -> QdrantOptions {
         QdrantOptions { collection: collection.into(), dimension, fingerprint, exact: false }
     }
@@ -53,28 +54,28 @@ impl QdrantOptions {
 
 /// A collection of a Qdrant server (1.16 or later) as an index that ranks by cosine.
 ///
-/// A point is a tool: its id is made of the SHA-256 of the tool's id, its payload is `id`, `category` and `order`, the
-/// number of the insertion, by which equal scores are ranked. Vectors have unit length and are compared by dot product. The
-/// embedder's fingerprint is in the collection's metadata. One writer at a time; any number of readers.
+/// A point is a tool. Its id is derived from the SHA-256 of the tool's id. Its payload is `id`, `category` and `order`,
+/// the insertion number, which breaks ties. Vectors have unit length and are compared by dot product. The embedder's
+/// fingerprint is in the collection's metadata. There may be one writer at a time and any number of readers.
 ///
-/// A call of [`upsert`](ToolIndex::upsert) with more than 500 tools is several requests: where one fails, those before it
-/// stay, and the same call again completes the change.
+/// A call of [`upsert`](ToolIndex::upsert) with more than 500 tools sends several requests. If one fails, those before
+/// it stay applied, and repeating the call completes the change.
 #[derive(Debug)]
 pub struct QdrantIndex<T> {
     transport: T,
     options: QdrantOptions,
-    /// Points as of the last look, and the changes of this index since.
+    /// The number of points at the last count, updated by this index's own changes since.
     count: usize,
-    /// More than the order of any tool.
+    /// Greater than the insertion number of any tool.
     next_order: u64,
 }
 
 impl<T: Transport> QdrantIndex<T> {
-    /// Opens the collection, or makes it where there is none.
+    /// Opens the collection, or creates it if it does not exist.
     ///
     /// # Errors
-    /// The server fails or answers with what Qdrant does not; the name is none; there is a collection that is no index of
-    /// tools, or is one of another embedder or dimension.
+    /// The server fails or does not answer as Qdrant; the name is invalid; or the existing collection is not an index
+    /// of tools, or has another embedder or dimension.
     pub fn open(transport: T, options: QdrantOptions) -> Result<QdrantIndex<T>> {
         let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let name = &options.collection;
@@ -89,7 +90,7 @@ impl<T: Transport> QdrantIndex<T> {
         } else {
             index.tell(Method::Put, "", &bodies::create(&index.options))?;
         }
-        // again for a collection that was just made when its maker was stopped; the server then does nothing
+        // repeated in case the creator of the collection was stopped before; if not needed, the server does nothing
         for (field, schema) in [("category", "keyword"), ("order", "integer")] {
             index.tell(Method::Put, "/index?wait=true", &bodies::field_index(field, schema))?;
         }
@@ -97,7 +98,7 @@ impl<T: Transport> QdrantIndex<T> {
         Ok(index)
     }
 
-    /// Counts the tools again, which others may have changed.
+    /// Counts the tools again, because other clients may have changed them.
     ///
     /// # Errors
     /// The server fails.
@@ -110,7 +111,7 @@ impl<T: Transport> QdrantIndex<T> {
         Ok(())
     }
 
-    /// What sends the requests.
+    /// The transport of the requests.
     pub fn transport(&self) -> &T {
         &self.transport
     }
@@ -137,7 +138,7 @@ impl<T: Transport> QdrantIndex<T> {
         self.send(method, path, Some(body)).map(|_| ())
     }
 
-    /// The orders of those of the tools that are there.
+    /// The insertion numbers of those of the tools that exist.
     fn orders(&self, ids: &[&str]) -> Result<HashMap<String, u64>> {
         let points: Vec<String> = ids.iter().map(|id| bodies::point_id(id)).collect();
         let found: Vec<Point> = self.ask(Method::Post, "/points", Some(&bodies::retrieve(&points)))?;
@@ -156,8 +157,8 @@ impl<T: Transport> QdrantIndex<T> {
     }
 }
 
-/// The best `k` of what was found, if it cannot be otherwise whatever the server left out: where it stopped within a row of
-/// equal scores that begins among the best k, tools with a lower order may be missing.
+/// The best `k` of the results, if they are certain whatever the server omitted. If the server stopped within a run of
+/// equal scores that begins among the best k, tools with lower insertion numbers may be missing.
 fn settled(mut found: Vec<Found>, limit: usize, k: usize) -> Option<Vec<Match>> {
     let order = |a: &Found, b: &Found| {
         b.score.total_cmp(&a.score).then_with(|| key(&a.payload).cmp(&key(&b.payload)))
@@ -180,7 +181,7 @@ fn key(payload: &Payload) -> (u64, &str) {
 
 impl<T: Transport> ToolIndex for QdrantIndex<T> {
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()> {
-        // the last of each id, at the place of the first
+        // keep the last tool of each id, at the place of the first
         let mut distinct: Vec<&IndexedTool<'_>> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for tool in tools {
@@ -226,7 +227,7 @@ impl<T: Transport> ToolIndex for QdrantIndex<T> {
         Ok(())
     }
 
-    /// As of [`refresh`](QdrantIndex::refresh) and the changes by this index since.
+    /// The count as of [`refresh`](QdrantIndex::refresh), updated by this index's own changes since.
     fn len(&self) -> usize {
         self.count
     }
@@ -247,7 +248,7 @@ impl<T: Transport> ToolIndex for QdrantIndex<T> {
         }
         let filter = filter.map(bodies::filter);
         let mut open: Vec<usize> = (0..vectors.len()).collect();
-        // more than there is need not be asked for, as far as is known
+        // there is no need to request more tools than are known to exist
         let mut limit = k.min(self.count).saturating_add(BEYOND);
         while !open.is_empty() {
             let rows: Vec<&[f32]> = open.iter().filter_map(|&query| vectors.get(query).copied()).collect();

@@ -1,4 +1,4 @@
-//! How requests reach a server.
+//! The interface through which requests reach a server.
 
 use grammata::error::Result;
 
@@ -7,27 +7,27 @@ use grammata::error::Result;
 pub enum Method {
     /// Reads.
     Get,
-    /// Makes or replaces.
+    /// Creates or replaces.
     Put,
     /// Searches, counts or removes.
     Post,
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The status code, also one of an error.
+    /// The status code, including those of errors.
     pub status: u16,
-    /// The body: JSON.
+    /// The JSON body.
     pub body: Vec<u8>,
 }
 
-/// Carries requests to a Qdrant server: by HTTP (`HttpTransport`, feature `qdrant`), by a client of one's own (TLS,
+/// Sends requests to a Qdrant server: over HTTP (`HttpTransport`, feature `qdrant`), with your own client (TLS,
 /// retries, several nodes), or within a test.
 pub trait Transport: Send + Sync + std::fmt::Debug {
     /// Sends a request. `path` begins with `/` and may have a query; `body` is JSON.
     ///
     /// # Errors
-    /// No answer came. An answer with a status of an error is no error here.
+    /// No response arrived. A response with an error status is not an error here.
     fn send(&self, method: Method, path: &str, body: Option<&str>) -> Result<Response>;
 }
