@@ -1,8 +1,8 @@
 //! The plans of a domain as an automaton over APIs, at one of five levels of strictness.
 //!
-//! At levels 3 and 4 a state is how often each API came. At levels 5 and 6 it is a set of [places](super::places), the
-//! subset construction of where the plan can be in each flow; places from which the end cannot be reached are left out, so
-//! every state can be completed.
+//! At levels 3 and 4, a state counts the calls of each API. At levels 5 and 6, it is a set of [places](super::places):
+//! the subset construction over the plan's possible positions in each flow. Places from which the end cannot be reached
+//! are omitted, so every state can be completed.
 
 use super::domain::{Entry, FlowDomain};
 use super::errors;
@@ -16,25 +16,25 @@ use grammata::transitions::{Transition, TransitionSystem};
 use grammata_base::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A letter of the automaton: a call.
+/// A call, which is a letter of the automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FlowCall {
-    /// The API, by its place among [`FlowDomain::apis`].
+    /// The API, as an index into [`FlowDomain::apis`].
     pub api: usize,
-    /// With [`FlowOptions::by_step`] the step that it carries out; none of an API of `allow`.
+    /// The step that it carries out, with [`FlowOptions::by_step`]; `None` for an API of `allow`.
     pub step: Option<usize>,
-    /// What the API answers, by the place among its outcomes; none of an API without.
+    /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
 }
 
 impl FlowCall {
-    /// The call as it is written: `Name()`, with `=outcome` behind it if the API has outcomes.
+    /// The text of the call: `Name()`, followed by `=outcome` if the API has outcomes.
     pub fn text(&self, domain: &FlowDomain) -> String {
         let api = &domain.apis[self.api];
         format!("{}(){}", api.name, self.answer(domain))
     }
 
-    /// `=outcome`, or nothing.
+    /// `=outcome`, or an empty text.
     pub(super) fn answer(&self, domain: &FlowDomain) -> String {
         let outcome = self.outcome.and_then(|outcome| domain.apis[self.api].outcomes.get(outcome));
         outcome.map(|outcome| format!("={}", outcome.name)).unwrap_or_default()
@@ -45,23 +45,24 @@ impl FlowCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FlowState(pub(super) u32);
 
-/// What a state is made of.
+/// The content of a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Content {
     /// The plan has ended.
     Ended,
-    /// Any call may come, and the plan may end.
+    /// Any call is allowed, and the plan may end.
     Free,
-    /// How often each API came; [`UNBOUNDED`] of those without a bound that came. And the data that answers made.
+    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and the data that answers
+    /// made.
     Uses(Box<[u32]>, FixedBitSet),
-    /// The places where the plan can be, rising.
+    /// The possible places of the plan, in increasing order.
     Places(Vec<PlaceId>),
 }
 
-/// The bound of an API that may come any number of times.
+/// The bound of an API that may be called any number of times.
 const UNBOUNDED: u32 = u32::MAX;
 
-/// What may come next, in a state of places.
+/// A possible next call in a state of places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Feasible {
     pub(super) call: FlowCall,
@@ -76,31 +77,31 @@ pub struct FlowAutomaton<'d> {
     options: FlowOptions,
     /// The flows that a plan may follow.
     flows: Vec<usize>,
-    /// Of each API, the greatest number of times it may come at levels 3 and 4.
+    /// The maximum number of calls of each API at levels 3 and 4.
     most: Vec<u32>,
-    /// The data that are there after the prelude at levels 3 and 4.
+    /// The data available after the prelude at levels 3 and 4.
     given: FixedBitSet,
-    /// At levels 5 and 6.
+    /// Present at levels 5 and 6.
     places: Option<Places<'d>>,
     contents: Vec<Content>,
-    /// Where APIs have outcomes: the states from which a plan can be finished whatever they answer.
+    /// If APIs have outcomes: the states from which a plan can be finished whatever they answer.
     open: Option<FixedBitSet>,
     ids: FxHashMap<Content, FlowState>,
-    /// Bytes of the lists in the contents and their ids.
+    /// Memory of the lists in the contents and of their ids, in bytes.
     bytes: usize,
-    /// For the states that come after each state.
+    /// The work budget for computing successors of states.
     work: Budget,
-    /// The states whose share of that was taken.
+    /// The states whose share of that budget was spent.
     expanded: FixedBitSet,
 }
 
 impl<'d> FlowAutomaton<'d> {
-    /// The automaton of a domain.
+    /// Creates the automaton of a domain.
     ///
     /// # Errors
     /// `flow/unknown-name` if there is no such flow; `flow/level` for level 1, whose letters are not the domain's APIs;
-    /// `flow/intents` for more intents than flows, or none; `flow/unprovided-input` where steps in declared order lack
-    /// data; limits.
+    /// `flow/intents` if there are more intents than flows, or no intents; `flow/unprovided-input` if steps in declared
+    /// order lack data; limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {
             Some(flow) if flow >= domain.flows.len() => {
@@ -164,7 +165,7 @@ impl<'d> FlowAutomaton<'d> {
         &self.options
     }
 
-    /// The flows that a plan in a state can be following; at levels 2 to 4 all that there are.
+    /// The flows that a plan in a state may be following; at levels 2 to 4, all flows.
     pub fn flows(&self, state: FlowState) -> Vec<usize> {
         match (self.content(state), &self.places) {
             (Content::Places(places), Some(known)) => {
@@ -177,7 +178,7 @@ impl<'d> FlowAutomaton<'d> {
         }
     }
 
-    /// The APIs that may come, if the level is 3 and each of them may come once.
+    /// The allowed APIs, if the level is 3 and each of them may be called once.
     pub(super) fn at_most_once(&self) -> Option<Vec<usize>> {
         let is_once = self.options.level == Level::Bounded
             && !self.domain.has_outcomes()
@@ -185,18 +186,18 @@ impl<'d> FlowAutomaton<'d> {
         is_once.then(|| (0..self.most.len()).filter(|&api| self.most[api] == 1).collect())
     }
 
-    /// Steps of work so far.
+    /// The work spent so far, in steps.
     pub(super) fn work(&self) -> usize {
         let of_places = self.places.as_ref().map_or(0, Places::work);
         usize::try_from(self.work.spent() + of_places).unwrap_or(usize::MAX)
     }
 
-    /// Whether no plan can be made.
+    /// Whether there is no plan.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.content(FlowState(0)), Content::Places(places) if places.is_empty())
     }
 
-    /// The steps that each call which may come carries out, and the flows that it is a call of.
+    /// The allowed calls, with the steps that each may carry out and the flows that it may belong to.
     pub(super) fn options_of(&mut self, state: FlowState) -> Result<Vec<Feasible>> {
         let mut found: Vec<Feasible> = Vec::new();
         let (Content::Places(places), Some(known)) = (self.content(state).clone(), &mut self.places) else {
@@ -265,7 +266,7 @@ impl<'d> FlowAutomaton<'d> {
         Ok(id)
     }
 
-    /// The states after each API that may come, in the order of the file.
+    /// The states after each allowed API, in the order of the file.
     fn after_uses(
         &self,
         uses: &[u32],
@@ -313,7 +314,7 @@ impl<'d> FlowAutomaton<'d> {
         Ok(after)
     }
 
-    /// The states after each call and answer, whatever can be finished.
+    /// The states after each call and answer, including those from which no plan can be finished.
     fn after(&mut self, state: &FlowState) -> Result<Vec<Transition<FlowState, FlowCall>>> {
         self.expanded.grow(self.contents.len());
         let is_first = !self.expanded.put(state.0 as usize);
@@ -335,14 +336,14 @@ impl<'d> FlowAutomaton<'d> {
             .collect()
     }
 
-    /// Whether an answer is not another one than is known beforehand.
+    /// Whether an answer is consistent with the answers known in advance.
     fn is_expected(&self, call: FlowCall) -> bool {
         let mut known = self.options.answers.iter().filter(|(api, _)| *api == call.api);
         call.outcome.is_none() || known.all(|&(_, outcome)| call.outcome == Some(outcome))
     }
 
-    /// Finds the greatest set of states that calls do not leave, whatever the APIs answer, and in which the end can be reached
-    /// (Ramadge and Wonham 1987).
+    /// Finds the greatest set of states that calls cannot leave, whatever the APIs answer, and in which the end is
+    /// reachable (Ramadge and Wonham 1987).
     fn find_open(&mut self) -> Result<()> {
         let mut after: Vec<Vec<Transition<FlowState, FlowCall>>> = Vec::new();
         let mut transitions = 0;
@@ -356,12 +357,12 @@ impl<'d> FlowAutomaton<'d> {
         let mut first_lost = None;
         loop {
             self.work.spend((after.len() + transitions) / LOOKUPS)?;
-            // backwards from the ends, along calls none of whose answers leaves the set
+            // backwards from the ends, along calls whose answers all stay in the set
             let mut before: Vec<Vec<usize>> = vec![Vec::new(); after.len()];
             for (state, next) in after.iter().enumerate().filter(|(state, _)| open.contains(*state)) {
                 for answers in next.chunk_by(is_same_call) {
                     let label = answers[0].label;
-                    // both in the order of the file
+                    // both are in the order of the file
                     let mut of_call = answers.iter().peekable();
                     let lost = self.domain.apis[label.api].answers().find(|outcome| {
                         let answer = of_call.next_if(|one| one.label.outcome == *outcome);
@@ -430,12 +431,13 @@ impl<'d> FlowAutomaton<'d> {
     }
 }
 
-/// Whether two transitions are answers of one call.
+/// Whether two transitions are answers of the same call.
 fn is_same_call(a: &Transition<FlowState, FlowCall>, b: &Transition<FlowState, FlowCall>) -> bool {
     (a.label.api, a.label.step) == (b.label.api, b.label.step)
 }
 
-/// Of each API, how often it may come at levels 3 and 4: once, or as often as `intents` flows together have it.
+/// The maximum number of calls of each API at levels 3 and 4: one, or the number of calls in any `intents` flows
+/// together, if that is greater; one for the end, and none for the APIs of the prelude.
 fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<Vec<u32>> {
     let mut by_api: Vec<Vec<u32>> = vec![Vec::new(); domain.apis.len()];
     let mut work = options.limits.plan_states;
@@ -454,7 +456,7 @@ fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<V
     Ok(most)
 }
 
-/// The greatest number of times that entries call each API that they call.
+/// The maximum number of calls of each API in a list of entries.
 fn uses(
     domain: &FlowDomain,
     entries: &[Entry],

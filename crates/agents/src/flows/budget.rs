@@ -1,4 +1,4 @@
-//! Plans within a number of tokens: what could not be finished any more is masked.
+//! Plans within a token budget: tokens after which a plan could not be finished in time are masked.
 
 use super::completions::Completions;
 use super::domain::FlowDomain;
@@ -13,11 +13,12 @@ use grammata_decode::Constraint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Allowed tokens that are tried one by one; of more only the one that finishes the plan soonest is left.
+/// The maximum number of allowed tokens that are tried one by one. If there are more, only the one that finishes the
+/// plan soonest is kept.
 const MOST_TRIED: usize = 256;
 
-/// A matcher of [`grammar`](super::grammar) that leaves enough of a number of tokens to finish the plan: at any budget that it
-/// takes, whatever is chosen, the plan ends within it. Near the end of the budget thoughts become short before plans do.
+/// A matcher of [`grammar`](super::grammar) that reserves enough tokens to finish the plan: whatever is chosen, the
+/// plan ends within the budget. Near the end of the budget, thoughts are shortened before plans are.
 #[derive(Debug)]
 pub struct WithinBudget {
     matcher: Matcher,
@@ -28,21 +29,21 @@ pub struct WithinBudget {
 #[derive(Debug)]
 struct Shared {
     completions: Completions,
-    /// The token of each text that is one.
+    /// The token of each text that is a single token.
     tokens: FxHashMap<Box<[u8]>, u32>,
     longest: usize,
     eos: Vec<u32>,
-    /// A number of tokens with which any token may come: what is then left suffices for the rest of its turn, a token a byte, and
-    /// for the longest of the short ends.
+    /// A number of tokens at which any token is allowed: the rest suffices to finish its turn with one token per byte,
+    /// followed by the longest of the short ends.
     safe: usize,
 }
 
 impl WithinBudget {
-    /// For plans of `domain` at a level from 3 on, of which `compiled` is the grammar, of at most `tokens` tokens.
+    /// For plans of `domain` at level 3 or above, whose grammar is `compiled`, with at most `tokens` tokens.
     ///
     /// # Errors
-    /// `flow/budget` with the least number if no plan is so short, or if the vocabulary cannot spell any; as of
-    /// [`grammar`](super::grammar).
+    /// `flow/budget` with the minimum number of tokens if no plan is so short, or if the vocabulary cannot spell any;
+    /// those of [`grammar`](super::grammar).
     pub fn new(
         compiled: &CompiledGrammar,
         domain: &FlowDomain,
@@ -63,7 +64,7 @@ impl WithinBudget {
         }
     }
 
-    /// The tokens that may still come.
+    /// The number of tokens left.
     pub fn left(&self) -> usize {
         self.left
     }
@@ -83,7 +84,7 @@ impl Shared {
         Shared { completions, tokens, longest, eos, safe: usize::MAX }
     }
 
-    /// The most tokens of a short end of a plan; `None` if one cannot be spelled.
+    /// The maximum number of tokens of a short end of a plan; `None` if one of them cannot be spelled.
     fn longest_end(&self) -> Option<usize> {
         let mut most = 0;
         for end in self.completions.ends() {
@@ -97,9 +98,9 @@ impl Shared {
         self.spell(&self.completions.of(text)?)
     }
 
-    /// The fewest tokens that spell a text; `None` if none do.
+    /// The fewest tokens that spell a text; `None` if that is impossible.
     fn spell(&self, text: &[u8]) -> Option<Vec<u32>> {
-        // of each place the least number of tokens up to it, and the last of these
+        // for each position, the minimum number of tokens up to it, the last token, and its start
         let mut best: Vec<Option<(usize, u32, usize)>> = vec![None; text.len() + 1];
         for end in 1..=text.len() {
             for start in end.saturating_sub(self.longest)..end {
@@ -144,7 +145,7 @@ impl Constraint for WithinBudget {
         };
         let allowed = set(words);
         let vocabulary = Arc::clone(self.matcher.compiled().vocabulary());
-        // many tokens leave the same end
+        // many tokens result in the same end
         let mut lengths: FxHashMap<Vec<u8>, Option<usize>> = FxHashMap::default();
         let can_finish = |token: &u32| {
             let bytes = vocabulary.bytes(TokenId::new(*token)).unwrap_or_default();
@@ -160,7 +161,7 @@ impl Constraint for WithinBudget {
             false => Vec::new(),
         };
         if kept.is_empty() {
-            // what finishes the plan soonest, or its end
+            // the token that finishes the plan soonest, or ends it
             let rest = self.shared.rest(&text).unwrap_or_default();
             kept = rest.first().map_or_else(|| self.shared.eos.clone(), |&first| vec![first]);
         }

@@ -1,4 +1,4 @@
-//! Reading a domain: names resolved, and each flow checked for a plan.
+//! Parsing and checking a domain: resolves names, and checks that each flow has a plan.
 
 use super::automaton::FlowAutomaton;
 use super::domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
@@ -14,25 +14,26 @@ use grammata_base::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
-/// States that are searched to find out whether an entry of a flow is ever left out, or an alternative ever taken.
+/// The maximum number of states searched to find out whether an entry of a flow is ever omitted, or an alternative ever
+/// chosen.
 const ENTRY_SEARCH: usize = 10_000;
-/// Steps of work of each of these searches.
+/// The work bound of each of these searches, in steps.
 const ENTRY_WORK: usize = 1_000_000;
 
 impl FlowDomain {
-    /// Reads a domain from TOML and checks that each of its flows can be followed.
+    /// Parses a domain from TOML and checks that each of its flows can be followed.
     ///
     /// # Errors
-    /// `flow/…`, with the JSON Pointer and the line of what is wrong, all errors of the file together; limits.
+    /// `flow/…` with the JSON Pointer and the line of the fault, all errors of the file together; limits.
     pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
         FlowDomain::read_with(text, limits, false)
     }
 
-    /// As [`read`](FlowDomain::read); with `allow_infeasible` a flow that no plan can follow is a warning, and none of its
-    /// plans is offered.
+    /// Like [`read`](FlowDomain::read), but with `allow_infeasible` a flow that no plan can follow is only a warning,
+    /// and none of its plans is offered.
     ///
     /// # Errors
-    /// As [`read`](FlowDomain::read).
+    /// Those of [`read`](FlowDomain::read).
     pub fn read_with(text: &str, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
         limits.check_source(text)?;
         let source = Source::new(text, Notation::Toml);
@@ -109,7 +110,7 @@ pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool)
     }
     errors.finish()?;
     let name = written.name.clone();
-    // both are there: else there are errors
+    // both are present, otherwise there are errors
     let (prelude, end) = (prelude.unwrap_or_default(), end.unwrap_or_default());
     let mut domain =
         FlowDomain { name, apis, steps, flows, data: data.names, prelude, end, given, allow, warnings };
@@ -117,7 +118,7 @@ pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool)
     Ok(domain)
 }
 
-/// A flow whose first entry is still in its body.
+/// A flow whose prelude entry is still part of its body.
 fn resolved(written: &WrittenFlow, body: Vec<Entry>, data: &mut Data) -> Flow {
     let mut steps = Vec::new();
     entries::gold(&body, &mut steps);
@@ -163,7 +164,8 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
     Ok(())
 }
 
-/// The prelude is the first entry and the end the last API of the last one, and `after` has no circle.
+/// Checks that the prelude is the first entry, that the end is the last API of the last entry, and that `after` has no
+/// cycle.
 fn shape(domain: &FlowDomain, number: usize) -> Result<()> {
     let flow = &domain.flows[number];
     let pointer = format!("/flows/{number}/steps");
@@ -208,7 +210,7 @@ fn all_steps(entries: &[Entry], into: &mut Vec<usize>) {
     }
 }
 
-/// Some plan follows a flow.
+/// Checks that some plan follows a flow.
 fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) -> Result<()> {
     if domain.flows[flow].is_plain() {
         follow(domain, flow, Within::Any, budget)?;
@@ -223,7 +225,8 @@ fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) 
     }
 }
 
-/// Optional steps that are never left out, and alternatives that are never taken, as far as that is found out within a budget.
+/// Warns of optional steps that are never omitted and of alternatives that are never chosen, as far as a budget allows
+/// to find them.
 fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &Budget) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     let copied = domain.apis.len() + domain.steps.len();
@@ -270,7 +273,7 @@ fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &
     warnings
 }
 
-/// Warns of flows whose plans are the same words.
+/// Warns of flows that have the same plans.
 fn same_words(domain: &mut FlowDomain) {
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
     let mut warnings = Vec::new();
@@ -290,7 +293,7 @@ fn same_words(domain: &mut FlowDomain) {
     domain.warnings.extend(warnings);
 }
 
-/// Appends entries with the APIs of steps in place of the steps.
+/// Appends entries to a text, with the APIs of each step instead of the step.
 fn sign(domain: &FlowDomain, entries: &[Entry], into: &mut String) {
     for entry in entries {
         match entry {
@@ -310,7 +313,7 @@ fn sign(domain: &FlowDomain, entries: &[Entry], into: &mut String) {
     }
 }
 
-/// The names of data, numbered as they come up.
+/// The names of data, numbered in order of appearance.
 #[derive(Default)]
 struct Data {
     names: Vec<String>,

@@ -1,5 +1,5 @@
-//! Choosing among valid plans: thoughts with their APIs are drawn under the mask and scored once a call, and the flow is
-//! chosen by what its intent and steps have in common with the query.
+//! Choosing among valid plans. Thoughts and their calls are sampled under the mask and scored once per call; the flow
+//! is chosen by the similarity of its intent and steps to the query.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
@@ -12,7 +12,7 @@ use grammata::mask::CompiledGrammar;
 use grammata::transitions::{Transition, TransitionSystem};
 use grammata_decode::{Decoder, Event, FinishReason, GenerationOptions, Model, SamplingParams};
 
-/// What a query is compared with to choose a flow.
+/// The text with which a query is compared to choose a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntentText {
     /// The intent.
@@ -26,7 +26,7 @@ pub enum IntentText {
 /// The similarity of a query to each flow of a domain.
 ///
 /// # Errors
-/// Of the similarity.
+/// Those of the similarity.
 pub fn intent_similarities(
     domain: &FlowDomain,
     query: &str,
@@ -57,13 +57,15 @@ pub fn intent_similarities(
 /// Whether a domain serves a query, and with which flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Served {
-    /// The flow that is most similar to the query, by its place.
+    /// The flow most similar to the query, by index.
     By(usize),
-    /// No flow is similar enough: the plan is the prelude and the end. The greatest similarity, if there are flows.
+    /// No flow is similar enough, so the plan is the prelude and the end. Holds the greatest similarity, if there are
+    /// flows.
     CannotHelp(Option<f64>),
 }
 
-/// The flow of the greatest similarity, the first of equals, where one reaches the threshold; without a threshold any does.
+/// The flow with the greatest similarity (the first among equals) that reaches the threshold; without a threshold, any
+/// flow qualifies.
 pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
     let all = similarities.iter().copied().enumerate();
     let best = all.reduce(|best, one| if one.1 > best.1 { one } else { best });
@@ -73,8 +75,8 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
     }
 }
 
-/// How a thought is scored: (1 - λ) p + λ (a step + c input + d description). The terms are FLAP's similarities. FLAP's
-/// term of APIs is left out, because it is the same for all thoughts under a mask.
+/// The score of a thought: (1 - λ) p + λ (a step + c input + d description). The terms are FLAP's similarities. FLAP's
+/// term for APIs is omitted, because it is equal for all thoughts under a mask.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -83,17 +85,17 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
 )]
 #[non_exhaustive]
 pub struct ThoughtScore {
-    /// The weight a of the similarity of thought and step. Default 1.
+    /// The weight a of the similarity between thought and step. Default: 1.
     pub step_weight: f64,
-    /// The weight c of the similarity of thought and query. Default 1.
+    /// The weight c of the similarity between thought and query. Default: 1.
     pub input_weight: f64,
-    /// The weight d of the similarity of thought and description of the API. Default 1.
+    /// The weight d of the similarity between thought and description of the API. Default: 1.
     pub description_weight: f64,
-    /// The factor of the step under execution. Default 1.
+    /// The factor of the step being executed. Default: 1.
     pub alpha_current: f64,
-    /// The factor of another step. Default 0.5.
+    /// The factor of any other step. Default: 0.5.
     pub alpha_followed: f64,
-    /// The share λ of the similarities against the model's probability. Default 0.7.
+    /// The share λ of the similarities compared with the model's probability. Default: 0.7.
     pub lambda: f64,
 }
 
@@ -133,19 +135,19 @@ pub fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
 )]
 #[non_exhaustive]
 pub struct ChooserOptions {
-    /// Which plans.
+    /// The plans that are allowed.
     pub flows: FlowOptions,
-    /// What is written with calls.
+    /// The text that is written with calls.
     pub thoughts: Thoughts,
-    /// How many thoughts with their APIs are drawn at each call. 1 is greedy, without scores.
+    /// The number of thoughts with calls that are sampled per call. 1 is greedy, without scores.
     pub samples: usize,
-    /// The temperature of the draws. Default 0.8.
+    /// The temperature of sampling. Default: 0.8.
     pub temperature: f32,
-    /// The seed of the draws.
+    /// The seed of sampling.
     pub seed: u64,
     /// How thoughts are scored.
     pub score: ThoughtScore,
-    /// The most tokens of a plan.
+    /// The maximum number of tokens of a plan.
     pub max_tokens: usize,
 }
 
@@ -173,32 +175,32 @@ grammata_base::setters!(ChooserOptions {
     max_tokens: usize,
 });
 
-/// A plan that was chosen.
+/// The plan that was chosen, with statistics.
 #[derive(Clone, Debug)]
 pub struct ChosenPlan {
     /// The text after the prompt.
     pub text: String,
     /// The calls of the text.
     pub plan: ParsedPlan,
-    /// Tokens of the plan.
+    /// The number of tokens of the plan.
     pub tokens: usize,
-    /// Tokens that were allowed alone, and chosen without the model.
+    /// The number of tokens that were the only allowed ones, and so chosen without the model.
     pub forced: usize,
-    /// Tokens that were drawn, those of thoughts that were not taken among them.
+    /// The number of sampled tokens, including those of discarded thoughts.
     pub drawn: usize,
-    /// Runs of the model over one sequence.
+    /// The number of runs of the model over one sequence.
     pub passes: usize,
-    /// Why it ended.
+    /// Why generation ended.
     pub finish: FinishReason,
 }
 
-/// Writes plans under a mask, call by call.
+/// Generates plans under a mask, call by call.
 pub struct ValidChooser<'a> {
     /// The model.
     pub model: &'a mut dyn Model,
     /// [`grammar`](super::grammar) of the same domain and options, compiled.
     pub compiled: &'a CompiledGrammar,
-    /// Scores thoughts; without it the most probable of several draws is taken.
+    /// Scores thoughts. Without it, the most probable of several samples is taken.
     pub similarity: Option<&'a mut dyn Similarity>,
     /// The domain.
     pub domain: &'a FlowDomain,
@@ -212,7 +214,7 @@ impl std::fmt::Debug for ValidChooser<'_> {
     }
 }
 
-/// Where the plan is in the automaton.
+/// The position of the plan in the automaton.
 struct At<'d> {
     automaton: FlowAutomaton<'d>,
     state: FlowState,
@@ -222,10 +224,10 @@ struct At<'d> {
 }
 
 impl ValidChooser<'_> {
-    /// The plan for `query` after `prompt`.
+    /// Generates the plan for `query` after `prompt`.
     ///
     /// # Errors
-    /// Of the model, the mask, the automaton and the similarity.
+    /// Those of the model, the mask, the automaton and the similarity.
     pub fn plan(&mut self, prompt: &[u32], query: &str) -> Result<ChosenPlan> {
         let greedy = self.options.samples <= 1;
         let temperature = if greedy { 0.0 } else { self.options.temperature };
@@ -267,7 +269,7 @@ impl ValidChooser<'_> {
         parse_with(text, &self.domain.apis[self.domain.end].name, self.options.thoughts, brackets)
     }
 
-    /// Draws several continuations at each call, and goes on from the best.
+    /// Samples several continuations at each call, and continues with the best.
     fn by_calls<'c>(&mut self, first: Decoder<'c>, query: &str, used: &mut Use) -> Result<Decoder<'c>> {
         let automaton = FlowAutomaton::new(self.domain, self.options.flows.clone())?;
         let state = automaton.start();
@@ -307,7 +309,7 @@ impl ValidChooser<'_> {
         }
     }
 
-    /// Draws until one more call is complete, and gives the sum of the log-probabilities.
+    /// Samples until one more call is complete, and returns the sum of the log-probabilities.
     fn draw_call(&mut self, decoder: &mut Decoder<'_>, calls: usize) -> Result<f64> {
         let mut sum = 0.0;
         loop {
@@ -323,7 +325,7 @@ impl ValidChooser<'_> {
         }
     }
 
-    /// (1 - λ) p + λ (a step + c input + d description) of the last call.
+    /// The score (1 - λ) p + λ (a step + c input + d description) of the last call.
     fn score(&mut self, at: &mut At<'_>, decoder: &Decoder<'_>, mean: f64, query: &str) -> Result<f64> {
         let plan = self.parsed(decoder.text());
         let options = self.options.score;
@@ -351,7 +353,7 @@ impl ValidChooser<'_> {
         Ok(mixed(options.lambda, mean, heuristic))
     }
 
-    /// Moves past the calls of a plan that are new.
+    /// Advances past the new calls of a plan.
     fn follow(&self, at: &mut At<'_>, plan: &ParsedPlan) -> Result<()> {
         for call in plan.calls.iter().skip(at.calls) {
             let Some(api) = self.domain.api(&call.name) else { break };
@@ -373,7 +375,7 @@ impl ValidChooser<'_> {
     }
 }
 
-/// What drawing took.
+/// The tokens and runs used for sampling.
 #[derive(Default)]
 struct Use {
     tokens: usize,

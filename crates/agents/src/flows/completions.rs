@@ -1,4 +1,4 @@
-//! Short ends of plans as texts: what finishes a plan from any beginning of it.
+//! Short completions of plans, as texts, from any prefix of a plan.
 
 use super::domain::FlowDomain;
 use super::letters::{self, Letter};
@@ -7,34 +7,34 @@ use super::text::{Thoughts, now_line, stated_text};
 use grammata::error::Result;
 use grammata::limits::{LimitKind, Limits};
 
-/// The thought of a turn that is as short as can be.
+/// A shortest thought, used in completions.
 const SHORT: &str = "ok";
 
-/// A call that may come in a state.
+/// A call that is allowed in a state, as text.
 #[derive(Debug)]
 struct Turn {
-    /// What stands before the thought.
+    /// The text before the thought.
     lead: String,
-    /// `Name()`, perhaps with makers in the brackets.
+    /// `Name()`, possibly with makers in the brackets.
     call: String,
     to: usize,
 }
 
-/// The texts of the plans of a domain, by the states of their least automaton.
+/// The texts of a domain's plans, by the states of their minimal automaton.
 #[derive(Debug)]
 pub(super) struct Completions {
     thoughts: Thoughts,
     turns: Vec<Vec<Turn>>,
     is_accepting: Vec<bool>,
-    /// Of each state a short end of a plan, from the turn on; none where no plan ends.
+    /// For each state, a short end of a plan from the turn on; `None` if no plan ends.
     rest: Vec<Option<String>>,
 }
 
 impl Completions {
-    /// Of the plans of a level from 3 on.
+    /// For the plans of a level of at least 3.
     ///
     /// # Errors
-    /// As of [`letters::graph`].
+    /// Those of [`letters::graph`].
     pub(super) fn new(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Completions> {
         let by_step = thoughts == Thoughts::Stated && options.level == Level::Steps;
         let graph = letters::graph(domain, FlowOptions { by_step, ..options.clone() })?;
@@ -69,7 +69,8 @@ impl Completions {
         }
     }
 
-    /// Shortest paths by bytes, from the ends back (Bellman and Ford: as many rounds as the longest of them has calls).
+    /// Finds shortest paths by bytes, backwards from the ends (Bellman and Ford), in as many rounds as the longest of
+    /// them has calls.
     fn find_rests(&mut self) {
         let mut has_changed = true;
         while has_changed {
@@ -96,7 +97,7 @@ impl Completions {
         }
     }
 
-    /// What follows a turn that leads to a state.
+    /// The text after a turn that leads to a state.
     fn tail(&self, to: usize) -> Option<String> {
         match self.is_accepting[to] {
             true => Some(String::new()),
@@ -113,12 +114,12 @@ impl Completions {
         self.rest.iter().flatten().map(String::as_str)
     }
 
-    /// The bytes of the longest turn.
+    /// The length of the longest turn, in bytes.
     pub(super) fn longest_turn(&self) -> usize {
         self.turns.iter().flatten().map(|turn| self.whole_turn(turn).len()).max().unwrap_or(0)
     }
 
-    /// A short text that makes `text`, a beginning of a plan, a whole one.
+    /// A short text that completes `text`, a prefix of a plan.
     pub(super) fn of(&self, text: &[u8]) -> Option<Vec<u8>> {
         let (whole, character, written) = whole_characters(text)?;
         let filled = whole + std::str::from_utf8(&character).ok()?;
@@ -149,7 +150,8 @@ impl Completions {
         }
     }
 
-    /// The state after a whole turn with the text after it, or the ends of turns that the text begins.
+    /// The state and the remaining text after a complete turn, or the completions of turns of which the text is a
+    /// prefix.
     fn after_turn<'t>(&self, state: usize, text: &'t str) -> Result<(usize, &'t str), Vec<String>> {
         let mut ends = Vec::new();
         for turn in &self.turns[state] {
@@ -200,7 +202,7 @@ impl Completions {
         Err(ends)
     }
 
-    /// What is missing of a text that `written` begins, with what follows it.
+    /// The part of `whole` after its prefix `written`, followed by the end of the plan.
     fn rest_of(&self, whole: &str, written: &str, to: usize) -> Option<String> {
         Some(format!("{}{}", whole.strip_prefix(written)?, self.tail(to)?))
     }
@@ -211,7 +213,8 @@ fn is_thought(text: &str) -> bool {
     !is_blank(text.chars().next()) && !is_blank(text.chars().next_back())
 }
 
-/// The whole characters of a text; the last one if it is cut, completed; and how many of its bytes are in the text.
+/// The complete characters of a text; the last character, completed if it is cut; and how many of its bytes are in the
+/// text.
 fn whole_characters(text: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     let cut = match std::str::from_utf8(text) {
         Ok(text) => return Some((text.to_owned(), Vec::new(), 0)),
@@ -225,7 +228,7 @@ fn whole_characters(text: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     };
     let mut character = last.to_vec();
     while character.len() < length {
-        // no blank, and no code that is not a character's
+        // choose neither a blank nor an invalid code point
         character.push(match character.as_slice() {
             [0xED] => 0x9F,
             [0xF4] => 0x8F,

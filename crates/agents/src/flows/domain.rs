@@ -1,4 +1,4 @@
-//! Domains: APIs, steps and flows, as they are read.
+//! Domains: APIs, steps and flows, after parsing.
 
 use super::errors;
 use fixedbitset::FixedBitSet;
@@ -6,19 +6,20 @@ use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use std::cell::Cell;
 
-/// What an API needs: any one of some data.
+/// An input of an API: any one of several data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Places among [`FlowDomain::data`], at least one.
+    /// Indices into [`FlowDomain::data`], at least one.
     pub any_of: Vec<usize>,
 }
 
-/// What an API may answer.
+/// A possible answer of an API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its name, as an API's.
+    /// Its name, in the form of an API's name.
     pub name: String,
-    /// What the API makes with this answer besides its own outputs, by places among [`FlowDomain::data`].
+    /// The data that the API makes with this answer, in addition to its own outputs, as indices into
+    /// [`FlowDomain::data`].
     pub outputs: Vec<usize>,
 }
 
@@ -27,50 +28,50 @@ pub struct Outcome {
 pub struct Api {
     /// Its name.
     pub name: String,
-    /// Other names of it.
+    /// Alternative names.
     pub aliases: Vec<String>,
-    /// What it needs: each of the inputs.
+    /// The inputs; all of them are required.
     pub inputs: Vec<Input>,
-    /// What it makes, by places among [`FlowDomain::data`].
+    /// The outputs, as indices into [`FlowDomain::data`].
     pub outputs: Vec<usize>,
-    /// What it may answer, of which the world chooses one; nothing of an API whose answer does not matter.
+    /// The possible answers, of which the environment chooses one; empty if the answer does not matter.
     pub outcomes: Vec<Outcome>,
-    /// One line for a prompt.
+    /// A one-line description for a prompt.
     pub description: String,
 }
 
 impl Api {
-    /// What it makes with an answer, or may make with any if none is given.
+    /// The data that it makes with an answer, or may make with any answer if `None`.
     pub fn makes(&self, outcome: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let answers = self.outcomes.iter().enumerate();
         let answers = answers.filter(move |(number, _)| outcome.is_none_or(|outcome| outcome == *number));
         self.outputs.iter().copied().chain(answers.flat_map(|(_, answer)| answer.outputs.iter().copied()))
     }
 
-    /// The answers that a call may have: none is one where the API has no outcomes.
+    /// The possible answers of a call; a single `None` if the API has no outcomes.
     pub(super) fn answers(&self) -> impl Iterator<Item = Option<usize>> + use<> {
         let none = self.outcomes.is_empty().then_some(None);
         none.into_iter().chain((0..self.outcomes.len()).map(Some))
     }
 }
 
-/// A step: an instruction that is carried out by APIs.
+/// A step: an instruction that APIs carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its id.
     pub id: String,
     /// The instruction.
     pub text: String,
-    /// The APIs that carry it out, in the order of the gold plan, by their places.
+    /// The APIs that carry it out, by index, in the order of the gold plan.
     pub apis: Vec<usize>,
 }
 
 /// How often a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// At least so often; 0 for a step that may be left out.
+    /// The minimum; 0 if the step is optional.
     pub min: u32,
-    /// At most so often; `None` is without bound.
+    /// The maximum; `None` is unbounded.
     pub max: Option<u32>,
 }
 
@@ -82,26 +83,26 @@ impl Rounds {
 /// An entry of the body of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A step, carried out some rounds one after the other.
+    /// A step, carried out for a number of consecutive rounds.
     Step {
-        /// Its place among [`FlowDomain::steps`].
+        /// The step, as an index into [`FlowDomain::steps`].
         step: usize,
         /// How often.
         rounds: Rounds,
-        /// The entries of the body that come before it, by their places; `None` where the file does not say.
+        /// The entries of the body that come before it, by index; `None` if the file does not say.
         after: Option<Vec<usize>>,
     },
     /// One of several lists of entries, each in order.
     Either(Vec<Vec<Entry>>),
 }
 
-/// How the steps of a flow that are not ordered by `after` share a plan.
+/// How steps of a flow that `after` does not order share a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowOrder {
-    /// A step that has begun is finished before another begins.
+    /// A step that has begun is completed before another begins.
     #[default]
     Whole,
-    /// The APIs of steps may alternate.
+    /// The APIs of different steps may alternate.
     Interleaved,
 }
 
@@ -110,28 +111,28 @@ pub enum FlowOrder {
 pub struct Flow {
     /// Its id.
     pub id: String,
-    /// What a customer wants.
+    /// The customer's intent.
     pub intent: String,
-    /// The steps of the gold plan in order, by their places; the first is the prelude. Optional steps are in it, repeated
-    /// ones as often as they must come but at least once, and of alternatives the first.
+    /// The steps of the gold plan in order, by index; the first is the prelude. Optional steps are included, repeated
+    /// steps occur as often as required but at least once, and of alternatives the first is taken.
     pub steps: Vec<usize>,
     /// The entries after the prelude.
     pub body: Vec<Entry>,
-    /// How steps share a plan where `after` orders them.
+    /// How steps share a plan if `after` orders them.
     pub order: FlowOrder,
-    /// Data taken to be there from the start, by places.
+    /// Data assumed to be available from the start, by index.
     pub assumes: Vec<usize>,
-    /// Whether some plan follows it; false only in domains that were read with `allow_infeasible`.
+    /// Whether some plan follows it; false only in domains parsed with `allow_infeasible`.
     pub is_feasible: bool,
 }
 
 impl Flow {
-    /// Whether `after` orders the steps, a partial order; else the list does.
+    /// Whether `after` orders the steps (a partial order); otherwise the list does.
     pub fn is_partial_order(&self) -> bool {
         self.body.iter().any(|entry| matches!(entry, Entry::Step { after: Some(_), .. }))
     }
 
-    /// Whether all steps come once: nothing is optional, repeated or alternative.
+    /// Whether every step occurs exactly once: nothing is optional, repeated or alternative.
     pub(super) fn is_plain(&self) -> bool {
         self.body.iter().all(|entry| matches!(entry, Entry::Step { rounds: Rounds::ONCE, .. }))
     }
@@ -148,27 +149,27 @@ pub struct FlowDomain {
     pub steps: Vec<Step>,
     /// The flows, in the order of the file.
     pub flows: Vec<Flow>,
-    /// The names of data, in the order in which they come up.
+    /// The names of data, in order of appearance.
     pub data: Vec<String>,
-    /// The step that every plan begins with.
+    /// The step with which every plan begins, by index.
     pub prelude: usize,
-    /// The API that ends a plan.
+    /// The API that ends a plan, by index.
     pub end: usize,
-    /// Data that are there from the start in all flows, by places.
+    /// Data available from the start in all flows, by index.
     pub given: Vec<usize>,
-    /// APIs that may come at any time before the end, each once, in no step.
+    /// APIs that may be called at any time before the end, each once, outside of steps.
     pub allow: Vec<usize>,
-    /// What is odd but does no harm.
+    /// Harmless peculiarities of the file.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl FlowDomain {
-    /// The API of a name or an alias.
+    /// The API with a name or alias.
     pub fn api(&self, name: &str) -> Option<usize> {
         self.apis.iter().position(|api| api.name == name || api.aliases.iter().any(|alias| alias == name))
     }
 
-    /// The flow of an id.
+    /// The flow with an id.
     pub fn flow(&self, id: &str) -> Option<usize> {
         self.flows.iter().position(|flow| flow.id == id)
     }
@@ -178,14 +179,14 @@ impl FlowDomain {
         self.steps.get(self.prelude).map_or(&[], |step| &step.apis)
     }
 
-    /// The APIs of a flow in the order of its gold plan, without those of the prelude.
+    /// The APIs of a flow in the order of its gold plan, without the prelude.
     pub fn gold(&self, flow: usize) -> Vec<usize> {
         let steps = self.flows.get(flow).map_or(&[][..], |flow| &flow.steps);
         let steps = steps.iter().skip(1).filter_map(|&step| self.steps.get(step));
         steps.flat_map(|step| step.apis.iter().copied()).collect()
     }
 
-    /// Pairs of an API that makes something and one that needs it (the API graph).
+    /// Pairs of an API that makes a datum and one that needs it (the API graph).
     pub fn dependencies(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (maker, made) in self.apis.iter().enumerate() {
@@ -199,7 +200,7 @@ impl FlowDomain {
         pairs
     }
 
-    /// The API and its outcome of an answer as it is written, `API=outcome`, by their places.
+    /// Parses an answer `API=outcome` into the indices of the API and the outcome.
     ///
     /// # Errors
     /// `flow/answer` if there is no such outcome.
@@ -220,7 +221,7 @@ impl FlowDomain {
         self.apis.iter().any(|api| !api.outcomes.is_empty())
     }
 
-    /// The data that are there after the prelude for plans of some flows.
+    /// The data available after the prelude for plans of some flows.
     pub(super) fn given_after_prelude(&self, flows: &[usize]) -> FixedBitSet {
         let mut given = FixedBitSet::with_capacity(self.data.len());
         let made = self.prelude_apis().iter().flat_map(|&api| &self.apis[api].outputs);
@@ -235,12 +236,12 @@ impl FlowDomain {
         inputs.for_each(|&data| into.insert(data));
     }
 
-    /// Whether the data that are made serve all inputs of an API.
+    /// Whether the available data satisfy all inputs of an API.
     pub fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
         self.apis[api].inputs.iter().all(|input| input.any_of.iter().any(|&data| made(data)))
     }
 
-    /// The same, and how many lookups in the data it took.
+    /// Whether the available data satisfy all inputs of an API, with the number of lookups in the data.
     pub(super) fn is_served_of(&self, api: usize, made: &FixedBitSet) -> (bool, usize) {
         let lookups = Cell::new(0);
         let is_served = self.is_served(api, &|data| {

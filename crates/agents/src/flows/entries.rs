@@ -7,7 +7,7 @@ use grammata::error::{Errors, Result};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// The deepest nesting of `either`.
+/// The maximum nesting of `either`.
 const DEPTH: usize = 16;
 
 /// Resolves the entries of one flow.
@@ -17,8 +17,8 @@ pub(super) struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The entries of a list whose JSON Pointer is `pointer`. `depth` is that of its nesting in alternatives. What cannot be
-    /// resolved is left out and an error.
+    /// Resolves the entries of a list at a JSON Pointer. `depth` is its nesting in alternatives. Entries that cannot be
+    /// resolved are omitted and reported as errors.
     pub(super) fn list(&mut self, written: &[toml::Value], pointer: &str, depth: usize) -> Vec<Entry> {
         let mut entries = Vec::new();
         // the first entry of each step, for `after`
@@ -85,7 +85,7 @@ impl Entries<'_> {
         self.steps.get(id).copied().ok_or_else(unknown)
     }
 
-    /// The places of the entries that steps name; the first sibling, the prelude, is before all others and left out.
+    /// The indices of the entries that steps name. The first sibling, the prelude, precedes all others and is omitted.
     fn after(
         &self,
         names: &[String],
@@ -124,14 +124,13 @@ pub(super) fn gold(entries: &[Entry], into: &mut Vec<usize>) {
     }
 }
 
-/// Whether the order that `after` gives the entries of a body has a circle; then the places of one, else an order of the
-/// places that agrees with it.
+/// An order of the entries of a body that agrees with `after`, as indices. If `after` has a cycle, the indices of one.
 pub(super) fn ordered(body: &[Entry]) -> Result<Vec<usize>, Vec<usize>> {
     let before = |place: usize| match &body[place] {
         Entry::Step { after: Some(after), .. } => after.as_slice(),
         _ => &[],
     };
-    // Kahn's algorithm; of those that are ready the first comes first
+    // Kahn's algorithm; among the ready entries, the first comes first
     let mut missing: Vec<usize> = (0..body.len()).map(|place| before(place).len()).collect();
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); body.len()];
     for place in 0..body.len() {
@@ -153,7 +152,7 @@ pub(super) fn ordered(body: &[Entry]) -> Result<Vec<usize>, Vec<usize>> {
     if order.len() == body.len() {
         return Ok(order);
     }
-    // each of the others waits for another one: following that runs into the circle
+    // each remaining entry waits for another: following these leads into the cycle
     let mut path: Vec<usize> = (0..body.len()).filter(|&place| !is_done[place]).take(1).collect();
     let mut at: FxHashMap<usize, usize> = path.iter().map(|&place| (place, 0)).collect();
     loop {

@@ -78,7 +78,7 @@ pub(super) fn fixed_outcomes(api: &str) -> Error {
     )
 }
 
-/// No plan can be finished whatever the world answers.
+/// No plan can be finished whatever the APIs answer.
 pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
     at(
         format!("/apis/{api}/outcomes/{outcome}"),
@@ -91,7 +91,7 @@ pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
     )
 }
 
-/// An answer that is given beforehand.
+/// An invalid answer that is given in advance.
 pub(super) fn answer(found: &str, known: &[String]) -> Error {
     let allowed = if known.is_empty() { "none: no API has outcomes".to_owned() } else { known.join(", ") };
     let help = did_you_mean(found, known.iter().map(String::as_str), "name an API and one of its outcomes");
@@ -111,7 +111,7 @@ pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
     )
 }
 
-/// Makers of inputs at a level at which calls may come without them.
+/// Makers of inputs are requested at a level where calls may lack them.
 pub(super) fn arguments(level: u8) -> Error {
     let diagnostic = Diagnostic::new("flow/arguments", "calls name makers only where each input has one")
         .found(format!("level {level}"))
@@ -120,7 +120,7 @@ pub(super) fn arguments(level: u8) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Data that calls cannot name.
+/// A name of data that calls cannot contain.
 pub(super) fn data_name(name: &str) -> Error {
     let diagnostic = Diagnostic::new("flow/arguments", "calls cannot name these data in their brackets")
         .found(excerpt(name))
@@ -169,7 +169,7 @@ pub(super) fn prelude(flow: &str, pointer: String) -> Error {
     )
 }
 
-/// An input that nothing before makes. `maker` says who could.
+/// An input that no earlier call makes. `maker` says which API could make it.
 pub(super) fn unprovided(flow: &str, api: &str, input: &str, maker: Maker<'_>, pointer: String) -> Error {
     let help = match maker {
         Maker::Nobody => "no API makes it: add one, or list it under the flow's `assumes`".to_owned(),
@@ -187,12 +187,12 @@ pub(super) fn unprovided(flow: &str, api: &str, input: &str, maker: Maker<'_>, p
     )
 }
 
-/// Who makes an input.
+/// The API that could make an input.
 pub(super) enum Maker<'a> {
     Nobody,
-    /// An API that the flow does not have.
+    /// An API outside of the flow.
     Elsewhere(&'a str),
-    /// An API that comes later in the flow.
+    /// An API that occurs later in the flow.
     Later(&'a str),
 }
 

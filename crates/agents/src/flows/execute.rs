@@ -1,4 +1,4 @@
-//! Plans whose calls are carried out while they are written: what an API answers decides what may come next.
+//! Plans whose calls are executed while they are generated: the answer of an API decides what may come next.
 
 use super::automaton::FlowCall;
 use super::domain::FlowDomain;
@@ -14,34 +14,34 @@ use grammata_decode::{Decoder, Event, GenerationOptions, Model};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// A call that was carried out.
+/// An executed call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecutedCall {
-    /// The API, by its place among [`FlowDomain::apis`].
+    /// The API, as an index into [`FlowDomain::apis`].
     pub api: usize,
-    /// What it answered, by the place among its outcomes; none of an API without.
+    /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
-    /// Values of its inputs, by the names of data: what earlier calls made, as far as they gave a value for it.
+    /// The values of its inputs by the names of the data, as far as earlier calls returned values for them.
     pub arguments: Map<String, Value>,
-    /// What it gave back besides. Of an object, the members that are named like what the API makes are arguments of later
-    /// calls.
+    /// Other data that it returned. If this is an object, its members named like outputs of the API are arguments of
+    /// later calls.
     pub data: Value,
 }
 
-/// The calls of a plan and an [`Environment`] that carries them out. Those of the prelude come first, if they are to be carried out
-/// too ([`FlowDomain::prelude_apis`]).
+/// The calls of a plan, executed in an [`Environment`]. If the calls of the prelude ([`FlowDomain::prelude_apis`]) are
+/// to be executed as well, they come first.
 #[derive(Debug)]
 pub struct Execution<'d> {
     domain: &'d FlowDomain,
-    /// Its symbols are the APIs, in the order of the domain.
+    /// A spec whose symbols are the APIs, in the order of the domain.
     spec: Spec,
     calls: Vec<ExecutedCall>,
-    /// Values of data with the API that made them, the latest last.
+    /// Values of data with the API that made each, the latest last.
     values: Vec<(usize, usize, Value)>,
 }
 
 impl<'d> Execution<'d> {
-    /// Before the first call.
+    /// An execution without calls.
     ///
     /// # Errors
     /// Limits.
@@ -67,16 +67,17 @@ impl<'d> Execution<'d> {
         Ok(Execution { domain, spec, calls: Vec::new(), values: Vec::new() })
     }
 
-    /// The calls that were carried out.
+    /// The calls executed so far.
     pub fn calls(&self) -> &[ExecutedCall] {
         &self.calls
     }
 
-    /// Carries a call out.
+    /// Executes a call.
     ///
     /// # Errors
-    /// `environment/failed` and `environment/timeout`; `environment/forbidden` if what comes back has an outcome that the domain
-    /// does not declare for the API, none of those that it declares, or facts. The calls are then as they were before.
+    /// `environment/failed` and `environment/timeout`; `environment/forbidden` if the observation has facts, or an
+    /// outcome that the domain does not declare for the API, or lacks an outcome although the domain declares some.
+    /// After an error the calls are unchanged.
     pub fn call(&mut self, call: &WrittenCall, environment: &mut dyn Environment) -> Result<&ExecutedCall> {
         let domain = self.domain;
         let Some(api) = domain.api(&call.name) else {
@@ -102,7 +103,8 @@ impl<'d> Execution<'d> {
         Ok(&self.calls[self.calls.len() - 1])
     }
 
-    /// What the inputs of an API are: of the maker that the call names, else of the latest that made any one of what is asked for.
+    /// The values of an API's inputs: from the maker that the call names, otherwise from the latest call that made any
+    /// of the accepted data.
     fn arguments(&self, api: usize, call: &WrittenCall) -> Map<String, Value> {
         let domain = self.domain;
         let named: FxHashMap<&str, Option<usize>> =
@@ -124,17 +126,17 @@ impl<'d> Execution<'d> {
     }
 }
 
-/// The most tokens of a plan by default, far more than a plan that a grammar bounds has.
+/// The default maximum number of tokens of a plan, far more than a plan bounded by a grammar has.
 const MOST_TOKENS: usize = 4096;
 
-/// What writing a plan took.
+/// The cost of writing a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterUse {
-    /// Tokens that were chosen, those that an answer took the place of among them.
+    /// The number of tokens that were chosen, including those that an answer replaced.
     pub tokens: usize,
-    /// Of these, tokens that were allowed alone.
+    /// The number of these tokens that were the only allowed ones.
     pub forced: usize,
-    /// Runs of the model over one sequence.
+    /// The number of runs of the model over one sequence.
     pub passes: usize,
 }
 
@@ -177,7 +179,7 @@ pub struct PlanWriter<'c> {
     /// The text before that of the decoder.
     before: String,
     decoder: Option<Decoder<'c>>,
-    /// The calls that were given, and the byte offset behind the last of them.
+    /// The number of calls returned, and the API and byte offset after the last of them.
     calls: usize,
     last: Option<(usize, usize)>,
     is_ended: bool,
@@ -191,8 +193,8 @@ impl std::fmt::Debug for PlanWriter<'_> {
 }
 
 impl<'c> PlanWriter<'c> {
-    /// At the beginning of a plan. `compiled` is [`grammar`](super::grammar) of the same domain, thoughts and brackets; `encode`
-    /// cuts a text after the prompt into tokens.
+    /// Creates a writer at the start of a plan. `compiled` is [`grammar`](super::grammar) of the same domain, thoughts
+    /// and brackets; `encode` tokenises a text after the prompt.
     pub fn new(
         compiled: &'c CompiledGrammar,
         domain: &'c FlowDomain,
@@ -221,13 +223,13 @@ impl<'c> PlanWriter<'c> {
         }
     }
 
-    /// How tokens are chosen; greedily by default.
+    /// Sets how tokens are sampled; greedy by default.
     pub fn sampling(mut self, sampling: grammata_decode::SamplingParams) -> PlanWriter<'c> {
         self.options.sampling = sampling;
         self
     }
 
-    /// The most tokens that are chosen; 4096 by default. A plan that is longer is cut.
+    /// Sets the maximum number of tokens; 4096 by default. Longer plans are truncated.
     pub fn max_tokens(mut self, tokens: usize) -> PlanWriter<'c> {
         self.options.max_tokens = tokens;
         self
@@ -238,15 +240,16 @@ impl<'c> PlanWriter<'c> {
         format!("{}{}", self.before, self.decoder.as_ref().map_or("", |decoder| decoder.text()))
     }
 
-    /// What it took so far, but for what the current run of the model took.
+    /// The cost so far, without that of the current run of the model.
     pub fn used(&self) -> WriterUse {
         self.used
     }
 
-    /// Writes until the brackets of another call are closed, and gives it; `None` when the plan has ended.
+    /// Generates text until the brackets of another call are closed, and returns the call; `None` if the plan has
+    /// ended.
     ///
     /// # Errors
-    /// Of the model, the mask and the encoder.
+    /// Those of the model, the mask and the encoder.
     pub fn next_call(&mut self, model: &mut dyn Model) -> Result<Option<WrittenCall>> {
         loop {
             let text = self.text();
@@ -264,7 +267,7 @@ impl<'c> PlanWriter<'c> {
         }
     }
 
-    /// The answer of the call that was given last: what is written behind its brackets gives way to it. Nothing happens for an API
+    /// Sets the answer of the last returned call, replacing any text after its brackets. Does nothing for an API
     /// without outcomes.
     pub fn answer(&mut self, outcome: usize, model: &mut dyn Model) {
         let Some((api, length)) = self.last.take() else { return };
@@ -277,11 +280,11 @@ impl<'c> PlanWriter<'c> {
         self.is_ended = false;
         self.before.truncate(length);
         self.before.push_str(&answer);
-        // names of outcomes may begin alike: what follows the call says that its name has ended
+        // one outcome's name may be a prefix of another's: the text after the call marks the end of the name
         self.before.push_str(self.thoughts.after_answer());
     }
 
-    /// Some more text; false at the end.
+    /// Generates some more text; returns false at the end.
     fn go_on(&mut self, model: &mut dyn Model) -> Result<bool> {
         let decoder = match &mut self.decoder {
             Some(decoder) => decoder,
@@ -310,7 +313,7 @@ impl<'c> PlanWriter<'c> {
         }
     }
 
-    /// Keeps the text of the decoder and ends it.
+    /// Keeps the text of the decoder, and closes it.
     fn close(&mut self, model: &mut dyn Model) {
         let Some(decoder) = self.decoder.take() else { return };
         let generation = decoder.close(model);

@@ -1,4 +1,4 @@
-//! Follows a flow once, to say why it cannot be followed.
+//! Follows a flow once, to explain why it cannot be followed.
 
 use super::domain::{Entry, FlowDomain, Input};
 use super::errors::{self, Maker};
@@ -7,15 +7,15 @@ use grammata::error::Result;
 use grammata_base::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// A step of the gold plan with its APIs that did not come.
+/// A step of the gold plan, with its APIs that were not called yet.
 struct Item {
     open: Vec<usize>,
-    /// The items before it.
+    /// The items that precede it.
     before: Vec<usize>,
 }
 
-/// Follows the gold plan of a flow in an order that its data allow. As data are only made and never used up, any such order
-/// will do.
+/// Follows the gold plan of a flow in an order that its data allow. Data are only made and never consumed, so any such
+/// order is equivalent.
 ///
 /// # Errors
 /// `flow/unprovided-input`, `flow/cyclic-dependency`.
@@ -71,13 +71,13 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
     }
 }
 
-/// Lookups of data, at most, to find out which of some APIs are served, and one for each.
+/// A bound on the lookups of data needed to find out which of some APIs are served, plus one per API.
 fn lookups(domain: &FlowDomain, apis: &[usize]) -> usize {
     let of_api = |&api: &usize| domain.apis[api].inputs.iter().map(|input| input.any_of.len()).sum::<usize>();
     apis.iter().map(|api| of_api(api) + 1).sum()
 }
 
-/// Calls an API if its inputs are served.
+/// Calls an API if its inputs are available; returns whether they are.
 fn take(domain: &FlowDomain, api: usize, made: &mut FxHashSet<usize>) -> bool {
     let is_served = domain.is_served(api, &|data| made.contains(&data));
     if is_served {
@@ -86,7 +86,7 @@ fn take(domain: &FlowDomain, api: usize, made: &mut FxHashSet<usize>) -> bool {
     is_served
 }
 
-/// In declared order, the first open API and an input of it that is missing.
+/// In declared order, the first open API and one of its missing inputs.
 fn blocked<'d>(
     open: &[usize],
     within: Within,
@@ -96,7 +96,7 @@ fn blocked<'d>(
     Some((first, missing(first).into_iter().next()?))
 }
 
-/// Why APIs of a step cannot come: they need each other, or an input that nothing before makes.
+/// The error that APIs of a step cannot be called: they need each other, or an input that no earlier call makes.
 fn unserved(
     domain: &FlowDomain,
     number: usize,
@@ -116,7 +116,7 @@ fn unserved(
     };
     let makes =
         |api: usize, input: &Input| domain.apis[api].makes(None).any(|data| input.any_of.contains(&data));
-    // each open API needs something; if all of that is made by open ones, following makers runs into a circle
+    // each open API lacks an input; if open APIs make all of these, following makers leads into a cycle
     let stuck = open.iter().find_map(|&api| {
         let input = missing(api).into_iter().find(|input| !open.iter().any(|&maker| makes(maker, input)))?;
         Some((api, input))

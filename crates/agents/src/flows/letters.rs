@@ -1,4 +1,4 @@
-//! Calls as plans write them: bare, or with the API that made each input.
+//! Calls as written in plans: with empty brackets, or with the API that made each input.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
@@ -11,7 +11,7 @@ use grammata::transitions::{Graph, Transition, TransitionSystem, minimize};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What is written for an input that was there before any call.
+/// The maker written for an input that was available before any call.
 const GIVEN: &str = "given";
 
 /// A call with its text, `Name()` or `Name(input=Maker, …)`.
@@ -22,20 +22,20 @@ pub(super) struct Letter {
 }
 
 impl Letter {
-    /// A call with nothing in its brackets.
+    /// A call with empty brackets.
     pub(super) fn bare(domain: &FlowDomain, call: FlowCall) -> Letter {
         Letter { call, text: call.text(domain).into() }
     }
 }
 
-/// The number of a set of APIs that were called.
+/// The id of a set of called APIs.
 pub(super) type Called = usize;
 
-/// The least automaton of plans at a level from 3 on, over calls as they are written.
+/// The minimal automaton of plans at a level of at least 3, over calls as written.
 ///
 /// # Errors
-/// `flow/arguments` below level 4, where inputs may have no makers, and for data whose names do not fit into brackets; as of [`FlowAutomaton::new`]; `plan_states` bounds the
-/// states, and the ways to write one call.
+/// `flow/arguments` below level 4, where inputs may lack makers, and for data whose names do not fit into brackets;
+/// those of [`FlowAutomaton::new`]; `plan_states` bounds the states, and the alternative texts of one call.
 pub(super) fn graph(domain: &FlowDomain, options: FlowOptions) -> Result<Graph<(FlowState, Called), Letter>> {
     if options.arguments && options.level < Level::Data {
         return Err(errors::arguments(options.level.number()));
@@ -59,7 +59,7 @@ pub(super) fn graph(domain: &FlowDomain, options: FlowOptions) -> Result<Graph<(
     Ok(minimize(&Graph::of(&mut written, usize::MAX, |_| {})?))
 }
 
-/// The automaton of plans beside the set of APIs that were called, where calls name makers.
+/// The automaton of plans, paired with the set of called APIs if calls name makers.
 struct WrittenPlans<'d> {
     automaton: FlowAutomaton<'d>,
     sets: Vec<FixedBitSet>,
@@ -69,7 +69,7 @@ struct WrittenPlans<'d> {
 }
 
 impl WrittenPlans<'_> {
-    /// The set with another API in it, if that makes something.
+    /// The set with another API added, if that makes any data.
     fn with(&mut self, called: Called, call: FlowCall) -> Called {
         let api = &self.automaton.domain().apis[call.api];
         if !self.automaton.options().arguments || api.makes(call.outcome).next().is_none() {
@@ -83,14 +83,14 @@ impl WrittenPlans<'_> {
         })
     }
 
-    /// The place of a call with its answer in a set.
+    /// The index of a call with its answer in a set.
     fn place(&self, api: usize, outcome: Option<usize>) -> usize {
         let domain = self.automaton.domain();
         let before: usize = domain.apis[..api].iter().map(|api| api.outcomes.len().max(1)).sum();
         before + outcome.unwrap_or(0)
     }
 
-    /// The texts of a call.
+    /// The alternative texts of a call.
     fn texts(&self, call: FlowCall, called: Called) -> Result<Vec<String>> {
         let domain = self.automaton.domain();
         let api = &domain.apis[call.api];
@@ -163,7 +163,7 @@ impl TransitionSystem for WrittenPlans<'_> {
     }
 }
 
-/// The calls of the prelude as plans write them.
+/// The calls of the prelude, as written in plans.
 pub(super) fn prelude_texts(domain: &FlowDomain, has_arguments: bool) -> Vec<String> {
     let prelude = domain.prelude_apis();
     let text = |(place, &api): (usize, &usize)| {

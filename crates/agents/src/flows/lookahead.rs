@@ -1,4 +1,4 @@
-//! What lies ahead of a state, exactly and without a model.
+//! Exact lookahead from a state, without a model.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use grammata::error::Result;
@@ -6,25 +6,25 @@ use grammata::limits::{LimitKind, Limits};
 use grammata::transitions::{Count, Counts, Transition, TransitionSystem};
 use rustc_hash::FxHashMap;
 
-/// What is known of the plans from a state on.
+/// Facts about the plans from a state on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
-    /// How many there are.
+    /// The number of plans.
     pub plans: Count,
-    /// The calls of the shortest.
+    /// The number of calls of the shortest plan.
     pub fewest: u64,
-    /// The calls of the longest; `None` where there is no bound.
+    /// The number of calls of the longest plan; `None` if unbounded.
     pub most: Option<u64>,
 }
 
-/// A call that may come.
+/// An allowed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeasibleCall {
     /// The call.
     pub call: FlowCall,
-    /// The steps that it can carry out, by their places; none of an API of `allow`.
+    /// The steps that it can carry out, by index; empty for an API of `allow`.
     pub steps: Vec<usize>,
-    /// The flows that are still possible after it, by their places.
+    /// The flows that are still possible after it, by index.
     pub flows: Vec<usize>,
     /// The state after it.
     pub to: FlowState,
@@ -32,30 +32,30 @@ pub struct FeasibleCall {
     pub ahead: Ahead,
 }
 
-/// What lies ahead of a state.
+/// The lookahead from a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookahead {
     /// Whether the plan may end here.
     pub is_accepting: bool,
     /// The plans from here on.
     pub ahead: Ahead,
-    /// The calls that may come, in the order of the file.
+    /// The allowed calls, in the order of the file.
     pub feasible: Vec<FeasibleCall>,
-    /// The calls that every plan goes on with, up to the next choice or the end.
+    /// The calls with which every plan continues, up to the next choice or the end.
     pub forced: Vec<usize>,
 }
 
-/// Looks ahead in one automaton, and remembers what it found.
+/// Computes lookahead in one automaton, and caches the results.
 #[derive(Debug)]
 pub struct FlowLookahead<'a, 'd> {
     automaton: &'a mut FlowAutomaton<'d>,
     counts: Counts<FlowState>,
-    /// Fewest and most calls to the end.
+    /// The fewest and the most calls to the end.
     extents: FxHashMap<FlowState, (u64, Option<u64>)>,
 }
 
 impl<'a, 'd> FlowLookahead<'a, 'd> {
-    /// For an automaton.
+    /// Creates a lookahead for an automaton.
     pub fn new(automaton: &'a mut FlowAutomaton<'d>) -> FlowLookahead<'a, 'd> {
         FlowLookahead { automaton, counts: Counts::default(), extents: FxHashMap::default() }
     }
@@ -68,7 +68,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
     /// The plans from a state on.
     ///
     /// # Errors
-    /// `plan_states` bounds the states that are visited.
+    /// The limit `plan_states` bounds the states that are visited.
     pub fn ahead(&mut self, state: FlowState) -> Result<Ahead> {
         let plans = self.counts.count(self.automaton, &state)?;
         if !self.extents.contains_key(&state) {
@@ -78,10 +78,10 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
         Ok(Ahead { plans, fewest, most })
     }
 
-    /// What lies ahead of a state.
+    /// The lookahead from a state.
     ///
     /// # Errors
-    /// `plan_states` bounds the states that are visited.
+    /// The limit `plan_states` bounds the states that are visited.
     pub fn at(&mut self, state: FlowState) -> Result<Lookahead> {
         let is_accepting = self.automaton.is_accepting(&state);
         let ahead = self.ahead(state)?;
@@ -97,10 +97,10 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
         Ok(Lookahead { is_accepting, ahead, feasible, forced: self.forced(state)? })
     }
 
-    /// The calls that every plan goes on with from a state, up to the next choice or the end.
+    /// The calls with which every plan continues from a state, up to the next choice or the end.
     ///
     /// # Errors
-    /// As of the automaton.
+    /// Those of the automaton.
     pub fn forced(&mut self, mut state: FlowState) -> Result<Vec<usize>> {
         let mut forced = Vec::new();
         let mut transitions = Vec::new();
@@ -153,7 +153,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
                 }
             }
         }
-        // from the ends back, as soon as all that follows is known: states before a circle never are
+        // backwards from the ends, once all successors are known; states that reach a cycle never become ready
         let mut most = vec![None; states.len()];
         let mut ready: Vec<usize> = (0..states.len()).filter(|&place| open_successors[place] == 0).collect();
         ready.iter().for_each(|&place| most[place] = Some(0u64));

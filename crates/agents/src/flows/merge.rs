@@ -1,4 +1,4 @@
-//! One domain of several.
+//! Merging of several domains into one.
 
 use super::domain::FlowDomain;
 use super::written::Written;
@@ -9,22 +9,23 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-/// Whether names of merged domains are kept apart.
+/// Whether names of merged domains are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Equal names are the same thing, which the domains must declare equally.
+    /// Equal names mean the same thing, and the domains must declare it equally.
     Shared,
-    /// The APIs, steps, flows and data of a domain have its name and `__` before theirs, but for what the preludes have and the end.
+    /// The names of a domain's APIs, steps, flows and data are prefixed by its name and `__`, except those of the
+    /// prelude and the end.
     Apart,
 }
 
 impl FlowDomain {
-    /// The domain that has the APIs, steps and flows of several, given as TOML. They have one prelude, and one name for the
-    /// end, which needs any one of what their ends need.
+    /// Merges the APIs, steps and flows of several domains, given as TOML. The domains have the same prelude and the
+    /// same name for the end. The merged end requires any one of the data that their ends require.
     ///
     /// # Errors
-    /// As [`read`](FlowDomain::read) for each of them; `flow/api-redefined` where they declare a name differently,
-    /// `flow/twice` for two domains of one name; what is wrong with them together.
+    /// Those of [`read`](FlowDomain::read) for each domain; `flow/api-redefined` if they declare a name differently;
+    /// `flow/twice` if two domains have the same name; faults of the merged domain.
     pub fn merge(
         texts: &[&str],
         names: Names,
@@ -42,7 +43,7 @@ impl FlowDomain {
                     "domains of more bytes",
                 ));
             }
-            // says what is wrong with it, and where
+            // reports the faults of the domain, with their places
             let domain = FlowDomain::read_with(text, limits, allow_infeasible)?;
             let table: Table = toml::from_str(text).map_err(|cause| errors::toml(text, &cause))?;
             parts.push(Part { domain, table });
@@ -71,11 +72,11 @@ struct Part {
     table: Table,
 }
 
-/// What the names of a domain become.
+/// The renaming of a domain's names.
 struct Renaming {
-    /// What stands before them; none where they are shared.
+    /// The prefix; `None` if names are shared.
     before: Option<String>,
-    /// Names of APIs, steps and data that stay.
+    /// The names of APIs, steps and data that are not changed.
     kept: FxHashSet<String>,
 }
 
@@ -124,7 +125,7 @@ impl Renaming {
         }
     }
 
-    /// Names in a list, and in lists in it.
+    /// Renames the names in a list and in its nested lists.
     fn list(&self, value: &mut Value) {
         for one in value.as_array_mut().into_iter().flatten() {
             match one {
@@ -134,7 +135,7 @@ impl Renaming {
         }
     }
 
-    /// The names of a table's entries, and the lists of names in them.
+    /// Renames the entries of a table, and the names in their lists.
     fn entries(&self, value: &mut Value, lists: &[&str]) {
         let Some(table) = value.as_table_mut() else { return };
         *table = std::mem::take(table)
@@ -159,7 +160,7 @@ impl Renaming {
         if let Some(assumes) = flow.get_mut("assumes") {
             self.list(assumes);
         }
-        // entries of entries; how deep they are was checked when the domain was read
+        // nested entries; their depth was checked when the domain was read
         let mut open: Vec<&mut Value> = flow.get_mut("steps").into_iter().collect();
         while let Some(entry) = open.pop() {
             match entry {
@@ -181,7 +182,7 @@ impl Renaming {
     }
 }
 
-/// Adds a domain to what is merged so far.
+/// Adds a domain to the merged ones.
 fn add(merged: &mut Table, part: Table, domain: &FlowDomain, errors: &mut Errors) {
     if merged.is_empty() {
         *merged = part;
@@ -226,7 +227,8 @@ fn add(merged: &mut Table, part: Table, domain: &FlowDomain, errors: &mut Errors
     }
 }
 
-/// Makes the end need any one of what two ends need, each one thing or none, and says whether it can.
+/// Makes the end require any one of the data of two ends, each of which requires exactly one input. Returns whether
+/// that is possible.
 fn any_of(known: &mut Value, new: &Value) -> bool {
     let without_inputs = |api: &Value| {
         let mut api = api.clone();

@@ -1,24 +1,25 @@
-//! Which plans of a domain: levels of strictness and their options.
+//! Options that select plans of a domain: levels of strictness and more.
 
 use super::errors;
 use grammata::error::Result;
 use grammata::limits::Limits;
 
-/// What a plan keeps; each level is a sub-language of the one before.
+/// The rules that a plan obeys. Each level is a sub-language of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Level {
-    /// 1: the form of a plan, whatever the names: a language of texts alone, see [`grammar`](super::grammar).
+    /// 1: only the form of a plan, with any names. This is a language of texts only, see [`grammar`](super::grammar).
     Format,
-    /// 2: names of the domain's APIs, any number of calls.
+    /// 2: names of the domain's APIs, with any number of calls.
     Names,
-    /// 3: no API more often than once or than a flow has it, the end last.
+    /// 3: in addition, each API is called at most once, or as often as a flow has it if that is more; the end comes
+    /// last.
     Bounded,
-    /// 4: also each call after what makes its inputs.
+    /// 4: in addition, each call comes after the calls that make its inputs.
     Data,
     /// 5: the APIs of one flow, as often as it has them.
     Apis,
-    /// 6: the steps of one flow, one after the other.
+    /// 6: the steps of one flow, one after another.
     Steps,
 }
 
@@ -27,32 +28,32 @@ impl Level {
     pub const ALL: [Level; 6] =
         [Level::Format, Level::Names, Level::Bounded, Level::Data, Level::Apis, Level::Steps];
 
-    /// The level of a number, 1 to 6.
+    /// The level with a number, 1 to 6.
     ///
     /// # Errors
-    /// `flow/level` for others.
+    /// `flow/level` for other numbers.
     pub fn of(number: u8) -> Result<Level> {
         let place = usize::from(number).wrapping_sub(1);
         Level::ALL.get(place).copied().ok_or_else(|| errors::level(number))
     }
 
-    /// Its number, 1 to 6.
+    /// The number of the level, 1 to 6.
     pub fn number(self) -> u8 {
         self as u8 + 1
     }
 }
 
-/// The order of the APIs of a step.
+/// The order of the APIs within a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Within {
-    /// Any that the data allow.
+    /// Any order that the data allow.
     Any,
-    /// That of the file.
+    /// The order of the file.
     Declared,
 }
 
-/// Which plans.
+/// Options that select plans.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -61,23 +62,25 @@ pub enum Within {
 )]
 #[non_exhaustive]
 pub struct FlowOptions {
-    /// The level; 6 by default.
+    /// The level. Default: 6.
     pub level: Level,
-    /// The order in a step; any by default.
+    /// The order within a step. Default: any.
     pub within: Within,
-    /// The flow, or any of them, which is the default.
+    /// The only flow; `None`, the default, allows all.
     pub flow: Option<usize>,
-    /// The number of intents: a plan has the bodies of this number of different flows, in any order, before one end. 1 by default.
+    /// The number of intents: a plan has the bodies of this many different flows, in any order, before one end.
+    /// Default: 1.
     pub intents: usize,
-    /// Whether a letter also says which step the API carries out. Not by default; only at level 6.
+    /// Whether a letter also names the step that the API carries out. Default: no. Only at level 6.
     pub by_step: bool,
-    /// Whether calls in texts name the API that made each input, `FindFlight(airport_code=GetAirports)`, of those called so far;
-    /// `given` stands for what was there before. Not by default; only from level 4 on.
+    /// Whether calls in texts name the API that made each input, among those called so far:
+    /// `FindFlight(airport_code=GetAirports)`. `given` means data available before. Default: no. Only at level 4 or
+    /// above.
     pub arguments: bool,
-    /// Answers that are known beforehand: an API and one of its outcomes, by their places. Plans have no others of these APIs, though they must
-    /// be such that they could be finished after the others too. None by default.
+    /// Answers known in advance, as pairs of indices of an API and of its outcome. Plans contain no other answers of
+    /// these APIs, but it must be possible to finish them after other answers as well. Default: none.
     pub answers: Vec<(usize, usize)>,
-    /// `plan_states` bounds the states.
+    /// The limit `plan_states` bounds the states.
     pub limits: Limits,
 }
 

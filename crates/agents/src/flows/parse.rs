@@ -1,51 +1,52 @@
-//! The calls and thoughts of a plan that a model wrote.
+//! Parsing the calls and thoughts of a plan that a model wrote.
 
 use super::text::Thoughts;
 
-/// A call as it was written.
+/// A call as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCall {
-    /// The thought, without blanks at its ends; empty in plans without thoughts, and in some with.
+    /// The trimmed thought; empty in plans without thoughts, and possibly in others.
     pub thought: String,
     /// The name before the brackets.
     pub name: String,
-    /// The inputs with the makers that are named for them.
+    /// The inputs, each with the maker that the call names.
     pub arguments: Vec<(String, String)>,
-    /// What the API answered, as far as it is written.
+    /// The answer of the API, as far as it is written.
     pub outcome: Option<String>,
 }
 
-/// What calls have in their brackets.
+/// The content of the brackets of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brackets {
     /// Nothing.
     Empty,
-    /// `input=Maker` for each input, with `, ` between, or nothing.
+    /// `input=Maker` for each input, separated by `, `; or nothing.
     Makers,
 }
 
-/// A plan that was read from a text.
+/// A plan parsed from a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedPlan {
-    /// The calls up to the end of the plan, or to what cannot be read.
+    /// The calls up to the end of the plan, or up to the first text that cannot be parsed.
     pub calls: Vec<WrittenCall>,
-    /// The byte offset behind the last call, or in [`Thoughts::After`] behind its thought.
+    /// The byte offset after the last call, or with [`Thoughts::After`] after its thought.
     pub length: usize,
-    /// Whether nothing is left over that is no call.
+    /// Whether the plan is finished, or the whole text consists of calls.
     pub is_parsable: bool,
     /// Whether the last call is the end.
     pub is_finished: bool,
-    /// Whether no more calls can be read, whatever is written after the text.
+    /// Whether no more calls can be parsed, whatever follows the text.
     pub is_broken: bool,
 }
 
-/// Reads what a model wrote after the prelude, up to the first call of `end`: calls as the grammars of
-/// [`grammar`](super::grammar) have them, of any names, with thoughts of any length that have no line break and no bracket.
+/// Parses the text that a model wrote after the prelude, up to the first call of `end`. Calls have the form of the
+/// grammars of [`grammar`](super::grammar), with any names and with thoughts of any length that contain no line break
+/// or bracket.
 pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
     parse_with(text, end, thoughts, Brackets::Empty)
 }
 
-/// As [`parse`], for plans whose calls name makers ([`FlowOptions::arguments`](super::FlowOptions::arguments)).
+/// Like [`parse`], for plans whose calls name makers ([`FlowOptions::arguments`](super::FlowOptions::arguments)).
 pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets) -> ParsedPlan {
     let mut plan =
         ParsedPlan { calls: Vec::new(), length: 0, is_parsable: false, is_finished: false, is_broken: false };
@@ -75,8 +76,8 @@ pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets)
     plan
 }
 
-/// The calls of a text that are decided: their brackets are closed, whatever is written of their answers and of the reasons behind
-/// them. Each is with the byte offset behind its brackets.
+/// The decided calls of a text, each with the byte offset after its brackets. A call is decided once its brackets are
+/// closed, whatever is written of its answer and of the reason after it.
 pub(super) fn decided_calls(text: &str, thoughts: Thoughts, brackets: Brackets) -> Vec<(WrittenCall, usize)> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((thought, at)) = before_call(rest, thoughts) {
@@ -102,7 +103,7 @@ fn separator(thoughts: Thoughts) -> &'static str {
     }
 }
 
-/// Whether what is left of a text after its last call can begin the next one.
+/// Whether the text after the last call can be the beginning of the next one.
 fn can_go_on(left: &str, has_calls: bool, thoughts: Thoughts, brackets: Brackets) -> bool {
     let separator = if has_calls { separator(thoughts) } else { "" };
     if separator.starts_with(left) {
@@ -149,12 +150,12 @@ fn begins_thought(text: &str, brackets: Brackets) -> bool {
     rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), |rest| begins_call(rest, brackets))
 }
 
-/// A call at the beginning of a text with what is written of its answer, and what follows it.
+/// A call at the start of a text with its answer as far as written, and the text after it.
 fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     bare_call(text, brackets).map(|(call, after)| answered(call, after))
 }
 
-/// `Name()` at the beginning of a text, perhaps with makers, and what follows it.
+/// `Name()` at the start of a text, possibly with makers, and the text after it.
 fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let length = text.find(|c| !is_part(c))?;
@@ -168,7 +169,7 @@ fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let (inside, after) = rest.split_once(')').filter(|_| brackets == Brackets::Makers)?;
     let argument = |part: &str| {
         let (input, maker) = part.split_once('=')?;
-        // inputs are whatever the domain calls its data
+        // inputs have the names that the domain gives its data
         let is_both = !input.is_empty() && !maker.is_empty() && maker.chars().all(is_part);
         is_both.then(|| (input.to_owned(), maker.to_owned()))
     };
@@ -176,7 +177,7 @@ fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     Some((WrittenCall { arguments, ..call }, after))
 }
 
-/// The call with what is written of the answer behind it, and what follows that.
+/// Adds the answer, as far as written, to a call, and returns it with the text after that.
 fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
     let Some(answer) = after.strip_prefix('=') else { return (call, after) };
     let length = answer.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(answer.len());
@@ -184,7 +185,7 @@ fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
     (WrittenCall { outcome: Some(answer.to_owned()), ..call }, after)
 }
 
-/// What stands before a call, as a thought, and the text from the call on.
+/// The thought before a call, and the text from the call on.
 fn before_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
     let rest = match thoughts {
         Thoughts::None => return Some(("", text.trim_start_matches(' '))),
@@ -196,7 +197,7 @@ fn before_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
     Some((thought, rest.strip_prefix("[API] ")?))
 }
 
-/// What stands behind a call, as a thought, and the text from there on.
+/// The thought after a call, and the text after that.
 fn behind_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
     match thoughts {
         Thoughts::After => {

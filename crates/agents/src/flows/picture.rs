@@ -1,4 +1,4 @@
-//! A flow's automaton in Graphviz's notation, with where a plan stands.
+//! A drawing of a flow automaton in Graphviz's notation, with the position of a plan.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use grammata::error::Result;
@@ -11,14 +11,14 @@ use rustc_hash::FxHashSet;
 pub struct FlowPicture {
     /// The text in Graphviz's notation.
     pub dot: String,
-    /// Whether states are left out.
+    /// Whether states are omitted.
     pub is_truncated: bool,
 }
 
 impl FlowAutomaton<'_> {
-    /// Draws at most `most` states: a node is a state, with the flows that are possible there, an arrow the calls that lead
-    /// from one to the next. The way of the plan `calls` is red, the state where it stands is filled, and what may come next
-    /// is green. Calls that may not come end the way.
+    /// Draws at most `most` states. A node is a state, labelled with the flows possible there; an arrow shows the calls
+    /// that lead from one state to the next. The path of the plan `calls` is red, its current state is filled, and the
+    /// allowed next calls are green. The path stops at a call that is not allowed.
     ///
     /// # Errors
     /// Limits of the automaton.

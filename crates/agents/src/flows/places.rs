@@ -1,5 +1,5 @@
-//! Where plans of levels 5 and 6 can be in flows: a nondeterministic automaton over APIs, whose subsets are the states of
-//! [`FlowAutomaton`](super::FlowAutomaton).
+//! The positions of plans in flows at levels 5 and 6: a nondeterministic automaton over APIs. Its subsets are the
+//! states of [`FlowAutomaton`](super::FlowAutomaton).
 
 use super::domain::{FlowDomain, FlowOrder};
 use super::options::{FlowOptions, Level, Within};
@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Where a thread of a program is.
+/// The position of a thread of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum At {
     Waiting,
-    /// In a position of which some APIs came, by their places in it.
+    /// Inside a position: some of its APIs were called, given by their indices in it.
     Inside {
         occurrence: u32,
         done: Box<[u32]>,
@@ -27,24 +27,24 @@ enum At {
     Closed,
 }
 
-/// Lookups of threads, APIs and data in one step of work.
+/// The number of lookups of threads, APIs and data in one step of work.
 pub(super) const LOOKUPS: usize = 64;
 
-/// A place in a flow.
+/// A position of a plan in a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Place {
     flow: usize,
-    /// The flows whose bodies came before, rising.
+    /// The flows whose bodies are finished, in increasing order.
     finished: Vec<usize>,
     threads: Box<[At]>,
-    /// The APIs of `allow` that came, by their places in it, rising.
+    /// The APIs of `allow` that were called, as increasing indices into it.
     used: Box<[u32]>,
-    /// The data that were made and can still be of use.
+    /// The data that were made and may still be used.
     made: FixedBitSet,
 }
 
 impl Place {
-    /// Bytes of its lists.
+    /// The memory of its lists, in bytes.
     fn bytes(&self) -> usize {
         let done = |at: &At| if let At::Inside { done, .. } = at { 4 * done.len() } else { 0 };
         let threads: usize = self.threads.iter().map(|at| size_of::<At>() + done(at)).sum();
@@ -52,21 +52,22 @@ impl Place {
     }
 }
 
-/// A move before its place has a number: an API, its step, its answer, and the place.
+/// A move whose target has no id yet: the API, its step, its answer, and the target.
 type Found = (usize, Option<usize>, Option<usize>, Option<Place>);
 
-/// The moves from a place before their places have numbers.
+/// The moves from a place, before their targets have ids.
 #[derive(Default)]
 struct Moves {
     found: Vec<Found>,
-    /// Bytes of their places.
+    /// The memory of their places, in bytes.
     bytes: usize,
 }
 
-/// The number of a place.
+/// The id of a place.
 pub(super) type PlaceId = u32;
 
-/// A move of the nondeterministic automaton. There may be millions: numbers have 32 bits, and [`NONE`] is none.
+/// A move of the nondeterministic automaton. There may be millions of moves, so ids have 32 bits, and [`NONE`] means
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Move {
     api: u32,
@@ -83,28 +84,28 @@ impl Move {
         self.api as usize
     }
 
-    /// The step that it carries out; none of an API of `allow`.
+    /// The step that it carries out; `None` for an API of `allow`.
     pub(super) fn step(&self) -> Option<usize> {
         (self.step != NONE).then_some(self.step as usize)
     }
 
-    /// What the API answers, of those with outcomes.
+    /// The answer of the API, if it has outcomes.
     pub(super) fn outcome(&self) -> Option<usize> {
         (self.outcome != NONE).then_some(self.outcome as usize)
     }
 
-    /// The flow that it is a call of.
+    /// The flow to which the call belongs.
     pub(super) fn flow(&self) -> usize {
         self.flow as usize
     }
 
-    /// The place after it; none at the end of the plan.
+    /// The target; `None` at the end of the plan.
     pub(super) fn to(&self) -> Option<PlaceId> {
         (self.to != NONE).then_some(self.to)
     }
 }
 
-/// The places that were found so far.
+/// The places found so far.
 #[derive(Debug)]
 pub(super) struct Places<'d> {
     domain: &'d FlowDomain,
@@ -118,13 +119,13 @@ pub(super) struct Places<'d> {
     all: Vec<Place>,
     ids: FxHashMap<Place, PlaceId>,
     moves: Vec<Option<Arc<[Move]>>>,
-    /// Bytes of the programs, of the lists in the places and their ids, and of the moves.
+    /// Memory of the programs, of the lists in the places and their ids, and of the moves, in bytes.
     bytes: usize,
-    /// For moves, and the lookups that find them.
+    /// The work budget for moves and the lookups that find them.
     work: Budget,
-    /// Lookups since the last step of that.
+    /// The lookups since the last step of work.
     lookups: Cell<usize>,
-    /// The places from which the end can be reached; `None` where that is all of them.
+    /// The places from which the end is reachable; `None` if all are.
     live: Option<FixedBitSet>,
 }
 
@@ -173,7 +174,7 @@ impl<'d> Places<'d> {
         Ok((places, starts))
     }
 
-    /// Steps of work so far.
+    /// The work spent so far, in steps.
     pub(super) fn work(&self) -> u64 {
         self.work.spent()
     }
@@ -187,7 +188,7 @@ impl<'d> Places<'d> {
         self.live.as_ref().is_none_or(|live| live.contains(place as usize))
     }
 
-    /// The moves from a place to places from which the end can be reached.
+    /// The moves from a place to places from which the end is reachable.
     pub(super) fn moves(&mut self, place: PlaceId) -> Result<Vec<Move>> {
         let moves = self.all_moves(place)?;
         Ok(moves.iter().filter(|one| one.to().is_none_or(|to| self.is_live(to))).copied().collect())
@@ -221,7 +222,7 @@ impl<'d> Places<'d> {
         Ok(id)
     }
 
-    /// Leaves out data that nothing can use from a place on.
+    /// Removes data that nothing from a place on can use.
     fn keep_useful(&self, place: &mut Place) -> Result<()> {
         let mut useless: Vec<usize> = place.made.difference(&self.always).collect();
         if let Some(program) = self.programs.get(&place.flow) {
@@ -243,7 +244,7 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// The moves from a place, to places without a way to the end as well.
+    /// The moves from a place, including those to places from which the end is not reachable.
     fn all_moves(&mut self, id: PlaceId) -> Result<Arc<[Move]>> {
         if let Some(known) = &self.moves[id as usize] {
             return Ok(Arc::clone(known));
@@ -299,14 +300,14 @@ impl<'d> Places<'d> {
         Ok(is_served)
     }
 
-    /// Takes a number of lookups from the work.
+    /// Spends the work for a number of lookups.
     fn spend_lookups(&self, count: usize) -> Result<()> {
         let lookups = self.lookups.get().saturating_add(count);
         self.lookups.set(lookups % LOOKUPS);
         self.work.spend(lookups / LOOKUPS)
     }
 
-    /// Adds a call with each of its answers, which leads to a place with what is made.
+    /// Adds a call with each of its answers; the target includes the data that the call makes.
     fn push(&self, api: usize, step: Option<usize>, place: Place, found: &mut Moves) -> Result<()> {
         let bytes = size_of::<Found>() + place.bytes();
         for outcome in self.domain.apis[api].answers() {
@@ -362,7 +363,8 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// The APIs of a position of a thread of which those at the places `done` came. The threads `before` it are closed.
+    /// The APIs of a position of a thread, of which those at the indices `done` were called. The threads `before` it
+    /// are closed.
     fn in_position(
         &self,
         place: &Place,
@@ -397,7 +399,7 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// Finds all places, and those from which the end can be reached, backwards from it.
+    /// Finds all places, and, searching backwards, those from which the end is reachable.
     fn find_live(&mut self) -> Result<()> {
         let mut before: Vec<Vec<PlaceId>> = Vec::new();
         let mut open: Vec<PlaceId> = Vec::new();
@@ -433,8 +435,8 @@ fn is_finished(program: &Program, thread: usize, at: &At) -> bool {
     }
 }
 
-/// Whether a plan of a flow that can be followed may get where nothing can follow. Data are made and never used up, so that
-/// takes a choice, or a step that waits for data of one that has to wait for it.
+/// Whether a plan of a feasible flow may reach a place where nothing can follow. Data are made and never consumed, so
+/// this requires a choice, or a step that waits for data of another step which must wait for it.
 fn can_die(domain: &FlowDomain, flow: usize, level: Level) -> bool {
     let flow = &domain.flows[flow];
     let is_long = |step: &&usize| domain.steps[**step].apis.len() > 1;

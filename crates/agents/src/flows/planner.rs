@@ -1,4 +1,4 @@
-//! Plans of queries by a language model under the grammars of domains.
+//! Planning of queries with a language model under the grammars of domains.
 
 use super::choose::{ChooserOptions, IntentText, Served, ValidChooser, intent_similarities, serving_flow};
 use super::domain::FlowDomain;
@@ -20,40 +20,40 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most calls of a plan that no grammar bounds, as of the published decoder.
+/// The maximum number of calls of a plan without a bounding grammar, as in the published decoder.
 const MOST_CALLS: usize = 30;
-/// The most tokens that every plan continues with and that one run of the model verifies.
+/// The maximum number of forced tokens that one run of the model verifies.
 const MOST_DRAFTED: usize = 16;
-/// The most tokens of a plan under a grammar that bounds it.
+/// The maximum number of tokens of a plan under a grammar that bounds it.
 const MOST_BOUNDED: usize = 4096;
 
-/// Which flows the prompt and the grammar have.
+/// The flows in the prompt and in the grammar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowScope {
     /// All of the domain.
     #[default]
     All,
-    /// The given one.
+    /// The given flow.
     Relevant,
-    /// All in the prompt, in the grammar the one that is most similar to the query.
+    /// All flows in the prompt; in the grammar, the flow most similar to the query.
     Similar,
 }
 
-/// How plans are written.
+/// Options for writing plans.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlannerOptions {
-    /// The level: which rules of a flow a plan keeps. Its steps by default.
+    /// The level: the rules of a flow that a plan obeys. Default: its steps.
     pub level: Level,
-    /// Which flows the prompt and the grammar have. All by default.
+    /// The flows in the prompt and in the grammar. Default: all.
     pub scope: FlowScope,
-    /// Thoughts that are drawn and scored at each call. 1, the default, is greedy.
+    /// The number of thoughts sampled and scored per call. 1, the default, is greedy.
     pub samples: usize,
-    /// The thoughts that are written with calls. None by default.
+    /// The thoughts written with calls. Default: none.
     pub thoughts: Thoughts,
-    /// The contents of the brackets of calls. Nothing by default.
+    /// The content of the brackets of calls. Default: empty.
     pub brackets: Brackets,
-    /// Answers of APIs that are known beforehand: places of an API and of its outcome.
+    /// Answers of APIs known in advance, as indices of an API and of its outcome.
     pub answers: Vec<(usize, usize)>,
 }
 
@@ -96,39 +96,39 @@ impl PlannerOptions {
     }
 }
 
-/// A plan as it was written, and what that took.
+/// A plan as written, and its cost.
 #[derive(Clone, Debug, Default)]
 pub struct WrittenPlan {
     /// The text after the prompt.
     pub text: String,
     /// The number of tokens.
     pub tokens: usize,
-    /// Of these, tokens of texts that every plan continues with.
+    /// The number of these tokens with which every plan must continue.
     pub forced: usize,
-    /// Runs of the model over one sequence.
+    /// The number of runs of the model over one sequence.
     pub passes: usize,
-    /// The time of all.
+    /// The total time.
     pub time: Duration,
-    /// The time of masks.
+    /// The time for masks.
     pub mask: Duration,
 }
 
-/// Writes prompts in a model's tokens.
+/// Tokenises prompts for a model.
 pub trait PromptEncoder {
-    /// A prompt in tokens.
+    /// Tokenises a prompt.
     ///
     /// # Errors
-    /// Of the tokenizer or the chat template.
+    /// Those of the tokenizer or the chat template.
     fn prompt(&self, prompt: &FlowPrompt) -> Result<Vec<u32>>;
 
-    /// A text after a prompt in tokens.
+    /// Tokenises a text after a prompt.
     ///
     /// # Errors
-    /// Of the tokenizer.
+    /// Those of the tokenizer.
     fn text(&self, text: &str) -> Result<Vec<u32>>;
 }
 
-/// The key of a compiled grammar: the domain's name, and the options that change the grammar.
+/// The key of a compiled grammar: the domain's name, and the options that affect the grammar.
 type Key = (String, Level, Thoughts, bool, Option<usize>, Vec<(usize, usize)>);
 
 /// A language model with the compiled grammars of domains.
@@ -139,7 +139,7 @@ pub struct FlowPlanner<'m> {
     pub similarity: Option<EmbeddedSimilarity<'m>>,
     /// The vocabulary of the model.
     pub vocabulary: &'m Arc<Vocabulary>,
-    /// Writes prompts in tokens of the vocabulary.
+    /// Tokenises prompts with the vocabulary.
     pub encoder: &'m dyn PromptEncoder,
     compiler: Compiler,
     compiled: FxHashMap<Key, CompiledGrammar>,
@@ -153,10 +153,10 @@ impl std::fmt::Debug for FlowPlanner<'_> {
 }
 
 impl<'m> FlowPlanner<'m> {
-    /// The most tokens of a plan that no grammar bounds, as of the published decoder.
+    /// The maximum number of tokens of a plan without a bounding grammar, as in the published decoder.
     pub const MOST_TOKENS: usize = 512;
 
-    /// A planner without grammars, which are compiled when they are needed.
+    /// Creates a planner. Grammars are compiled on first use.
     pub fn new(
         model: &'m mut dyn Model,
         vocabulary: &'m Arc<Vocabulary>,
@@ -180,15 +180,15 @@ impl<'m> FlowPlanner<'m> {
         self.vocabulary.eos().iter().map(|id| id.get()).collect()
     }
 
-    /// Forgets the compiled grammars.
+    /// Drops the compiled grammars.
     pub fn forget(&mut self) {
         self.compiled.clear();
     }
 
-    /// The plan of a query; `flow` serves it, for [`FlowScope::Relevant`].
+    /// Writes the plan of a query. `flow` is the flow that serves it, for [`FlowScope::Relevant`].
     ///
     /// # Errors
-    /// Of the model, the mask, the similarity and the encoder.
+    /// Those of the model, the mask, the similarity and the encoder.
     pub fn write(
         &mut self,
         options: &PlannerOptions,
@@ -209,11 +209,11 @@ impl<'m> FlowPlanner<'m> {
         Ok(WrittenPlan { time: start.elapsed(), ..written })
     }
 
-    /// Writes the plan of a query and carries its calls out as they are decided. `on_call` receives each call with its
+    /// Writes the plan of a query, and executes its calls as they are decided. `on_call` receives each call with its
     /// result.
     ///
     /// # Errors
-    /// As of [`write`](Self::write); of the environment and of `on_call`.
+    /// Those of [`write`](Self::write), of the environment and of `on_call`.
     pub fn carry_out<E: From<Error>>(
         &mut self,
         options: &PlannerOptions,
@@ -254,10 +254,10 @@ impl<'m> FlowPlanner<'m> {
         })
     }
 
-    /// The prompt of a query in tokens, and the flow that its grammar has alone.
+    /// The tokenised prompt of a query, and the only flow of its grammar, if there is one.
     ///
     /// # Errors
-    /// Of the encoder and the similarity; limits.
+    /// Those of the encoder and the similarity; limits.
     pub fn prompt(
         &mut self,
         options: &PlannerOptions,
@@ -310,7 +310,7 @@ impl<'m> FlowPlanner<'m> {
         Ok(compiled)
     }
 
-    /// Draws several thoughts at each call.
+    /// Samples several thoughts at each call.
     fn choose(
         &mut self,
         options: &PlannerOptions,
@@ -335,10 +335,10 @@ impl<'m> FlowPlanner<'m> {
         })
     }
 
-    /// Writes under a constraint, or freely, until the plan has ended, can no longer be read, or is too long.
+    /// Writes under a constraint, or freely, until the plan has ended, can no longer be parsed, or is too long.
     ///
     /// # Errors
-    /// Of the model and the constraint.
+    /// Those of the model and the constraint.
     pub fn generate(
         &mut self,
         options: &PlannerOptions,
@@ -349,7 +349,7 @@ impl<'m> FlowPlanner<'m> {
         max_tokens: usize,
     ) -> Result<WrittenPlan> {
         let end_tokens = self.end_tokens();
-        // what keeps plans short enough is part of the constraint
+        // the constraint itself keeps plans short enough
         let complete = false;
         let generation = GenerationOptions::default()
             .max_tokens(max_tokens)
@@ -377,7 +377,7 @@ impl<'m> FlowPlanner<'m> {
         let mut text = generation.text;
         let plan = options.parse(domain, &text);
         if plan.calls.len() >= MOST_CALLS {
-            // what a token has beyond the last call is not the plan's
+            // the part of a token after the last call does not belong to the plan
             text.truncate(plan.length);
         }
         Ok(WrittenPlan {

@@ -1,5 +1,5 @@
-//! The body of a flow as position automata (Glushkov 1961): one for a flow whose list orders it, else one for each entry,
-//! with a partial order of their beginnings.
+//! The body of a flow as position automata (Glushkov 1961): one for a flow ordered by its list, otherwise one per
+//! entry, with a partial order of their beginnings.
 
 use super::domain::{Entry, FlowDomain, FlowOrder, Rounds};
 use super::options::Level;
@@ -10,15 +10,15 @@ use grammata::limits::{LimitKind, Limits};
 /// A position: one round of a step.
 #[derive(Debug)]
 pub(super) struct Occurrence {
-    /// The APIs in the order of the file, without the end of plans, each with the step that it carries out.
+    /// The APIs in the order of the file, except the end of plans, each with the step that it carries out.
     pub(super) apis: Vec<(usize, usize)>,
-    /// The positions that may come next.
+    /// The positions that may follow.
     pub(super) follow: Vec<u32>,
     /// Whether its thread may end after it.
     pub(super) is_last: bool,
-    /// Data that APIs from here on in its thread can use.
+    /// Data that APIs of its thread can use from here on.
     pub(super) needs: FixedBitSet,
-    /// The same after it.
+    /// Data that APIs of its thread can use after it.
     pub(super) needs_after: FixedBitSet,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Occurrence {
 pub(super) struct Thread {
     pub(super) first: Vec<u32>,
     pub(super) is_nullable: bool,
-    /// The threads that are finished before it begins.
+    /// The threads that must be finished before it begins.
     pub(super) before: Vec<usize>,
     /// Data that its APIs can use.
     pub(super) needs: FixedBitSet,
@@ -38,9 +38,9 @@ pub(super) struct Thread {
 pub(super) struct Program {
     pub(super) occurrences: Vec<Occurrence>,
     pub(super) threads: Vec<Thread>,
-    /// Whether a step that has begun is finished before another thread moves.
+    /// Whether a step that has begun is completed before another thread moves.
     pub(super) is_whole: bool,
-    /// Bytes of what its positions and threads need.
+    /// The memory of the needs of its positions and threads, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -60,17 +60,17 @@ impl Fragment {
 struct Builder<'d> {
     domain: &'d FlowDomain,
     occurrences: Vec<Occurrence>,
-    /// Whether the steps of an alternative are one bag of APIs.
+    /// Whether the steps of an alternative form one unordered bag of APIs.
     is_unordered: bool,
     limit: usize,
     work: usize,
 }
 
 impl Program {
-    /// The body of a flow at level 5, where its entries come in any order, or 6.
+    /// The body of a flow at level 5, where its entries may come in any order, or at level 6.
     ///
     /// # Errors
-    /// `plan_states` bounds positions, the edges between them, and the bytes of what they need.
+    /// The limit `plan_states` bounds the positions, the edges between them, and the bytes of their needs.
     pub(super) fn new(domain: &FlowDomain, flow: usize, level: Level, limits: &Limits) -> Result<Program> {
         let flow = &domain.flows[flow];
         let is_unordered = level < Level::Steps;
@@ -107,8 +107,8 @@ impl Program {
     }
 }
 
-/// How much of `plan_states` each further round of an API takes: it has a place, a state, a transition and a count, some
-/// 1,000 bytes in all.
+/// The share of `plan_states` that each further round of an API takes: it needs a position, a state, a transition and a
+/// count, about 1,000 bytes in total.
 const COPY: usize = 8;
 
 impl Builder<'_> {
@@ -172,7 +172,7 @@ impl Builder<'_> {
         Ok(Fragment { first, last, is_nullable: before.is_nullable && after.is_nullable })
     }
 
-    /// Rounds of steps whose APIs are one bag.
+    /// Rounds of steps whose APIs form one bag.
     fn rounds(&mut self, steps: &[usize], rounds: Rounds) -> Result<Fragment> {
         let mut apis = Vec::new();
         for &step in steps {
@@ -205,7 +205,7 @@ impl Builder<'_> {
         Ok(Fragment { first: vec![first], last: last.collect(), is_nullable: rounds.min == 0 })
     }
 
-    /// Positions follow later ones or themselves, so one pass from the last to the first finds what they need.
+    /// Computes what positions need. They are followed by later positions or themselves, so one backward pass suffices.
     fn find_needs(&mut self) {
         for place in (0..self.occurrences.len()).rev() {
             let mut own = FixedBitSet::with_capacity(self.domain.data.len());

@@ -1,23 +1,23 @@
-//! How similar two texts are.
+//! Similarity of texts.
 
 use super::errors;
 use grammata::error::Result;
 use grammata_decode::Embedder;
 use rustc_hash::FxHashMap;
 
-/// The similarity of two texts: the cosine of their embeddings, from -1 to 1, or a stand-in for it.
+/// The similarity of two texts: the cosine of their embeddings, from -1 to 1, or a substitute.
 pub trait Similarity {
-    /// The similarity of two texts that are not empty.
+    /// The similarity of two non-empty texts.
     ///
     /// # Errors
     /// The texts cannot be embedded.
     fn similarity(&mut self, first: &str, second: &str) -> Result<f64>;
 }
 
-/// The similarity of two texts, 0 if one of them is blank.
+/// The similarity of two texts; 0 if one of them is blank.
 ///
 /// # Errors
-/// Of the similarity; `flow/similarity` if it is no number.
+/// Those of the similarity; `flow/similarity` if it is not a number.
 pub fn similar(similarity: &mut dyn Similarity, first: &str, second: &str) -> Result<f64> {
     let (first, second) = (first.trim(), second.trim());
     if first.is_empty() || second.is_empty() {
@@ -27,10 +27,10 @@ pub fn similar(similarity: &mut dyn Similarity, first: &str, second: &str) -> Re
     if found.is_nan() { Err(errors::no_similarity(first, second)) } else { Ok(found) }
 }
 
-/// The place and the similarity of the most similar of some texts, the first of equals; `None` of none.
+/// The index and the similarity of the most similar text, the first among equals; `None` if there are no texts.
 ///
 /// # Errors
-/// As of [`similar`].
+/// Those of [`similar`].
 pub fn nearest<'t>(
     similarity: &mut dyn Similarity,
     text: &str,
@@ -46,10 +46,10 @@ pub fn nearest<'t>(
     Ok(best)
 }
 
-/// Texts whose vectors are kept; when there are more, all are forgotten.
+/// The maximum number of texts whose vectors are cached; if there are more, the cache is cleared.
 const KEPT: usize = 1 << 14;
 
-/// Cosines of the embeddings of texts, each of which is embedded once.
+/// Cosines of the embeddings of texts. Vectors are cached, so that a text is usually embedded once.
 pub struct EmbeddedSimilarity<'e> {
     embedder: &'e mut dyn Embedder,
     vectors: FxHashMap<String, Box<[f32]>>,
@@ -63,12 +63,12 @@ impl std::fmt::Debug for EmbeddedSimilarity<'_> {
 }
 
 impl<'e> EmbeddedSimilarity<'e> {
-    /// With an embedder.
+    /// Creates a similarity from an embedder.
     pub fn new(embedder: &'e mut dyn Embedder) -> EmbeddedSimilarity<'e> {
         EmbeddedSimilarity { embedder, vectors: FxHashMap::default(), embedded: 0 }
     }
 
-    /// How many texts were embedded.
+    /// The number of texts that were embedded.
     pub fn embedded(&self) -> usize {
         self.embedded
     }

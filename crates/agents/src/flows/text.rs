@@ -1,4 +1,4 @@
-//! Plans as texts: calls and thoughts in one grammar over bytes, so that a model writes a whole plan under one mask.
+//! Plans as texts: a byte grammar of calls and thoughts, so that a model writes a whole plan under one mask.
 
 use super::automaton::{FlowAutomaton, FlowCall};
 use super::domain::FlowDomain;
@@ -10,26 +10,27 @@ use grammata::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Memb
 use grammata::limits::{LimitKind, Limits};
 use grammata::transitions::{Graph, GraphEdge};
 
-/// What is written with the calls of a plan. A THOUGHT is of 1 to [`THOUGHT_CHARS`] characters, none of line break, `[` and
-/// `]`, with no blank at its ends: no second call can be written in it.
+/// The text written with the calls of a plan. A THOUGHT has 1 to [`THOUGHT_CHARS`] characters, without line breaks, `[`
+/// and `]`, and without leading or trailing blanks, so that it cannot contain a second call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Thoughts {
     /// Nothing: ` Name(), Name()`.
     None,
-    /// A thought before each call: ` THOUGHT [API] Name()`, and `\n[thought]` between two of them.
+    /// A thought before each call: ` THOUGHT [API] Name()`, with `\n[thought]` between two of them.
     Free,
-    /// As `Free`, where the thought begins with the text of a step, `: `, and the call is of that step. Level 6 only.
+    /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. Level 6
+    /// only.
     Stated,
-    /// The reason after the call: ` Name() [thought] THOUGHT`, and `\n[API]` between two of them.
+    /// The reason after the call: ` Name() [thought] THOUGHT`, with `\n[API]` between two of them.
     After,
-    /// As `Free`, with a line before each that lists the calls that may come:
+    /// As `Free`, but each thought is preceded by a line that lists the allowed calls:
     /// `[now] Name: description; …\n[thought] THOUGHT [API] Name()`.
     Guided,
 }
 
 impl Thoughts {
-    /// All, with their names.
+    /// All variants with their names.
     pub const ALL: [(&'static str, Thoughts); 5] = [
         ("none", Thoughts::None),
         ("free", Thoughts::Free),
@@ -38,7 +39,7 @@ impl Thoughts {
         ("guided", Thoughts::Guided),
     ];
 
-    /// What stands between two calls.
+    /// The separator of two calls.
     pub(super) fn separator(self) -> &'static str {
         match self {
             Thoughts::None => ",",
@@ -48,7 +49,7 @@ impl Thoughts {
         }
     }
 
-    /// What stands behind an answer, whatever comes next.
+    /// The text after an answer, whatever follows.
     pub(super) fn after_answer(self) -> &'static str {
         match self {
             Thoughts::After => " [thought]",
@@ -57,14 +58,14 @@ impl Thoughts {
     }
 }
 
-/// The most characters of a thought.
+/// The maximum number of characters of a thought.
 pub const THOUGHT_CHARS: u32 = 240;
 
-/// The texts of the plans of a domain after the prelude, as a grammar.
+/// The grammar of the texts of a domain's plans after the prelude.
 ///
 /// # Errors
-/// `flow/stated` for stated thoughts below level 6; `flow/line` where a text of the domain that thoughts quote does not
-/// fit on a line; as of [`FlowAutomaton::new`]; `plan_states` and `grammar_nodes` bound the states.
+/// `flow/stated` for stated thoughts below level 6; `flow/line` if a text of the domain that thoughts quote does not
+/// fit on a line; those of [`FlowAutomaton::new`]; `plan_states` and `grammar_nodes` bound the states.
 pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Grammar> {
     if thoughts == Thoughts::Stated && options.level != Level::Steps {
         return Err(errors::stated());
@@ -88,7 +89,7 @@ pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -
     }
 }
 
-/// Texts that thoughts quote are one line without brackets.
+/// Checks that texts quoted by thoughts are one line without brackets.
 fn check_lines(domain: &FlowDomain, thoughts: Thoughts) -> Result<()> {
     let is_line = |text: &str| !text.trim().is_empty() && !text.contains(['\n', '[', ']']);
     let quotes_apis = match thoughts {
@@ -113,7 +114,7 @@ struct Writer<'d> {
     thoughts: Thoughts,
     g: GrammarBuilder,
     thought: ExprId,
-    /// Bytes of lines that list what may come.
+    /// Bytes of the lines that list the allowed calls.
     listed: usize,
 }
 
@@ -138,8 +139,8 @@ impl<'d> Writer<'d> {
         Writer { domain, thoughts, g, thought, listed: 0 }
     }
 
-    /// Calls with what is written with them, where any of `calls` may come. Each is an expression of calls that lead to one
-    /// state, with that state's rest.
+    /// Calls with their accompanying text, where any of `calls` is allowed. Each target is a list of calls that lead to
+    /// one state, with the expression for the rest from that state.
     fn turn(&mut self, calls: &[Letter], targets: Vec<(Vec<Letter>, ExprId)>) -> ExprId {
         match self.thoughts {
             Thoughts::None => {
@@ -187,7 +188,7 @@ impl<'d> Writer<'d> {
         self.g.sequence([before, self.thought, mark, calls])
     }
 
-    /// The line that lists what may come. All such lines together are bounded as a source text is.
+    /// The line that lists the allowed calls. All such lines together are bounded like a source text.
     fn now(&mut self, calls: &[Letter]) -> String {
         if self.listed > self.g.limits().source_bytes {
             return String::new();
@@ -201,7 +202,7 @@ impl<'d> Writer<'d> {
         self.g.text(&*letter.text)
     }
 
-    /// Some of the calls, each followed by the rest of its target.
+    /// A choice of calls, each followed by the rest of its target.
     fn calls<'t>(
         &mut self,
         targets: impl Iterator<Item = &'t (Vec<Letter>, ExprId)>,
@@ -219,7 +220,7 @@ impl<'d> Writer<'d> {
         self.g.choice(alternatives)
     }
 
-    /// A rule for each state of the least automaton.
+    /// Builds a rule for each state of the minimal automaton.
     fn states<S>(mut self, graph: &Graph<S, Letter>) -> Result<Grammar> {
         let rules: Vec<_> = (0..graph.nodes.len()).map(|state| self.g.declare(format!("q{state}"))).collect();
         let mut edges: Vec<Vec<&GraphEdge<Letter>>> = vec![Vec::new(); graph.nodes.len()];
@@ -280,7 +281,7 @@ impl<'d> Writer<'d> {
         self.g.build(root)
     }
 
-    /// A call of any name, with what is written with it.
+    /// A call of any name, with its accompanying text.
     fn any_name(&mut self, name: ExprId, all: &[Letter]) -> ExprId {
         let space = self.g.text(" ");
         match self.thoughts {
@@ -297,7 +298,8 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Level 3 where each API may come once: a list of members, whose automaton is small where one over their sets is not.
+    /// Level 3 if each API may be called once: a list of members, whose automaton is small, unlike an automaton over
+    /// sets of APIs.
     fn each_once(mut self, apis: &[usize]) -> Result<Grammar> {
         let (separator, empty) = (self.g.text(","), self.g.empty());
         let member = |&api: &usize| Member {
@@ -326,7 +328,7 @@ impl<'d> Writer<'d> {
     }
 }
 
-/// The line that lists the calls that may come, and the mark of the thought after it.
+/// The line that lists the allowed calls, and the mark of the thought after it.
 pub(super) fn now_line(domain: &FlowDomain, calls: &[Letter]) -> String {
     let mut apis: Vec<usize> = calls.iter().map(|letter| letter.call.api).collect();
     apis.dedup();
@@ -335,7 +337,8 @@ pub(super) fn now_line(domain: &FlowDomain, calls: &[Letter]) -> String {
     format!("[now] {}\n[thought] ", list.join("; "))
 }
 
-/// What a stated thought of a call begins with: the text of its step, or the description of an API that is in no step.
+/// The text with which a stated thought of a call begins: the text of its step, or the description of an API outside of
+/// steps.
 pub(super) fn stated_text(domain: &FlowDomain, call: FlowCall) -> &str {
     match call.step {
         Some(step) => domain.steps[step].text.trim(),

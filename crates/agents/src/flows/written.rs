@@ -1,4 +1,4 @@
-//! A domain as it is written in TOML, before its names are resolved.
+//! A domain as written in TOML, before its names are resolved.
 
 use serde::Deserialize;
 

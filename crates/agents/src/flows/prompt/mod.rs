@@ -13,17 +13,18 @@ use minijinja::value::Value;
 const MAKERS: &str = "For each input of a call name the API that made it: Name(input=API).\n";
 const TEMPLATE: &str = include_str!("prompt.jinja");
 
-/// A prompt in two parts, for models with a chat template: what the user says, and how the answer begins.
+/// A prompt in two parts, for models with a chat template: the user's message, and the beginning of the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowPrompt {
-    /// The domain's APIs, the flows, the query and the instruction. All but the last lines is the same for all queries.
+    /// The domain's APIs, the flows, the query and the instruction. Everything but the last lines is equal for all
+    /// queries.
     pub question: String,
-    /// The prelude in the format of the plan, up to where the model goes on.
+    /// The prelude in the format of the plan, up to where the model continues.
     pub answer: String,
 }
 
 impl FlowPrompt {
-    /// A prompt for the plan of a query, with all APIs of a domain and some flows of it.
+    /// A prompt for the plan of a query, with all APIs and some flows of a domain.
     ///
     /// # Errors
     /// `flow/template` if the text exceeds the limits of templates.
@@ -81,7 +82,7 @@ fn described(domain: &FlowDomain, api: &Api) -> Value {
     }
 }
 
-/// The prelude as a plan writes it, and the beginning of what follows.
+/// The prelude as written in a plan, and the beginning of the text after it.
 fn prelude(domain: &FlowDomain, thoughts: Thoughts, names_makers: bool) -> String {
     let text = domain.steps[domain.prelude].text.as_str();
     let apis: Vec<&Api> = domain.prelude_apis().iter().map(|&api| &domain.apis[api]).collect();
