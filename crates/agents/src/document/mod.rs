@@ -1,7 +1,7 @@
-//! A file in YAML, JSON or TOML as a tree of values with their places, whatever its notation.
+//! A file in YAML, JSON or TOML as a tree of values with their places, independent of the notation.
 //!
-//! YAML 1.2 is read by `saphyr-parser`, TOML by `toml`; JSON is a subset of YAML 1.2 and has no reader of its own. The tree lies in an arena, so that
-//! nothing here recurses over the depth of the input.
+//! `saphyr-parser` parses YAML 1.2, and `toml` parses TOML. JSON is a subset of YAML 1.2 and has no parser of its own.
+//! The tree is stored in an arena, so that nothing here recurses over the depth of the input.
 
 mod toml;
 mod yaml;
@@ -13,16 +13,16 @@ use serde_json::{Map, Value};
 /// The notation of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// YAML 1.2, of which JSON is a subset.
+    /// YAML 1.2, including its subset JSON.
     Yaml,
     /// TOML 1.0.
     Toml,
 }
 
-/// Arrays and mappings inside each other, at most. Schemas of slots are the deepest part of a file.
+/// The maximum nesting of arrays and mappings. Schemas of slots are the deepest part of a file.
 const DEPTH: usize = 100;
 
-/// Where and why a file is not of its notation.
+/// The place and the reason of a syntax error in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Malformed {
     pub(crate) place: Place,
@@ -42,14 +42,14 @@ pub(crate) type NodeId = usize;
 /// A value.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Where it begins.
+    /// The place where it begins.
     pub(crate) place: Place,
     pub(crate) content: Content,
 }
 
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// A scalar. `is_plain`: without quotes, so that it may be a number, a boolean or null (YAML 1.2, core schema).
+    /// A scalar. `is_plain` means unquoted, so that it may be a number, a boolean or null (YAML 1.2, core schema).
     Scalar {
         text: String,
         is_plain: bool,
@@ -67,17 +67,17 @@ pub(crate) struct Entry {
     pub(crate) value: NodeId,
 }
 
-/// All values of a file. Node 0 is its root; children have greater ids than their parents.
+/// The values of a file. Node 0 is the root; children have greater ids than their parents.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     nodes: Vec<Node>,
 }
 
 impl Document {
-    /// Reads a file, whose length the caller bounds.
+    /// Parses a file, whose length the caller must bound.
     ///
     /// # Errors
-    /// Where it is not of its notation.
+    /// A syntax error of the notation.
     pub(crate) fn read(text: &str, format: Format) -> Result<Document, Malformed> {
         match format {
             Format::Yaml => yaml::read(text),
@@ -85,8 +85,8 @@ impl Document {
         }
     }
 
-    /// Where the value that a JSON pointer leads to begins: the key of a member, an item of a list. A pointer that leads nowhere
-    /// gives the innermost value on its way.
+    /// The place where the value of a JSON Pointer begins: the key of a member, or an item of a list. If the pointer
+    /// has no target, the place of its innermost existing ancestor.
     pub(crate) fn place(&self, pointer: &str) -> &Place {
         let (mut id, mut place) = (0, &self.nodes[0].place);
         for step in pointer.split('/').skip(1) {
@@ -117,7 +117,7 @@ impl Document {
         self.nodes.len() - 1
     }
 
-    /// Puts a value into the innermost open array or mapping. A mapping's key is a scalar.
+    /// Appends a value to the innermost open array or mapping. The key of a mapping must be a scalar.
     fn attach(&mut self, open: &mut [Open], child: NodeId) -> Result<(), Malformed> {
         let Some(Open { node, key }) = open.last_mut() else { return Ok(()) };
         let place = self.nodes[child].place.clone();
@@ -138,7 +138,7 @@ impl Document {
         Ok(())
     }
 
-    /// The members of mappings that a later one of the same mapping replaces: their keys and places.
+    /// The members of mappings that a later member with the same key replaces, as keys and places.
     pub(crate) fn repeated_keys(&self) -> Vec<(&str, &Place)> {
         let mut repeated = Vec::new();
         for node in &self.nodes {
@@ -152,9 +152,9 @@ impl Document {
         repeated
     }
 
-    /// The value as JSON. Plain scalars are numbers, booleans and null by YAML's core schema.
+    /// The value as JSON. Plain scalars are numbers, booleans or null by YAML's core schema.
     pub(crate) fn json(&self, root: NodeId) -> Value {
-        // children have greater ids than their parents, so they are ready before these
+        // children have greater ids than their parents, so they are converted first
         let inside = self.below(root);
         let mut ready: FxHashMap<NodeId, Value> = FxHashMap::default();
         for &id in inside.iter().rev() {
@@ -170,7 +170,7 @@ impl Document {
         ready.remove(&root).unwrap_or_default()
     }
 
-    /// A value and all below it, parents before their children.
+    /// A value and its descendants, parents before children.
     fn below(&self, root: NodeId) -> Vec<NodeId> {
         let mut found = vec![root];
         let mut next = 0;
@@ -186,13 +186,13 @@ impl Document {
     }
 }
 
-/// An array or a mapping that is being read, with the key whose value comes next.
+/// An array or a mapping being parsed, with the key whose value comes next.
 struct Open {
     node: NodeId,
     key: Option<(String, Place)>,
 }
 
-/// Opens an array or a mapping within the bound on depth.
+/// Opens an array or a mapping, within the bound on nesting.
 fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<(), Malformed> {
     if open.len() == DEPTH {
         let allowed = format!("at most {DEPTH} arrays and mappings inside each other");

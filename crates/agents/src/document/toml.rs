@@ -1,11 +1,11 @@
-//! TOML to a [`Document`].
+//! Parsing TOML into a [`Document`].
 
 use super::{Content, Document, Entry, Malformed, NodeId};
 use grammata::diagnostic::Place;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Reads a file. The depth of values is bounded by the parser.
+/// Parses a file. The parser bounds the depth of values.
 pub(super) fn read(text: &str) -> Result<Document, Malformed> {
     let root = DeTable::parse(text).map_err(|cause| {
         let at = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
@@ -68,7 +68,7 @@ fn add<'t>(
     node
 }
 
-/// Where the lines of a text begin.
+/// The starts of the lines of a text.
 struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,

@@ -1,11 +1,11 @@
-//! YAML 1.2 to a [`Document`].
+//! Parsing YAML 1.2 into a [`Document`].
 
 use super::{Content, Document, Malformed, NodeId, Open, open};
 use grammata::diagnostic::Place;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-/// Reads one document. Aliases, tags and further documents are errors: aliases of aliases can
-/// stand for more than memory holds.
+/// Parses one document. Aliases, tags and further documents are errors: nested aliases can expand to more than memory
+/// holds.
 pub(super) fn read(text: &str) -> Result<Document, Malformed> {
     let mut document = Document::default();
     let mut levels: Vec<Open> = Vec::new();
@@ -65,7 +65,7 @@ fn enter(
     Ok(node)
 }
 
-/// The parser counts columns from 0.
+/// Converts a place; the parser counts columns from 0.
 fn place(marker: &Marker) -> Place {
     Place::LineColumn { line: marker.line(), column: marker.col() + 1 }
 }
