@@ -39,10 +39,10 @@ impl Malformed {
 /// The index of a value in its [`Document`].
 pub(crate) type NodeId = usize;
 
-/// A value.
+/// A value and its place.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// The place where it begins.
+    /// The place where the value begins.
     pub(crate) place: Place,
     pub(crate) content: Content,
 }

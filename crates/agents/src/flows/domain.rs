@@ -87,7 +87,7 @@ pub enum Entry {
     Step {
         /// The step, as an index into [`FlowDomain::steps`].
         step: usize,
-        /// How often.
+        /// The number of rounds.
         rounds: Rounds,
         /// The entries of the body that come before it, by index; `None` if the file does not say.
         after: Option<Vec<usize>>,

@@ -182,7 +182,6 @@ impl Renaming {
     }
 }
 
-/// Adds a domain to the merged ones.
 fn add(merged: &mut Table, part: Table, domain: &FlowDomain, errors: &mut Errors) {
     if merged.is_empty() {
         *merged = part;

@@ -179,7 +179,6 @@ impl<'d> Places<'d> {
         self.work.spent()
     }
 
-    /// The flow of a place.
     pub(super) fn flow(&self, place: PlaceId) -> usize {
         self.all[place as usize].flow
     }

@@ -214,7 +214,6 @@ pub(super) fn backward_planner() -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// The id of an action.
 fn id(spec: &Spec, action: usize) -> &str {
     spec.symbols().get(action).map_or("", |symbol| symbol.id.as_str())
 }

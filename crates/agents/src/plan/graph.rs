@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// The maximum number of states whose least cost is computed, which takes some seconds.
 const MOST_STATES: usize = 200_000;
 
-/// A graph in the DOT language.
+/// A drawing of a plan automaton as a graph in the DOT language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanGraph {
     /// The text.

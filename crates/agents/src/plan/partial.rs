@@ -85,7 +85,6 @@ impl PartialPlan {
         Some(step)
     }
 
-    /// Sets the elements that the last step takes.
     pub(super) fn set_elements(&mut self, elements: Vec<usize>) {
         if let Some(step) = self.plan.steps.last_mut() {
             step.elements = elements;

@@ -32,7 +32,6 @@ pub struct ActionLabel {
     pub(super) left: u32,
 }
 
-/// An edge of the automaton.
 pub(super) type Edge = Transition<PlanState, ActionLabel>;
 
 #[derive(Clone, Copy, Debug)]

@@ -119,7 +119,6 @@ pub(super) fn row_count(found: usize, expected: usize) -> Error {
     )
 }
 
-/// The vectors are from another embedder.
 pub(super) fn other_embedder() -> Error {
     usage(
         Diagnostic::new("retrieval/other-embedder", "the index was made with another embedder")
@@ -192,7 +191,6 @@ pub(super) fn other_collection(name: &str, found: &str) -> Error {
     )
 }
 
-/// A server rejected a request.
 pub(super) fn server_refused(status: u16, message: &str) -> Error {
     let diagnostic = Diagnostic::new("retrieval/server-refused", "the server of the index refused a request")
         .found(format!("status {status}: {}", excerpt(message)))
@@ -227,7 +225,6 @@ pub(super) fn server_url(url: &str) -> Error {
     )
 }
 
-/// A server did not answer.
 #[cfg(feature = "qdrant")]
 pub(super) fn no_answer(url: &str, cause: &ureq::Error) -> Error {
     let diagnostic = Diagnostic::new("retrieval/no-answer", "the server of the index did not answer")

@@ -32,7 +32,6 @@ pub(super) fn segment_len(text: &str) -> usize {
     text.find(ENDS).unwrap_or(text.len())
 }
 
-/// The parts of a path.
 pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = path;

@@ -184,7 +184,6 @@ pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnosti
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// An unknown tool name.
 pub(super) fn unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Error {
     let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
         .found(name)

@@ -139,7 +139,6 @@ fn is_search(http: &HttpBinding) -> bool {
     http.path.contains("search") || http.path.contains("find")
 }
 
-/// The required parameters of a tool.
 fn required<'s>(
     set: &ToolSet,
     tool: usize,

@@ -91,13 +91,11 @@ pub(super) fn fact_contradicts(
     )
 }
 
-/// The environment failed to execute a step.
 pub(super) fn failed(action: &str, cause: impl std::fmt::Display, help: &str) -> Error {
     let message = format!("the environment could not carry out `{}`", excerpt(action));
     Error::new(ErrorKind::Io, Diagnostic::new("environment/failed", message).cause(cause).help(help))
 }
 
-/// A command failed to execute a step.
 pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Error {
     let message = format!("the environment could not carry out `{}`", excerpt(action));
     let diagnostic = Diagnostic::new("environment/failed", message)
@@ -107,7 +105,6 @@ pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Err
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A step was not executed in time.
 pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
     let message = format!("the environment did not carry out `{}` in time", excerpt(action));
     let mut diagnostic = Diagnostic::new("environment/timeout", message)

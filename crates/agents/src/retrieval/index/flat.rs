@@ -54,7 +54,6 @@ impl FlatIndex {
         if found == dimension { Ok(()) } else { Err(errors::query_dimension(found, dimension)) }
     }
 
-    /// The vectors of queries.
     pub(super) fn vectors_of<'q>(&self, queries: &[Query<'q>]) -> Result<Vec<&'q [f32]>> {
         let vector = |query: &Query<'q>| {
             let vector = query.vector.ok_or_else(|| errors::no_vectors("a vector of each query"))?;

@@ -13,7 +13,6 @@ use grammata::grammar::{ByteSet, ExprId, Members, Order};
 use grammata::syntax::json_schema::Spelling;
 use serde_json::{Value, json};
 
-/// The methods of requests.
 pub(super) const METHODS: [&str; 9] =
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
 
@@ -40,7 +39,6 @@ pub(super) fn in_path_before(parameter: &Parameter) -> String {
     }
 }
 
-/// The member of a parameter.
 pub(super) fn member_of<'t>(plain: &Plain<'t>, parameter: &Parameter) -> Option<Member<'t>> {
     plain.members.iter().find(|member| member.name == parameter.member).copied()
 }
@@ -256,7 +254,6 @@ impl Writer<'_> {
         self.value_in(tool, schema, &options)
     }
 
-    /// The texts without a comma.
     fn without_comma(&mut self, texts: ExprId) -> ExprId {
         let (comma, any) = (self.builder.text(","), self.anything());
         let with_comma = self.builder.sequence([any, comma, any]);
@@ -264,7 +261,6 @@ impl Writer<'_> {
         self.builder.intersection([texts, without])
     }
 
-    /// The texts without leading or trailing blanks.
     fn without_blanks_around(&mut self, texts: ExprId) -> ExprId {
         let (blank, any) = (self.builder.class([(' ', ' '), ('\t', '\t')]), self.anything());
         let around = [self.builder.sequence([blank, any]), self.builder.sequence([any, blank])];

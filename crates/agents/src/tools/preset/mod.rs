@@ -75,7 +75,6 @@ pub struct TagPreset {
     pub models: Vec<String>,
     /// The source that describes the form.
     pub source: String,
-    /// How text, reasoning and calls are arranged.
     #[serde(default)]
     layout: Layout,
     /// The text that begins calls inside other text.

@@ -90,7 +90,6 @@ const CHOICES: &str = "`auto`, `none`, `required`, a function, a builtin tool's 
 const FUNCTION: &str = "{\"type\": \"function\", \"function\": {\"name\": …}}";
 
 impl<'v> Request<'v> {
-    /// Parses a request.
     pub(super) fn read(tools: &'v Value, options: &'v TagOptions, has_builtin: bool) -> Result<Request<'v>> {
         let tools = list(tools, &options.limits, has_builtin)?;
         choose(tools, &options.tool_choice)

@@ -61,7 +61,6 @@ fn syntax(cause: &serde_json::Error) -> Error {
     errors::syntax(place, &cause.to_string(), "JSON (RFC 8259)")
 }
 
-/// A member of an object.
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) is_array: bool,
@@ -101,7 +100,6 @@ impl<'de> Deserialize<'de> for Outline {
     }
 }
 
-/// Whether a value is an array.
 struct IsArray(bool);
 
 impl<'de> Deserialize<'de> for IsArray {

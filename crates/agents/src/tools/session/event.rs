@@ -85,7 +85,6 @@ pub(super) struct Teller {
 /// The input from which events are derived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling<'t> {
-    /// The turn so far.
     pub(super) text: &'t [u8],
     /// The calls that have begun; `None` while this is uncertain.
     pub(super) calls: Option<&'t [Begun]>,

@@ -7,7 +7,7 @@ use grammata::error::Result;
 use grammata::grammar::ByteSet;
 
 impl Rules {
-    /// The forced next bytes.
+    /// The bytes with which every completion continues.
     pub(super) fn forced(&self, threads: &mut Threads) -> Result<Vec<u8>> {
         match &mut threads[..] {
             [Thread::Section(at)] => {

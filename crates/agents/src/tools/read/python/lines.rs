@@ -4,7 +4,6 @@ use crate::tools::errors;
 use grammata::diagnostic::Place;
 use grammata::error::Result;
 
-/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Name,
@@ -15,7 +14,6 @@ pub(super) enum Kind {
     Sign,
 }
 
-/// A token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
@@ -77,7 +75,6 @@ fn unescaped(text: &str) -> String {
     made
 }
 
-/// A logical line.
 #[derive(Debug)]
 pub(super) struct Line<'t> {
     /// The number of white-space characters before the line.
