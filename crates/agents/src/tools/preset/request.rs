@@ -165,7 +165,8 @@ fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
     Ok(Tool { name, kind: None, parameters: parameters.filter(|_| is_strict) })
 }
 
-/// Parses a name. It must not end itself or the marks around it.
+/// Parses a name. It must be non-empty, without characters that could end it or the marks around it: white space,
+/// control characters, quotes, `\`, `<` and `>`.
 fn tool_name<'v>(value: &'v Value, at: &str) -> Result<&'v str> {
     let is_allowed = |c: char| !c.is_whitespace() && !c.is_control() && !"\"'\\<>".contains(c);
     match value.as_str() {
