@@ -88,8 +88,8 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
     /// Inserts tools, or replaces those with the same ids.
     ///
     /// # Errors
-    /// A dense index: a vector is missing, of another dimension or not of unit length. An index that is stored elsewhere: a
-    /// failure of its file or server.
+    /// A dense index: a vector is missing, has a different dimension, or is not of unit length. An index that is stored
+    /// elsewhere: a failure of its file or server.
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()>;
 
     /// Removes the tools with these ids, as far as they exist.

@@ -293,7 +293,7 @@ impl TagPreset {
     /// tools with `type`, `name` and `parameters`.
     ///
     /// # Errors
-    /// `tools/tag-tools` and `tools/tag-choice` with a JSON Pointer into the list and into the choice, `tools/unknown-tool`,
+    /// `tools/tag-tools` and `tools/tag-choice` with a JSON Pointer into the list or the choice, `tools/unknown-tool`,
     /// `tools/no-tools`, `limits.catalogue_tools`.
     pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<Value> {
         let request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TagOptions {
-    /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin tool's
-    /// `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
+    /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin
+    /// tool's `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
     pub tool_choice: Value,
     /// Whether the model reasons first. Families without reasoning ignore this. Default: enabled.
     pub reasoning: ReasoningMode,
