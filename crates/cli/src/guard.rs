@@ -69,8 +69,10 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((api.to_owned(), tool.to_owned()))
 }
 
-/// The log of a session, and the events that it has.
-fn log(arguments: &Arguments) -> Result<Option<(&Path, File, Vec<Event>)>, Error> {
+/// The log of a session: its path, the open file, and the events that it has.
+type Log<'a> = (&'a Path, File, Vec<Event>);
+
+fn log(arguments: &Arguments) -> Result<Option<Log<'_>>, Error> {
     if let Some(path) = &arguments.log {
         let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
         return Ok(Some((path, created, Vec::new())));

@@ -130,24 +130,24 @@ impl<'p> Bench<'p> {
     }
 
     /// Takes what the client got.
-    pub(crate) fn to_client(&mut self) -> Vec<Value> {
+    pub(crate) fn take_for_client(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.client)
     }
 
     /// Takes what the server got.
-    pub(crate) fn to_server(&mut self) -> Vec<Value> {
+    pub(crate) fn take_for_server(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.server)
     }
 
     /// Initializes the session, with a server that has `tools`.
     pub(crate) fn begin(&mut self, tools: Value) {
         self.client(request(0, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {} })));
-        let sent = self.to_server();
+        let sent = self.take_for_server();
         self.server(response(&sent[0]["id"], json!({ "capabilities": { "tools": {} } })));
         self.client(notification("notifications/initialized"));
-        let sent = self.to_server();
+        let sent = self.take_for_server();
         self.server(response(&sent[1]["id"], json!({ "tools": tools })));
-        self.to_client();
+        self.take_for_client();
     }
 }
 

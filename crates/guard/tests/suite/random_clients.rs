@@ -90,7 +90,7 @@ impl World<'_, '_> {
     }
 
     fn read(&mut self) {
-        for message in self.bench.to_client() {
+        for message in self.bench.take_for_client() {
             if message.get("method").is_some() {
                 self.is_current &= message["method"] != "notifications/tools/list_changed";
                 // requests of the server are answered now and then
@@ -109,7 +109,7 @@ impl World<'_, '_> {
                 self.is_current = true;
             }
         }
-        for message in self.bench.to_server() {
+        for message in self.bench.take_for_server() {
             if message["method"] == "tools/call" {
                 self.reached.push((
                     message["params"]["name"].as_str().unwrap().to_owned(),

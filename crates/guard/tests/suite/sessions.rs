@@ -13,7 +13,7 @@ const DEAF: ProcedureOptions = ProcedureOptions { hears_user: false };
 /// The names of the tools that the client sees.
 fn listed(bench: &mut Bench<'_>) -> Vec<Value> {
     bench.client(request("list", "tools/list", json!({})));
-    let answers = bench.to_client();
+    let answers = bench.take_for_client();
     answers[0]["result"]["tools"].as_array().unwrap().clone()
 }
 
@@ -52,19 +52,19 @@ fn a_session_is_held_to_its_procedure() {
     taxi(Options::default(), DEAF, |bench| {
         assert_eq!(names(&listed(bench)), ["price_ride", "guard_say"]);
         bench.client(call(1, "order_ride", json!({ "offer_id": "T5" })));
-        assert!(bench.to_server().is_empty());
-        let (text, is_error) = told(&bench.to_client()[0]);
+        assert!(bench.take_for_server().is_empty());
+        let (text, is_error) = told(&bench.take_for_client()[0]);
         assert!(is_error, "{text}");
         assert!(text.contains("order_ride: precondition price_ride"), "{text}");
         assert!(text.contains("open:\n  price_ride\n") && text.contains("guard_say"), "{text}");
 
         let arguments = json!({ "pickup": "Elm", "target": "Oak" });
         bench.client(call(2, "price_ride", arguments.clone()));
-        let sent = bench.to_server();
+        let sent = bench.take_for_server();
         assert_eq!(sent[0]["params"], json!({ "name": "price_ride", "arguments": arguments }));
         let data = json!({ "offer_id": "T5", "price": 14, "minutes": 6 });
         bench.server(response(&sent[0]["id"], structured(data.as_object().unwrap())));
-        let got = bench.to_client();
+        let got = bench.take_for_client();
         assert_eq!(got[0]["method"], "notifications/tools/list_changed");
         assert_eq!(got[1]["result"]["structuredContent"], data);
         let tools = listed(bench);
@@ -72,18 +72,18 @@ fn a_session_is_held_to_its_procedure() {
         assert_eq!(names(&tools), ["price_ride", "guard_say"]);
 
         bench.client(call(3, "guard_say", json!({ "answer": "tell_price" })));
-        let got = bench.to_client();
+        let got = bench.take_for_client();
         assert_eq!(got[0]["method"], "notifications/tools/list_changed");
         let (text, is_error) = told(&got[1]);
         assert!(!is_error && text.contains("Tell the user: 14, in 6 minutes. Shall I order it?"), "{text}");
         assert_eq!(names(&listed(bench)), ["price_ride", "guard_say", "guard_decide"]);
         bench.client(call(4, "order_ride", json!({ "offer_id": "T5" })));
-        let (text, _) = told(&bench.to_client()[0]);
+        let (text, _) = told(&bench.take_for_client()[0]);
         assert!(text.contains("guard agreed == true (agreed is not known)"), "{text}");
         bench.client(call(5, "guard_decide", json!({ "slot": "agreed", "value": "perhaps" })));
-        assert!(told(&bench.to_client()[0]).1);
+        assert!(told(&bench.take_for_client()[0]).1);
         bench.client(call(6, "guard_decide", json!({ "slot": "agreed", "value": true })));
-        assert!(!told(bench.to_client().last().unwrap()).1);
+        assert!(!told(bench.take_for_client().last().unwrap()).1);
 
         let tools = listed(bench);
         assert_eq!(names(&tools), ["price_ride", "order_ride", "guard_say", "guard_decide"]);
@@ -98,24 +98,24 @@ fn a_session_is_held_to_its_procedure() {
         assert_eq!(tools[1]["inputSchema"], expected);
         assert!(tools[1].get("execution").is_none());
         bench.client(call(7, "order_ride", json!({ "offer_id": "T6" })));
-        let (text, is_error) = told(&bench.to_client()[0]);
+        let (text, is_error) = told(&bench.take_for_client()[0]);
         assert!(is_error && text.contains("argument offer_id") && text.contains("T5"), "{text}");
         bench.client(call(8, "order_ride", json!({ "offer_id": "T5", "note": "front door" })));
-        let sent = bench.to_server();
+        let sent = bench.take_for_server();
         bench.server(response(
             &sent[0]["id"],
             json!({ "content": [{ "type": "text", "text": "{\"plate\": \"B 42\"}" }] }),
         ));
-        bench.to_client();
+        bench.take_for_client();
         bench.client(call(9, "guard_say", json!({ "answer": "car_comes" })));
-        let (text, _) = told(bench.to_client().last().unwrap());
+        let (text, _) = told(bench.take_for_client().last().unwrap());
         assert!(text.contains("Tell the user: The car B 42 comes in 6 minutes."), "{text}");
         bench.client(call(10, "cancel_ride", json!({ "offer_id": "T5" })));
-        let sent = bench.to_server();
+        let sent = bench.take_for_server();
         bench.server(response(&sent[0]["id"], json!({ "content": [] })));
-        bench.to_client();
+        bench.take_for_client();
         bench.client(call(11, "guard_say", json!({ "answer": "cancelled" })));
-        let (text, _) = told(bench.to_client().last().unwrap());
+        let (text, _) = told(bench.take_for_client().last().unwrap());
         assert!(text.contains("The procedure is complete."), "{text}");
 
         let log: String = bench.log.iter().map(|event| format!("{event}\n")).collect();
@@ -132,19 +132,19 @@ fn the_words_of_the_user_bound_arguments() {
     taxi(Options::default(), HEARS, |bench| {
         assert_eq!(names(&listed(bench)), ["guard_say", "guard_user"]);
         bench.client(call(1, "guard_user", json!({ "text": "From Elm to Oak." })));
-        bench.to_client();
+        bench.take_for_client();
         let tools = listed(bench);
         let pickup = &tools[0]["inputSchema"]["properties"]["pickup"]["enum"];
         assert!(pickup.as_array().unwrap().contains(&"Elm".into()), "{pickup}");
         bench.client(call(2, "price_ride", json!({ "pickup": "Ash", "target": "Oak" })));
-        assert!(told(&bench.to_client()[0]).0.contains("argument pickup"));
+        assert!(told(&bench.take_for_client()[0]).0.contains("argument pickup"));
         bench.client(call(3, "price_ride", json!({ "pickup": "Elm", "target": "Oak" })));
-        assert_eq!(bench.to_server().len(), 1);
+        assert_eq!(bench.take_for_server().len(), 1);
         let long = "a b c d e f g h i j k l m n o p ".repeat(10);
         bench.client(call(4, "guard_user", json!({ "text": "x".repeat(30_000) })));
         bench.client(call(5, "guard_user", json!({ "text": long })));
         // both wait for the call that runs
-        assert!(bench.to_client().is_empty());
+        assert!(bench.take_for_client().is_empty());
     });
 }
 
@@ -157,11 +157,11 @@ fn results_that_cannot_be_followed_are_errors() {
     let mut bench = Bench::new(parts::rules(&open, Mode::Guarded, &supervisor, DEAF), Options::default());
     bench.begin(parts::tools(&procedure).into());
     bench.client(call(1, "find_rooms", json!({ "day": "Monday", "hour": 10, "people": 6 })));
-    let sent = bench.to_server();
+    let sent = bench.take_for_server();
     let mut data = serde_json::Map::new();
     data.insert("room_count".to_owned(), "many".into());
     bench.server(response(&sent[0]["id"], structured(&data)));
-    let got = bench.to_client();
+    let got = bench.take_for_client();
     let (text, is_error) = told(got.last().unwrap());
     assert!(is_error && text.contains("room_count = \"many\""), "{text}");
     assert!(bench.log.last().unwrap()[1]["error"].is_string());
@@ -173,43 +173,46 @@ fn all_else_is_passed_on() {
         assert_eq!(names(&listed(bench)), ["price_ride", "guard_say", "weather"]);
         let params = r#"{"a":1.50,"b":[1e+3 ]}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":"x","method":"any/thing","params":{params}}}"#));
-        let sent = bench.to_server();
+        let sent = bench.take_for_server();
         assert_eq!(sent[0]["params"].to_string(), r#"{"a":1.50,"b":[1e+3]}"#);
         bench.server(
             json!({ "jsonrpc": "2.0", "id": sent[0]["id"], "error": { "code": 7, "message": "m" } })
                 .to_string(),
         );
         let error = json!({ "jsonrpc": "2.0", "id": "x", "error": { "code": 7, "message": "m" } });
-        assert_eq!(bench.to_client(), [error]);
+        assert_eq!(bench.take_for_client(), [error]);
         // a request of the server with an id that the client uses too
         bench.client(request(7, "ping", json!({})));
         bench.server(request(7, "roots/list", json!({})));
-        let (to_server, to_client) = (bench.to_server(), bench.to_client());
-        bench.client(response(&to_client[0]["id"], json!({ "roots": [] })));
-        assert_eq!(bench.to_server()[0], json!({ "jsonrpc": "2.0", "id": 7, "result": { "roots": [] } }));
-        bench.server(response(&to_server[0]["id"], json!({})));
-        assert_eq!(bench.to_client()[0], json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
+        let (take_for_server, take_for_client) = (bench.take_for_server(), bench.take_for_client());
+        bench.client(response(&take_for_client[0]["id"], json!({ "roots": [] })));
+        assert_eq!(
+            bench.take_for_server()[0],
+            json!({ "jsonrpc": "2.0", "id": 7, "result": { "roots": [] } })
+        );
+        bench.server(response(&take_for_server[0]["id"], json!({})));
+        assert_eq!(bench.take_for_client()[0], json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
         for method in ["notifications/progress", "notifications/anything"] {
             bench.client(notification(method));
             bench.server(notification(method));
-            assert_eq!(bench.to_server()[0]["method"], method);
-            assert_eq!(bench.to_client()[0]["method"], method);
+            assert_eq!(bench.take_for_server()[0]["method"], method);
+            assert_eq!(bench.take_for_client()[0]["method"], method);
         }
         // a call without an id is none
         let params = json!({ "name": "weather", "arguments": {} });
         bench.client(json!({ "jsonrpc": "2.0", "method": "tools/call", "params": params }).to_string());
-        assert!(bench.to_server().is_empty());
+        assert!(bench.take_for_server().is_empty());
         // a name twice is judged as it is passed on
         let params = r#"{"name":"order_ride","name":"weather","arguments":{}}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{params}}}"#));
-        assert_eq!(bench.to_server()[0]["params"], json!({ "name": "weather", "arguments": {} }));
+        assert_eq!(bench.take_for_server()[0]["params"], json!({ "name": "weather", "arguments": {} }));
         // the server cancels what it asked for
         bench.server(request("s", "sampling/createMessage", json!({})));
-        let asked = bench.to_client();
+        let asked = bench.take_for_client();
         let cancelled =
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "s" } });
         bench.server(cancelled.to_string());
-        assert_eq!(bench.to_client()[0]["params"]["requestId"], asked[0]["id"]);
+        assert_eq!(bench.take_for_client()[0]["params"]["requestId"], asked[0]["id"]);
     });
 }
 
@@ -221,7 +224,7 @@ fn calls_come_one_after_another() {
         for (id, pickup) in [(1, "Elm"), (2, "Ash"), (3, "Fir")] {
             bench.client(price(id, pickup));
         }
-        let first = bench.to_server();
+        let first = bench.take_for_server();
         assert_eq!(first.len(), 1);
         // one that waits is cancelled and never reaches the server
         let cancel = |id: u64| {
@@ -229,29 +232,32 @@ fn calls_come_one_after_another() {
                 .to_string()
         };
         bench.client(cancel(2));
-        assert!(bench.to_server().is_empty());
+        assert!(bench.take_for_server().is_empty());
         // the one that runs is cancelled, and the next one begins
         bench.client(cancel(1));
-        let sent = bench.to_server();
+        let sent = bench.take_for_server();
         assert_eq!(sent[0]["params"]["requestId"], first[0]["id"]);
         assert_eq!(sent[1]["params"]["arguments"]["pickup"], "Fir");
         bench.server(response(&first[0]["id"], json!({})));
-        assert!(bench.to_client().is_empty());
+        assert!(bench.take_for_client().is_empty());
         // and takes too long
         assert_eq!(bench.guard.deadline(), Some(bench.now + Duration::from_secs(3)));
         bench.now += Duration::from_secs(3);
         let actions = bench.guard.tick(bench.now);
         bench.act(actions);
-        assert_eq!(bench.to_server()[0]["params"]["requestId"], sent[1]["id"]);
-        let got = bench.to_client();
+        assert_eq!(bench.take_for_server()[0]["params"]["requestId"], sent[1]["id"]);
+        let got = bench.take_for_client();
         let (text, is_error) = told(got.last().unwrap());
         assert!(is_error && text.contains("did not answer within 3 s"), "{text}");
         assert!(!bench.guard.is_waiting() || bench.guard.deadline().is_none());
         for id in 10..100 {
             bench.client(price(id, "Elm"));
         }
-        let refused =
-            bench.to_client().iter().filter(|message| told(message).0.contains("too many calls")).count();
+        let refused = bench
+            .take_for_client()
+            .iter()
+            .filter(|message| told(message).0.contains("too many calls"))
+            .count();
         assert_eq!(refused, 90 - 1 - 64);
     });
 }
@@ -263,9 +269,9 @@ fn servers_that_do_not_fit_are_refused() {
     let bench = |options: Options, tools: Value| {
         let mut bench = Bench::new(parts::rules(&procedure, Mode::Guarded, &supervisor, DEAF), options);
         bench.client(request(1, "tools/list", json!({})));
-        let sent = bench.to_server();
+        let sent = bench.take_for_server();
         bench.server(response(&sent[0]["id"], tools));
-        let answer = bench.to_client().pop();
+        let answer = bench.take_for_client().pop();
         (bench.stopped.map(|error| (error.code(), error.to_string())), answer)
     };
     let named = |names: &[&str]| {
@@ -331,7 +337,7 @@ fn what_a_server_says_of_itself_is_kept() {
     let mut bench =
         Bench::new(parts::rules(&procedure, Mode::Guarded, &supervisor, DEAF), Options::default());
     bench.client(request(1, "initialize", json!({ "capabilities": { "x": 1 } })));
-    let sent = bench.to_server();
+    let sent = bench.take_for_server();
     assert_eq!(sent[0]["params"], json!({ "capabilities": { "x": 1 } }));
     let result = json!({
         "protocolVersion": "v",
@@ -339,7 +345,7 @@ fn what_a_server_says_of_itself_is_kept() {
         "instructions": "Be kind.",
     });
     bench.server(response(&sent[0]["id"], result));
-    let got = &bench.to_client()[0]["result"];
+    let got = &bench.take_for_client()[0]["result"];
     let capabilities =
         json!({ "tools": { "listChanged": true, "y": 1 }, "tasks": { "requests": { "z": {} } } });
     assert_eq!(got["capabilities"], capabilities);

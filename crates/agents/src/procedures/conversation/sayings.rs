@@ -238,7 +238,7 @@ impl Saying {
 /// The place of a name in a list, of which the first three letters are enough.
 fn named(names: &[&str], word: &str) -> Option<u32> {
     let is_name = |name: &&str| *name == word || word.len() >= 3 && name[..3] == *word;
-    names.iter().position(|name| is_name(name)).map(|place| place as u32)
+    names.iter().position(is_name).map(|place| place as u32)
 }
 
 /// The months that words name; `may` only beside a number.
