@@ -1,11 +1,12 @@
-//! One sequence of a model for texts that begin alike.
+//! A model sequence that is reused for texts with a common prefix.
 
 use super::logits::Logits;
 use super::model::{Feed, Model, Rows};
 use super::sequences::SequenceId;
 use grammata::error::Result;
 
-/// A sequence with the tokens that it was fed: of the next tokens, what begins like these is not fed again.
+/// A model sequence and the tokens that it holds. Each call of [`feed`](CachedSequence::feed) keeps the longest common
+/// prefix and feeds only the rest.
 #[derive(Debug)]
 pub struct CachedSequence {
     id: SequenceId,
@@ -13,7 +14,7 @@ pub struct CachedSequence {
 }
 
 impl CachedSequence {
-    /// An empty sequence of a model, which stays open until [`close`](CachedSequence::close).
+    /// Opens an empty sequence of `model`. It stays open until [`close`](CachedSequence::close) is called.
     pub fn open(model: &mut (dyn Model + '_)) -> Result<CachedSequence> {
         Ok(CachedSequence { id: model.open()?, fed: Vec::new() })
     }
@@ -23,10 +24,11 @@ impl CachedSequence {
         self.id
     }
 
-    /// The logits after `tokens`, and how many of these were fed: the last one in any case, as its logits are wanted.
+    /// Returns the logits after `tokens`, and the number of tokens that were fed. The last token is always fed, because
+    /// its logits are needed.
     ///
     /// # Errors
-    /// What the model reports.
+    /// Errors of [`Model::truncate`] and [`Model::feed`]; the latter refuses empty `tokens`.
     pub fn feed<'l>(
         &mut self,
         model: &'l mut (dyn Model + '_),

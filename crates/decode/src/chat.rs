@@ -1,4 +1,4 @@
-//! Chat templates: messages to the text that a model was trained on.
+//! Chat templates: they render messages as the text that a model was trained on.
 //!
 //! Templates are Jinja as Hugging Face's `apply_chat_template` renders it: blocks trimmed, Python's string methods, the
 //! variables `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, the functions `raise_exception` and
@@ -20,29 +20,29 @@ use std::time::SystemTime;
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
-    /// Who speaks: `system`, `user`, `assistant`, or what else the template knows.
+    /// The speaker: `system`, `user`, `assistant`, or another role that the template accepts.
     pub role: String,
-    /// What is said.
+    /// The text of the message.
     pub content: String,
 }
 
 impl Message {
-    /// A message of `role`.
+    /// Creates a message with the given role and text.
     pub fn new(role: impl Into<String>, content: impl Into<String>) -> Message {
         Message { role: role.into(), content: content.into() }
     }
 
-    /// An instruction to the model.
+    /// Creates a `system` message: an instruction to the model.
     pub fn system(content: impl Into<String>) -> Message {
         Message::new("system", content)
     }
 
-    /// What the user says.
+    /// Creates a `user` message.
     pub fn user(content: impl Into<String>) -> Message {
         Message::new("user", content)
     }
 
-    /// What the model said.
+    /// Creates an `assistant` message: earlier output of the model.
     pub fn assistant(content: impl Into<String>) -> Message {
         Message::new("assistant", content)
     }
@@ -52,7 +52,7 @@ impl Message {
     }
 }
 
-/// A chat template with the tokens and variables it speaks of.
+/// A chat template, with the special tokens and the variables that it may read.
 #[derive(Clone, Debug)]
 pub struct ChatTemplate {
     source: String,
@@ -64,10 +64,10 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// A template from its source.
+    /// Checks and stores a template.
     ///
     /// # Errors
-    /// The source is longer than `limits.source_bytes`, or is no Jinja: the error names line and column.
+    /// The source is longer than `limits.source_bytes`, or is not valid Jinja. A syntax error names line and column.
     pub fn new(source: impl Into<String>, limits: &Limits) -> Result<ChatTemplate> {
         let source = source.into();
         limits.check_source(&source)?;
@@ -84,12 +84,13 @@ impl ChatTemplate {
         })
     }
 
-    /// The template of a model's folder, with its tokens: from `chat_template.jinja`, else from `chat_template.json`,
-    /// `tokenizer_config.json` or `config.json`. None where the model has no template. Only regular files are read, and
-    /// links are followed as [`ModelFolder::open`](super::ModelFolder::open) does.
+    /// Reads the template and its tokens from a model's folder: the file `chat_template.jinja`, otherwise the member
+    /// `chat_template` of `chat_template.json`, `tokenizer_config.json` or `config.json`. Returns `None` if the model
+    /// has no template. Only regular files are read. Links are followed as in
+    /// [`ModelFolder::open`](super::ModelFolder::open).
     ///
     /// # Errors
-    /// A file that is there cannot be read, or is not what it should be.
+    /// An existing file cannot be read, is larger than `limits.source_bytes`, or is invalid.
     pub fn from_folder(folder: &Path, limits: &Limits) -> Result<Option<ChatTemplate>> {
         let settings = [
             read_settings(folder, "chat_template.json", limits)?,
@@ -118,23 +119,22 @@ impl ChatTemplate {
         self
     }
 
-    /// Sets the time that `strftime_now` tells (UTC); without it, the time of rendering.
+    /// Sets the time that `strftime_now` formats, in UTC. By default it is the time of rendering.
     pub fn with_time(mut self, now: SystemTime) -> ChatTemplate {
         self.now = Some(now);
         self
     }
 
-    /// The template's source; blocks `{% generation %}`, whose bodies are text, as `{% if true %}`.
+    /// Returns the template's source. Blocks `{% generation %}`, whose bodies are text, are written as `{% if true %}`.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The prompt: `messages` as the template writes them; with `add_generation_prompt` it ends where the model is to
-    /// speak.
+    /// Renders the prompt for `messages`. With `add_generation_prompt` it ends where the model is to speak.
     ///
     /// # Errors
-    /// The template refuses the messages (`raise_exception`), fails, or exceeds its steps or the limit on its output;
-    /// the error names the line.
+    /// The template refuses the messages (`raise_exception`), fails, or exceeds the limit on its steps or on its
+    /// output. The error names the line.
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
         let context = || self.context(messages, add_generation_prompt);
         let rendered = dialect(self.now).render(&self.source, context, &self.limits);
@@ -165,7 +165,8 @@ fn dialect(now: Option<SystemTime>) -> Dialect {
     Dialect { trim_blocks: true, strict: false, put: None, functions: chat_functions::all(now) }
 }
 
-/// A template is a string, or a list of named ones of which `default` is for chat.
+/// Returns the chat template of a setting: the string itself, or the entry named `default` of a list of named
+/// templates.
 fn template_of(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(source) => Some(source.clone()),

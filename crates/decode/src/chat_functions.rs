@@ -4,7 +4,7 @@ use minijinja::value::Value;
 use minijinja::{Error, ErrorKind};
 use std::time::SystemTime;
 
-/// `raise_exception` and `strftime_now`.
+/// Returns `raise_exception` and `strftime_now`. The latter formats `now`, or the time of the call if that is `None`.
 pub(super) fn all(now: Option<SystemTime>) -> Vec<(&'static str, Value)> {
     let raise =
         |message: String| -> Result<Value, Error> { Err(Error::new(ErrorKind::InvalidOperation, message)) };
@@ -12,8 +12,8 @@ pub(super) fn all(now: Option<SystemTime>) -> Vec<(&'static str, Value)> {
     vec![("raise_exception", Value::from_function(raise)), ("strftime_now", Value::from_function(tell))]
 }
 
-/// A template's value of some JSON. By hand, because serde_json's numbers of any precision serialise as objects. The
-/// depth of a parsed document is limited to 128 by serde_json, so the recursion is as well.
+/// Converts JSON to a template value. This does not use serde, because serde_json's numbers of any precision serialise
+/// as objects. serde_json limits the depth of parsed documents to 128, which bounds the recursion.
 pub(super) fn from_json(json: &serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),
@@ -48,7 +48,8 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// The directives of C's strftime that chat templates use, in UTC and English.
+/// Formats `time` in UTC and English with the directives of C's strftime that chat templates use. Any other directive
+/// is an error. Times before 1970 are formatted as the start of 1970.
 fn strftime(format: &str, time: SystemTime) -> Result<String, Error> {
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -84,8 +85,8 @@ fn strftime(format: &str, time: SystemTime) -> Result<String, Error> {
     Ok(out)
 }
 
-/// Year, month and day of a day counted from 1 January 1970. Years are counted from 1 March, so that the leap day
-/// comes last, within eras of 400 years (146,097 days).
+/// Converts a number of days since 1 January 1970 to year, month (1 to 12) and day of the month. It counts years from 1
+/// March, so that the leap day comes last, in eras of 400 years (146,097 days).
 fn civil(days: u64) -> (u64, u64, u64) {
     // 1 March of year 0 is 719,468 days before 1970
     let shifted = days + 719_468;

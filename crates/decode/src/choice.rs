@@ -6,10 +6,11 @@ use super::sampling::SamplingParams;
 use grammata::error::Result;
 use std::cmp::Ordering;
 
-/// What a choice of one token from one row of logits depends on, besides the logits.
+/// The inputs of one choice of a token from one row of logits, except the logits.
 ///
-/// The order of operations is that of [`Sampler`](super::Sampler). The tokens that are left are laid end to end by rising id,
-/// each as long as it is probable; the one at the place `uniform` is chosen.
+/// The operations and their order are those of [`Sampler`](super::Sampler). The remaining tokens are ordered by id. The
+/// first one at which the cumulative probability, scaled to a total of 1, exceeds `uniform` is chosen. At temperature 0
+/// it is the token of the greatest logit, the lowest id of equals.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     /// The row, by its number in the batch, from 0.
@@ -18,20 +19,20 @@ pub struct Choice<'a> {
     pub mask: Option<&'a [u32]>,
     /// Temperature, filters and penalty. The seed and the window are not used.
     pub sampling: &'a SamplingParams,
-    /// The tokens whose logits the repetition penalty changes, once each however often they are named.
+    /// The tokens whose logits the repetition penalty changes. A token that is listed several times is penalised once.
     pub penalised: &'a [u32],
-    /// A number in [0, 1); not used where the temperature is 0.
+    /// A random number in [0, 1). It is not used at temperature 0.
     pub uniform: f64,
     /// Whether the log-probability of the token is wanted.
     pub scored: bool,
 }
 
-/// What was chosen.
+/// The result of a [`Choice`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chosen {
-    /// The token.
+    /// Id of the chosen token.
     pub token: u32,
-    /// Its log-probability (natural) at temperature 1 among all tokens of the row, if it was wanted.
+    /// Natural log-probability of the token at temperature 1 among all tokens of the row, if [`Choice::scored`] is set.
     pub log_probability: Option<f64>,
 }
 
@@ -44,24 +45,26 @@ struct Candidate {
     weight: f64,
 }
 
-/// By falling logit, then rising id: a total order (no logit is NaN here), so that sets do not depend on the sort.
+/// Orders by falling logit, then rising id. This is a total order (no logit is NaN here), so the candidates that are
+/// kept do not depend on the sort.
 fn order(a: &Candidate, b: &Candidate) -> Ordering {
     b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token))
 }
 
-/// Makes choices on the host; keeps its memory between them.
+/// Makes choices on the host. Its buffers are reused between choices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostChooser {
-    /// one bit a penalised token; set before a choice and cleared after it
+    /// bit set of the penalised tokens; filled before a choice and cleared after it
     penalised: Vec<u32>,
     candidates: Vec<Candidate>,
 }
 
 impl HostChooser {
-    /// The token chosen from `logits`.
+    /// Chooses a token from `logits`.
     ///
     /// # Errors
-    /// No token is allowed, or none that is allowed has a probability.
+    /// No token is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus infinity
+    /// (`decode/no-candidate`).
     pub(super) fn choose(&mut self, logits: &[f32], choice: &Choice<'_>) -> Result<u32> {
         self.mark(choice.penalised, logits.len());
         let greedy = choice.sampling.temperature == 0.0;
@@ -81,14 +84,15 @@ impl HostChooser {
         Ok(self.draw(choice.uniform))
     }
 
-    /// Whether any token that has a logit is allowed, and the first of the most probable ones.
+    /// Returns whether any token that has a logit is allowed, and the allowed token of the greatest logit, the lowest
+    /// id of equals. The token is `None` if no allowed token has a logit above minus infinity.
     fn best(&self, logits: &[f32], choice: &Choice<'_>) -> (bool, Option<u32>) {
         let (mut any, mut best, mut greatest) = (false, None, f32::NEG_INFINITY);
         let penalised = !choice.penalised.is_empty();
         for (index, word, chunk) in allowed_chunks(logits, choice.mask) {
             any = true;
             if word == u32::MAX && !penalised {
-                // without branches, so that it runs in vectors; max skips NaN
+                // without branches, so that the compiler can vectorise it; `max` skips NaN
                 let top = chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 if top > greatest {
                     greatest = top;
@@ -110,7 +114,8 @@ impl HostChooser {
         (any, best)
     }
 
-    /// Collects the allowed candidates in one pass. True if any token that has a logit is allowed.
+    /// Collects the allowed tokens whose logits are above minus infinity, in one pass. Returns whether any token that
+    /// has a logit is allowed.
     fn gather(&mut self, logits: &[f32], choice: &Choice<'_>) -> bool {
         let mut any = false;
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -123,7 +128,8 @@ impl HostChooser {
                     self.penalise(token, logit, choice.sampling.repetition_penalty)
                 });
                 if logit > f32::NEG_INFINITY {
-                    // plus infinity means "certainly this one"; + 0.0 makes minus zero zero, so that they are equals
+                    // plus infinity becomes the greatest float; `+ 0.0` turns minus zero into zero, so that the two are
+                    // equal
                     let logit = logit.clamp(f32::MIN, f32::MAX) + 0.0;
                     candidates.push(Candidate { logit, token: token as u32, weight: 1.0 });
                 }
@@ -141,7 +147,8 @@ impl HostChooser {
         }
     }
 
-    /// Temperature, top-k, top-p, min-p. Leaves at least one candidate, each with its weight.
+    /// Applies top-k, temperature, top-p and min-p, and sets the weights of the candidates that stay. At least one
+    /// stays.
     fn warp(&mut self, sampling: &SamplingParams) {
         let &SamplingParams { temperature, top_k, top_p, min_p, .. } = sampling;
         let candidates = &mut self.candidates;
@@ -157,8 +164,8 @@ impl HostChooser {
             total += candidate.weight;
         }
         if top_p < 1.0 {
-            // All tokens as improbable as one of weight w weigh at most n * w together. Where that is less than what
-            // top-p leaves out, none of them is in; half of it, so that rounding does not matter.
+            // All candidates of a weight below w weigh less than n * w together. If that is no more than what top-p
+            // leaves out, none of them is in the nucleus. The bound is halved so that rounding does not matter.
             let least = (1.0 - f64::from(top_p)) * total / candidates.len() as f64 / 2.0;
             candidates.retain(|c| c.weight >= least);
             let kept = nucleus(candidates, f64::from(top_p) * total);
@@ -173,7 +180,8 @@ impl HostChooser {
         }
     }
 
-    /// The token at the place `uniform` in [0, 1) of the candidates' weights, laid end to end.
+    /// Returns the first candidate at which the cumulative weight exceeds `uniform`, in [0, 1), times the total; if
+    /// rounding leaves none, the last one with a positive weight.
     fn draw(&self, uniform: f64) -> u32 {
         let total: f64 = self.candidates.iter().map(|c| c.weight).sum();
         let mut left = uniform * total;
@@ -211,8 +219,9 @@ impl HostChooser {
     }
 }
 
-/// Sorts the beginning of `candidates` far enough that the weights of the first n reach `goal`; gives the least such n.
-/// Most nuclei are small, so only as much is sorted as is needed, twice as much each time.
+/// Sorts enough of the start of `candidates` to return the least n for which the first n weights sum to at least
+/// `goal`; all of them if the sum stays below `goal`. Most nuclei are small, so chunks are sorted as needed, from 64
+/// on, each twice as long as the one before.
 fn nucleus(candidates: &mut [Candidate], goal: f64) -> usize {
     let mut sorted = 0;
     let mut sum = 0.0;

@@ -1,8 +1,9 @@
-//! What decoding asks of a constraint.
+//! The interface between decoding and a constraint.
 
 use grammata::error::{ErrorKind, Result};
 
-/// A language over tokens, at a position: the matcher implements it, and other engines of masks can.
+/// A language of token sequences, and a position in it. The library's matcher implements this trait; other mask engines
+/// can as well.
 pub trait Constraint {
     /// Writes one bit per token id (bit i of word i/32), 1 = allowed.
     ///
@@ -10,28 +11,28 @@ pub trait Constraint {
     /// A buffer too short for the vocabulary, or a limit that was exceeded.
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()>;
 
-    /// The same where at most `budget` tokens are still to come, the next one among them and the end of the sequence not
-    /// counted: a token is allowed only if a completion of one token less is known after it. By default the mask without a
-    /// budget, with which an output may be cut.
+    /// Like [`fill_mask`](Constraint::fill_mask), for an output that must be complete within `budget` more tokens. The
+    /// next token counts, the end of the sequence does not. A token is allowed only if a completion of at most `budget
+    /// - 1` tokens is known after it. The default ignores the budget, so an output may be truncated.
     ///
     /// # Errors
-    /// No completion within the budget is known; a buffer too short, a limit.
+    /// No completion within the budget is known, the buffer is too short, or a limit was exceeded.
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
         let _ = budget;
         self.fill_mask(words)
     }
 
-    /// Whether a completion of at most `budget` tokens is known. By default it is taken to be there.
+    /// Checks that a completion of at most `budget` tokens is known. The default checks nothing.
     ///
     /// # Errors
-    /// It is not; a limit.
+    /// No such completion is known, or a limit was exceeded.
     fn check_budget(&mut self, budget: usize) -> Result<()> {
         let _ = budget;
         Ok(())
     }
 
-    /// Whether `token`, which the mask allows, is in the [mask within a budget](Constraint::fill_mask_within), which need not
-    /// be made. By default yes.
+    /// Returns whether `token`, which the mask allows, is also in the [mask within
+    /// `budget`](Constraint::fill_mask_within). An implementation need not compute that mask. The default returns true.
     ///
     /// # Errors
     /// A limit was exceeded.
@@ -46,10 +47,10 @@ pub trait Constraint {
     /// The token is not allowed here, or a limit was exceeded; the constraint stays where it was.
     fn accept_token(&mut self, token: u32) -> Result<()>;
 
-    /// Moves past `tokens` up to the first one that is not allowed here, and says how many these are.
+    /// Accepts the longest prefix of `tokens` that is allowed here, and returns its length.
     ///
     /// # Errors
-    /// A limit was exceeded; the constraint may have moved past some.
+    /// A limit was exceeded; some tokens may have been accepted.
     fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
         for (count, &token) in tokens.iter().enumerate() {
             match self.accept_token(token) {
@@ -61,13 +62,13 @@ pub trait Constraint {
         Ok(tokens.len())
     }
 
-    /// The tokens accepted so far are a word of the language.
+    /// Returns whether the tokens accepted so far are a word of the language.
     ///
     /// # Errors
     /// A limit was exceeded.
     fn is_accepting(&mut self) -> Result<bool>;
 
-    /// Only the end of sequence may follow (or it has been taken).
+    /// Returns whether only the end of the sequence may follow, or has been accepted.
     ///
     /// # Errors
     /// A limit was exceeded.
@@ -79,11 +80,11 @@ pub trait Constraint {
     /// Fewer were accepted; the constraint stays where it was.
     fn rollback(&mut self, tokens: usize) -> Result<()>;
 
-    /// A constraint at the same position that moves independently.
+    /// Returns a constraint at the same position that moves independently.
     fn fork(&self) -> Box<dyn Constraint>;
 
-    /// Tokens that spell a beginning of every word that can still follow; not accepted. Other tokens may spell the same,
-    /// so they are drafts for a model to verify, not its choice. None by default.
+    /// Returns tokens that spell a prefix of every completion, without accepting them. Other tokens may spell the same
+    /// bytes, so these are drafts for a model to verify, not its choice. The default returns none.
     ///
     /// # Errors
     /// A limit was exceeded.

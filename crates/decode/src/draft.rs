@@ -8,11 +8,11 @@ use grammata::error::Result;
 
 /// Proposes the tokens that follow a sequence.
 pub trait Draft {
-    /// Up to `most` tokens to follow `tokens` (the prompt and the output so far), best guess first. `constraint` is a copy
-    /// at the end of `tokens`, free to be moved; a proposal that it forbids is in vain, not wrong.
+    /// Returns up to `most` tokens that may follow `tokens`, the prompt and the output so far. `constraint` is a copy
+    /// at the end of `tokens` and may be moved freely. A proposal that it forbids is useless, but not an error.
     ///
     /// # Errors
-    /// What the source of the proposals reports.
+    /// Errors of the source of the proposals.
     fn propose(
         &mut self,
         tokens: &[u32],
@@ -21,8 +21,8 @@ pub trait Draft {
     ) -> Result<Vec<u32>>;
 }
 
-/// Proposes the tokens that spell what every completion begins with ([`Constraint::forced_tokens`]). One that is the only
-/// token allowed needs no draft; these are texts that have more than one spelling.
+/// Proposes the tokens that spell a prefix of every completion ([`Constraint::forced_tokens`]). A token that is the
+/// only one allowed needs no draft; this draft helps where the prefix has several spellings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ForcedDraft;
 
@@ -65,7 +65,7 @@ impl Draft for NgramDraft {
         let lengths = (1..=self.longest.min(tokens.len().saturating_sub(1))).rev();
         let followed = lengths.filter_map(|length| {
             let (before, last) = tokens.split_at(tokens.len() - length);
-            // an occurrence may overlap the end, but not be it
+            // an occurrence may overlap the last tokens, but must begin before them
             let at = (0..before.len()).rev().find(|&at| tokens[at..].starts_with(last))?;
             Some(&tokens[at + length..])
         });
@@ -75,10 +75,10 @@ impl Draft for NgramDraft {
     }
 }
 
-/// The beginning of `tokens` that the constraint allows.
+/// Returns the longest prefix of `tokens` that the constraint accepts; nothing after an error of the constraint.
 fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'a [u32] {
     let Some(constraint) = constraint else { return tokens };
-    // what a limit cuts off is no draft
+    // if a limit was exceeded, there is no draft
     let count = constraint.accept_tokens(tokens).unwrap_or(0);
     &tokens[..count]
 }
@@ -98,16 +98,17 @@ impl std::fmt::Debug for ModelDraft<'_> {
 }
 
 impl<'m> ModelDraft<'m> {
-    /// Drafts of `model`; masks have a bit for each of `tokens` tokens. A sequence is open until the drafts are dropped.
+    /// Drafts with `model`, under masks of `tokens` bits. Opens a sequence of the model, which is closed when the draft
+    /// is dropped.
     ///
     /// # Errors
-    /// What the model reports.
+    /// Errors of [`Model::open`].
     pub fn new(model: &'m mut dyn Model, tokens: usize) -> Result<ModelDraft<'m>> {
         let sequence = CachedSequence::open(model)?;
         Ok(ModelDraft { model, sequence, tokens })
     }
 
-    /// The model's choice after `tokens`.
+    /// Returns the most probable token after `tokens` that `mask` allows.
     fn choose(&mut self, tokens: &[u32], mask: Option<&[u32]>) -> Result<u32> {
         let (logits, _) = self.sequence.feed(self.model, tokens)?;
         let mut buffer = Vec::new();
@@ -133,7 +134,7 @@ impl Draft for ModelDraft<'_> {
         let mut mask = vec![0; self.tokens.div_ceil(32)];
         let fits = self.model.context_length().unwrap_or(usize::MAX);
         let known = self.model.vocabulary_size();
-        // where the smaller model cannot follow it proposes nothing
+        // the smaller model cannot be fed tokens that it does not have
         if tokens.iter().any(|&token| token as usize >= known) {
             return Ok(Vec::new());
         }

@@ -49,7 +49,7 @@ pub(super) fn setting(name: &str, found: f32, allowed: &str) -> Error {
     )
 }
 
-/// A setting of the sampler that exact sampling has no distribution for.
+/// A sampling setting that exact sampling does not support.
 pub(super) fn exact_sampling(name: &str, found: &str) -> Error {
     usage(
         Diagnostic::new("decode/exact-sampling", format!("exact sampling does not go with this `{name}`"))
@@ -89,7 +89,7 @@ pub(super) fn prompt_too_long(tokens: usize, context: usize) -> Error {
     )
 }
 
-/// A beam search of no hypotheses, or one that cannot rank them.
+/// A beam search of width 0, or with a length exponent that is not finite.
 pub(super) fn beam(width: usize, exponent: f64) -> Error {
     usage(
         Diagnostic::new("decode/beam", "the settings of the beam search are out of range")
@@ -108,7 +108,7 @@ pub(super) fn empty_stop() -> Error {
     )
 }
 
-/// A model that gave another number of logits than it announced.
+/// A row of logits whose length is not the model's vocabulary size.
 pub(super) fn logits_length(found: usize, expected: usize) -> Error {
     model(
         Diagnostic::new(
@@ -144,7 +144,7 @@ pub(super) fn no_tokens() -> Error {
     usage(Diagnostic::new("decode/no-tokens", "a feed has no tokens").allowed("at least one"))
 }
 
-/// A token that the model does not have.
+/// A token id that is not below the model's vocabulary size.
 pub(super) fn token(token: u32, vocabulary: usize) -> Error {
     usage(
         Diagnostic::new("decode/token-range", "the model does not have this token")
@@ -194,12 +194,12 @@ pub(super) fn template(found: String, place: Place) -> Error {
     )
 }
 
-/// A setting of a model that is not what Hugging Face writes; `pointer` says which.
+/// A setting of a model that Hugging Face's tools would not write; `pointer` is its JSON Pointer in the file.
 pub(super) fn settings(path: &Path, found: impl AsRef<str>, pointer: &str) -> Error {
     model(settings_diagnostic(path).at(Place::Pointer(pointer.to_owned())).found(found))
 }
 
-/// A settings file of a model that is no JSON.
+/// A settings file of a model that is not valid JSON.
 pub(super) fn settings_json(path: &Path, text: &str, cause: &serde_json::Error) -> Error {
     let place = Place::LineColumn { line: cause.line(), column: cause.column() };
     model(settings_diagnostic(path).at(place).cause(cause)).in_source(&Source::new(text, Notation::Json))
@@ -216,7 +216,7 @@ fn of_file(path: &Path, code: &'static str, message: &str) -> Diagnostic {
         .help("fetch the file again from where the model came from")
 }
 
-/// A file of a model that is no text.
+/// A settings file of a model that is not UTF-8.
 pub(super) fn not_utf8(path: &Path, valid_up_to: usize) -> Error {
     let diagnostic = of_file(path, "decode/settings", "the model's settings are not UTF-8");
     model(diagnostic.at(Place::Byte(valid_up_to)).allowed("a text file in UTF-8"))
@@ -228,7 +228,7 @@ pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
     error.in_file(&path.display().to_string())
 }
 
-/// A folder without a file that a model needs.
+/// A model's folder that lacks the file `missing`.
 pub(super) fn folder(folder: &Path, missing: &str) -> Error {
     model(
         Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))
@@ -238,7 +238,7 @@ pub(super) fn folder(folder: &Path, missing: &str) -> Error {
     )
 }
 
-/// A tokenizer file that cannot be loaded, or a text that it cannot cut.
+/// A tokenizer file that cannot be loaded, or a text that cannot be tokenized.
 #[cfg(feature = "huggingface")]
 pub(super) fn tokenizer(what: impl Into<String>, found: impl std::fmt::Display) -> Error {
     Error::new(

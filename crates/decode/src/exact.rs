@@ -46,14 +46,14 @@ impl Default for ExactSampling {
 
 grammata_base::setters!(ExactSampling { tries: usize, memory_bytes: usize });
 
-/// What exact sampling of an output took.
+/// Statistics of exact sampling for one output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStatistics {
-    /// Texts that were begun, the output among them.
+    /// Number of tries, the last one included.
     pub tries: usize,
-    /// Prefixes that are remembered, those of earlier outputs of the same decoder among them.
+    /// Number of prefixes that are remembered, including those from earlier outputs of the same decoder.
     pub prefixes: usize,
     /// Probability of the model's texts that are known not to be outputs, from 0 to 1. A lower bound of what the
     /// constraint refuses.
@@ -64,9 +64,9 @@ pub struct ExactStatistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Exhaustion {
-    /// All tries were refused.
+    /// The allowed number of tries is used up.
     Tries,
-    /// The time for the output is over.
+    /// The time limit of the output was reached.
     Time(Duration),
     /// The model gives no output within the limits a probability.
     NoOutput,
@@ -82,10 +82,10 @@ impl fmt::Display for Exhaustion {
     }
 }
 
-/// Refuses sampling settings that exact sampling has no distribution for.
+/// Refuses sampling settings that exact sampling does not support.
 ///
 /// # Errors
-/// `decode/exact-sampling`.
+/// `decode/exact-sampling`: the temperature is not above 0, or a filter or the repetition penalty is on.
 pub(super) fn check(sampling: &SamplingParams) -> Result<()> {
     let SamplingParams { temperature, top_k, top_p, min_p, repetition_penalty, .. } = sampling;
     let checks = [

@@ -26,7 +26,7 @@ impl fmt::Display for OutputStatus {
     }
 }
 
-/// Why a generation ended. Its text is a sentence for a person.
+/// Why a generation ended. Its `Display` form is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FinishReason {
@@ -55,18 +55,18 @@ pub enum FinishReason {
         /// The relation of the generated tokens, those of the stop string included, to the grammar.
         status: OutputStatus,
     },
-    /// The time for the output is over.
+    /// The time limit was reached.
     Timeout {
-        /// The time that it had.
+        /// The time limit.
         limit: Duration,
         /// The relation of the output to the grammar.
         status: OutputStatus,
     },
     /// Exact sampling found no output; the text is empty.
     Exhausted {
-        /// Texts that were begun.
+        /// Number of tries.
         tries: usize,
-        /// Why there was not another try.
+        /// Why there was no further try.
         cause: Exhaustion,
     },
     /// The decoder was closed before it ended.
@@ -74,7 +74,8 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// The output is complete: the grammar or the model ended it, or it is a word of the grammar all the same.
+    /// Returns whether the output is complete: the grammar or the model ended it, a limit cut it at a word of the
+    /// grammar, or it reached a stop string and has no constraint.
     pub fn is_complete(&self) -> bool {
         match self {
             FinishReason::Complete | FinishReason::EndOfSequence => true,

@@ -7,7 +7,7 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use std::path::{Path, PathBuf};
 
-/// What a folder holds: a model, its tokenizer, how it is talked to and which tokens end it.
+/// The files and settings of a model's folder: the model, its tokenizer, its chat template and its end tokens.
 #[derive(Clone, Debug)]
 pub struct ModelFolder {
     /// The ONNX model: `model.onnx`, or the same in `onnx/`.
@@ -16,7 +16,8 @@ pub struct ModelFolder {
     pub tokenizer: PathBuf,
     /// The chat template, if the model has one.
     pub template: Option<ChatTemplate>,
-    /// Ids of the tokens that end a sequence: `eos_token_id` of `generation_config.json` and `config.json`, rising.
+    /// Ids of the tokens that end a sequence: `eos_token_id` of `generation_config.json` and `config.json`, in
+    /// ascending order.
     pub end_tokens: Vec<u32>,
     /// The text of the token that ends a turn: `eos_token` of `tokenizer_config.json`. Chat models may name another one
     /// there than in `end_tokens`; both end a sequence.
@@ -26,16 +27,16 @@ pub struct ModelFolder {
 }
 
 impl ModelFolder {
-    /// Looks into `folder`. Only regular files are read, and no links that lead out of the folder (in the cache of
-    /// `huggingface_hub`: out of the repository) are followed.
+    /// Reads a model's folder. Only regular files are read. Links that leave the folder (in the cache of
+    /// `huggingface_hub`: the repository) are not followed.
     ///
     /// # Errors
-    /// There is no model or no tokenizer, or a settings file cannot be read.
+    /// The model or the tokenizer is missing, or a settings file cannot be read or has an invalid value.
     pub fn open(folder: &Path, limits: &Limits) -> Result<ModelFolder> {
         let mut models = ["model.onnx", "onnx/model.onnx"].into_iter();
         let model = loop {
             let Some(name) = models.next() else { return Err(errors::folder(folder, "model.onnx")) };
-            // by its own name: files with further weights are found beside it
+            // the path as given, not the resolved one: files with further weights are looked up next to it
             if settings::find(folder, name)?.is_some() {
                 break folder.join(name);
             }
@@ -46,10 +47,10 @@ impl ModelFolder {
         ModelFolder::of_files(model, folder.join("tokenizer.json"), limits)
     }
 
-    /// A model and its tokenizer, with the settings that lie beside the tokenizer.
+    /// Combines a model and its tokenizer with the settings in the tokenizer's folder.
     ///
     /// # Errors
-    /// A settings file cannot be read.
+    /// A settings file cannot be read or has an invalid value.
     pub fn of_files(model: PathBuf, tokenizer: PathBuf, limits: &Limits) -> Result<ModelFolder> {
         let folder = tokenizer.parent().unwrap_or(Path::new(""));
         let config = read_settings(folder, "config.json", limits)?;
@@ -71,7 +72,8 @@ impl ModelFolder {
     }
 }
 
-/// What `config.json` says of the context.
+/// Returns the context length of `config.json`, or of its `text_config`, in tokens. A value that is not a positive
+/// integer is an error.
 fn context_length(folder: &Path, config: &Settings) -> Result<Option<usize>> {
     let text = config.get("text_config").and_then(serde_json::Value::as_object);
     let places = [("", Some(config)), ("/text_config", text)];
@@ -91,7 +93,7 @@ fn context_length(folder: &Path, config: &Settings) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// An id or a list of ids; None where it is neither.
+/// Reads an id, a list of ids, or null (no ids). Anything else gives `None`.
 fn ids(value: &serde_json::Value) -> Option<Vec<u32>> {
     match value {
         serde_json::Value::Null => Some(Vec::new()),

@@ -1,12 +1,12 @@
 //! Decoding: language models, samplers, and decoders that let a constraint choose with them.
 //!
 //! - [`Model`] is a language model with many sequences; the module `ort` (feature `ort`) is one on ONNX Runtime.
-//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], with a [`Sampler`],
-//!   as far as stop strings and limits let it. It needs of a vocabulary what [`Detokenizer`] says.
+//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], with a
+//!   [`Sampler`], stop strings and limits. It reads the bytes of tokens through a [`Detokenizer`].
 //! - Drivers make outputs with them: [`generate`], [`best_of`], [`beam_search`], [`speculative`] decoding with a
 //!   [`Draft`], and [`run_together`] for decoders in batches.
-//! - A [`PrefixCache`] feeds what many prompts begin with once.
-//! - A prompt is written by a [`ChatTemplate`] and cut into tokens by a `PromptTokenizer` (feature `huggingface`).
+//! - A [`PrefixCache`] feeds a prefix that a prompt shares with the latest one only once.
+//! - A [`ChatTemplate`] renders a prompt, and a `PromptTokenizer` (feature `huggingface`) tokenizes it.
 //! - An [`Embedder`] maps texts to vectors; the module `ort` has one as well.
 
 mod cached;

@@ -26,18 +26,18 @@ pub trait DeviceLogits: fmt::Debug {
         self.len() == 0
     }
 
-    /// Where a row is, for a kernel that runs on the device; None if there is no such row.
+    /// Returns where a row is, for a kernel that runs on the device; `None` if there is no such row.
     fn row(&self, index: usize) -> Option<DeviceRow>;
 
-    /// Copies a row to the host as 32-bit floats; `out` then holds nothing else.
+    /// Copies a row to the host as 32-bit floats. It replaces the contents of `out`.
     ///
     /// # Errors
     /// `decode/row-range`: there is no such row; or a failure of the device.
     fn copy(&self, index: usize, out: &mut Vec<f32>) -> Result<()>;
 
-    /// Makes choices, each of a row, in the order given. The default copies the rows to the host and chooses there; a device
-    /// that can choose itself sends only the tokens. The error of a choice, as of
-    /// [`Sampler::sample`](super::Sampler::sample), leaves the others as they are.
+    /// Makes the given choices, each from a row, and returns the results in the same order. The default copies the rows
+    /// to the host and chooses there; a device that can choose sends only the results. The error of one choice, as of
+    /// [`Sampler::sample`](super::Sampler::sample), does not affect the others.
     ///
     /// # Errors
     /// `decode/row-range`: there is no such row; or a failure of the device.
@@ -64,7 +64,7 @@ pub struct DeviceRow {
     pub address: usize,
     /// Number of logits.
     pub length: usize,
-    /// The logits are 16-bit floats; else they are 32-bit ones.
+    /// Whether the logits are 16-bit floats; otherwise they are 32-bit ones.
     pub half: bool,
 }
 
@@ -82,7 +82,7 @@ impl Logits<'_> {
         self.len() == 0
     }
 
-    /// A row in the memory of the host: borrowed where it is there, else copied into `buffer`.
+    /// Returns a row in host memory: borrowed if it is there, otherwise copied into `buffer`.
     ///
     /// # Errors
     /// `decode/row-range`: there is no such row; or a failure of the device.

@@ -3,7 +3,8 @@
 use super::errors;
 use grammata::error::Result;
 
-/// Logits by 32, each with its number and its word of the mask: only those that allow a token which has a logit.
+/// Iterates over the logits in chunks of 32 (the last may be shorter): the chunk's index, its word of the mask, and its
+/// logits. Bits of the word without a logit are cleared, and chunks without an allowed token are skipped.
 pub(super) fn allowed_chunks<'a>(
     logits: &'a [f32],
     mask: Option<&'a [u32]>,
@@ -20,7 +21,7 @@ pub(super) fn allows(mask: &[u32], token: u32) -> bool {
     mask.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 != 0)
 }
 
-/// The numbers of the bits that are set, rising.
+/// Iterates over the indices of the set bits, in ascending order.
 pub(super) fn bits(mut word: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize);
@@ -29,11 +30,11 @@ pub(super) fn bits(mut word: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The `count` allowed tokens of the greatest logits, falling, equals by rising id; tokens without a probability (NaN,
-/// minus infinity) are left out.
+/// Returns the `count` (at least 1) allowed tokens of the greatest logits, in descending order, equals by ascending id.
+/// Tokens whose logits are NaN or minus infinity are left out, so there may be fewer.
 ///
 /// # Errors
-/// No token is allowed, or none that is allowed has a probability.
+/// No token is allowed (`decode/empty-mask`), or all allowed ones are left out (`decode/no-candidate`).
 pub(super) fn top(logits: &[f32], mask: Option<&[u32]>, count: usize) -> Result<Vec<(u32, f32)>> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(count);
     let mut any = false;
@@ -57,10 +58,10 @@ pub(super) fn top(logits: &[f32], mask: Option<&[u32]>, count: usize) -> Result<
     }
 }
 
-/// The only token that `mask` allows; None if it allows several.
+/// Returns the only token that `mask` allows; `None` if it allows several.
 ///
 /// # Errors
-/// It allows none.
+/// `decode/empty-mask`: it allows none.
 pub(super) fn only(mask: &[u32]) -> Result<Option<u32>> {
     let mut words = mask.iter().enumerate().filter(|&(_, &word)| word != 0);
     let Some((index, word)) = words.next() else { return Err(errors::empty_mask()) };

@@ -1,4 +1,4 @@
-//! The library's own matcher and vocabulary, as the generation loop asks for them.
+//! Implements the traits of decoding for the library's own matcher and vocabulary.
 
 use super::constraint::Constraint;
 use super::output::Detokenizer;

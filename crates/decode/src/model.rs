@@ -51,7 +51,7 @@ pub trait Model {
     /// tokenizer's vocabulary (models pad it) or smaller.
     fn vocabulary_size(&self) -> usize;
 
-    /// The most tokens that a sequence can hold, where the model declares it.
+    /// The most tokens that a sequence can hold, if the model declares it.
     fn context_length(&self) -> Option<usize>;
 
     /// Opens an empty sequence.
@@ -133,7 +133,7 @@ pub fn check_truncate<M: Model + ?Sized>(model: &M, sequence: SequenceId, length
     Ok(())
 }
 
-/// A fork of a sequence, at most `most` tokens of it, and its length.
+/// Forks a sequence and keeps at most its first `most` tokens. Returns the fork and its length.
 pub(super) fn fork_of_beginning(
     model: &mut dyn Model,
     held: SequenceId,

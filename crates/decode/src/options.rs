@@ -1,4 +1,4 @@
-//! Settings of a generation, and what it gives.
+//! Settings and outcome of a generation.
 
 use super::exact::{ExactSampling, ExactStatistics};
 use super::finish::FinishReason;
@@ -17,9 +17,9 @@ use std::time::Duration;
 pub struct GenerationOptions {
     /// The most tokens to generate. 512 by default.
     pub max_tokens: usize,
-    /// Whether the constraint sees to it that the output is complete within `max_tokens` tokens and the model's context:
-    /// only tokens come after which a completion of few enough is known. An output that cannot be is an error before the
-    /// first token. True by default; else the output is cut at the limit.
+    /// Whether the constraint must make the output complete within `max_tokens` tokens and the model's context. If so,
+    /// only tokens are chosen after which a short enough completion is known; if none is known at the start, generation
+    /// fails before the first token. Otherwise the output is truncated at the limit. True by default.
     pub complete: bool,
     /// Ends the output after this much time, at the next token. None by default.
     pub timeout: Option<Duration>,
@@ -32,8 +32,8 @@ pub struct GenerationOptions {
     pub end_tokens: Vec<u32>,
     /// Texts at which to stop; they are not part of the output. None by default.
     pub stop: Vec<String>,
-    /// Computes the log-probability of each token, of forced ones too. Off by default: it takes a pass over the logits of
-    /// each token, and one more run of the model where the output ends in forced tokens.
+    /// Computes the log-probability of each token, including forced ones. Off by default: it takes a pass over the
+    /// logits of each token, and one more run of the model if the output ends in forced tokens.
     pub log_probabilities: bool,
     /// Computes, for each token, the probability of the tokens that the constraint did not allow in its place; implies
     /// `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
@@ -71,7 +71,7 @@ grammata_base::setters!(GenerationOptions {
 /// The outcome of a generation.
 #[derive(Clone, Debug)]
 pub struct Generation {
-    /// The text, without a stop string; bytes that are no UTF-8 are U+FFFD.
+    /// The text, without a stop string. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
     /// All tokens generated, the one that ended the sequence among them.
     pub tokens: Vec<u32>,
@@ -81,7 +81,7 @@ pub struct Generation {
     /// For each token, the probability, at temperature 1, of the tokens that the constraint did not allow in its place;
     /// empty unless it was asked for.
     pub refused_mass: Vec<f64>,
-    /// What exact sampling took, if the output was sampled so.
+    /// Statistics of exact sampling, if the output was sampled exactly.
     pub exact: Option<ExactStatistics>,
     /// Why it ended.
     pub finish: FinishReason,

@@ -6,12 +6,12 @@ use super::finish::{FinishReason, OutputStatus};
 use super::text::TextStream;
 use grammata::error::Result;
 
-/// What decoding must know of a vocabulary.
+/// What decoding reads from a vocabulary.
 pub trait Detokenizer {
     /// Number of token ids; masks have this many bits.
     fn token_count(&self) -> usize;
 
-    /// The bytes that `token` stands for in the output: none for special tokens and for ids that do not exist.
+    /// Returns the bytes that `token` adds to the output: none for special tokens and for ids that do not exist.
     fn bytes(&self, token: u32) -> &[u8];
 }
 
@@ -24,12 +24,12 @@ pub(super) struct Bounds<'a> {
     pub(super) context: Option<usize>,
     /// ids that end the sequence
     pub(super) end: &'a [u32],
-    /// whether the output is to be complete within them
+    /// whether the output must be complete within these bounds
     pub(super) complete: bool,
 }
 
 impl Bounds<'_> {
-    /// The most tokens to come of a sequence of `length` tokens, `generated` of which are output.
+    /// Returns how many tokens may still follow a sequence of `length` tokens, `generated` of them output.
     fn left(&self, generated: usize, length: usize) -> usize {
         let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(length));
         self.tokens.saturating_sub(generated).min(room)
@@ -66,12 +66,12 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Takes all tokens back.
+    /// Removes all tokens from the output and rolls the constraint back to its start.
     pub(super) fn restart(&mut self, stop: &[String]) -> Result<()> {
         self.roll_back(self.tokens.len(), stop)
     }
 
-    /// Takes `tokens` tokens back, which are all that were appended.
+    /// Rolls the constraint back by `tokens`, which must be all tokens that were appended, and clears the output.
     pub(super) fn roll_back(&mut self, tokens: usize, stop: &[String]) -> Result<()> {
         if let Some(constraint) = &mut self.constraint {
             constraint.rollback(tokens)?;
@@ -82,7 +82,7 @@ impl<'c> Output<'c> {
         Ok(())
     }
 
-    /// A reason to end before another token, for a sequence of `length` tokens.
+    /// Returns a reason to end before another token, for a sequence of `length` tokens, prompt included.
     pub(super) fn limit(&mut self, bounds: &Bounds<'_>, length: usize) -> Result<Option<FinishReason>> {
         if let Some(constraint) = &mut self.constraint
             && constraint.is_finished()?
@@ -94,7 +94,7 @@ impl<'c> Output<'c> {
             return Ok(Some(FinishReason::TokenLimit { limit: bounds.tokens, status }));
         }
         match bounds.context {
-            // the token to come must have a place as well
+            // the next token needs a place as well
             Some(limit) if length >= limit => {
                 Ok(Some(FinishReason::ContextLimit { limit, status: self.status()? }))
             }
@@ -102,13 +102,14 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// The tokens that are still to come at most, after a sequence of `length` tokens, if the output is to be complete within
-    /// them.
+    /// Returns the most tokens that may still follow a sequence of `length` tokens, if the output must be complete
+    /// within them.
     pub(super) fn budget(&self, bounds: &Bounds<'_>, length: usize) -> Option<usize> {
         bounds.complete.then(|| bounds.left(self.tokens.len(), length))
     }
 
-    /// Sees to it that the first token of an output is not drawn where the budget is known not to do.
+    /// Checks, before the first token of an output, that a completion within the budget is known. Does nothing later,
+    /// or without a constraint or a budget.
     pub(super) fn check_budget(&mut self, budget: Option<usize>) -> Result<()> {
         match (&mut self.constraint, budget) {
             (Some(constraint), Some(budget)) if self.tokens.is_empty() => constraint.check_budget(budget),
@@ -116,8 +117,8 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Writes the mask of the next token for a vocabulary of `count` tokens, within a budget if one is given. False without a
-    /// constraint.
+    /// Writes the mask of the next token for a vocabulary of `count` tokens, within a budget if one is given. Returns
+    /// false, and leaves `mask` as it is, if there is no constraint.
     pub(super) fn fill_mask(
         &mut self,
         mask: &mut Vec<u32>,
@@ -134,7 +135,8 @@ impl<'c> Output<'c> {
         Ok(true)
     }
 
-    /// Whether the output can be complete within a budget with `token`, which the mask allows.
+    /// Returns whether the output can be completed within `budget` tokens, the first of them being `token`, which the
+    /// mask allows. True without a constraint or a budget.
     pub(super) fn may_take(&mut self, token: u32, budget: Option<usize>) -> Result<bool> {
         match (&mut self.constraint, budget) {
             (Some(constraint), Some(budget)) => constraint.may_come_within(token, budget),
@@ -142,7 +144,8 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Appends `token`. Gives a reason to end that lies in it; the text that is certain is appended to `text`.
+    /// Appends `token`, and appends the text that became certain to `text`. Returns a reason to end if the token is an
+    /// end token or completes a stop string.
     pub(super) fn push(
         &mut self,
         token: u32,
@@ -168,14 +171,14 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Appends to the text what was held back, unless a stop string ended it.
+    /// Appends the text that was held back, unless a stop string ended the output.
     pub(super) fn finish(&mut self, reason: &FinishReason) {
         if !matches!(reason, FinishReason::StopString { .. }) {
             self.stream.finish(&mut self.text);
         }
     }
 
-    /// The relation of the output to the language of the constraint.
+    /// Returns how the output relates to the language of the constraint.
     pub(super) fn status(&mut self) -> Result<OutputStatus> {
         Ok(match &mut self.constraint {
             None => OutputStatus::Unconstrained,
@@ -187,7 +190,7 @@ impl<'c> Output<'c> {
     }
 }
 
-/// Refuses prompts that leave a model nothing to do.
+/// Refuses a prompt that is empty or leaves no room in the model's context.
 pub(super) fn check_prompt(prompt: &[u32], context: Option<usize>) -> Result<()> {
     if prompt.is_empty() {
         return Err(errors::empty_prompt());

@@ -1,19 +1,19 @@
-//! Prompts that begin alike, fed once.
+//! A wrapper of a model that feeds a common prefix of prompts once.
 
 use super::logits::Logits;
 use super::model::{Feed, Model, Rows, check_batch, check_truncate};
 use super::sequences::{SequenceId, Sequences};
 use grammata::error::Result;
 
-/// A model that remembers the first tokens that it was fed to a sequence: another sequence that begins with the same tokens
-/// is a fork of them, so that what many prompts begin with alike is computed once.
+/// A wrapper of a model that remembers the latest prompt: the tokens of the latest first feed of a sequence. A sequence
+/// whose first feed begins with the same tokens is a fork of it, so the common prefix is not computed again.
 ///
-/// What is remembered is the beginning of the latest prompt. It takes one more sequence of the model.
+/// The remembered prompt takes one more sequence of the model.
 pub struct PrefixCache<'m> {
     model: &'m mut dyn Model,
     open: Sequences<Option<SequenceId>>,
     kept: Option<(SequenceId, Vec<u32>)>,
-    /// Sequences that the latest feed began.
+    /// Sequences that were empty before the latest feed.
     begun: Vec<Begun>,
     /// Tokens that were not fed, because they were remembered.
     saved: usize,
@@ -41,7 +41,7 @@ impl Drop for PrefixCache<'_> {
 }
 
 impl<'m> PrefixCache<'m> {
-    /// Around a model.
+    /// Wraps `model`. Nothing is remembered yet.
     pub fn new(model: &'m mut dyn Model) -> PrefixCache<'m> {
         PrefixCache { model, open: Sequences::new(), kept: None, begun: Vec::new(), saved: 0 }
     }
@@ -51,7 +51,8 @@ impl<'m> PrefixCache<'m> {
         self.saved
     }
 
-    /// Opens the sequence behind a new one with what is remembered of `tokens`, at most `most` of them; gives how many.
+    /// Opens a sequence of the wrapped model that holds the remembered prefix of `tokens`, at most `most` of them.
+    /// Returns it and the length of the prefix.
     fn begin(&mut self, tokens: &[u32], most: usize) -> Result<(SequenceId, usize)> {
         if let Some((kept, known)) = &self.kept {
             let same = known.iter().zip(tokens).take_while(|(a, b)| a == b).count().min(most);
@@ -65,7 +66,8 @@ impl<'m> PrefixCache<'m> {
         Ok((self.model.open()?, 0))
     }
 
-    /// After a feed: remembers the tokens of a sequence that it began. Where the feed failed that sequence is empty again.
+    /// Completes the latest feed: remembers the tokens of the last sequence that it began. A sequence whose first feed
+    /// failed is empty again.
     fn settle(&mut self) -> Result<()> {
         for Begun { outer, inner, tokens } in std::mem::take(&mut self.begun) {
             if self.model.length(inner)? < tokens.len() {
@@ -81,7 +83,7 @@ impl<'m> PrefixCache<'m> {
         Ok(())
     }
 
-    /// The sequence of the model behind one; none of an empty one.
+    /// Returns the sequence of the wrapped model for `sequence`; `None` if no feed of it has succeeded yet.
     fn inner(&self, sequence: SequenceId) -> Result<Option<SequenceId>> {
         let has_failed = |begun: &&Begun| {
             begun.outer == sequence
@@ -117,7 +119,7 @@ impl Model for PrefixCache<'_> {
     }
 
     fn close(&mut self, sequence: SequenceId) {
-        // what cannot be remembered is fed again
+        // a prefix that cannot be remembered is fed again
         let _ = self.settle();
         if let Some(Some(inner)) = self.open.close(sequence) {
             self.model.close(inner);
@@ -139,7 +141,7 @@ impl Model for PrefixCache<'_> {
                 skipped.push(0);
                 continue;
             }
-            // the first position whose logits are wanted is fed, and one token in any case
+            // positions whose logits are wanted must be fed, and at least one token
             let last = feed.tokens.len().saturating_sub(1);
             let first = feed.rows.places(feed.tokens.len()).min().unwrap_or(last);
             let (inner, same) = self.begin(feed.tokens, first.min(last))?;

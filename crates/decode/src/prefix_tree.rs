@@ -8,7 +8,7 @@ use grammata::error::Result;
 /// The tokens that may follow a prefix, with the model's logits.
 #[derive(Clone, Debug)]
 pub(super) struct Continuations {
-    /// Ids that the mask allows and the model gives a probability, rising.
+    /// Ids that the mask allows and whose logits are above minus infinity, in ascending order.
     tokens: Box<[u32]>,
     logits: Box<[f32]>,
     temperature: f64,
@@ -16,18 +16,18 @@ pub(super) struct Continuations {
     greatest: f32,
     /// Sum of exp((logit - greatest) / temperature) over all tokens.
     total: f64,
-    /// At temperature 1.
+    /// Log-probabilities at temperature 1.
     scores: LogSoftmax,
-    /// Probability of all that may follow.
+    /// Probability of all `tokens` together, at the temperature.
     mass: f64,
     /// Probability of the tokens that the mask forbids, at temperature 1.
     refused_mass: f64,
-    /// The mask allows one token.
+    /// Whether the mask allows exactly one token.
     forced: bool,
 }
 
 impl Continuations {
-    /// Of a row of logits under a mask, at a temperature of more than 0.
+    /// Reads the continuations from a row of logits under a mask, at a temperature above 0.
     ///
     /// # Errors
     /// `decode/no-candidate`: the model gives no token a probability, allowed or not.
@@ -65,7 +65,7 @@ impl Continuations {
         })
     }
 
-    /// No continuation: of a prefix that cannot become an output.
+    /// The continuations of a prefix that cannot become an output: none.
     fn none() -> Continuations {
         Continuations {
             tokens: Box::default(),
@@ -80,13 +80,13 @@ impl Continuations {
         }
     }
 
-    /// The probability of the token at a place, among all tokens.
+    /// Returns the probability, among all tokens, of the continuation of index `place`.
     fn probability(&self, place: usize) -> f64 {
         let logit = self.logits.get(place).copied().unwrap_or(f32::NEG_INFINITY);
         ((f64::from(logit) - f64::from(self.greatest)) / self.temperature).exp() / self.total
     }
 
-    /// The probability of all that may follow.
+    /// Returns the probability of all continuations together.
     pub(super) fn mass(&self) -> f64 {
         self.mass
     }
@@ -105,12 +105,15 @@ impl Continuations {
         size_of_val(&*self.tokens) + size_of_val(&*self.logits)
     }
 
-    /// The token at a point of the probabilities laid end to end by rising id, from 0 to [`mass`](Continuations::mass).
+    /// Returns the continuation at a point, from 0 to [`mass`](Continuations::mass), of the cumulative probabilities by
+    /// rising id.
     pub(super) fn draw(&self, point: f64) -> Option<Step> {
         self.step(self.place_at(point, &[], &[])?)
     }
 
-    /// The place at a point, where what is known of `children` (places and nodes, rising) is left out.
+    /// Returns the index of the continuation at a point of the cumulative live probabilities. `children` holds the
+    /// indices that have a node, in ascending order, and these nodes: such a continuation counts with the live
+    /// probability of its node.
     fn place_at(&self, point: f64, children: &[(usize, usize)], nodes: &[Node]) -> Option<usize> {
         let (mut left, mut last) = (point, None);
         let mut children = children.iter().peekable();
@@ -130,13 +133,13 @@ impl Continuations {
     }
 }
 
-/// A token of a text.
+/// A token of a try.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) token: u32,
-    /// The mask allowed no other.
+    /// Whether the mask allowed no other token.
     pub(super) forced: bool,
-    /// At temperature 1, among all tokens.
+    /// Natural log-probability at temperature 1, among all tokens.
     pub(super) log_probability: f64,
     /// Probability of the tokens that the mask forbade, at temperature 1.
     pub(super) refused_mass: f64,
@@ -156,7 +159,7 @@ struct Node {
     next: Continuations,
     /// The parent, and the place of this node's token among its continuations.
     parent: Option<(usize, usize)>,
-    /// Places and nodes, by rising place.
+    /// Indices of continuations and their nodes, by ascending index.
     children: Vec<(usize, usize)>,
     /// Probability of the continuations without a node.
     rest: f64,
@@ -164,7 +167,7 @@ struct Node {
     live: f64,
 }
 
-/// The prefixes that were seen. Node 0 is the empty prefix.
+/// The prefixes that are remembered. Node 0 is the empty prefix.
 #[derive(Clone, Debug)]
 pub(super) struct PrefixTree {
     nodes: Vec<Node>,
@@ -187,7 +190,7 @@ impl PrefixTree {
         (!self.nodes.is_empty()).then_some(0)
     }
 
-    /// The probability, given the prefix of a node, of what is not known to be refused.
+    /// Returns the probability, given the prefix of a node, of the continuations that are not known to be refused.
     pub(super) fn live(&self, node: usize) -> f64 {
         self.nodes.get(node).map_or(1.0, |node| node.live)
     }
@@ -201,8 +204,8 @@ impl PrefixTree {
         Some(Drawn { step: next.step(place)?, place, child })
     }
 
-    /// Adds the prefix after the continuation of a node at a place, or the empty prefix. Gives the continuations back
-    /// if there is no room.
+    /// Adds the prefix that extends a node by one of its continuations, given as (node, index), or the empty prefix.
+    /// Returns the continuations if there is no room for them.
     pub(super) fn insert(
         &mut self,
         parent: Option<(usize, usize)>,
@@ -220,7 +223,7 @@ impl PrefixTree {
         {
             let at = node.children.partition_point(|(other, _)| *other < place);
             node.children.insert(at, (place, id));
-            // summed anew: a difference of near numbers would lose what is left
+            // recomputed, because a difference of nearly equal numbers would lose precision
             let mut children = node.children.iter().map(|(place, _)| *place).peekable();
             let places = 0..node.next.tokens.len();
             let without = places.filter(|place| children.next_if_eq(place).is_none());
@@ -230,13 +233,13 @@ impl PrefixTree {
         Ok(id)
     }
 
-    /// Notes that the prefix after the continuation of a node at a place cannot become an output.
+    /// Records that a prefix, given as for [`insert`](PrefixTree::insert), cannot become an output.
     pub(super) fn refuse(&mut self, parent: Option<(usize, usize)>) {
-        // without room it is found out again
+        // if there is no room, a later try finds out again
         let _ = self.insert(parent, Continuations::none());
     }
 
-    /// Sums up what is live, from a node to the empty prefix.
+    /// Recomputes the live probabilities from a node up to the empty prefix.
     fn raise(&mut self, from: Option<(usize, usize)>) {
         let mut at = from;
         while let Some((id, _)) = at

@@ -5,27 +5,27 @@ use super::model::{Feed, Model, check_batch, check_truncate};
 use super::sequences::{SequenceId, Sequences};
 use grammata::error::Result;
 
-/// A model whose logits are independent random numbers between 0 and 1, which depend on a seed and on the tokens before alone.
+/// A model whose logits are pseudo-random numbers in [0, 1) that depend only on a seed and on the preceding tokens.
 ///
-/// The greatest of them under a mask is any allowed token, each as likely as another: what is written shows what a grammar
+/// Each token that a mask allows is equally likely to have the greatest logit. The output shows what a grammar
 /// guarantees, and nothing of a language.
 #[derive(Debug)]
 pub struct RandomLogits {
     vocabulary: usize,
     seed: u64,
-    /// Of each sequence, a hash of its tokens up to each place.
+    /// For each sequence, the hashes of its non-empty prefixes.
     sequences: Sequences<Vec<u64>>,
     rows: Vec<Vec<f32>>,
 }
 
 impl RandomLogits {
-    /// A model with a number of logits and a seed.
+    /// Creates a model with `vocabulary` logits for each position.
     pub fn new(vocabulary: usize, seed: u64) -> RandomLogits {
         RandomLogits { vocabulary, seed: mixed(seed), sequences: Sequences::new(), rows: Vec::new() }
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), a permutation of the numbers.
+/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), a permutation of the 64-bit numbers.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,9 +33,9 @@ fn mixed(number: u64) -> u64 {
     number ^ number >> 31
 }
 
-/// The logits after tokens of a hash.
+/// Returns `length` logits for a prefix with this hash.
 fn row(hash: u64, length: usize) -> Vec<f32> {
-    // 24 bits are what a 32-bit float between 0 and 1 keeps
+    // a 32-bit float has 24 significant bits
     let logit = |token: u64| (mixed(hash.wrapping_add(token)) >> 40) as f32 / (1 << 24) as f32;
     (0..length as u64).map(logit).collect()
 }

@@ -22,10 +22,10 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler at its seed.
+    /// Creates a sampler whose random numbers start from `settings.seed`.
     ///
     /// # Errors
-    /// A setting out of its range.
+    /// `decode/sampling`: a setting is out of its range.
     pub fn new(settings: SamplingParams) -> Result<Sampler> {
         settings.check()?;
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
@@ -67,8 +67,9 @@ impl Sampler {
         chosen
     }
 
-    /// The next choice, from the row of number `row` under `mask`, for who computes it elsewhere: [`Sampler::sample`] would
-    /// take the same token. Uses the same random numbers.
+    /// Returns the inputs of the next choice from row `row` under `mask`, for a caller that computes the choice
+    /// elsewhere. It uses the random number that [`Sampler::sample`] would use, and [`Sampler::sample`] would choose
+    /// the same token.
     pub fn choice<'a>(&'a mut self, row: usize, mask: Option<&'a [u32]>, scored: bool) -> Choice<'a> {
         let uniform = self.uniform();
         self.recent.make_contiguous();

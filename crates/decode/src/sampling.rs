@@ -55,13 +55,15 @@ grammata_base::setters!(SamplingParams {
 });
 
 impl SamplingParams {
-    /// The most probable allowed token, always.
+    /// Returns settings that always choose the most probable allowed token.
     pub fn greedy() -> SamplingParams {
         SamplingParams::default()
     }
 
+    /// Checks that the settings are in their ranges.
+    ///
     /// # Errors
-    /// A setting out of its range.
+    /// `decode/sampling`: a setting is out of its range.
     pub(super) fn check(&self) -> Result<()> {
         // written so that NaN fails
         let checks = [

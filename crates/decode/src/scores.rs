@@ -2,8 +2,8 @@
 
 use super::mask::{allowed_chunks, bits};
 
-/// The logarithm of the softmax of a row of logits, so that the log-probability of a token is a difference. Logits that
-/// are NaN count as minus infinity; if some are plus infinity, those share the whole probability.
+/// The log-softmax of a row of logits, stored so that the log-probability of a token is a difference. Logits that are
+/// NaN count as minus infinity. If some logits are plus infinity, they share the whole probability.
 #[derive(Clone, Copy, Debug)]
 pub struct LogSoftmax {
     greatest: f32,
@@ -12,7 +12,7 @@ pub struct LogSoftmax {
 }
 
 impl LogSoftmax {
-    /// Of all of `logits`, at temperature 1.
+    /// Computes the log-softmax of `logits` at temperature 1.
     pub fn of(logits: &[f32]) -> LogSoftmax {
         // max skips NaN
         let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -20,7 +20,7 @@ impl LogSoftmax {
         LogSoftmax { greatest, total: total.ln() }
     }
 
-    /// The log-probability (natural, at most 0) of a token with this logit.
+    /// Returns the log-probability (natural, at most 0) of a token with this logit.
     pub fn at(&self, logit: f32) -> f64 {
         match self.total.is_finite() {
             true => below(logit, self.greatest) - self.total,
@@ -29,7 +29,7 @@ impl LogSoftmax {
     }
 }
 
-/// The probability of the tokens of a row that a mask does not allow, at temperature 1.
+/// Returns the probability of the tokens of a row that a mask does not allow, at temperature 1.
 pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
     let scores = LogSoftmax::of(row);
     let allowed = allowed_chunks(row, Some(mask)).flat_map(|(_, word, chunk)| {
@@ -38,12 +38,12 @@ pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
     (1.0 - allowed.sum::<f64>()).max(0.0)
 }
 
-/// The probability of all tokens but one of this log-probability.
+/// Returns the probability of all tokens together, except one of this log-probability.
 pub(super) fn refused_mass_of_forced(log_probability: f64) -> f64 {
     -log_probability.exp_m1()
 }
 
-/// `logit - greatest`, where infinities are equal and NaN is nothing.
+/// Returns `logit - greatest`. NaN and minus infinity give minus infinity, and plus infinity minus itself is 0.
 fn below(logit: f32, greatest: f32) -> f64 {
     if logit.is_nan() || logit == f32::NEG_INFINITY {
         return f64::NEG_INFINITY;
@@ -51,13 +51,13 @@ fn below(logit: f32, greatest: f32) -> f64 {
     if logit == greatest { 0.0 } else { f64::from(logit) - f64::from(greatest) }
 }
 
-/// The score of an output of `length` tokens: its log-probability divided by `length` to the power `exponent`. Exponent 0
-/// ranks by probability, which favours short outputs; 1 by the mean log-probability of a token.
+/// Returns the score of an output of `length` tokens: its log-probability divided by `length` to the power `exponent`.
+/// Exponent 0 ranks by probability, which favours short outputs; 1 by the mean log-probability of a token.
 pub(super) fn normalised(log_probability: f64, length: usize, exponent: f64) -> f64 {
     log_probability / (length.max(1) as f64).powf(exponent)
 }
 
-/// The log-probability of one token of a row of logits; minus infinity of one that the row does not have.
+/// Returns the log-probability of a token of a row of logits; minus infinity if the row has no such token.
 pub(super) fn log_probability_of(row: &[f32], token: u32) -> f64 {
     let logit = row.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
     LogSoftmax::of(row).at(logit)

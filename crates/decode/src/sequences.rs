@@ -23,7 +23,7 @@ impl<T> Default for Sequences<T> {
 }
 
 impl<T> Sequences<T> {
-    /// No sequences.
+    /// Creates a table without sequences.
     pub fn new() -> Sequences<T> {
         Sequences::default()
     }

@@ -1,5 +1,5 @@
-//! The files of a model's folder. The folder comes from outside, and so do its links and the kinds of its files: only
-//! regular files within it are opened, and no more than a limit is read of them.
+//! Reads the files of a model's folder. The folder is untrusted, and so are its links and the types of its files: only
+//! regular files within it are opened, and reads are limited in size.
 
 use super::errors;
 use grammata::error::Result;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// `<repository>/snapshots/<revision>` hold links to `<repository>/blobs`, it may lead to anywhere in the repository.
 ///
 /// # Errors
-/// The file is no regular file (a folder, a pipe, a device), lies elsewhere, or cannot be reached.
+/// The file is not a regular file (a folder, a pipe, a device), is outside of that folder, or cannot be reached.
 pub(super) fn find(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
     if !is_there(folder, name) {
         return Ok(None);
@@ -21,7 +21,7 @@ pub(super) fn find(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
     files::find(folder, Path::new(name), &root(folder)?)
 }
 
-/// Whether there is something of the name, if only a link to nothing.
+/// Returns whether `name` exists in `folder`, even as a dangling link. A name whose metadata cannot be read counts.
 fn is_there(folder: &Path, name: &str) -> bool {
     let metadata = folder.join(name).symlink_metadata();
     !metadata.is_err_and(|cause| cause.kind() == std::io::ErrorKind::NotFound)
@@ -50,7 +50,7 @@ pub(super) fn read_text(folder: &Path, name: &str, limits: &Limits) -> Result<Op
 /// A JSON object.
 pub(super) type Settings = serde_json::Map<String, serde_json::Value>;
 
-/// The settings in a JSON file; none if there is no such file.
+/// Reads the settings in a JSON file; they are empty if there is no such file.
 pub(super) fn read_settings(folder: &Path, name: &str, limits: &Limits) -> Result<Settings> {
     let Some(text) = read_text(folder, name, limits)? else { return Ok(Settings::new()) };
     match serde_json::from_str(&text) {

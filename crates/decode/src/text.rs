@@ -1,6 +1,6 @@
-//! Token bytes to text, piece by piece: only whole characters leave, and no beginning of a stop string.
+//! Converts token bytes to text, piece by piece: pieces are whole characters without the beginning of a stop string.
 
-/// Turns a stream of bytes into text that can be shown at once.
+/// Converts a stream of bytes to text in pieces that later bytes cannot change.
 ///
 /// Bytes that may still become a character are held back; bytes that cannot are given as U+FFFD. Text that may be the
 /// beginning of a stop string is held back until it is known.
@@ -20,8 +20,8 @@ impl TextStream {
         TextStream { stops, ..TextStream::default() }
     }
 
-    /// Takes `bytes`, appends to `out` the text that is certain. Gives the stop string that was met: `out` then ends
-    /// just before it, and the stream must not be used further.
+    /// Takes `bytes`, and appends the text that is certain to `out`. Returns the stop string that was reached, if any:
+    /// `out` then ends just before it, and the stream must not be used further.
     pub fn push(&mut self, bytes: &[u8], out: &mut String) -> Option<&str> {
         self.bytes.extend_from_slice(bytes);
         let mut used = 0;
@@ -42,7 +42,7 @@ impl TextStream {
         self.release(out)
     }
 
-    /// The end: appends to `out` what was held back, a cut-off character as U+FFFD.
+    /// Ends the stream: appends the text that was held back to `out`, an incomplete character as U+FFFD.
     pub fn finish(&mut self, out: &mut String) {
         if !self.bytes.is_empty() {
             self.bytes.clear();
@@ -68,7 +68,7 @@ impl TextStream {
     }
 }
 
-/// The length in bytes of the longest end of `text` that is a proper beginning of `stop`.
+/// Returns the length in bytes of the longest suffix of `text` that is a proper prefix of `stop`.
 fn overlap(text: &str, stop: &str) -> usize {
     let most = text.len().min(stop.len() - 1);
     (1..=most)
@@ -80,7 +80,8 @@ fn overlap(text: &str, stop: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// More bytes could make these, the invalid end of a text, a character. `str::from_utf8` says so by giving no length.
+/// Returns whether further bytes could complete these, the invalid end of a text, to a character. `str::from_utf8`
+/// reports that by an error without a length.
 fn is_beginning(bytes: &[u8]) -> bool {
     !bytes.is_empty()
         && std::str::from_utf8(bytes).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())

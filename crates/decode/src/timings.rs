@@ -14,7 +14,7 @@ pub struct Timings {
     pub model: Duration,
     /// Number of those steps.
     pub model_steps: usize,
-    /// Tokens that were the only ones allowed: they are fed with the next step, none of their own.
+    /// Tokens that were the only ones allowed. They are fed together with the next token that needs a step.
     pub forced_tokens: usize,
     /// Tokens that a draft proposed and the model was fed.
     pub drafted_tokens: usize,

@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 #[cfg(feature = "ort")]
 use tokenizers::PostProcessor as _;
 
-/// Cuts prompts into tokens as the model was trained on them.
+/// Tokenizes prompts as in the training of the model.
 #[derive(Clone, Debug)]
 pub struct PromptTokenizer {
     tokenizer: tokenizers::Tokenizer,
-    /// The same, to which special tokens are text; made when it is first needed.
+    /// The same tokenizer, which reads special tokens as text; created on first use.
     literal: OnceLock<Box<tokenizers::Tokenizer>>,
 }
 
@@ -21,7 +21,7 @@ impl PromptTokenizer {
     /// Reads a `tokenizer.json`.
     ///
     /// # Errors
-    /// The file cannot be read, is larger than `limits.tokenizer_bytes`, or is no tokenizer.
+    /// The file cannot be read, is larger than `limits.tokenizer_bytes`, or is not a valid tokenizer.
     pub fn from_file(path: &Path, limits: &Limits) -> Result<PromptTokenizer> {
         let too_large = |found: u64| {
             let found = format!("{found} bytes or more");
@@ -31,7 +31,7 @@ impl PromptTokenizer {
         let bytes = files::read(path, limits.tokenizer_bytes, too_large)?;
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes)
             .map_err(|e| errors::tokenizer(format!("`{}` is no tokenizer", path.display()), e))?;
-        // a prompt must not be cut or filled up silently
+        // a prompt must not be truncated or padded silently
         tokenizer.with_padding(None);
         tokenizer
             .with_truncation(None)
@@ -39,11 +39,12 @@ impl PromptTokenizer {
         Ok(PromptTokenizer { tokenizer, literal: OnceLock::new() })
     }
 
-    /// The tokens of `text`; special tokens in it are recognised. `add_special_tokens` adds what the tokenizer's
-    /// post-processor adds (often a beginning of sequence): not for a chat template's text, which has them already.
+    /// Returns the tokens of `text`. Special tokens in it are recognised. `add_special_tokens` adds what the
+    /// tokenizer's post-processor adds, often a beginning of sequence. Do not set it for the text of a chat template,
+    /// which has them already.
     ///
     /// # Errors
-    /// The tokenizer cannot cut the text.
+    /// The tokenizer fails on the text.
     pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
         let encoding = self
             .tokenizer
@@ -52,11 +53,11 @@ impl PromptTokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// The tokens of `text` in which what spells a special token is text like any other: for requests and other data that
-    /// are put into a prompt.
+    /// Returns the tokens of `text`, where the spelling of a special token is text like any other. Use it for requests
+    /// and other data that are put into a prompt.
     ///
     /// # Errors
-    /// The tokenizer cannot cut the text into tokens.
+    /// The tokenizer fails on the text.
     pub fn encode_literal(&self, text: &str) -> Result<Vec<u32>> {
         let literal = self.literal.get_or_init(|| {
             let mut literal = Box::new(self.tokenizer.clone());
@@ -69,11 +70,11 @@ impl PromptTokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// The tokens of `text` with the special ones that the tokenizer adds, at most `most` together: what is too much is
-    /// cut from the text's end.
+    /// Returns the tokens of `text` with the special ones that the tokenizer adds, at most `most` together if the
+    /// special ones fit. Excess tokens are removed from the end of the text.
     ///
     /// # Errors
-    /// The tokenizer cannot cut the text into tokens.
+    /// The tokenizer fails on the text.
     #[cfg(feature = "ort")]
     pub(super) fn encode_truncated(&self, text: &str, most: usize) -> Result<Truncated> {
         let failed = |e| errors::tokenizer("a text cannot be cut into tokens", e);
@@ -91,7 +92,7 @@ impl PromptTokenizer {
     }
 }
 
-/// The tokens of the beginning of a text.
+/// The tokens of a text, truncated if it was too long.
 #[cfg(feature = "ort")]
 pub(super) struct Truncated {
     pub(super) ids: Vec<u32>,

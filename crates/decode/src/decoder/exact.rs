@@ -1,4 +1,4 @@
-//! Exact sampling: tries from the model's own distribution, till one is an output.
+//! Exact sampling: tries that follow the model's own distribution, until one is an output.
 
 use super::{Decoder, State, bounds};
 use crate::errors;
@@ -14,21 +14,21 @@ use crate::timings::Timings;
 use grammata::error::Result;
 use std::time::Instant;
 
-/// The most forced tokens that one run of the model is fed.
+/// The most forced tokens that are fed to the model in one run.
 const LONGEST_CHAIN: usize = 64;
 
-/// Where the text of a try has come to.
+/// The position of a try in the tree of prefixes.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// At a node of the tree.
     Known(usize),
-    /// Below a node, at a continuation by its place; `None` for the empty text.
+    /// At a prefix without a node: the continuation of a node, by node and index. `None` is the empty prefix.
     New(Option<(usize, usize)>),
-    /// Below what the tree has room for.
+    /// At a prefix for which the tree has no room.
     Off,
 }
 
-/// A draw at a place.
+/// The result of drawing the next token.
 enum Draw {
     Token(Step),
     Refused,
@@ -48,14 +48,14 @@ pub(super) struct Exact {
     place: Place,
     /// The live probability of the prefix when it was chosen.
     entered: f64,
-    /// The continuations of a place that the tree has no room for.
+    /// The continuations of the current prefix, if the tree has no room for it.
     loose: Option<Continuations>,
-    /// The tokens of the try.
+    /// The tokens of the try, and their figures.
     path: Vec<Step>,
     tries: usize,
     /// The tokens that the model was fed; `Decoder::fed` says how many of them it holds.
     held: Vec<u32>,
-    /// The masks of the rows that the model is asked for: after the text, and after each forced token.
+    /// The masks of the requested rows: after the text, and after each forced token.
     masks: Vec<Vec<u32>>,
 }
 
@@ -73,7 +73,7 @@ impl Exact {
         }
     }
 
-    /// Goes back to the empty text.
+    /// Returns to the empty text.
     fn begin(&mut self) {
         let root = self.tree.root();
         self.place = root.map_or(Place::New(None), Place::Known);
@@ -82,14 +82,14 @@ impl Exact {
         self.path.clear();
     }
 
-    /// Notes that the text of the try cannot become an output.
+    /// Records that the text of the try cannot become an output.
     fn refuse(&mut self) {
         if let Place::New(parent) = self.place {
             self.tree.refuse(parent);
         }
     }
 
-    /// Draws the next token, with random numbers in [0, 1).
+    /// Draws the next token. `uniform` returns random numbers in [0, 1).
     fn draw(&mut self, mut uniform: impl FnMut() -> f64) -> Draw {
         let drawn = match self.place {
             Place::Known(node) => {
@@ -118,7 +118,7 @@ impl Exact {
         Draw::Token(step)
     }
 
-    /// Whether the model gives no output a probability.
+    /// Returns whether the model is known to give no output a probability.
     fn is_empty(&self) -> bool {
         self.tree.root().is_some_and(|root| self.tree.live(root) <= 0.0)
     }
@@ -134,7 +134,7 @@ impl Exact {
 }
 
 impl Decoder<'_> {
-    /// Continues the try, and begins others, till logits are needed or there is an output.
+    /// Continues the try, and begins others, until logits are needed or the output has ended.
     pub(super) fn decide_exactly(&mut self, exact: &mut Exact) -> Result<()> {
         loop {
             if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
@@ -172,7 +172,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Begins another try; false if exact sampling gives up.
+    /// Begins another try. Returns false if exact sampling gives up.
     fn try_again(&mut self, exact: &mut Exact) -> Result<bool> {
         let most = self.options.exact.as_ref().map_or(0, |options| options.tries);
         let exhausted = match exact.is_empty() {
@@ -196,7 +196,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Gives the text of the try as the output.
+    /// Makes the text of the try the output, with its events.
     fn give(&mut self, exact: &Exact, reason: FinishReason) {
         self.history.extend(&self.output.tokens);
         for step in &exact.path {
@@ -214,7 +214,7 @@ impl Decoder<'_> {
         self.end(reason);
     }
 
-    /// Asks for the logits after the text, and after the forced tokens that follow.
+    /// Requests the logits after the text, and after the forced tokens that follow it.
     fn ask(&mut self, exact: &mut Exact) -> Result<()> {
         let start = Instant::now();
         let count = self.detokenizer.token_count();
@@ -227,7 +227,7 @@ impl Decoder<'_> {
         exact.masks.clear();
         while let Some(ahead) = &mut ahead
             && exact.masks.len() < room
-            // a mask that allows nothing ends the chain, and the text
+            // a mask that allows nothing ends the chain and makes the text a dead end
             && let Some(token) = only(&mask).ok().flatten()
             && (token as usize) < self.vocabulary
         {
@@ -251,7 +251,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The most forced tokens to feed ahead: each must have a place in the output and in the tree.
+    /// Returns the most forced tokens to feed ahead: each needs a place in the output and in the tree.
     fn room(&self, exact: &Exact) -> usize {
         if matches!(exact.place, Place::Off) || !self.options.stop.is_empty() {
             return 0;
@@ -262,7 +262,7 @@ impl Decoder<'_> {
         output.min(context).saturating_sub(1).min(LONGEST_CHAIN)
     }
 
-    /// Takes the rows that [`ask`](Decoder::ask) asked for.
+    /// Reads the rows that [`ask`](Decoder::ask) requested.
     pub(super) fn take_exactly(
         &mut self,
         exact: &mut Exact,
@@ -310,10 +310,11 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Cuts the sequence of the model after [`poll`](Decoder::poll) gave [`Poll::Rewind`](crate::Poll::Rewind).
+    /// Truncates the sequence of the model after [`poll`](Decoder::poll) returned
+    /// [`Poll::Rewind`](crate::Poll::Rewind).
     ///
     /// # Errors
-    /// What the model reports; the decoder is then as it was.
+    /// Errors of [`Model::truncate`]. The decoder is then as it was.
     pub fn rewind(&mut self, model: &mut dyn Model) -> Result<()> {
         if let Some(length) = self.rewind {
             model.truncate(self.sequence, length)?;
@@ -323,11 +324,11 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The output of a decoder that samples exactly and has ended. Begins another output, with the prefixes that are
-    /// remembered.
+    /// Returns the output of a decoder that samples exactly and has ended, and begins another output. The tree of
+    /// prefixes is kept.
     ///
     /// # Errors
-    /// What the constraint reports.
+    /// Errors of the constraint.
     pub(crate) fn again(&mut self) -> Result<Generation> {
         let generation = self.generation();
         if let Some(exact) = &mut self.exact {
@@ -344,7 +345,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The output was cut before it became a word.
+/// Returns whether a limit cut the output before it was a word.
 fn is_prefix(reason: &FinishReason) -> bool {
     matches!(
         reason,

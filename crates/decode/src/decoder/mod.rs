@@ -24,11 +24,11 @@ mod rows;
 
 use exact::Exact;
 
-/// What comes next.
+/// The next step of a decoder.
 enum State {
-    /// a limit, a forced token, or the need of logits
+    /// check the limits, then take a forced token or make a mask
     Deciding,
-    /// a choice from logits, under the mask that was made
+    /// choose from logits under the mask
     Choosing,
     Ended(FinishReason),
     Failed(Error),
@@ -40,11 +40,10 @@ enum State {
 /// model in batches, or on a model of one's own, use [`poll`](Decoder::poll), [`feed`](Decoder::feed) and
 /// [`supply`](Decoder::supply), which do not touch a model.
 ///
-/// Tokens that are the only ones allowed cost no run of the model: they are fed with the next one that is needed. Where the
-/// constraint allows nothing more, the model is not run either.
+/// A token that is the only one allowed takes no run of the model: it is fed together with the next one that needs a
+/// run. The model is not run either where the constraint allows nothing more.
 ///
-/// An error of the model leaves the decoder as it was. After an error of the constraint or the sampler every call gives
-/// that error again.
+/// A model error leaves the decoder as it was. After an error of the constraint or the sampler, every call returns it.
 ///
 /// ```
 /// use grammata_decode::{Decoder, Event, GenerationOptions, Model};
@@ -91,22 +90,22 @@ pub struct Decoder<'c> {
     history: Vec<u32>,
     /// number of tokens of the sequence that the model holds
     fed: usize,
-    /// tokens that the model has not been fed, then `drafted` proposals
+    /// tokens that the model was not fed yet, followed by `drafted` proposals
     pending: Vec<u32>,
     drafted: usize,
-    /// how many of the last tokens of the output wait for their log-probability
+    /// number of tokens at the end of the output whose log-probability is missing
     unscored: usize,
-    /// the places among `pending` whose logits are wanted
+    /// indices into `pending` of the tokens whose logits are wanted
     rows: Vec<usize>,
-    /// drafts that the model was fed and that no chosen token has met yet
+    /// drafts that the model was fed and that are not yet compared with chosen tokens
     ahead: VecDeque<u32>,
-    /// number of tokens that the model was fed in vain
+    /// number of fed drafts that were rejected
     excess: usize,
-    /// with exact sampling under a constraint
+    /// the state of exact sampling, if it is on and there is a constraint
     exact: Option<Box<Exact>>,
-    /// the length that the sequence of the model is to be cut to
+    /// the length to which the sequence of the model must be truncated
     rewind: Option<usize>,
-    /// when it was made
+    /// when the output was begun
     began: Instant,
     decoding: Option<Instant>,
     timings: Timings,
@@ -122,10 +121,11 @@ impl std::fmt::Debug for Decoder<'_> {
 }
 
 impl<'c> Decoder<'c> {
-    /// A decoder on a new sequence of `model`, to continue `prompt`.
+    /// Creates a decoder that continues `prompt` on a new sequence of `model`.
     ///
     /// # Errors
-    /// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/sampling`, `decode/empty-stop`; what the model reports.
+    /// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/sampling`, `decode/exact-sampling`,
+    /// `decode/empty-stop`, and errors of the model.
     pub fn new(
         model: &mut dyn Model,
         detokenizer: &'c dyn Detokenizer,
@@ -136,11 +136,11 @@ impl<'c> Decoder<'c> {
         Decoder::on(model, None, detokenizer, constraint, prompt, options)
     }
 
-    /// A decoder to continue `prompt`, on a fork of `sequence`, which holds the first tokens of the prompt: only the others
-    /// are fed. Of a sequence that holds the whole prompt the last token is fed again.
+    /// Creates a decoder that continues `prompt` on a fork of `sequence`, which must hold the first tokens of the
+    /// prompt. Only the other tokens are fed. If `sequence` holds the whole prompt, its last token is fed again.
     ///
     /// # Errors
-    /// As of [`new`](Decoder::new).
+    /// Errors of [`new`](Decoder::new).
     pub fn after(
         model: &mut dyn Model,
         sequence: SequenceId,
@@ -152,8 +152,8 @@ impl<'c> Decoder<'c> {
         Decoder::on(model, Some((sequence, prompt.len())), detokenizer, constraint, prompt, options)
     }
 
-    /// The same on a new sequence, or on a fork of one that holds at least so many of the first tokens of the prompt
-    /// as is said, if it has so many.
+    /// Creates a decoder on a new sequence or on a fork of one. `held` is a sequence and the number of its first tokens
+    /// that are also the first tokens of the prompt. That number may be larger than the sequence is long.
     pub(crate) fn on(
         model: &mut dyn Model,
         held: Option<(SequenceId, usize)>,
@@ -164,12 +164,12 @@ impl<'c> Decoder<'c> {
     ) -> Result<Decoder<'c>> {
         check_prompt(prompt, model.context_length())?;
         let mut options = options.clone();
-        // the mass that forced tokens leave out comes from their log-probabilities
+        // the refused mass of a forced token is computed from its log-probability
         options.log_probabilities |= options.refused_mass;
         if options.exact.is_some() {
             crate::exact::check(&options.sampling)?;
         }
-        // without a constraint nothing is refused
+        // without a constraint no try is refused
         let exact = options.exact.as_ref().filter(|_| constraint.is_some());
         let exact = exact.map(|exact| Box::new(Exact::new(exact.memory_bytes, prompt)));
         let output = Output::new(constraint, &options.stop)?;
@@ -210,10 +210,10 @@ impl<'c> Decoder<'c> {
         })
     }
 
-    /// A decoder at the same place, on a fork of the sequence, whose random numbers begin at `seed`.
+    /// Creates a decoder at the same place, on a fork of the sequence, with random numbers from `seed`.
     ///
     /// # Errors
-    /// What the model reports, or the error that this decoder ended with.
+    /// Errors of [`Model::fork`], or the error that this decoder ended with.
     pub fn fork(&self, model: &mut dyn Model, seed: u64) -> Result<Decoder<'c>> {
         let state = match &self.state {
             State::Deciding => State::Deciding,
@@ -243,10 +243,10 @@ impl<'c> Decoder<'c> {
         })
     }
 
-    /// Feeds the model what it needs before the next choice but for the last token, so that forks share that.
+    /// Feeds the model all tokens that precede the next choice except the last one, so that forks share their cache.
     ///
     /// # Errors
-    /// What the model reports; the decoder is then as it was.
+    /// Errors of [`Model::feed`]. The decoder is then as it was.
     pub fn prefill(&mut self, model: &mut dyn Model) -> Result<()> {
         let count = self.pending.len().saturating_sub(1 + self.unscored + self.drafted);
         let tokens = self.pending.get(..count).unwrap_or_default();
@@ -266,24 +266,24 @@ impl<'c> Decoder<'c> {
         self.sequence
     }
 
-    /// The tokens generated so far; some of their events may not have been given yet.
+    /// The tokens generated so far. Some of their events may not have been returned yet.
     pub fn tokens(&self) -> &[u32] {
         &self.output.tokens
     }
 
-    /// The text so far, as far as it is certain; some of its events may not have been given yet.
+    /// The text that is certain so far. Some of its events may not have been returned yet.
     pub fn text(&self) -> &str {
         &self.output.text
     }
 
-    /// Closes the sequence and gives the output. A decoder that has not ended gives what it has, with
-    /// [`FinishReason::Abandoned`].
+    /// Closes the sequence and returns the output. A decoder that has not ended returns what it has generated, with
+    /// [`FinishReason::Abandoned`]; with exact sampling under a constraint that is no text and no tokens.
     pub fn close(mut self, model: &mut dyn Model) -> Generation {
         model.close(self.sequence);
         self.generation()
     }
 
-    /// The same, where the sequence stays open.
+    /// Returns the output like [`close`](Decoder::close), but leaves the sequence open.
     pub(crate) fn into_generation(mut self) -> Generation {
         self.generation()
     }
@@ -293,17 +293,17 @@ impl<'c> Decoder<'c> {
         &self.history
     }
 
-    /// The tokens that the model holds of the sequence.
+    /// Returns the tokens of the sequence that the model holds.
     pub(crate) fn held(&self) -> &[u32] {
         let tokens = self.exact.as_deref().map_or(&self.history[..], Exact::held);
         tokens.get(..self.fed).unwrap_or_default()
     }
 
-    /// Takes the output out.
+    /// Moves the output out of the decoder.
     fn generation(&mut self) -> Generation {
         let finish = match &self.state {
             State::Ended(reason) => reason.clone(),
-            // what was drawn is part of no output yet
+            // the tokens of an unfinished try are not part of an output
             _ if self.exact.is_some() => {
                 self.output.text.clear();
                 self.output.tokens.clear();
@@ -323,20 +323,20 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// The next event. `model` must be the one that the decoder was made with.
+    /// Returns the next event. `model` must be the one that the decoder was created with.
     ///
     /// # Errors
-    /// What the model, the constraint and the sampler report; a mask that allows nothing (`decode/empty-mask`).
+    /// Errors of the model, the constraint and the sampler. `decode/empty-mask`: the constraint allows no token.
     pub fn next(&mut self, model: &mut dyn Model) -> Result<Event> {
         self.advance(model, None)
     }
 
-    /// The next event. Whenever the model must be run, `draft` proposes up to `most` tokens, which the same run verifies:
-    /// speculative decoding (Leviathan et al. 2023) whose output is that of [`next`](Decoder::next), sampled or greedy,
-    /// since each token is chosen from the model's logits as it would be without drafts.
+    /// Returns the next event. `draft` proposes up to `most` tokens for each run that precedes a choice; the run verifies
+    /// them. Tokens are chosen from the model's logits as without drafts, so the output is that of [`next`](Decoder::next):
+    /// speculative decoding (Leviathan et al. 2023). Exact sampling under a constraint takes no drafts.
     ///
     /// # Errors
-    /// As of [`next`](Decoder::next), and what the draft reports.
+    /// Errors of [`next`](Decoder::next) and of the draft.
     pub fn next_drafted(
         &mut self,
         model: &mut dyn Model,
@@ -373,10 +373,10 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// The next event, or the need of logits. Does not touch the model.
+    /// Returns the next event, or what must be done with the model first. Does not use the model.
     ///
     /// # Errors
-    /// What the constraint reports; a mask that allows nothing (`decode/empty-mask`).
+    /// Errors of the constraint. `decode/empty-mask`: the constraint allows no token.
     pub fn poll(&mut self) -> Result<Poll> {
         loop {
             if let Some(event) = self.ready() {
@@ -407,29 +407,30 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// What the model must be fed after [`poll`](Decoder::poll) gave [`Poll::Feed`].
+    /// Returns what to feed the model after [`poll`](Decoder::poll) returned [`Poll::Feed`].
     pub fn feed(&self) -> Feed<'_> {
-        // at the end only log-probabilities are wanted, and nothing follows the last token
+        // at the end only log-probabilities are wanted, so the last token is not fed
         let ended = usize::from(matches!(self.state, State::Ended(_)));
         let tokens = self.pending.get(..self.pending.len().saturating_sub(ended)).unwrap_or_default();
         Feed { sequence: self.sequence, tokens, rows: Rows::At(&self.rows) }
     }
 
-    /// Number of rows of logits that [`feed`](Decoder::feed) wants.
+    /// Number of rows of logits that [`feed`](Decoder::feed) requests.
     pub fn row_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Takes the logits that the model gave for [`feed`](Decoder::feed) in a run of `time`: the rows from number `first`,
+    /// Takes the logits that the model gave for [`feed`](Decoder::feed) in a run of `time`: the rows from index `first` on,
     /// [`row_count`](Decoder::row_count) of them. The model must have been fed.
     ///
     /// # Errors
-    /// What the constraint and the sampler report; rows of another length than the vocabulary (`decode/logits`).
+    /// Errors of the constraint, the sampler and the device. `decode/logits`: a row is not as long as the vocabulary.
     pub fn supply(&mut self, logits: &Logits<'_>, first: usize, time: Duration) -> Result<()> {
         self.supply_chosen(logits, first, time, None)
     }
 
-    /// The same, where the choice that [`first_choice`](Decoder::first_choice) gave was made.
+    /// Like [`supply`](Decoder::supply), with `chosen`, the result for [`first_choice`](Decoder::first_choice), if it
+    /// was made.
     pub(crate) fn supply_chosen(
         &mut self,
         logits: &Logits<'_>,
@@ -449,7 +450,7 @@ impl<'c> Decoder<'c> {
         result
     }
 
-    /// The oldest event, unless it waits for a log-probability.
+    /// Removes and returns the oldest event, unless its log-probability is still missing.
     fn ready(&mut self) -> Option<Event> {
         match self.events.front() {
             Some(Event::Token(token))
@@ -461,8 +462,8 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Ends at a limit, takes a forced token, or makes the mask for a choice. `score` gives the log-probability of the token
-    /// to come, if its logits are known; it is called for a forced token alone.
+    /// Ends at a limit, takes a forced token, or makes the mask for a choice. `score` returns the log-probability of
+    /// the next token if its logits are known. It is called only for a forced token.
     fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
         let bounds = bounds(&self.options, self.context);
         let length = self.fed + self.pending.len();
@@ -477,7 +478,7 @@ impl<'c> Decoder<'c> {
         }
         let start = Instant::now();
         let count = self.detokenizer.token_count();
-        // what is drawn from the mask without the budget is checked: see `in_time`
+        // this mask ignores the budget: `in_time` checks the token that is drawn from it
         self.output.check_budget(self.output.budget(&bounds, length))?;
         self.masked = self.output.fill_mask(&mut self.mask, count, None)?;
         self.mask_time = start.elapsed();
@@ -487,7 +488,7 @@ impl<'c> Decoder<'c> {
                 let score = score.filter(|_| self.options.log_probabilities);
                 self.take(token, true, score.map(|score| score(token)).transpose()?, None)
             }
-            // a token that the model does not have is no token it can be fed
+            // the model cannot be fed a token that it does not have
             Some(_) => Err(errors::empty_mask()),
             None => {
                 self.state = State::Choosing;
@@ -496,8 +497,8 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Appends `token` to the output, with its log-probability where that is wanted and known, and the probability
-    /// that its mask refused. That of a forced token follows from the log-probability.
+    /// Appends `token` to the output, with its log-probability, if it is wanted and known, and the probability that its
+    /// mask refused. For a forced token the latter follows from the log-probability.
     fn take(
         &mut self,
         token: u32,
@@ -545,7 +546,7 @@ impl<'c> Decoder<'c> {
         self.state = State::Ended(reason);
     }
 
-    /// Reports the text from byte `from`.
+    /// Queues an event for the text from byte `from` on, unless that is empty.
     fn show(&mut self, from: usize) {
         let piece = self.output.text.get(from..).unwrap_or_default();
         if !piece.is_empty() {
@@ -553,14 +554,14 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Takes proposals of `draft` into the next run, as far as the constraint, the context and the limits have room.
+    /// Adds proposals of `draft` to the next run, at most as many as the limit on tokens and the context have room for.
     fn propose(&mut self, draft: &mut dyn Draft, most: usize) -> Result<()> {
         if !matches!(self.state, State::Choosing) || self.drafted > 0 || self.exact.is_some() {
             return Ok(());
         }
         let length = self.fed + self.pending.len();
         let room = self.context.map_or(usize::MAX, |limit| limit.saturating_sub(length));
-        // the run chooses one token more than it verifies
+        // a run chooses one token more than it verifies
         let left = self.options.max_tokens.saturating_sub(self.output.tokens.len() + 1);
         let most = most.min(room).min(left);
         if most == 0 {
@@ -579,7 +580,7 @@ impl<'c> Decoder<'c> {
         Ok(())
     }
 
-    /// Counts a run of the model over `tokens` tokens.
+    /// Records a run of the model in the timings. `tokens` is stored for the first run, the prefill.
     fn record(&mut self, time: Duration, tokens: usize) {
         if self.decoding.is_none() {
             self.decoding = Some(Instant::now());

@@ -1,4 +1,4 @@
-//! What a decoder does with the logits that it is supplied.
+//! How a decoder uses the logits that it is supplied with.
 
 use super::{Decoder, State, bounds};
 use crate::choice::{Choice, Chosen};
@@ -11,8 +11,8 @@ use grammata::error::Result;
 use std::time::Instant;
 
 impl Decoder<'_> {
-    /// The rows that are wanted of the next run: those of tokens without a log-probability, the one to choose from, and
-    /// those after drafts. The row of a token is at the token before it.
+    /// Computes the rows to request from the next run: those of tokens without a log-probability, the one to choose
+    /// from, and those after drafts. The row of a token is at the token before it.
     pub(super) fn want_rows(&mut self) {
         let known = self.pending.len() - self.drafted;
         let first = known.saturating_sub(1 + self.unscored);
@@ -24,15 +24,17 @@ impl Decoder<'_> {
         self.rows.extend(first..end);
     }
 
-    /// The choice that the rows from number `first` on begin with, if they begin with one: for a device that makes those of
-    /// several sequences together. Uses the random number of the choice.
+    /// Returns the choice to make from the requested rows, which start at row `first`, so that a device can make those
+    /// of several sequences together. `None` if no choice is due, or with exact sampling under a constraint. Uses up
+    /// the random number of the choice.
     pub(crate) fn first_choice(&mut self, first: usize) -> Option<Choice<'_>> {
         (matches!(self.state, State::Choosing) && self.exact.is_none()).then_some(())?;
         let mask = self.masked.then_some(&self.mask[..]);
         Some(self.sampler.choice(first + self.unscored, mask, self.options.log_probabilities))
     }
 
-    /// `chosen` is what was chosen for [`first_choice`](Decoder::first_choice).
+    /// Uses the rows that were requested, from row `first` on. `chosen` is the result for
+    /// [`first_choice`](Decoder::first_choice), if it was made.
     pub(super) fn take_rows(
         &mut self,
         logits: &Logits<'_>,
@@ -57,7 +59,7 @@ impl Decoder<'_> {
         }
         self.ahead = drafts.into();
         let drafted = self.ahead.len();
-        // as long as what was chosen is what was drafted, the row of the next token is there
+        // as long as chosen tokens equal the drafts, the row of the next token is there
         while self.pending.is_empty() {
             let row = first + unscored + drafted - self.ahead.len();
             match self.state {
@@ -82,7 +84,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The probability of a row that the mask refuses; the row is copied to the host if it is not there.
+    /// Returns the probability of a row that the mask refuses. The row is copied to the host if it is not there.
     fn refused(&self, logits: &Logits<'_>, row: usize) -> Result<f64> {
         match self.masked {
             true => Ok(refused_mass(logits.row(row, &mut Vec::new())?, &self.mask)),
@@ -90,8 +92,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// The token that was drawn, or, if no completion in time is known after it, one drawn from the mask within the budget.
-    /// That is rejection sampling: tokens have the probabilities of that mask, which is seldom made.
+    /// Returns the token that was drawn or, if no completion in time is known after it, one drawn from the mask within
+    /// the budget. This is rejection sampling: tokens have the probabilities of that mask, which is rarely computed.
     fn in_time(&mut self, chosen: Chosen, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
         let bounds = bounds(&self.options, self.context);
         let budget = self.output.budget(&bounds, self.fed + self.pending.len());
@@ -108,7 +110,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Chooses from a row under the mask that was made: on the device where the logits are there.
+    /// Chooses from a row under the current mask, on the device if the logits are there.
     fn choose(&mut self, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
         let mask = self.masked.then_some(&self.mask[..]);
         let scored = self.options.log_probabilities;
@@ -129,7 +131,8 @@ impl Decoder<'_> {
         self.checked(chosen)
     }
 
-    /// A device's arithmetic is not trusted: what it chose must be allowed.
+    /// Checks that the mask allows the chosen token and that the model has it: the arithmetic of a device is not
+    /// trusted.
     fn checked(&self, chosen: Chosen) -> Result<Chosen> {
         let Chosen { token, .. } = chosen;
         let allowed = !self.masked || allows(&self.mask, token);
@@ -139,10 +142,10 @@ impl Decoder<'_> {
         }
     }
 
-    /// The log-probability of the oldest token that waits for one.
+    /// Sets the log-probability of the oldest token that lacks one.
     fn score(&mut self, log_probability: f64) {
         self.log_probabilities.push(log_probability);
-        // only forced tokens wait
+        // only forced tokens are scored later
         let refused_mass = self.options.refused_mass.then(|| refused_mass_of_forced(log_probability));
         self.refused_mass.extend(refused_mass);
         let mut tokens = self.events.iter_mut().filter_map(|event| match event {
@@ -156,7 +159,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The log-probability of a token of a row; the row is copied to the host if it is not there.
+/// Returns the log-probability of a token of a row. The row is copied to the host if it is not there.
 fn log_probability(logits: &Logits<'_>, row: usize, token: u32) -> Result<f64> {
     Ok(log_probability_of(logits.row(row, &mut Vec::new())?, token))
 }

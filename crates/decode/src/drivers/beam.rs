@@ -19,23 +19,24 @@ use grammata::error::Result;
 )]
 #[non_exhaustive]
 pub struct BeamOptions {
-    /// The most hypotheses that are kept. 4 by default; at least 1.
+    /// The most hypotheses that are kept, at least 1. 4 by default.
     pub width: usize,
-    /// Hypotheses are ranked by log-probability divided by the number of tokens to the power of this: 0 (the default) by
-    /// probability, which favours short ones; 1 by the mean of a token.
+    /// Hypotheses are ranked by log-probability divided by the number of tokens to the power of this exponent. 0, the
+    /// default, ranks by probability, which favours short ones; 1 ranks by the mean per token.
     pub length_exponent: f64,
     /// The most tokens of a hypothesis. 512 by default.
     pub max_tokens: usize,
-    /// Whether the constraint sees to it that each hypothesis is complete within `max_tokens` and the context, as
-    /// [`GenerationOptions::complete`](crate::GenerationOptions::complete) says. True by default.
+    /// Whether the constraint must make each hypothesis complete within `max_tokens` and the context, as in
+    /// [`GenerationOptions::complete`](crate::GenerationOptions::complete). True by default.
     pub complete: bool,
     /// Ids that end a hypothesis. None by default.
     pub end_tokens: Vec<u32>,
     /// Texts at which a hypothesis ends; they are not part of it. None by default.
     pub stop: Vec<String>,
-    /// No token may complete a sequence of this many tokens that prompt and hypothesis have already; 0, the default, permits
-    /// all. Where a constraint allows only such tokens the hypothesis has no extension; with
-    /// [`complete`](BeamOptions::complete) they may come then, as being complete is promised.
+    /// The length in tokens of sequences that may not be repeated: no token may complete one that prompt and hypothesis
+    /// already contain. 0, the default, permits all. If a constraint allows only such tokens, the hypothesis has no
+    /// extension; with [`complete`](BeamOptions::complete) they are then allowed, because completeness takes
+    /// precedence.
     pub no_repeat: usize,
 }
 
@@ -66,29 +67,29 @@ grammata_base::setters!(BeamOptions {
 /// An output of [`beam_search`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hypothesis {
-    /// The text, without a stop string; bytes that are no UTF-8 are U+FFFD.
+    /// The text, without a stop string. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
-    /// All tokens, the one that ended the hypothesis among them.
+    /// All tokens, including the one that ended the hypothesis.
     pub tokens: Vec<u32>,
-    /// The natural logarithm of the probability that the model gives the tokens, among all tokens, not only the allowed
-    /// ones.
+    /// Natural log-probability that the model gives the tokens, among all of its tokens, not only the allowed ones.
     pub log_probability: f64,
-    /// What it is ranked by.
+    /// The value by which hypotheses are ranked, greatest first.
     pub score: f64,
     /// Why it ended.
     pub finish: FinishReason,
 }
 
-/// Searches for outputs of the greatest probability (Lowerre 1976): at most `width` hypotheses, the best first.
+/// Searches for outputs of the greatest probability (Lowerre 1976). Returns at most `width` hypotheses, the best first.
 ///
-/// Each step extends every hypothesis that has not ended by every token allowed, and keeps the best of the extended and the
-/// ended ones; it stops when all that are kept have ended. Hypotheses are fed in one batch. Of equals ended ones come
-/// first, then those that extend a better one, then those of a lower last token. A word that the constraint lets nothing follow ends without
-/// the probability of an end token. `constraint` stays where it is.
+/// Each step extends every hypothesis that has not ended by every allowed token, and keeps the best of the extended and
+/// the ended ones. The search stops when all that are kept have ended. Hypotheses are fed in one batch. Among equals,
+/// ended ones come first, then extensions of a better hypothesis, then those with a lower last token. A word that the
+/// constraint lets nothing follow ends without the probability of an end token. `constraint` is not moved.
 ///
 /// # Errors
-/// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/empty-stop`, `decode/beam`; no token is allowed
-/// (`decode/empty-mask`) or none has a probability (`decode/no-candidate`); what the model and the constraint report.
+/// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/empty-stop`, `decode/beam`; no hypothesis is left, because no
+/// token is allowed (`decode/empty-mask`) or none has a probability (`decode/no-candidate`); a row of logits of the wrong
+/// length (`decode/logits`); errors of the model and the constraint.
 pub fn beam_search(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,
@@ -131,7 +132,7 @@ pub fn beam_search(
 /// A hypothesis that has not ended.
 struct Beam {
     sequence: SequenceId,
-    /// tokens that the model has not been fed
+    /// tokens that the model was not fed yet
     pending: Vec<u32>,
     /// number of tokens, prompt included
     length: usize,
@@ -139,11 +140,11 @@ struct Beam {
     log_probability: f64,
 }
 
-/// A hypothesis of the next step.
+/// A candidate for a hypothesis of the next step.
 struct Candidate {
     score: f64,
     log_probability: f64,
-    /// ended: its place among those; extended: the place of what it extends, and the token
+    /// the index of an ended hypothesis, or the index of a live one and the token that extends it
     from: Origin,
 }
 
@@ -177,7 +178,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Ends the hypotheses that cannot be extended.
+    /// Ends the hypotheses that are complete or at a limit, and sorts the ended ones, best first.
     fn stop_at_limits(&mut self) -> Result<()> {
         for mut beam in std::mem::take(&mut self.live) {
             match beam.output.limit(&self.bounds, beam.length)? {
@@ -188,7 +189,7 @@ impl Search<'_> {
                 None => self.live.push(beam),
             }
         }
-        // stable: equals stay in order
+        // a stable sort, so that equals stay in order
         self.ended.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(())
     }
@@ -205,7 +206,7 @@ impl Search<'_> {
         self.opened.retain(|&open| open != sequence);
     }
 
-    /// The best extensions of every live hypothesis, and the ended ones; the best `width` of all, best first.
+    /// Returns the best `width` candidates, best first, among the extensions of live hypotheses and the ended ones.
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
         let vocabulary = self.model.vocabulary_size();
         let mut masks = Vec::with_capacity(self.live.len());
@@ -214,7 +215,7 @@ impl Search<'_> {
             let count = self.detokenizer.token_count();
             let budget = beam.output.budget(&self.bounds, beam.length);
             let mut masked = beam.output.fill_mask(&mut mask, count, budget)?;
-            // where nothing else completes the hypothesis in time it may repeat itself
+            // if no other token completes the hypothesis in time, repetition is allowed
             let within = budget.is_some().then(|| mask.clone());
             for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
                 if !std::mem::replace(&mut masked, true) {
@@ -251,7 +252,7 @@ impl Search<'_> {
             let softmax = LogSoftmax::of(row);
             let best = match top(row, mask.as_deref(), self.options.width) {
                 Ok(best) => best,
-                // the others may go on
+                // the other hypotheses may still have extensions
                 Err(error) => {
                     dead_end = dead_end.or(Some(error));
                     continue;
@@ -267,14 +268,14 @@ impl Search<'_> {
         if let Some(error) = dead_end.filter(|_| candidates.is_empty()) {
             return Err(error);
         }
-        // stable: equals stay in order
+        // a stable sort, so that equals stay in order
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
         candidates.truncate(self.options.width);
         Ok(candidates)
     }
 
-    /// Makes the hypotheses of the next step. The first extension of a hypothesis that has not ended takes its sequence
-    /// over, the others fork it.
+    /// Makes the hypotheses of the next step. The first extension of a hypothesis that has not ended takes over its
+    /// sequence, the others fork it.
     fn keep(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         let before = std::mem::take(&mut self.live);
         let mut ended: Vec<Option<Hypothesis>> =
@@ -309,7 +310,7 @@ impl Search<'_> {
     }
 }
 
-/// The tokens that would complete a sequence of `length` tokens which is there already.
+/// Returns the tokens that would repeat a sequence of `length` tokens; none if `length` is 0.
 fn repeating(prompt: &[u32], tokens: &[u32], length: usize) -> Vec<u32> {
     let all = [prompt, tokens].concat();
     let Some(last) = length.checked_sub(1).and_then(|before| all.len().checked_sub(before)) else {

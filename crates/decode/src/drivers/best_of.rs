@@ -1,4 +1,4 @@
-//! The best of several samples.
+//! Several samples, ranked.
 
 use super::together::run_together;
 use crate::constraint::Constraint;
@@ -9,14 +9,16 @@ use crate::output::Detokenizer;
 use crate::scores::normalised;
 use grammata::error::Result;
 
-/// Draws `count` outputs, computed together, and ranks them, the best first: by log-probability divided by the number of
-/// tokens to the power `length_exponent` (0 ranks by probability, 1 by the mean of a token), equals by their number.
+/// Draws `count` outputs, computed in batches, and ranks them, best first: by log-probability divided by the number of
+/// tokens to the power of `length_exponent`. 0 ranks by probability, 1 by the mean per token. Equals are ordered by
+/// their index.
 ///
-/// Output number i is what [`generate`](super::generate) gives with the seed `options.sampling.seed` + i. The prompt is fed
-/// once. Log-probabilities are computed whatever `options` says. `constraint` stays where it is.
+/// The output of index i is what [`generate`](super::generate) returns with the seed `options.sampling.seed` + i, which
+/// wraps around. The prompt is fed once. Log-probabilities are computed whatever `options` says. `constraint` is not
+/// moved.
 ///
 /// # Errors
-/// As of [`Decoder::new`] and [`Decoder::next`]; that of the first output that fails.
+/// Errors of [`Decoder::new`] and [`Decoder::next`]. If several outputs fail, the first error that occurs is returned.
 pub fn best_of(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,
@@ -37,7 +39,7 @@ pub fn best_of(
         (normalised(generation.log_probability(), length, length_exponent), generation)
     });
     let mut scored: Vec<(f64, Generation)> = scored.collect();
-    // stable: equals stay in order
+    // a stable sort, so that equals stay in order
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     Ok(scored.into_iter().map(|(_, generation)| generation).take(count).collect())
 }

@@ -8,16 +8,16 @@ use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use grammata::error::Result;
 
-/// Draws `count` independent outputs from the model's distribution conditioned on `constraint` ([`ExactSampling`]),
-/// one after another. Prefixes that one output has found to be refused are remembered for the next, so later outputs
-/// take fewer tries.
+/// Draws `count` independent outputs from the model's distribution conditioned on `constraint` ([`ExactSampling`]), one
+/// after another. Prefixes that one output found to be refused are remembered for the next, so later outputs take fewer
+/// tries.
 ///
 /// Samples exactly whatever `options` says, with the default settings if it has none. The first output is what
-/// [`generate`](super::generate) gives. `constraint` stays where it is. An output that was not found has the reason
+/// [`generate`](super::generate) returns. `constraint` is not moved. If no output is found, its reason is
 /// [`FinishReason::Exhausted`](crate::FinishReason::Exhausted).
 ///
 /// # Errors
-/// As of [`Decoder::new`] and [`Decoder::next`]; that of the first output that fails.
+/// Errors of [`Decoder::new`] and [`Decoder::next`], for the first output that fails.
 pub fn exact_samples(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,

@@ -9,10 +9,10 @@ use crate::output::Detokenizer;
 use grammata::error::Result;
 use std::ops::ControlFlow;
 
-/// Generates from `prompt` with `model`, under `constraint` if there is one: a [`Decoder`] run to its end.
+/// Generates from `prompt` with `model`, under `constraint` if there is one: runs a [`Decoder`] to its end.
 ///
 /// # Errors
-/// As of [`Decoder::new`] and [`Decoder::next`].
+/// Errors of [`Decoder::new`] and [`Decoder::next`].
 pub fn generate(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,
@@ -25,11 +25,11 @@ pub fn generate(
     finish(decoder, model, |decoder, model| decoder.next(model))
 }
 
-/// The same, where `on_event` is given each event as it comes and may stop: the output is then what there is so far, and
-/// its reason to end [`FinishReason::Abandoned`](crate::FinishReason::Abandoned).
+/// Generates like [`generate`], and calls `on_event` with each event. If it breaks, the output is what was generated so
+/// far, with [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless it had ended.
 ///
 /// # Errors
-/// As of [`generate`].
+/// Errors of [`generate`].
 pub fn generate_with(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,
@@ -51,7 +51,7 @@ pub fn generate_with(
     ended.map(|()| generation)
 }
 
-/// Pulls events to the end and closes the sequence, after an error too.
+/// Calls `next` until the decoder ends or fails, then closes the sequence.
 pub(super) fn finish<'c>(
     mut decoder: Decoder<'c>,
     model: &mut dyn Model,

@@ -26,8 +26,8 @@ pub struct SchedulerOptions {
     pub batch: usize,
     /// The most requests that wait. 256 by default; more are refused.
     pub queue: usize,
-    /// A prompt that begins with at least this many tokens of another sequence shares its cache. 16 by default: fewer
-    /// are computed again at less cost than the run of their own that sharing takes.
+    /// A prompt shares the cache of another sequence if at least this many first tokens are equal. 16 by default:
+    /// computing fewer tokens again costs less than the run of their own that sharing may take.
     pub least_shared: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for SchedulerOptions {
 
 grammata_base::setters!(SchedulerOptions { batch: usize, queue: usize, least_shared: usize });
 
-/// An output that a [`Scheduler`] is to make.
+/// A request for an output of a [`Scheduler`].
 pub struct Request<'c> {
     /// The tokens of the prompt.
     pub prompt: Vec<u32>,
@@ -47,12 +47,12 @@ pub struct Request<'c> {
     pub constraint: Option<Box<dyn Constraint + 'c>>,
     /// Sampling, limits and ends.
     pub options: GenerationOptions,
-    /// Ends the output after this much time from its submission, waiting included. None by default.
+    /// Ends the output this long after its submission; time in the queue counts. None by default.
     pub deadline: Option<Duration>,
 }
 
 impl<'c> Request<'c> {
-    /// A request without a deadline.
+    /// Creates a request without a deadline.
     pub fn new(
         prompt: Vec<u32>,
         constraint: Option<Box<dyn Constraint + 'c>>,
@@ -61,7 +61,7 @@ impl<'c> Request<'c> {
         Request { prompt, constraint, options, deadline: None }
     }
 
-    /// The same with a deadline.
+    /// Sets the deadline.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Request<'c> {
         self.deadline = Some(deadline);
@@ -85,26 +85,26 @@ impl std::fmt::Display for RequestId {
     }
 }
 
-/// A request that has left a [`Scheduler`].
+/// The result of a request that has left a [`Scheduler`].
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// Which one.
+    /// Id of the request.
     pub id: RequestId,
-    /// The output, or why there is none. The error of one request does not touch the others.
+    /// The output, or the error of the request. It does not affect other requests.
     pub result: Result<Generation>,
 }
 
-/// What a [`Scheduler`] has done.
+/// Counters of a [`Scheduler`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchedulerStatistics {
-    /// Runs of the model.
+    /// Number of runs of the model.
     pub runs: usize,
-    /// Sequences of all runs together; divided by `runs`, the mean batch.
+    /// Number of sequences in all runs. Divided by `runs`, it is the mean size of a batch.
     pub sequences: usize,
     /// Prompt tokens that were not fed, because another sequence held them.
     pub shared_tokens: usize,
-    /// Batches that failed and were fed sequence by sequence.
+    /// Batches that failed and were then fed sequence by sequence.
     pub failed_batches: usize,
 }
 
@@ -114,13 +114,13 @@ struct Waiting<'c> {
     submitted: Instant,
 }
 
-/// Makes outputs of one model in a batch that requests join and leave between steps: each has its own prompt,
-/// constraint, sampling, limits and deadline. The output of a request does not depend on the others, but for the
-/// rounding of a model whose kernels depend on the batch.
+/// Generates outputs of one model in a batch that requests join and leave between steps. Each request has its own
+/// prompt, constraint, sampling, limits and deadline. The output of a request does not depend on the others, except for
+/// the rounding of a model whose kernels depend on the batch.
 ///
 /// Requests begin in the order of submission, as soon as the batch has room, and each sequence that runs gets a token
-/// in each step. A prompt that begins like a running sequence, or like the latest one that has ended, shares its
-/// cache.
+/// in each step. A prompt may share the cache of a running sequence with the same first tokens, or of the latest one
+/// that has ended.
 ///
 /// The sequences of the model stay open until [`close`](Scheduler::close). All calls take the same model.
 ///
@@ -155,10 +155,10 @@ pub struct Scheduler<'c> {
     options: SchedulerOptions,
     submitted: u64,
     waiting: VecDeque<Waiting<'c>>,
-    /// the requests of `decoders`, in the same order
+    /// the ids of `decoders`, in the same order
     ids: Vec<RequestId>,
     decoders: Vec<Decoder<'c>>,
-    /// the sequence of the latest output that ended, and its tokens
+    /// the sequence of the latest output that ended and was long enough to share, and its tokens
     kept: Option<(SequenceId, Vec<u32>)>,
     statistics: SchedulerStatistics,
 }
@@ -173,7 +173,7 @@ impl std::fmt::Debug for Scheduler<'_> {
 }
 
 impl<'c> Scheduler<'c> {
-    /// A scheduler without requests.
+    /// Creates a scheduler without requests.
     pub fn new(detokenizer: &'c dyn Detokenizer, options: SchedulerOptions) -> Scheduler<'c> {
         Scheduler {
             detokenizer,
@@ -187,10 +187,10 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    /// Puts a request at the end of the queue. Its faults are the result of the request, not of this call.
+    /// Appends a request to the queue. An error of the request is reported as its result, not by this call.
     ///
     /// # Errors
-    /// `decode/queue-full`: as many requests wait as may.
+    /// `decode/queue-full`: the queue has no room.
     pub fn submit(&mut self, request: Request<'c>) -> Result<RequestId> {
         if !self.has_room() {
             return Err(errors::queue_full(self.waiting.len()));
@@ -201,7 +201,7 @@ impl<'c> Scheduler<'c> {
         Ok(id)
     }
 
-    /// Whether another request may wait.
+    /// Returns whether the queue has room for a request.
     pub fn has_room(&self) -> bool {
         self.waiting.len() < self.options.queue
     }
@@ -221,14 +221,14 @@ impl<'c> Scheduler<'c> {
         self.waiting.is_empty() && self.decoders.is_empty()
     }
 
-    /// What was done so far.
+    /// The counters so far.
     pub fn statistics(&self) -> SchedulerStatistics {
         self.statistics
     }
 
-    /// Ends a request early and gives what there is of its output, with
-    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. `None` if it
-    /// does not run: it waited, or had ended.
+    /// Ends a request early and returns what it has generated so far, with
+    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. Returns `None` if
+    /// it does not run: a waiting request is removed, an ended one is unknown.
     pub fn cancel(&mut self, model: &mut dyn Model, id: RequestId) -> Option<Generation> {
         self.waiting.retain(|waiting| waiting.id != id);
         let place = self.ids.iter().position(|running| *running == id)?;
@@ -236,13 +236,13 @@ impl<'c> Scheduler<'c> {
         Some(self.decoders.remove(place).close(model))
     }
 
-    /// Lets waiting requests join, runs the model once over all sequences that need logits, and gives the requests
-    /// that have ended. `on_event` gets each event of each request.
+    /// Admits waiting requests, runs the model once over all sequences that need logits, and returns the requests that
+    /// have ended. `on_event` is called with each event of each request.
     ///
-    /// A batch that the model refuses is fed sequence by sequence, and only sequences that are then refused fail.
+    /// If the model refuses a batch, it is fed sequence by sequence, and only sequences that are then refused fail.
     pub fn step(&mut self, model: &mut dyn Model, on_event: &mut dyn FnMut(RequestId, &Event)) -> Vec<Ended> {
         let mut ended = self.admit(model);
-        // of each decoder, how it ended
+        // how each decoder ended; `None` if it still runs
         let mut ends: Vec<Option<Result<()>>> = self.decoders.iter().map(|_| None).collect();
         let mut places = Vec::with_capacity(self.decoders.len());
         for (place, (decoder, &id)) in self.decoders.iter_mut().zip(&self.ids).enumerate() {
@@ -277,7 +277,7 @@ impl<'c> Scheduler<'c> {
         ended
     }
 
-    /// Closes all sequences of the model. Requests that have not ended are dropped.
+    /// Closes the sequences that the scheduler holds open. Requests that have not ended are dropped.
     pub fn close(self, model: &mut dyn Model) {
         for decoder in self.decoders {
             decoder.close(model);
@@ -287,8 +287,8 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    /// Begins waiting requests while there is room. Those whose deadline is over begin too, so that they end in this
-    /// step without a run of the model. Gives those that cannot begin.
+    /// Begins waiting requests while there is room, and those whose deadline has passed, so that they end in this step
+    /// without a run of the model. Returns those that cannot begin.
     fn admit(&mut self, model: &mut dyn Model) -> Vec<Ended> {
         let mut failed = Vec::new();
         for waiting in std::mem::take(&mut self.waiting) {
@@ -322,7 +322,8 @@ impl<'c> Scheduler<'c> {
         Ok(decoder)
     }
 
-    /// The sequence that holds the most tokens that `prompt` begins with, and how many.
+    /// Returns the sequence that holds the most first tokens of `prompt`, and how many; `None` below `least_shared`. It
+    /// may feed the model to complete a running sequence's cache.
     fn shared(&mut self, model: &mut dyn Model, prompt: &[u32]) -> Option<(SequenceId, usize)> {
         let least = self.options.least_shared.max(1);
         let kept = self.kept.as_ref().map(|(sequence, tokens)| (*sequence, common(tokens, prompt)));
@@ -333,7 +334,7 @@ impl<'c> Scheduler<'c> {
             same >= least && kept.is_none_or(|(_, kept)| same > kept)
         });
         let running = running.and_then(|decoder| {
-            // without it the prompt is fed again
+            // if this fails, the prompt is fed without sharing
             if common(decoder.held(), prompt) < same(decoder) {
                 decoder.prefill(model).ok()?;
             }
@@ -342,7 +343,7 @@ impl<'c> Scheduler<'c> {
         running.or(kept).filter(|(_, same)| *same >= least)
     }
 
-    /// Feeds the decoders at `places` and supplies them. Gives those that failed.
+    /// Feeds the decoders at `places` and supplies them with logits. Returns those that failed.
     fn feed(&mut self, model: &mut dyn Model, places: &[usize]) -> Vec<(usize, Error)> {
         if places.is_empty() {
             return Vec::new();
@@ -367,7 +368,8 @@ impl<'c> Scheduler<'c> {
         supply_together(&mut self.decoders, places, &logits, time)
     }
 
-    /// The output of a decoder, whose sequence is kept for prompts that begin like it.
+    /// Returns the output of a decoder. Its sequence is kept for later prompts, unless it holds too few tokens to be
+    /// shared.
     fn keep(&mut self, model: &mut dyn Model, decoder: Decoder<'c>) -> Generation {
         let held = decoder.held();
         if held.len() < self.options.least_shared {
@@ -381,7 +383,7 @@ impl<'c> Scheduler<'c> {
     }
 }
 
-/// Number of tokens that two sequences begin with alike.
+/// Returns the length of the longest common prefix of two sequences.
 fn common(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -9,14 +9,14 @@ use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use grammata::error::Result;
 
-/// Generates as [`generate`](super::generate) does, while each run of the model verifies up to `most` tokens that `draft`
-/// proposes ([`Decoder::next_drafted`]). [`Timings`](crate::Timings) counts proposals and those that were right.
+/// Generates like [`generate`](super::generate), where each run of the model verifies up to `most` tokens that `draft`
+/// proposes ([`Decoder::next_drafted`]). [`Timings`](crate::Timings) counts the proposals and the accepted ones.
 ///
-/// The output is that of [`generate`](super::generate) for a model whose logits do not depend on how many tokens it is fed
-/// at once; kernels that round differently can turn a near tie.
+/// The output is that of [`generate`](super::generate), if the model's logits do not depend on how many tokens a run is
+/// fed. With kernels that round differently, a near tie can be decided differently.
 ///
 /// # Errors
-/// As of [`Decoder::new`] and [`Decoder::next_drafted`].
+/// Errors of [`Decoder::new`] and [`Decoder::next_drafted`].
 pub fn speculative(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,

@@ -8,14 +8,14 @@ use crate::model::{Feed, Model};
 use grammata::error::Result;
 use std::time::{Duration, Instant};
 
-/// Runs decoders of sequences of one model to their ends. All that need logits are fed in one batch. `on_event` gets each
-/// event with the place of its decoder; the error of a decoder is its last event, and the others go on. The sequences stay
-/// open ([`Decoder::close`]).
+/// Runs decoders of sequences of one model until all have ended. All that need logits are fed in one batch. `on_event`
+/// is called with each event and the index of its decoder. An error of a decoder is its last event, and the others
+/// continue. The sequences stay open; [`Decoder::close`] closes them.
 ///
 /// The time of a batch counts in the timings of each decoder that it fed.
 ///
 /// # Errors
-/// A failure of the model; every decoder is then as before the batch.
+/// A failure of the model or its device. If the model refuses a batch, every decoder is as it was before that batch.
 pub fn run_together(
     model: &mut dyn Model,
     decoders: &mut [Decoder<'_>],
@@ -43,11 +43,11 @@ pub fn run_together(
     }
 }
 
-/// Supplies the decoders at `places`, which rise, the rows that they were fed for. A device makes the first choices of all of
-/// them together.
+/// Supplies the decoders at `places`, in ascending order, with the rows that they requested. A device makes the first
+/// choices of all of them together.
 ///
 /// # Errors
-/// A failure of the device; the error of a decoder is its next event.
+/// A failure of the device. The error of a decoder is its next event instead.
 pub(super) fn supply_together(
     decoders: &mut [Decoder<'_>],
     places: &[usize],
@@ -77,14 +77,14 @@ pub(super) fn supply_together(
     }
     for ((decoder, first), chosen) in decoders.iter_mut().zip(firsts).zip(chosen) {
         if let Some(first) = first {
-            // an error is the next event of the decoder
+            // the decoder returns the error as its next event
             let _ = decoder.supply_chosen(logits, first, time, chosen);
         }
     }
     Ok(())
 }
 
-/// Reports the events of one decoder until it needs logits; false if it has ended.
+/// Reports the events of one decoder until it needs logits. Returns false if the decoder has ended or failed.
 ///
 /// # Errors
 /// A failure of the model.

@@ -9,12 +9,12 @@ fn model(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// The place of a text in the list that was given.
+/// Returns the place of the text of this index in the list that was given.
 fn text_place(index: usize) -> Place {
     Place::Pointer(format!("/{index}"))
 }
 
-/// A vector of another dimension.
+/// A vector whose dimension is not the expected one.
 pub(super) fn dimension(text: usize, found: usize, expected: usize) -> Error {
     model(
         Diagnostic::new("decode/embedding-dimension", "an embedding has another dimension")
@@ -25,7 +25,7 @@ pub(super) fn dimension(text: usize, found: usize, expected: usize) -> Error {
     )
 }
 
-/// A vector that cannot be divided by its norm.
+/// A vector that cannot be normalised: its norm is 0 or not finite.
 pub(super) fn no_direction(text: usize, norm: f64) -> Error {
     model(
         Diagnostic::new("decode/embedding-not-finite", "an embedding is zero or not finite")
@@ -36,7 +36,7 @@ pub(super) fn no_direction(text: usize, norm: f64) -> Error {
     )
 }
 
-/// A vector that was taken for a unit vector.
+/// A vector that should have unit length and does not.
 pub(super) fn not_unit(text: usize, norm: f64) -> Error {
     model(
         Diagnostic::new("decode/embedding-norm", "a vector does not have unit length")
@@ -47,7 +47,7 @@ pub(super) fn not_unit(text: usize, norm: f64) -> Error {
     )
 }
 
-/// A text that a table does not have.
+/// A text that is not in a table.
 pub(super) fn unknown_text(text: usize, found: &str) -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -59,7 +59,7 @@ pub(super) fn unknown_text(text: usize, found: &str) -> Error {
     )
 }
 
-/// More texts than a call may have, or a text of too many bytes.
+/// Checks the number of texts and the size of each text against the limits.
 pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> {
     if texts.len() > limits.embedding_texts {
         let found = format!("{} texts", texts.len());
@@ -75,7 +75,7 @@ pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> 
     }
 }
 
-/// A model that pools in a way that is not supported.
+/// A model with an unsupported way of pooling its tokens.
 pub(super) fn pooling(path: &Path, pointer: &str, found: &str) -> Error {
     model(
         Diagnostic::new("decode/embedder-pooling", "the model pools its tokens in another way")
@@ -87,7 +87,7 @@ pub(super) fn pooling(path: &Path, pointer: &str, found: &str) -> Error {
     )
 }
 
-/// A number of tokens that leaves no room for a text.
+/// A maximum of tokens per text that leaves no room beyond the special tokens.
 #[cfg(feature = "ort")]
 pub(crate) fn max_tokens(found: usize, special: usize) -> Error {
     model(
@@ -98,7 +98,7 @@ pub(crate) fn max_tokens(found: usize, special: usize) -> Error {
     )
 }
 
-/// A text without tokens.
+/// A text without tokens, not even special ones.
 #[cfg(feature = "ort")]
 pub(crate) fn no_tokens(text: usize) -> Error {
     Error::new(
@@ -110,7 +110,7 @@ pub(crate) fn no_tokens(text: usize) -> Error {
     )
 }
 
-/// A token that the model's table of words lacks, or another failure of a run.
+/// A failure of a run, such as a token id that the model's embedding table lacks.
 #[cfg(feature = "ort")]
 pub(crate) fn run(reason: impl std::fmt::Display) -> Error {
     model(

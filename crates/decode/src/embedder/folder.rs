@@ -1,4 +1,4 @@
-//! A sentence encoder's folder, as the library `sentence-transformers` writes it.
+//! The folder of a sentence encoder, as the library `sentence-transformers` writes it.
 
 use super::errors;
 use crate::folder::ModelFolder;
@@ -7,29 +7,30 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use std::path::{Path, PathBuf};
 
-/// Tokens of a text where the folder does not say how many the encoder takes: what BERT takes.
+/// The maximum of tokens per text if the folder names none: that of BERT.
 const DEFAULT_TOKENS: usize = 512;
-/// The most tokens of a text, whatever the folder says: attention takes memory that is quadratic in them.
+/// The upper bound of tokens per text, whatever the folder says: attention takes memory quadratic in them.
 const MOST_TOKENS: usize = 8_192;
 
-/// A sentence encoder, its tokenizer and how much of a text it reads.
+/// The files of a sentence encoder, and how many tokens of a text it reads.
 #[derive(Clone, Debug)]
 pub struct EmbedderFolder {
     /// The ONNX model: `model.onnx`, or the same in `onnx/`.
     pub model: PathBuf,
     /// `tokenizer.json`.
     pub tokenizer: PathBuf,
-    /// Tokens of a text that the encoder reads, special ones included: `max_seq_length` of `sentence_bert_config.json`
-    /// or `max_position_embeddings` of `config.json`, whichever is less; 512 where neither is there, 8,192 at most.
+    /// The most tokens of a text that the encoder reads, including special ones: `max_seq_length` of
+    /// `sentence_bert_config.json` or `max_position_embeddings` of `config.json`, whichever is less; 512 if neither is
+    /// set; never more than 8,192.
     pub max_tokens: usize,
 }
 
 impl EmbedderFolder {
-    /// Looks into `folder`, which is read as [`ModelFolder::open`] reads one.
+    /// Reads `folder` like [`ModelFolder::open`].
     ///
     /// # Errors
-    /// There is no model or no tokenizer, a settings file cannot be read, or `1_Pooling/config.json` asks for another
-    /// pooling than the mean.
+    /// The model or the tokenizer is missing, a settings file cannot be read or has an invalid value, or
+    /// `1_Pooling/config.json` asks for another pooling than the mean.
     pub fn open(folder: &Path, limits: &Limits) -> Result<EmbedderFolder> {
         let ModelFolder { model, tokenizer, context_length, .. } = ModelFolder::open(folder, limits)?;
         check_pooling(folder, limits)?;
@@ -55,7 +56,7 @@ fn own_maximum(folder: &Path, limits: &Limits) -> Result<Option<usize>> {
     }
 }
 
-/// The modes of pooling are members `pooling_mode_…` with booleans, or one member `pooling_mode` with a name.
+/// Refuses any pooling except the mean. Modes are booleans `pooling_mode_…`, or one member `pooling_mode` with a name.
 fn check_pooling(folder: &Path, limits: &Limits) -> Result<()> {
     const FILE: &str = "1_Pooling/config.json";
     for (name, value) in read_settings(folder, FILE, limits)? {

@@ -2,7 +2,7 @@
 //!
 //! An [`Embedder`] maps texts to vectors in the sense of Sentence-BERT (Reimers and Gurevych 2019, arXiv 1908.10084): a
 //! transformer encoder, the mean of its last layer over the tokens, division by the Euclidean norm. `ort::OrtEmbedder`
-//! (features `ort` and `huggingface`) runs such an encoder; a [`TableEmbedder`] looks vectors up.
+//! (features `ort` and `huggingface`) runs such an encoder; a [`TableEmbedder`] looks up stored vectors.
 
 pub(crate) mod errors;
 mod folder;
@@ -13,35 +13,36 @@ pub use table::TableEmbedder;
 
 use grammata::error::Result;
 
-/// How far the norm of a unit vector may be from 1: rounding of some thousand 32-bit coordinates.
+/// How far the norm of a unit vector may be from 1, because of rounding of some thousand 32-bit coordinates.
 const UNIT_TOLERANCE: f64 = 1e-4;
 
-/// An encoder of texts as unit vectors.
+/// Maps texts to unit vectors.
 pub trait Embedder {
-    /// Coordinates of a vector.
+    /// Number of coordinates of a vector.
     fn dimension(&self) -> usize;
 
-    /// The most tokens of a text that reach the encoder, special ones included; what follows them is cut off and
-    /// reported in [`Embeddings::truncated`]. None where texts of any length are taken whole.
+    /// The most tokens of a text that the encoder reads, including special ones. Longer texts are truncated and
+    /// reported in [`Embeddings::truncated`]. `None` if texts of any length are read whole.
     fn max_tokens(&self) -> Option<usize>;
 
-    /// Names the function from texts to vectors: a SHA-256 of the weights, the tokenizer and the settings. Vectors of
-    /// embedders with different fingerprints are not comparable.
+    /// Identifies the function from texts to vectors by a SHA-256 hash, of weights, tokenizer and settings for
+    /// instance. Vectors of embedders with different fingerprints are not comparable.
     ///
     /// # Errors
     /// A file of the model cannot be read again.
     fn fingerprint(&mut self) -> Result<[u8; 32]>;
 
-    /// The vectors of `texts`, in their order. The empty text has a vector as well.
+    /// Returns the vectors of `texts`, in the same order. The empty text may have a vector as well.
     ///
     /// # Errors
     /// More texts or bytes than [`Limits::embedding_texts`](grammata::Limits::embedding_texts) and
-    /// [`Limits::embedding_text_bytes`](grammata::Limits::embedding_text_bytes), a failure of the model, or a vector that
-    /// is zero or not finite. The place is a JSON Pointer to the text's index.
+    /// [`Limits::embedding_text_bytes`](grammata::Limits::embedding_text_bytes), a text that the embedder has no vector
+    /// for, a failure of the model, or a vector that is zero or not finite. The place is a JSON Pointer to the text's
+    /// index.
     fn embed(&mut self, texts: &[&str]) -> Result<Embeddings>;
 }
 
-/// Unit vectors of equal dimension: a row-major matrix with one row a text.
+/// Unit vectors of equal dimension: a row-major matrix with one row for each text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embeddings {
     dimension: usize,
@@ -49,7 +50,7 @@ pub struct Embeddings {
     truncated: Vec<Truncation>,
 }
 
-/// A text of which the encoder read only the beginning.
+/// A text that the encoder read only the beginning of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truncation {
     /// Index of the text.
@@ -61,12 +62,12 @@ pub struct Truncation {
 }
 
 impl Embeddings {
-    /// A matrix without rows.
+    /// Creates a matrix without rows.
     pub fn new(dimension: usize) -> Embeddings {
         Embeddings { dimension, values: Vec::new(), truncated: Vec::new() }
     }
 
-    /// A row for each of `vectors`, divided by its Euclidean norm.
+    /// Creates a matrix with a row for each of `vectors`, divided by its Euclidean norm.
     ///
     /// # Errors
     /// A vector that [`push`](Embeddings::push) refuses.
@@ -79,7 +80,7 @@ impl Embeddings {
         Ok(embeddings)
     }
 
-    /// Rows that have unit length already, one after the other, as they are.
+    /// Creates a matrix from the values of rows that already have unit length. The values are stored unchanged.
     ///
     /// # Errors
     /// The last row is not whole, or the norm of a row is not 1 to within 1e-4.
@@ -113,7 +114,7 @@ impl Embeddings {
         Ok(())
     }
 
-    /// Appends a vector of unit length as it is.
+    /// Appends a vector of unit length without changing it.
     ///
     /// # Errors
     /// Another dimension, or a norm that is not 1 to within 1e-4.
@@ -123,10 +124,10 @@ impl Embeddings {
         Ok(())
     }
 
-    /// Replaces a row by a vector of unit length. Nothing happens where there is no such row.
+    /// Replaces a row by a vector of unit length. Does nothing if there is no such row.
     ///
     /// # Errors
-    /// As of [`push_unit`](Embeddings::push_unit).
+    /// Errors of [`push_unit`](Embeddings::push_unit).
     pub fn set_unit(&mut self, index: usize, vector: &[f32]) -> Result<()> {
         self.check_unit(vector, index)?;
         let start = index.saturating_mul(self.dimension);
@@ -147,13 +148,14 @@ impl Embeddings {
         Ok(())
     }
 
-    /// Keeps the rows of these indices, in the order of the indices. What was recorded of cut texts is dropped.
+    /// Keeps the rows of these indices, in the order of `indices`. Indices without a row are skipped. The records of
+    /// truncated texts are dropped.
     pub fn keep(&mut self, indices: &[usize]) {
         self.values = indices.iter().filter_map(|&index| self.row(index)).flatten().copied().collect();
         self.truncated.clear();
     }
 
-    /// Records that row `truncation.text` is of a text that was cut.
+    /// Records that the text of row `truncation.text` was truncated.
     pub fn mark_truncated(&mut self, truncation: Truncation) {
         self.truncated.push(truncation);
     }
@@ -184,23 +186,22 @@ impl Embeddings {
         self.values.chunks_exact(self.dimension.max(1))
     }
 
-    /// All rows, one after the other.
+    /// The values of all rows, one row after the other.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The texts that were cut, in their order.
+    /// The texts that were truncated, in the order in which they were recorded.
     pub fn truncated(&self) -> &[Truncation] {
         &self.truncated
     }
 
-    /// The cosine of the angle between two rows, -1 to 1; None where there is no such row.
+    /// Returns the cosine of the angle between two rows, from -1 to 1; `None` if one of the rows does not exist.
     pub fn cosine(&self, first: usize, second: usize) -> Option<f64> {
         Some(dot(self.row(first)?, self.row(second)?).clamp(-1.0, 1.0))
     }
 }
 
-/// The Euclidean norm.
 fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }

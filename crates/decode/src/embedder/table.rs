@@ -1,4 +1,4 @@
-//! An embedder that looks vectors up.
+//! An embedder that looks up stored vectors.
 
 use super::{Embedder, Embeddings, errors};
 use grammata::error::Result;
@@ -6,7 +6,7 @@ use grammata::limits::Limits;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// A finite map from texts to unit vectors: for tests, and for vectors that were computed elsewhere.
+/// A finite map from texts to unit vectors, for tests and for vectors that were computed elsewhere.
 #[derive(Clone, Debug)]
 pub struct TableEmbedder {
     rows: BTreeMap<String, usize>,
@@ -15,11 +15,11 @@ pub struct TableEmbedder {
 }
 
 impl TableEmbedder {
-    /// A table of texts and their vectors, which are divided by their norms. Of a text that is there several times the
-    /// last vector counts.
+    /// Creates a table of texts and their vectors, which are divided by their norms. If a text occurs several times,
+    /// its last vector is used.
     ///
     /// # Errors
-    /// A vector that [`Embeddings::push`] refuses.
+    /// Errors of [`Embeddings::push`].
     pub fn new<T: Into<String>, V: AsRef<[f32]>>(
         dimension: usize,
         entries: impl IntoIterator<Item = (T, V)>,

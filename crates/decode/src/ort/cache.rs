@@ -1,4 +1,4 @@
-//! Key-value caches: immutable blocks that sequences share until they differ.
+//! Key-value caches: immutable blocks that sequences share until they diverge.
 
 use super::copier::{GraphCopier, Source};
 use super::errors;
@@ -11,8 +11,8 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The cache tensors of one run of the model, `[rows, heads, length, size]` each: one row for each sequence of the
-/// batch. Positions of a row that hold nothing are masked. A block does not change once it is made.
+/// The cache tensors of one run of the model, each of shape `[rows, heads, length, size]`: one row for each sequence of
+/// the batch. Unused positions of a row are masked. A block is immutable.
 #[derive(Debug)]
 pub(super) struct Block {
     length: usize,
@@ -20,17 +20,17 @@ pub(super) struct Block {
     pub(super) values: Vec<DynValue>,
 }
 
-/// The positions of a row that hold something: ranges that rise and do not touch.
+/// The used positions of a row: ascending ranges that do not touch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row(Vec<Range<usize>>);
 
 impl Row {
-    /// Number of positions that hold something.
+    /// Number of used positions.
     fn count(&self) -> usize {
         self.0.iter().map(Range::len).sum()
     }
 
-    /// The same with the positions of `range` behind them.
+    /// Returns this row with the positions of `range` added, which must follow the others.
     pub(super) fn and(&self, range: Range<usize>) -> Row {
         let mut ranges = self.0.clone();
         match ranges.last_mut() {
@@ -41,12 +41,12 @@ impl Row {
         Row(ranges)
     }
 
-    /// The first `count` positions.
+    /// Iterates over the first `count` used positions.
     fn first(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().cloned().flatten().take(count)
     }
 
-    /// Sets the places of `mask` that hold something.
+    /// Sets the entries of `mask` for used positions to 1.
     pub(super) fn mark(&self, mask: &mut [i64]) {
         for range in &self.0 {
             if let Some(places) = mask.get_mut(range.clone()) {
@@ -72,19 +72,19 @@ impl Block {
         Ok(Block::new(0, vec![Row::default(); rows], values))
     }
 
-    /// Number of positions, those that hold nothing among them.
+    /// Number of positions, including unused ones.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// What each row holds.
+    /// The used positions of each row.
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows
     }
 }
 
-/// The cache of one sequence: the first `length` positions of a row of a block that hold something. To fork it is to clone
-/// it; it is cut and copied when the model is run next.
+/// The cache of one sequence: the first `length` used positions of a row of a block. A clone is a fork. The tensors are
+/// cut and copied at the next run of the model, if they must be.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     block: Arc<Block>,
@@ -98,12 +98,12 @@ impl Cache {
         Cache { block: Arc::clone(block), row, length: block.rows.get(row).map_or(0, Row::count) }
     }
 
-    /// Number of positions that hold something.
+    /// Number of positions of the sequence.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// Keeps the first `length` positions of at least that many.
+    /// Keeps at most the first `length` positions.
     pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
@@ -117,36 +117,37 @@ impl Cache {
     }
 }
 
-/// What copies caches.
+/// How caches are copied.
 #[derive(Debug)]
 pub(super) enum Copier {
-    /// The processor, into memory that a session reuses.
+    /// By the CPU, into memory that a session reuses.
     Host(Allocator),
-    /// A graph on the device that the caches are on.
+    /// By a graph on the device that holds the caches.
     Device(GraphCopier),
 }
 
-/// A block with the caches of a batch, and the row of each.
+/// A block that holds the caches of a batch, and the row of each cache.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) block: Arc<Block>,
     pub(super) rows: Vec<usize>,
 }
 
-/// When a block is used as it is.
+/// The conditions under which a block is used without a copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reuse {
-    /// Positions may hold nothing, and rows belong to no sequence of the batch, as long as they are fewer than the others.
+    /// Whether a block may have unused positions and rows of no sequence in the batch. At most half of its rows may be
+    /// of no sequence, and it may have at most twice the positions of the longest cache and 64 more.
     pub(super) gaps: bool,
     /// The most positions of a block.
     pub(super) most: usize,
 }
 
-/// One block of the caches of a batch: the block that they are rows of, if it can be used, or else a copy. In a copy shorter
-/// caches begin with zeros.
+/// Returns one block with the caches of a batch: the block that they are already rows of, if it can be reused,
+/// otherwise a copy. In a copy, shorter caches are preceded by zeros.
 ///
 /// # Errors
-/// Memory, or a failure of the device.
+/// Memory cannot be allocated, or the device fails.
 pub(super) fn join(
     caches: &[&Cache],
     shapes: &[KvCacheShape],
@@ -206,8 +207,8 @@ fn copied(
     Ok(Arc::new(Block::new(length, rows, values)))
 }
 
-/// The blocks that caches one after the other are rows of, and what is wanted of them; those of one block are together if the
-/// same positions are wanted.
+/// Returns the blocks that hold the caches, and what to copy from each. Consecutive caches are combined if they are
+/// rows of the same block and use the same positions.
 fn sources<'a>(caches: &[&'a Cache], length: usize) -> (Vec<&'a Arc<Block>>, Vec<Source>) {
     let (mut blocks, mut sources): (Vec<&Arc<Block>>, Vec<Source>) = (Vec::new(), Vec::new());
     for cache in caches {
@@ -225,7 +226,8 @@ fn sources<'a>(caches: &[&'a Cache], length: usize) -> (Vec<&'a Arc<Block>>, Vec
     (blocks, sources)
 }
 
-/// `length` positions of every head of the tensor number `tensor` of each cache, the last of them those of the cache.
+/// Copies tensor number `tensor` of each cache into one tensor of `length` positions. Each cache fills the last
+/// positions of its row, after zeros.
 fn copy_rows<T: PrimitiveTensorElementType + Copy + Default + Debug + 'static>(
     caches: &[&Cache],
     tensor: usize,

@@ -1,4 +1,4 @@
-//! A check of a device: its choices beside those of the host, on random logits.
+//! A check of a device: compares its choices with those of the host, on random logits.
 
 use super::chooser::{Chooser, Placed};
 use super::copied::Counts;
@@ -18,20 +18,20 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Numbers this near to a boundary between two tokens may fall on either side of it: a device computes with 32-bit floats,
-/// the host with 64-bit ones.
+/// Numbers this close to a boundary between two tokens may fall on either side of it, because a device computes with
+/// 32-bit floats and the host with 64-bit ones.
 pub const BOUNDARY: f64 = 1e-5;
 
-/// Which choices are compared.
+/// The random cases of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceCases {
     /// Number of logits of a row.
     pub vocabulary: usize,
-    /// Rows that are chosen from together.
+    /// Number of rows in one batch.
     pub batch: usize,
-    /// Number of such batches.
+    /// Number of batches.
     pub rounds: usize,
-    /// The logits are 16-bit floats, many of which are equal.
+    /// Whether the logits are 16-bit floats, many of them equal.
     pub half: bool,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -43,20 +43,20 @@ pub struct ChoiceCases {
 pub struct ChoiceReport {
     /// Choices compared.
     pub choices: usize,
-    /// Logits after mask and penalty that differ in a bit; zeros of either sign are equal.
+    /// Number of logits that differ after mask and penalty. Zeros of either sign are equal.
     pub masked_logits: usize,
-    /// Choices that differ where no boundary is near.
+    /// Choices that differ away from any boundary, that fail differently, or whose log-probability error is NaN.
     pub wrong: usize,
     /// Choices that differ where the uniform number, top-p or min-p is within [`BOUNDARY`] of a boundary.
     pub at_boundaries: usize,
     /// The greatest difference of the log-probabilities of equal choices.
     pub log_probability_error: f64,
-    /// Time of the device for the choices, the copies of random logits to it among them.
+    /// Time of the device for the choices, including the copies of random logits to it.
     pub time: Duration,
 }
 
 impl ChoiceReport {
-    /// Whether nothing is wrong.
+    /// Returns whether no masked logit and no choice is wrong.
     pub fn is_right(&self) -> bool {
         self.masked_logits == 0 && self.wrong == 0
     }
@@ -88,11 +88,11 @@ pub fn check_choices(device: Device, cases: &ChoiceCases) -> Result<ChoiceReport
     Ok(report)
 }
 
-/// The median time in which `device` makes `batch` choices with `sampling` from rows of `vocabulary` logits that are on it, the
-/// copies of masks to it and of tokens from it among them.
+/// Returns the median time of 25 runs in which `device` makes `batch` choices with `sampling` from rows of `vocabulary`
+/// logits in its memory. It includes the copies of masks to the device and of tokens from it.
 ///
 /// # Errors
-/// As of [`check_choices`].
+/// Errors of [`check_choices`].
 pub fn time_choices(
     device: Device,
     vocabulary: usize,
@@ -122,7 +122,7 @@ pub fn time_choices(
     Ok(times.get(times.len() / 2).copied().unwrap_or_default())
 }
 
-/// One row and what is chosen from it.
+/// A random row of logits and the parameters of its choice.
 struct Drawn {
     logits: Vec<f32>,
     mask: Option<Vec<u32>>,
@@ -152,7 +152,7 @@ impl Drawn {
         let logits = logits.collect();
         let density = [0.001, 0.1, 0.9][random.random_range(0..3)];
         let mask = random.random_bool(0.9).then(|| {
-            // a mask may be shorter or longer than the vocabulary
+            // a mask may be a word shorter or longer than the vocabulary
             let words = (size.div_ceil(32) + random.random_range(0..3)).saturating_sub(1);
             let bit = |_| u32::from(random.random_bool(density));
             (0..words * 32).map(bit).collect::<Vec<u32>>()
@@ -190,7 +190,7 @@ impl Drawn {
     fn compare(&self, chosen: Result<Chosen>, masked: &[f32], report: &mut ChoiceReport) {
         let same = |(token, (&masked, &logit)): (usize, (&f32, &f32))| {
             let expected = self.masked(token as u32, logit);
-            // neither is NaN; the processor's `Where` makes minus zero zero
+            // neither is NaN; `Where` on the CPU turns minus zero into zero, which `==` ignores
             masked == expected
         };
         let pairs = masked.iter().zip(&self.logits).enumerate();
@@ -213,7 +213,7 @@ impl Drawn {
         }
     }
 
-    /// A logit after mask and penalty.
+    /// Returns the expected logit after mask and penalty.
     fn masked(&self, token: u32, logit: f32) -> f32 {
         if logit.is_nan() || self.mask.as_ref().is_some_and(|mask| !allows(mask, token)) {
             return f32::NEG_INFINITY;
@@ -226,7 +226,8 @@ impl Drawn {
         }
     }
 
-    /// Whether numbers a little away from these, in either direction, choose `token` or pass over it.
+    /// Returns whether `token` is in the range of tokens that the host chooses if the uniform number, top-p and min-p
+    /// are changed by up to [`BOUNDARY`] in either direction.
     fn is_near(&self, token: u32, expected: u32) -> bool {
         let mut host = HostChooser::default();
         let mut seen = vec![expected];

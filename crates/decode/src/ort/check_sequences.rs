@@ -1,4 +1,4 @@
-//! A check of a device: sequences that are forked, cut and fed in batches there, beside one fed from its beginning.
+//! A check of a device: compares sequences that are forked, cut and fed in batches with one fed from its beginning.
 
 use super::model::{ModelOptions, OrtModel};
 use super::session::Device;
@@ -11,27 +11,27 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-/// The most sequences at once, and the most tokens of one.
+/// The most sequences that are open together, and the most tokens of one.
 const SEQUENCES: usize = 8;
 const TOKENS: usize = 60;
 
-/// How sequences on a device compare with one fed from its beginning.
+/// The result of comparing sequences on a device with ones fed from their beginning.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SequenceReport {
-    /// What loading the model reported: that the device cannot be used, for instance.
+    /// Notices from loading the model, for instance that the device cannot be used.
     pub notices: Vec<Diagnostic>,
     /// Rows of logits compared.
     pub rows: usize,
-    /// The greatest difference of a logit; infinite if one is not a number.
+    /// The greatest absolute difference of two logits; infinite if a difference is NaN.
     pub difference: f32,
 }
 
-/// Forks, cuts and feeds sequences of the model at `path` at random on `device`, in batches of different lengths. The model must
-/// have room for 60 tokens.
+/// Forks, cuts and feeds sequences of the model at `path` at random on `device`, in batches of different lengths. The
+/// model needs a context of at least 60 tokens.
 ///
 /// # Errors
-/// As of [`OrtModel::load`] and of the model.
+/// Errors of [`OrtModel::load`] and of the model.
 pub fn check_sequences(device: Device, path: &Path, seed: u64) -> Result<SequenceReport> {
     let options = ModelOptions::default().device(device).on_device(Some(true));
     let mut model = OrtModel::load(path, &options)?;
@@ -69,7 +69,7 @@ pub fn check_sequences(device: Device, path: &Path, seed: u64) -> Result<Sequenc
     Ok(report)
 }
 
-/// Opens, forks, cuts or closes a sequence, or does nothing.
+/// Opens, forks, cuts or closes a random sequence, or does nothing.
 fn change(
     model: &mut OrtModel,
     open: &mut Vec<(SequenceId, Vec<u32>)>,

@@ -1,4 +1,4 @@
-//! Chooses tokens where the logits are.
+//! Chooses tokens on the device that holds the logits.
 
 use super::copied::{Counts, count};
 use super::errors;
@@ -13,7 +13,7 @@ use ort::value::{DynTensor, OwnedTensorArrayData, PrimitiveTensorElementType, Te
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Runs the graphs of [`network`](super::network) on the device of a model. A graph is made when it is needed first.
+/// Runs the graphs of [`network`](super::network) on a model's device. Each graph is built on first use.
 #[derive(Debug)]
 pub(super) struct Chooser {
     vocabulary: usize,
@@ -22,24 +22,26 @@ pub(super) struct Chooser {
     graphs: Graphs<Kind>,
 }
 
-/// A choice from a row of one tensor.
+/// A choice and the row of a tensor to make it from.
 pub(super) struct Placed<'a> {
-    /// the row's number in the tensor
+    /// index of the row in the tensor
     pub(super) place: usize,
     pub(super) choice: &'a Choice<'a>,
 }
 
 impl Chooser {
-    /// For rows of `vocabulary` logits, 16-bit floats or 32-bit ones.
+    /// Creates a chooser for rows of `vocabulary` logits, which are 16-bit floats if `half` is set, otherwise 32-bit
+    /// ones.
     pub(super) fn new(runtime: Runtime, vocabulary: usize, half: bool, counts: Arc<Counts>) -> Chooser {
         let logits = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
         Chooser { vocabulary, logits, counts, graphs: Graphs::new(runtime) }
     }
 
-    /// Makes choices from rows of `tensor`, `[sequences, positions, vocabulary]`.
+    /// Makes choices from rows of `tensor`, of shape `[sequences, positions, vocabulary]`.
     ///
     /// # Errors
-    /// A failure of the device. Of a choice: no token is allowed, or none that is allowed has a probability.
+    /// A failure of the device. For a single choice: no token is allowed (`decode/empty-mask`), or no allowed token has
+    /// a probability (`decode/no-candidate`).
     pub(super) fn choose(
         &mut self,
         tensor: &DynTensor,
@@ -57,13 +59,13 @@ impl Chooser {
         Ok(chosen.collect())
     }
 
-    /// Logits after mask and penalty, as the graph of these choices has them.
+    /// Returns the logits after mask and penalty, as computed by the graph for these choices.
     pub(super) fn masked(&mut self, tensor: &DynTensor, placed: &[Placed<'_>]) -> Result<Vec<f32>> {
         let kind = Kind { shows: true, ..kind_of(placed) };
         Ok(self.run(tensor, placed, kind)?.2)
     }
 
-    /// Why a choice has no token.
+    /// Returns the error of a choice without a token.
     fn refusal(&self, choice: &Choice<'_>) -> grammata::Error {
         let exists = |token: u32| (token as usize) < self.vocabulary;
         let allowed = choice.mask.is_none_or(|mask| {
@@ -73,7 +75,8 @@ impl Chooser {
         if allowed { decode_errors::no_candidate() } else { decode_errors::empty_mask() }
     }
 
-    /// Runs the graph of `kind`: tokens, scores and masked logits; the last two are empty where the graph gives none.
+    /// Runs the graph of `kind`. Returns tokens, scores and masked logits; the last two are empty if the graph does not
+    /// compute them.
     fn run(
         &mut self,
         tensor: &DynTensor,
@@ -110,7 +113,7 @@ impl Chooser {
     }
 }
 
-/// The kind of graph that can make all of these choices.
+/// Returns the kind of graph with just the features that these choices need.
 fn kind_of(placed: &[Placed<'_>]) -> Kind {
     let mut kind = Kind::default();
     for Placed { choice, .. } in placed {
@@ -126,10 +129,10 @@ fn kind_of(placed: &[Placed<'_>]) -> Kind {
     kind
 }
 
-/// Binds the inputs of one run.
+/// Binds the inputs of one run, and counts their bytes.
 struct Inputs<'b> {
     binding: &'b mut IoBinding,
-    /// of what was bound, without the logits
+    /// bytes that were bound, without the logits
     bytes: usize,
     rows: usize,
 }
@@ -170,7 +173,7 @@ impl Inputs<'_> {
         Ok(())
     }
 
-    /// One number for each choice.
+    /// Binds an input with one number for each choice.
     fn column<T: PrimitiveTensorElementType + Clone + Debug + 'static>(
         &mut self,
         name: &str,
@@ -192,7 +195,8 @@ impl Inputs<'_> {
     }
 }
 
-/// The masks, each of `words` words, byte by byte from the lowest bit up.
+/// Returns the masks, each cut or filled to `words` words, as little-endian bytes. Without a mask every token is
+/// allowed.
 fn masks(placed: &[Placed<'_>], words: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(placed.len() * words * 4);
     for placed in placed {
@@ -204,8 +208,8 @@ fn masks(placed: &[Placed<'_>], words: usize) -> Vec<u8> {
     bytes
 }
 
-/// Ids whose logits a penalty changes, as many of each choice, at least one, and the penalties. Where a choice has fewer, an
-/// id comes more than once; where it has none, id 0 has penalty 1.
+/// Returns the number of penalised ids per choice (at least 1), the ids, and the penalties. A choice with fewer ids
+/// repeats its first one; a choice without ids gets id 0 with penalty 1. Ids outside the vocabulary are dropped.
 fn penalised(placed: &[Placed<'_>], vocabulary: usize) -> (usize, Vec<i64>, Vec<f32>) {
     let known = |placed: &Placed<'_>| -> Vec<i64> {
         let ids = placed.choice.penalised.iter().filter(|&&id| (id as usize) < vocabulary);

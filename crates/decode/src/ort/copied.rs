@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that a model's driver copied between the host and its device, by what they were for. On the processor with
-/// [`on_device`](super::ModelOptions::on_device) nothing is copied, and what would be is counted.
+/// Bytes that a model's driver copied between the host and its device, by purpose. On the CPU with
+/// [`on_device`](super::ModelOptions::on_device) nothing is copied, but the same bytes are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Copied {
@@ -17,7 +17,7 @@ pub struct Copied {
     pub logits: u64,
 }
 
-/// The same, as it is counted.
+/// The counters behind [`Copied`].
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) tokens: AtomicU64,
@@ -38,7 +38,6 @@ impl Counts {
     }
 }
 
-/// Adds to a count.
 pub(super) fn count(counter: &AtomicU64, bytes: usize) {
     counter.fetch_add(bytes as u64, Ordering::Relaxed);
 }

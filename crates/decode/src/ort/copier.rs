@@ -1,4 +1,4 @@
-//! Copies of caches on the device that they are on.
+//! Copies caches on the device that holds them.
 
 use super::errors;
 use super::graph::{GraphBuilder, Graphs, whole};
@@ -7,19 +7,19 @@ use grammata::error::Result;
 use ort::memory::MemoryInfo;
 use ort::value::{DynValue, Tensor, TensorElementType};
 
-/// What is wanted of one block of caches.
+/// What to copy from one block of caches.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// Rows, in the order in which they are wanted.
+    /// Indices of rows, in the order of the copy.
     pub(super) rows: Vec<i64>,
-    /// The positions of each row, rising.
+    /// The positions of each row, in ascending order.
     pub(super) positions: Vec<i64>,
-    /// Number of zeros to put before them.
+    /// Number of zeros to insert before the positions.
     pub(super) padding: usize,
 }
 
-/// Runs graphs that cut caches and put rows of several together. There is one for each number of blocks, made when it is
-/// needed first.
+/// Runs graphs that cut caches and combine rows of several blocks. There is one graph for each number of blocks and
+/// type of float, built on first use.
 #[derive(Debug)]
 pub(super) struct GraphCopier {
     memory: MemoryInfo<'static>,
@@ -31,8 +31,8 @@ impl GraphCopier {
         Ok(GraphCopier { memory: runtime.memory()?, graphs: Graphs::new(runtime) })
     }
 
-    /// The positions wanted of the rows of each source, one source after the other: `values` are the tensors of the sources,
-    /// `[rows, heads, positions, size]`, of 16-bit floats or of 32-bit ones.
+    /// Copies the positions of the rows of each source, one source after the other. `values` are the tensors of the
+    /// sources, of shape `[rows, heads, positions, size]`, with 16-bit floats if `half` is set, otherwise 32-bit ones.
     ///
     /// # Errors
     /// A failure of the device.
@@ -63,7 +63,7 @@ impl GraphCopier {
     }
 }
 
-/// The graph for rows of `parts` tensors.
+/// Builds the graph that copies from `parts` tensors.
 fn build(parts: usize, half: bool) -> ort::Result<GraphBuilder> {
     let kind = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
     let any = [-1, -1, -1, -1];

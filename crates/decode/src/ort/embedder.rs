@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Texts that are tokenized before the first of them is encoded: bounds the token ids in memory.
+/// The most texts that are tokenized before the first of them is encoded: bounds the token ids in memory.
 const TOKENIZED_TEXTS: usize = 4_096;
-/// Tokens of a batch, padding included: bounds the activations, some 20 KB a token of MiniLM. Long texts gain nothing by
-/// running together, short ones half of their time.
+/// The most tokens of a batch of several texts, including padding: bounds the activations, about 20 KB per token of
+/// MiniLM. Long texts gain nothing from running together, short ones halve their time.
 const BATCH_TOKENS: usize = 1_024;
 
-/// How an embedder is loaded.
+/// Settings of an embedder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -29,14 +29,15 @@ const BATCH_TOKENS: usize = 1_024;
 )]
 #[non_exhaustive]
 pub struct EmbedderOptions {
-    /// Threads of one operator; 0 (the default) takes one a core.
+    /// Threads of one operator; 0 (the default) uses one per core.
     pub threads: usize,
-    /// Where it runs; the processor by default.
+    /// The device that runs the model; the CPU by default.
     pub device: Device,
     /// The most texts of one run of the model, 16 by default. Texts of similar length run together, padded to the
-    /// longest; a text's vector depends on the others of its batch by rounding only. 1 makes it independent of them.
+    /// longest, so a text's vector depends on the others of its batch, but only by rounding. 1 makes it independent of
+    /// them.
     pub batch: usize,
-    /// Bounds on texts and on the tokenizer's file.
+    /// Limits on texts and on the tokenizer's file.
     pub limits: Limits,
 }
 
@@ -50,8 +51,8 @@ grammata_base::setters!(EmbedderOptions { threads: usize, device: Device, batch:
 
 /// A sentence encoder in an ONNX file with its tokenizer.
 ///
-/// The model gives a vector a text (`sentence_embedding`), or a vector a token (`token_embeddings`,
-/// `last_hidden_state`), of which the mean over the attention mask is taken here. Vectors have unit length.
+/// The model returns a vector for each text (`sentence_embedding`) or for each token (`token_embeddings`,
+/// `last_hidden_state`). In the latter case the mean over the tokens is computed here. Vectors have unit length.
 #[derive(Debug)]
 pub struct OrtEmbedder {
     session: Session,
@@ -65,18 +66,18 @@ pub struct OrtEmbedder {
     fingerprint: Option<[u8; 32]>,
 }
 
-/// What the model reads and gives.
+/// The optional input and the output of an encoder.
 #[derive(Clone, Debug)]
 struct Form {
     token_types: bool,
     output: String,
-    /// the output has a vector a token
+    /// the output has a vector for each token
     per_token: bool,
     half: bool,
     dimension: usize,
 }
 
-/// A text of a call: its index, and its tokens as far as the encoder reads them.
+/// A text of a call: its index, and the ids of the tokens that the encoder reads.
 struct Tokens {
     text: usize,
     ids: Vec<u32>,
@@ -86,8 +87,8 @@ impl OrtEmbedder {
     /// Loads the encoder of `folder`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing, a file cannot be read, the model is not one of an embedder, or the maximum of tokens
-    /// leaves no room for a text.
+    /// ONNX Runtime is missing, a file cannot be read, the model does not have the inputs and outputs of an embedder,
+    /// or the maximum of tokens leaves no room for a text.
     pub fn load(folder: &EmbedderFolder, options: &EmbedderOptions) -> Result<OrtEmbedder> {
         let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &options.limits)?;
         let special = tokenizer.encode("", true)?.len();
@@ -109,17 +110,17 @@ impl OrtEmbedder {
         })
     }
 
-    /// Where the model runs.
+    /// The device that runs the model.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// What the caller should be told: that CUDA could not be used, for instance.
+    /// Notices for the caller, for instance that CUDA could not be used.
     pub fn notices(&self) -> &[Diagnostic] {
         &self.notices
     }
 
-    /// The vectors of some texts, each at the place of its index less `first`.
+    /// Appends the vectors of `texts` to `result`. `first` is the index of the first of them in the call.
     fn encode(&mut self, texts: &[&str], first: usize, result: &mut Embeddings) -> Result<()> {
         let mut tokens = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
@@ -133,7 +134,7 @@ impl OrtEmbedder {
             }
             tokens.push(Tokens { text: index, ids });
         }
-        // texts of similar length together, so that little is padding; equal ones in the order of the call
+        // texts of similar length run together, to reduce padding; the sort is stable, so equals stay in order
         tokens.sort_by_key(|tokens| tokens.ids.len());
         let mut vectors = vec![Vec::new(); texts.len()];
         let mut rest = tokens.as_slice();
@@ -145,14 +146,14 @@ impl OrtEmbedder {
         vectors.iter().try_for_each(|vector| result.push(vector))
     }
 
-    /// How many of the texts, which are ordered by length, run together.
+    /// Returns how many of the next texts, which are ordered by length, run together: at least one.
     fn batch_size(&self, tokens: &[Tokens]) -> usize {
         let fits = |&(count, tokens): &(usize, &Tokens)| count * tokens.ids.len() <= BATCH_TOKENS;
         let count = (1..).zip(tokens).take(self.options.batch).take_while(fits).count();
         count.max(1).min(tokens.len())
     }
 
-    /// Runs the model on a batch and puts the vectors to their texts.
+    /// Runs the model on a batch and stores each vector at the index of its text.
     fn run(&mut self, batch: &[Tokens], vectors: &mut [Vec<f32>]) -> Result<()> {
         let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
         let shape = [batch.len(), longest];
@@ -205,7 +206,7 @@ impl Embedder for OrtEmbedder {
         Some(self.max_tokens)
     }
 
-    /// Reads the model's file again at the first call. Weights in further files are not part of it.
+    /// Reads the model's files again at the first call. External weights in further files are not included.
     fn fingerprint(&mut self) -> Result<[u8; 32]> {
         if let Some(known) = self.fingerprint {
             return Ok(known);
@@ -229,7 +230,7 @@ impl Embedder for OrtEmbedder {
 }
 
 impl Form {
-    /// Reads and checks a session's form.
+    /// Reads the inputs and outputs of a session, and checks them.
     fn of(session: &Session) -> Result<Form> {
         let (inputs, outputs) = (session.inputs(), session.outputs());
         let names = |outlets: &[Outlet]| outlets.iter().map(Outlet::name).collect::<Vec<_>>().join(", ");
@@ -282,7 +283,7 @@ impl Form {
         Ok(Form { token_types, output: name.to_owned(), per_token, half, dimension })
     }
 
-    /// The floats of an output, whose shape must be the one announced.
+    /// Returns the floats of an output. Its shape must be the one that the model declares.
     fn values<'a>(&self, output: &'a DynValue, [texts, tokens]: [usize; 2]) -> Result<Cow<'a, [f32]>> {
         let expected: Vec<usize> =
             if self.per_token { vec![texts, tokens, self.dimension] } else { vec![texts, self.dimension] };
@@ -300,7 +301,7 @@ impl Form {
     }
 }
 
-/// The mean of the first `count` rows of `dimension` coordinates.
+/// Returns the mean of the first `count` rows of `dimension` coordinates.
 fn mean(rows: &[f32], dimension: usize, count: usize) -> Vec<f32> {
     let mut sums = vec![0.0_f64; dimension];
     for row in rows.chunks_exact(dimension.max(1)).take(count) {
@@ -309,7 +310,6 @@ fn mean(rows: &[f32], dimension: usize, count: usize) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / count.max(1) as f64) as f32).collect()
 }
 
-/// The SHA-256 of a file.
 fn file_hash(path: &Path) -> Result<[u8; 32]> {
     let file_error = |e: std::io::Error| Error::io(path, &e);
     let (mut file, _) = grammata_base::files::open(path)?;

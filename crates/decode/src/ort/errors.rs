@@ -11,7 +11,7 @@ fn model(diagnostic: Diagnostic) -> Error {
 const SETUP: &str =
     "run `cargo xtask setup`, or set ORT_DYLIB_PATH to ONNX Runtime's library (1.24 or newer)";
 
-/// No library was found in any place.
+/// ONNX Runtime's library was not found in any of the places that were searched.
 pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
     model(
         Diagnostic::new("decode/ort-missing", "ONNX Runtime's shared library was not found")
@@ -32,7 +32,7 @@ pub(super) fn library_path(path: &Path) -> Error {
     )
 }
 
-/// A library is there and cannot be used.
+/// A library that exists but cannot be used.
 pub(super) fn library_unusable(path: &Path, reason: impl std::fmt::Display) -> Error {
     model(
         Diagnostic::new("decode/ort-unusable", "ONNX Runtime's shared library cannot be used")
@@ -77,12 +77,12 @@ pub(super) fn run(reason: impl std::fmt::Display) -> Error {
     )
 }
 
-/// A model that gave the logits of fewer positions than it was asked for.
+/// A model that returned logits of fewer positions than were requested.
 pub(super) fn few_logits(found: usize) -> Error {
     signature("the model gives the logits of too few positions", format!("logits of {found} positions"))
 }
 
-/// The notice that CUDA was asked for and the processor is used.
+/// The notice that CUDA was requested but the CPU is used.
 pub(super) fn no_cuda(reason: impl std::fmt::Display) -> Diagnostic {
     Diagnostic::new("decode/no-cuda", "CUDA cannot be used; the model runs on the processor")
         .cause(reason)

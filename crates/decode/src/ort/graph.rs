@@ -1,4 +1,4 @@
-//! Graphs of ONNX operators, put together here and run beside a model on its device.
+//! Graphs of ONNX operators that are built here and run on the device of a model.
 
 use super::errors;
 use super::session::Runtime;
@@ -15,13 +15,13 @@ use std::collections::hash_map::Entry;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// The operators are those of this version of ONNX's set.
+/// The version of ONNX's operator set that the graphs use.
 const OPSET: u32 = 17;
 
 /// The name of a value in a graph.
 pub(super) type Name = String;
 
-/// A graph that grows by one operator at a time. Values are named by the order in which they are made.
+/// A graph that is built one operator at a time. Values are named by the order in which they are created.
 pub(super) struct GraphBuilder {
     graph: Graph,
     inputs: Vec<Outlet>,
@@ -34,13 +34,13 @@ impl GraphBuilder {
         Ok(GraphBuilder { graph: Graph::new()?, inputs: Vec::new(), outputs: Vec::new(), values: 0 })
     }
 
-    /// An input; a dimension of -1 is free.
+    /// Adds an input. A dimension of -1 is free.
     pub(super) fn input(&mut self, name: &str, kind: TensorElementType, shape: &[i64]) -> Name {
         self.inputs.push(outlet(name, kind, shape));
         name.to_owned()
     }
 
-    /// Gives a value out under `name`.
+    /// Makes a value the output `name`.
     pub(super) fn output(
         &mut self,
         name: &str,
@@ -53,7 +53,6 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// A constant.
     pub(super) fn constant<T: PrimitiveTensorElementType + Copy + Debug + 'static>(
         &mut self,
         shape: &[i64],
@@ -66,7 +65,7 @@ impl GraphBuilder {
         Ok(name)
     }
 
-    /// The first result of an operator.
+    /// Adds an operator and returns its first result.
     pub(super) fn op<const N: usize>(
         &mut self,
         operator: &str,
@@ -76,7 +75,7 @@ impl GraphBuilder {
         self.op_of(operator, &inputs, attributes)
     }
 
-    /// The same, of any number of inputs.
+    /// Like [`op`](GraphBuilder::op), for any number of inputs.
     pub(super) fn op_of(
         &mut self,
         operator: &str,
@@ -84,7 +83,7 @@ impl GraphBuilder {
         attributes: Vec<Attribute>,
     ) -> ort::Result<Name> {
         let name = self.fresh();
-        // the second result of `TopK` is not optional
+        // `TopK` must have its second output
         let others = if operator == "TopK" { vec![format!("{name}places")] } else { Vec::new() };
         let outputs: Vec<&str> = [&name].into_iter().chain(&others).map(String::as_str).collect();
         self.graph.add_node(Node::new(operator, ONNX_DOMAIN, &name, inputs, outputs, attributes)?)?;
@@ -96,7 +95,7 @@ impl GraphBuilder {
         format!("v{}", self.values)
     }
 
-    /// A session that runs the graph where the model of `runtime` runs.
+    /// Creates a session that runs the graph on the device of `runtime`.
     pub(super) fn session(mut self, runtime: &Runtime) -> Result<Session> {
         let finish = move || -> ort::Result<Model> {
             self.graph.set_inputs(self.inputs)?;
@@ -110,7 +109,7 @@ impl GraphBuilder {
     }
 }
 
-/// Sessions of graphs on the device of a model, by kind. Each is made when it is needed first.
+/// Sessions of graphs on the device of a model, by kind. Each is created on first use.
 #[derive(Debug)]
 pub(super) struct Graphs<K> {
     runtime: Runtime,
@@ -122,7 +121,7 @@ impl<K: Copy + Eq + Hash> Graphs<K> {
         Graphs { runtime, made: FxHashMap::default() }
     }
 
-    /// The session of a kind, with a binding of its own; `build` gives its graph.
+    /// Returns the session of a kind and its binding. `build` returns the graph, if it is not there yet.
     pub(super) fn get(
         &mut self,
         kind: K,
@@ -145,7 +144,7 @@ fn outlet(name: &str, kind: TensorElementType, shape: &[i64]) -> Outlet {
     Outlet::new(name, ValueType::Tensor { ty: kind, shape, dimension_symbols: symbols })
 }
 
-/// An attribute of one integer.
+/// Creates an attribute that is one integer.
 pub(super) fn whole(name: &str, value: i64) -> ort::Result<Attribute> {
     Attribute::new(name, value)
 }

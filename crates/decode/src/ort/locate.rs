@@ -1,7 +1,7 @@
 //! Finding and loading ONNX Runtime's shared library.
 //!
-//! `ort` panics when its library is missing and it was not told where to look; so every use of it here begins with
-//! [`environment`], which reports instead.
+//! `ort` panics if its library is missing and it was not told where to look. So every use of it here begins with
+//! [`environment`], which returns an error instead.
 
 use super::errors;
 use grammata::error::Result;
@@ -9,17 +9,18 @@ use ort::environment::Environment;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// `ort` allows one environment a process and keeps only a weak hold of it.
+/// The environment, kept here because `ort` allows one per process and itself keeps only a weak reference to it.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// Where ONNX Runtime's library is: ORT_DYLIB_PATH if it is set; else the folder `.ort` of the current folder or of the
-/// nearest folder above it that has one; else beside the executable. None leaves it to the system's loader.
+/// Returns the path of ONNX Runtime's library: ORT_DYLIB_PATH if it is set; otherwise the library in the folder `.ort` of
+/// the current folder or of the nearest folder above it that has one; otherwise the library next to the executable.
+/// `None` leaves the search to the system's loader.
 ///
 /// # Errors
 /// ORT_DYLIB_PATH is set and names no file.
 pub fn locate() -> Result<Option<PathBuf>> {
     if let Some(path) = std::env::var_os("ORT_DYLIB_PATH").filter(|p| !p.is_empty()).map(PathBuf::from) {
-        // made absolute, because `ort` would look beside the executable first
+        // made absolute, because `ort` would look next to the executable first
         let path = std::path::absolute(&path).unwrap_or(path);
         return if path.is_file() { Ok(Some(path)) } else { Err(errors::library_path(&path)) };
     }
@@ -32,7 +33,7 @@ pub fn locate() -> Result<Option<PathBuf>> {
     Ok(places.map(|folder| folder.join(library_name())).find(|path| path.is_file()))
 }
 
-/// What the library says of its build. Loads it.
+/// Returns the library's description of its build. Loads the library if it is not loaded.
 ///
 /// # Errors
 /// The library is missing or cannot be used.
@@ -41,7 +42,7 @@ pub fn library_info() -> Result<&'static str> {
     Ok(ort::info())
 }
 
-/// The process's environment; the first call loads the library.
+/// Returns the process's environment. The first successful call loads the library.
 pub(super) fn environment() -> Result<Environment> {
     let mut slot = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = slot.as_ref() {

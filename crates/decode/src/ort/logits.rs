@@ -15,18 +15,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// The rows that a batch asked for.
 #[derive(Debug)]
 pub(super) struct KeptLogits {
-    /// numbers of a row
+    /// number of logits of a row
     width: usize,
     /// the tensors hold 16-bit floats
     half: bool,
-    /// where the tensors are if they are not on the host
+    /// the device of the tensors, if they are not on the host
     device: Option<OnDevice>,
     parts: Vec<Part>,
-    /// of each row its part, and its place in the part
+    /// for each row, the index of its part and its index in the part
     order: Vec<(usize, usize)>,
 }
 
-/// The device whose memory holds logits, and what chooses there.
+/// The device whose memory holds logits, and its chooser.
 #[derive(Clone, Debug)]
 pub(super) struct OnDevice {
     pub(super) device: Device,
@@ -39,21 +39,22 @@ pub(super) struct OnDevice {
 enum Part {
     /// A tensor of 32-bit floats on the host.
     Tensor(DynTensor),
-    /// Rows of such a tensor, or of one of 16-bit floats.
+    /// Rows that were copied from a tensor of 32-bit or 16-bit floats.
     Copied(Vec<f32>),
-    /// A tensor on the device, and its copy on the host once a row was asked for.
+    /// A tensor on the device, and its copy on the host after a row of it was requested.
     Device(DynTensor, OnceLock<Vec<f32>>),
 }
 
 impl KeptLogits {
-    /// Room for `rows` rows of `width` numbers.
+    /// Creates room for `rows` rows of `width` logits.
     pub(super) fn new(rows: usize, width: usize, half: bool, device: Option<OnDevice>) -> KeptLogits {
         KeptLogits { width, half, device, parts: Vec::new(), order: vec![(0, 0); rows] }
     }
 
-    /// Keeps rows of `tensor`, `[sequences, positions, width]`: `wanted` holds the number of the row in the answer and
-    /// its place in the tensor, `sequence * positions + position`. On the host a tensor is kept where all of it is wanted;
-    /// else its rows are copied and it is freed, since the logits of a prompt take some hundred megabytes.
+    /// Stores rows of `tensor`, of shape `[sequences, positions, width]`. `wanted` holds, for each row, its index in
+    /// the answer and its index in the tensor, `sequence * positions + position`. On the host a tensor of 32-bit floats
+    /// is kept if all of it is wanted in order. Otherwise its rows are copied and it is freed, because the logits of a
+    /// prompt take some hundred megabytes.
     pub(super) fn push(&mut self, tensor: DynTensor, wanted: &[(usize, usize)]) -> ort::Result<()> {
         let places = wanted.iter().map(|&(_, place)| place);
         let (part, in_place) = if self.device.is_some() {
@@ -90,7 +91,7 @@ impl KeptLogits {
         self.order.get(row).and_then(|&(part, place)| Some((self.parts.get(part)?, place)))
     }
 
-    /// A row on the host; a tensor of the device is copied there when its first row is asked for.
+    /// Returns a row on the host. A tensor of the device is copied to the host when its first row is requested.
     fn on_host(&self, row: usize) -> Result<&[f32]> {
         let (part, place) = self.part(row).ok_or_else(|| crate::errors::row(row, self.order.len()))?;
         let all = match part {
@@ -143,7 +144,7 @@ impl DeviceLogits for KeptLogits {
         Ok(())
     }
 
-    /// One run of the graph for each tensor that rows are chosen from.
+    /// Runs the graph once for each tensor that has a chosen row.
     fn choose(&self, choices: &[Choice<'_>]) -> Result<Vec<Result<Chosen>>> {
         let mut chosen: Vec<Option<Result<Chosen>>> = choices.iter().map(|_| None).collect();
         let device = self.device.as_ref().ok_or_else(|| crate::errors::row(0, 0))?;
@@ -173,7 +174,7 @@ fn slice<T>(all: &[T], row: usize, width: usize) -> &[T] {
     all.get(row * width..(row + 1) * width).unwrap_or_default()
 }
 
-/// Rows of 16-bit floats as 32-bit ones.
+/// Converts rows of 16-bit floats to 32-bit ones.
 fn widened(tensor: &DynTensor, rows: impl Iterator<Item = usize>, width: usize) -> ort::Result<Vec<f32>> {
     let (_, all) = tensor.try_extract_tensor::<f16>()?;
     Ok(rows.flat_map(|row| slice(all, row, width)).map(|x| x.to_f32()).collect())

@@ -19,7 +19,7 @@ use ort::value::{DynTensor, DynValue, Tensor};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// How a model is loaded and run.
+/// Settings of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -28,20 +28,21 @@ use std::sync::{Arc, Mutex};
 )]
 #[non_exhaustive]
 pub struct ModelOptions {
-    /// Threads of one operator; 0 (the default) takes one a core.
+    /// Threads of one operator; 0 (the default) uses one per core.
     pub threads: usize,
-    /// Where it runs; the processor by default.
+    /// The device that runs the model; the CPU by default.
     pub device: Device,
-    /// The model's context in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. Unknown by default: a
-    /// sequence that is too long is then an error of the model.
+    /// The model's context in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. Unknown by default: a sequence
+    /// that is too long is then not refused before the model runs.
     pub context_length: Option<usize>,
     /// The most sequences that one run of the model computes; 1 computes them one after the other. 32 by default. The
-    /// memory of a run grows with it.
+    /// memory of a run grows with this number.
     pub max_batch: usize,
-    /// Whether logits stay in the memory of the device as [`Logits::Device`], which chooses tokens there, and caches are copied
-    /// by the device. All positions of a feed stay there, the wanted rows and the others. None (the default) does so on a
-    /// device that is not the processor; there the processor can be told to run the same graphs, which is slower. On another
-    /// device `Some(false)` copies logits to the host; caches always stay.
+    /// Whether logits stay in the memory of the device, as [`Logits::Device`], and tokens are chosen there. The logits
+    /// of all computed positions of a feed then stay there, not only those of the requested rows. `None`, the default,
+    /// means true on a device other than the CPU. On the CPU `Some(true)` runs the same graphs, also to copy caches,
+    /// which is slower. On another device `Some(false)` copies logits to the host, while caches stay and are copied on
+    /// the device.
     pub on_device: Option<bool>,
 }
 
@@ -61,14 +62,16 @@ grammata_base::setters!(ModelOptions {
 
 /// A language model in an ONNX file.
 ///
-/// Caches stay on the device, and forks share them. Sequences of one batch that are fed equally many tokens are computed by
-/// one run if the model's first dimension is free; the others one after the other. Shorter caches then begin with positions
-/// that are masked, if a trial shows that the model computes the same after them (with `GroupQueryAttention` it does not):
-/// else only caches of equal length are computed together. A model that gives the logits of the last position only is run
-/// once for each position wanted. The logits of one run may differ from those of separate runs in the last digits, with
-/// kernels of 4-bit weights in more; [`ModelOptions::max_batch`] 1 keeps runs separate.
+/// Caches stay on the device, and forks share them. If the model's first dimension is free, sequences of one batch that
+/// are fed equally many tokens are computed in one run; the others one after the other. Shorter caches then begin with
+/// masked positions, if a trial shows that the model computes the same after them (with `GroupQueryAttention` it does
+/// not); otherwise only caches of equal length are computed together. On a device, sequences that are fed up to 16
+/// tokens may also share a run with masked positions before the tokens of shorter feeds. A model that returns the
+/// logits of the last position only is run once for each position wanted. The logits of one run may differ from those
+/// of separate runs in the last digits, with kernels of 4-bit weights in more; [`ModelOptions::max_batch`] 1 keeps runs
+/// separate.
 ///
-/// A cut cache and a new composition of a batch cost a copy of the caches at the next run, on the device that they are on.
+/// After a truncation or a change of the batch, the caches may have to be copied at the next run, on their device.
 #[derive(Debug)]
 pub struct OrtModel {
     session: Session,
@@ -80,14 +83,14 @@ pub struct OrtModel {
     cache_memory: MemoryInfo<'static>,
     copier: Copier,
     logits_memory: MemoryInfo<'static>,
-    /// what chooses from logits that stay on the device
+    /// chooses from logits that stay on the device
     on_device: Option<OnDevice>,
     counts: Arc<Counts>,
     notices: Vec<Diagnostic>,
     sequences: Sequences<Sequence>,
     empty: Cache,
     logits: KeptLogits,
-    /// whether the model computes the same after positions that are masked; unknown until it matters
+    /// whether the model computes the same after masked positions; `None` until it matters
     pads: Option<bool>,
 }
 
@@ -97,15 +100,15 @@ struct Sequence {
     cache: Cache,
 }
 
-/// Tokens of one feed, and the rows of the answer that they give: their numbers, and their places among the tokens.
+/// Some tokens of one feed, and the rows that they yield: (index in the answer, index among the tokens).
 struct Piece<'a> {
     sequence: SequenceId,
     tokens: &'a [u32],
     wanted: Vec<(usize, usize)>,
 }
 
-/// The pieces of a batch that can be computed independently, round by round. A feed is one piece, unless the model gives
-/// the logits of the last position only: then a piece ends at each wanted place.
+/// Splits a batch into rounds of pieces that can be computed independently. A feed is one piece, unless the model
+/// returns the logits of the last position only: then a piece ends at each wanted position.
 fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>> {
     let mut rounds: Vec<Vec<Piece<'a>>> = Vec::new();
     let mut answer = 0;
@@ -131,25 +134,25 @@ fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>
     rounds
 }
 
-/// What one run computes: pieces of one round, by their place in it.
+/// The work of one run: the indices of pieces of one round.
 struct Group {
     pieces: Vec<usize>,
-    /// length of each cache, in tokens
+    /// length of the cache of each piece, in tokens
     cached: Vec<usize>,
-    /// the most tokens that a sequence is fed
+    /// the most tokens of a piece
     count: usize,
-    /// number of the last positions whose logits are asked for
+    /// number of positions, counted from the last, whose logits are requested
     kept: usize,
 }
 
-/// The most tokens of a run in which some sequences are fed fewer.
+/// The most tokens of a sequence in a run that feeds some sequences fewer.
 const MOST_FILLED: usize = 16;
 
 impl OrtModel {
     /// Loads the model at `path`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing, the file cannot be read or is no model, or its inputs and outputs are not those of
+    /// ONNX Runtime is missing, the file cannot be read or is not a model, or its inputs and outputs are not those of
     /// [`ModelSignature`].
     pub fn load(path: &Path, options: &ModelOptions) -> Result<OrtModel> {
         let Loaded { session, runtime, notices } = load(path, options.device, options.threads)?;
@@ -192,7 +195,7 @@ impl OrtModel {
         })
     }
 
-    /// Bytes that passed between the host and the device so far. On the processor without
+    /// Bytes that passed between the host and the device so far. On the CPU without
     /// [`on_device`](ModelOptions::on_device) logits are not copied and not counted.
     pub fn copied(&self) -> Copied {
         self.counts.read()
@@ -203,17 +206,18 @@ impl OrtModel {
         &self.signature
     }
 
-    /// Where the model runs.
+    /// The device that runs the model.
     pub fn device(&self) -> Device {
         self.options.device
     }
 
-    /// What the caller should be told: that CUDA could not be used, for instance.
+    /// Notices for the caller, for instance that CUDA could not be used.
     pub fn notices(&self) -> &[Diagnostic] {
         &self.notices
     }
 
-    /// Whether a sequence is computed the same after masked positions, by a trial with two short sequences.
+    /// Returns whether sequences are computed the same after masked positions, by a trial with two short sequences.
+    /// False without a trial if the model cannot compute several sequences in one run or has no input for positions.
     fn can_pad(&mut self) -> bool {
         if !self.signature.any_batch || !self.signature.position_ids || self.options.max_batch < 2 {
             return false;
@@ -241,17 +245,17 @@ impl OrtModel {
             ids.into_iter().for_each(|id| self.close(id));
             found
         };
-        // a model that refuses padded caches cannot be padded
+        // a model that fails on padded caches cannot use them
         matches!((trial(false), trial(true)), (Ok(alone), Ok(padded)) if are_alike(&alone, &padded))
     }
 
-    /// Room for the logits that a batch asks for.
+    /// Creates room for the logits that a batch requests.
     fn room(&self, batch: &[Feed<'_>]) -> KeptLogits {
         let rows = batch.iter().map(|feed| feed.rows.places(feed.tokens.len()).count()).sum();
         KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, self.on_device.clone())
     }
 
-    /// The pieces of a round by what one run can compute.
+    /// Groups the pieces of a round by what one run can compute.
     fn groups(&self, round: &[Piece<'_>]) -> Result<Vec<Group>> {
         let most = if self.signature.any_batch { self.options.max_batch.max(1) } else { 1 };
         let (pads, fills) = (self.pads == Some(true), self.fills());
@@ -265,7 +269,7 @@ impl OrtModel {
                 LogitsPositions::Last => 1,
                 LogitsPositions::Kept => first.map_or(1, |first| count - first),
             };
-            // ONNX Runtime's GroupQueryAttention on the processor refuses several sequences of several tokens after a cache
+            // ONNX Runtime's GroupQueryAttention on the CPU refuses several sequences of several tokens after a cache
             let joins = cached == 0 || count == 1 || pads;
             let fits = |g: &&mut Group| {
                 let caches =
@@ -286,13 +290,13 @@ impl OrtModel {
         Ok(groups)
     }
 
-    /// Whether a sequence that is fed fewer tokens than others of its run gets others before them, which are masked. A device
-    /// computes them for nothing; on the processor they would cost as much as tokens.
+    /// Returns whether a run may feed some sequences fewer tokens, after masked filler tokens. A device computes
+    /// fillers at almost no cost; on the CPU they would cost as much as tokens.
     fn fills(&self) -> bool {
         self.pads == Some(true) && matches!(self.copier, Copier::Device(_))
     }
 
-    /// Runs the model on all pieces of a round, and moves their sequences.
+    /// Runs the model on all pieces of a round, and extends their sequences.
     fn run_round(&mut self, round: &[Piece<'_>], logits: &mut KeptLogits) -> Result<()> {
         for group in self.groups(round)? {
             let pieces: Vec<&Piece<'_>> = group.pieces.iter().filter_map(|&index| round.get(index)).collect();
@@ -315,7 +319,7 @@ impl OrtModel {
         Ok(())
     }
 
-    /// Runs the model on one group: the logits, and the caches that follow.
+    /// Runs the model on one group. Returns the logits and the caches after the run.
     fn run(&mut self, pieces: &[&Piece<'_>], group: &Group) -> Result<(DynTensor, Joined)> {
         let caches = pieces.iter().map(|piece| Ok(&self.sequences.get(piece.sequence)?.cache));
         let caches: Vec<&Cache> = caches.collect::<Result<_>>()?;
@@ -330,7 +334,7 @@ impl OrtModel {
             }
         }
         let outputs = self.bind_and_run(pieces, &rows, &held, &past, group).map_err(errors::run);
-        // the binding would keep the last caches alive with the next ones
+        // otherwise the binding would keep the last caches alive with the next ones
         self.binding.clear();
         let (logits, present) = outputs?;
         self.check(&logits, &present, group.kept, held.len(), total)?;
@@ -338,7 +342,8 @@ impl OrtModel {
         Ok((logits, Joined { block: Arc::new(Block::new(total, held, present)), rows }))
     }
 
-    /// `rows` are those of the pieces in `past`, and `held` is what each row will hold after the run.
+    /// Binds inputs and outputs and runs the model. `rows` are the rows of the pieces in `past`, and `held` is what
+    /// each row holds after the run.
     fn bind_and_run(
         &mut self,
         pieces: &[&Piece<'_>],
@@ -350,7 +355,7 @@ impl OrtModel {
         let (height, count, total) = (held.len(), group.count, past.length() + group.count);
         let wide = if self.signature.position_ids { 2 } else { 1 };
         copied::count(&self.counts.tokens, height * (count * wide + total) * size_of::<i64>());
-        // rows of no piece, and places before the tokens of a piece, are masked and hold anything
+        // rows without a piece, and places before the tokens of a piece, are masked, so their values do not matter
         let (mut tokens, mut positions) = (vec![0_i64; height * count], vec![0_i64; height * count]);
         for ((&row, piece), &cached) in rows.iter().zip(pieces).zip(&group.cached) {
             let first = (row + 1) * count - piece.tokens.len();
@@ -374,7 +379,7 @@ impl OrtModel {
         for (name, value) in self.past_names.iter().zip(&past.values) {
             binding.bind_input(name, value)?;
         }
-        // bound at each run, because the shapes grow
+        // bound for each run, because the shapes grow
         binding.bind_output_to_device("logits", &self.logits_memory)?;
         for name in &self.present_names {
             binding.bind_output_to_device(name, &self.cache_memory)?;
@@ -388,7 +393,7 @@ impl OrtModel {
         Ok((logits, present))
     }
 
-    /// A model may give other shapes than it declares.
+    /// Checks the shapes of outputs, because a model may return others than it declares.
     fn check(
         &self,
         logits: &DynValue,
@@ -461,7 +466,7 @@ impl Model for OrtModel {
             }
         }
         let mut logits = self.room(batch);
-        // the logits of the last batch are freed before those of this one are made
+        // frees the logits of the last batch before those of this one are created
         self.logits = KeptLogits::new(0, 0, false, None);
         let sequence = |feed: &Feed<'_>| Ok((feed.sequence, self.sequences.get(feed.sequence)?.clone()));
         let before: Vec<(SequenceId, Sequence)> = batch.iter().map(sequence).collect::<Result<_>>()?;
@@ -482,8 +487,8 @@ fn shape_of(value: &DynValue) -> &[i64] {
     value.dtype().tensor_shape().map_or(&[], |shape| &shape[..])
 }
 
-/// Whether the differences of two series are small beside their spread: those of other arithmetic are, those of another text
-/// are not.
+/// Returns whether the differences of two series are small compared with their spread: at most 1 % of it, as sums of
+/// squares. Other arithmetic differs by less, another text by more.
 fn are_alike(a: &[f32], b: &[f32]) -> bool {
     let count = a.len().max(1) as f64;
     let mean = a.iter().map(|&x| f64::from(x)).sum::<f64>() / count;

@@ -1,35 +1,38 @@
-//! The graph that chooses tokens from logits: what [`HostChooser`](crate::choice::HostChooser) does, in ONNX operators.
+//! The graph that chooses tokens from logits, like [`HostChooser`](crate::choice::HostChooser), in ONNX operators.
 //!
-//! ONNX Runtime's CUDA provider has no operators on bits, so a mask is unpacked by a table of 256 rows. It accumulates along
-//! an axis in the square of its length, and its sorts do not say which of two equals comes first; so sums along the vocabulary
-//! are accumulated in two levels, and top-k and top-p look for the least logit that stays by cutting an interval into eight
-//! parts ten times, and count equals by id. Its minimum and maximum of rows are slow (2.5 ms for 32 rows of 49,152 on an
-//! H200), its sums and `TopK` are not.
+//! Four properties of ONNX Runtime's CUDA provider shape the graph:
+//!
+//! - It has no operators on bits, so a mask is unpacked by a table of 256 rows.
+//! - It accumulates along an axis in time quadratic in its length, so sums along the vocabulary are accumulated in two
+//!   levels.
+//! - Its sorts do not say which of two equals comes first. So top-k and top-p search for the least logit that stays, by
+//!   cutting an interval into eight parts ten times, and count equals by id.
+//! - Its minimum and maximum of rows are slow (2.5 ms for 32 rows of 49,152 on an H200). Its sums and `TopK` are not.
 
 use super::graph::{GraphBuilder, Name, whole};
 use ort::value::TensorElementType::{self, Bool, Float32, Float64, Int32, Int64, Uint8};
 
-/// The kind of a graph: what it can do beyond the choice of the most probable token, each at a cost.
+/// The features of a graph beyond choosing the most probable token. Each has a cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
-    /// Draws at a temperature. The filters need it.
+    /// Draws at a temperature. The filters require it.
     pub(super) draws: bool,
     pub(super) top_k: bool,
     pub(super) top_p: bool,
     pub(super) min_p: bool,
-    /// Gives the log-probability of the token.
+    /// Returns the log-probability of the token.
     pub(super) scores: bool,
-    /// Gives the logits after mask and penalty; for tests.
+    /// Returns the logits after mask and penalty, for tests.
     pub(super) shows: bool,
 }
 
-/// Tokens of one part of the vocabulary, whose sums are made first.
+/// Number of tokens in one part of the vocabulary. Sums are first computed for each part.
 const PART: usize = 256;
 /// Weights of exp(-104) and less are zero as 32-bit floats.
 const LEAST: f32 = -104.0;
-/// Where the least logit that stays is looked for: from `LEAST` to `LEAST + SPAN`, which is above 0.
+/// The least logit that stays is searched for from `LEAST` to `LEAST + SPAN`, which is above 0.
 const SPAN: f32 = 112.0;
-/// Cuts of an interval at once, and how often: 8^10 parts of the span are as fine as 32-bit floats are near -1.
+/// Cuts of an interval in one round, and number of rounds: 8^10 parts of the span are as fine as 32-bit floats near -1.
 const CUTS: usize = 7;
 const ROUNDS: u32 = 10;
 
@@ -41,11 +44,17 @@ struct Network {
     nothing: Name,
 }
 
-/// The graph for logits `[_, _, vocabulary]` of the kind of numbers `logits`. Of N choices it takes
-/// `rows` (i64, N: places among all rows of logits), `mask` (u8, N by 4 times the words of a mask),
-/// `penalised` (i64, N by any number: ids) and `penalty` (f32, N by 1); to draw, too, `temperature` (f32), `greedy` (bool),
-/// `uniform` (f64), and the filters that it has, `top_k`, `top_p`, `min_p` (f32), all N by 1. It gives `tokens` (i64, N; -1 where no allowed token has a
-/// probability), with scores `scores` (f32, N), and where it shows `masked` (f32, N by vocabulary).
+/// Builds the graph for logits `[_, _, vocabulary]` of type `logits`. For N choices it has these inputs, N by 1 unless
+/// noted:
+///
+/// - `rows` (i64, N): indices among all rows of logits;
+/// - `mask` (u8, N by 4 times the words of a mask);
+/// - `penalised` (i64, N by any number): ids; `penalty` (f32);
+/// - if it draws, `temperature` (f32), `greedy` (bool), `uniform` (f64), and of `top_k`, `top_p`, `min_p` (f32) those
+///   of the filters that it has.
+///
+/// Its outputs are `tokens` (i64; -1 if no allowed token has a probability), with scores `scores` (f32), and, if it
+/// shows them, `masked` (f32, N by vocabulary).
 pub(super) fn build(vocabulary: usize, logits: TensorElementType, kind: Kind) -> ort::Result<GraphBuilder> {
     let mut g = GraphBuilder::new()?;
     let width = vocabulary as i64;
@@ -99,19 +108,19 @@ fn to(kind: TensorElementType) -> ort::Result<ort::operator::Attribute> {
 }
 
 impl Network {
-    /// The sum along the last axis, which gets length 1.
+    /// Returns the sum along the last axis, which then has length 1.
     fn sum(&mut self, value: &str) -> ort::Result<Name> {
         let axes = self.g.constant(&[1], &[-1_i64])?;
         self.g.op("ReduceSum", [value, &axes], vec![whole("keepdims", 1)?])
     }
 
-    /// The number of places along the last axis that hold, as a float.
+    /// Returns the number of true values along the last axis, as a float.
     fn count(&mut self, holds: &str) -> ort::Result<Name> {
         let ones = self.g.op("Cast", [holds], vec![to(Float32)?])?;
         self.sum(&ones)
     }
 
-    /// The greatest of each row.
+    /// Returns the greatest value of each row.
     fn greatest(&mut self, rows: &str) -> ort::Result<Name> {
         let one = self.g.constant(&[1], &[1_i64])?;
         self.g.op("TopK", [rows, &one], vec![whole("sorted", 0)?])
@@ -121,7 +130,8 @@ impl Network {
         self.g.constant(&[1, 1], &[value])
     }
 
-    /// Logits with the repetition penalty. An id may come several times: each time the same number is written.
+    /// Returns the logits after the repetition penalty. An id may occur several times: the same value is written each
+    /// time.
     fn penalised(&mut self, raw: &str) -> ort::Result<Name> {
         let ids = self.g.input("penalised", Int64, &[-1, -1]);
         let penalty = self.g.input("penalty", Float32, &[-1, 1]);
@@ -134,7 +144,7 @@ impl Network {
         self.g.op("ScatterElements", [raw, &ids, &new], vec![whole("axis", 1)?])
     }
 
-    /// The mask as booleans, N by vocabulary.
+    /// Returns the mask as booleans, N by vocabulary.
     fn allowed(&mut self) -> ort::Result<Name> {
         let bytes = self.vocabulary.div_ceil(32) * 4;
         let mask = self.g.input("mask", Uint8, &[-1, bytes as i64]);
@@ -153,7 +163,7 @@ impl Network {
         self.g.op("Slice", [&bits, &start, &end, &axis], vec![])
     }
 
-    /// The lowest id of the greatest, as a float.
+    /// Returns the lowest id of the greatest logit, as a float.
     fn first_of_greatest(&mut self, masked: &str, greatest: &str) -> ort::Result<Name> {
         let equal = self.g.op("Equal", [masked, greatest], vec![])?;
         let equal = self.g.op("Cast", [&equal], vec![to(Float32)?])?;
@@ -161,7 +171,7 @@ impl Network {
         self.locate(&equal, &zero)
     }
 
-    /// A draw, as a float.
+    /// Returns a drawn token, as a float.
     fn drawn(&mut self, masked: &str, greatest: &str, kind: Kind) -> ort::Result<Name> {
         let temperature = self.g.input("temperature", Float32, &[-1, 1]);
         let uniform = self.g.input("uniform", Float64, &[-1, 1]);
@@ -187,13 +197,13 @@ impl Network {
         self.locate(&weights, &place)
     }
 
-    /// The weights after top-k, top-p and min-p.
+    /// Returns the weights after top-k, top-p and min-p.
     fn filtered(&mut self, below: &str, live: &str, mut weights: Name, kind: Kind) -> ort::Result<Name> {
         let zero = self.scalar(0.0)?;
         if kind.top_k {
             let top_k = self.g.input("top_k", Float32, &[-1, 1]);
             let ones = self.g.op("Cast", [live], vec![to(Float32)?])?;
-            // rounding must neither drop what reaches a goal exactly nor count it as short
+            // a goal half a token lower, so that rounding neither drops the last token nor adds one
             let half = self.scalar(0.5)?;
             let goal = self.g.op("Sub", [&top_k, &half], vec![])?;
             let kept = self.upper(below, &ones, &goal)?;
@@ -219,7 +229,7 @@ impl Network {
         Ok(weights)
     }
 
-    /// The fewest tokens, by falling `below` and rising id, whose `values` sum to `goal`.
+    /// Returns, as booleans, the fewest tokens, by falling `below` and rising id, whose `values` sum to `goal`.
     fn upper(&mut self, below: &str, values: &str, goal: &str) -> ort::Result<Name> {
         let axis = self.g.constant(&[1], &[1_i64])?;
         let (below3, values3) = (
@@ -248,7 +258,7 @@ impl Network {
         }
         let width = self.scalar(step)?;
         let high = self.g.op("Add", [&low, &width], vec![])?;
-        // far from zero a step may be less than what a float can tell apart
+        // far from zero a step may be smaller than the distance of two floats
         let nearer = self.scalar(1.0 - 2.0_f32.powi(-22))?;
         let nearer = self.g.op("Mul", [&low, &nearer], vec![])?;
         let high = self.g.op("Max", [&high, &nearer], vec![])?;
@@ -258,7 +268,7 @@ impl Network {
         let sure = self.g.op("Where", [&certain, values, &flat], vec![])?;
         let sum = self.sum(&sure)?;
         let missing = self.g.op("Sub", [goal, &sum], vec![])?;
-        // of those between `low` and `high`, which are equals, as many as are missing
+        // of the tokens between `low` and `high`, which are equals, as many as are missing
         let equals = self.g.op("Where", [&reached, values, &flat], vec![])?;
         let equals = self.g.op("Sub", [&equals, &sure], vec![])?;
         let missing = self.g.op("Cast", [&missing], vec![to(Float64)?])?;
@@ -268,8 +278,8 @@ impl Network {
         self.g.op("Or", [&certain, &equals], vec![])
     }
 
-    /// The first id at which the sum of `values` from id 0 on is more than `place` (f64, N by 1), as a float; the last with a
-    /// positive value if there is none.
+    /// Returns, as a float, the first id at which the sum of `values` from id 0 on exceeds `place` (f64, N by 1); the
+    /// last id with a positive value if there is none.
     fn locate(&mut self, values: &str, place: &str) -> ort::Result<Name> {
         let parts = self.vocabulary.div_ceil(PART);
         let missing = parts * PART - self.vocabulary;
@@ -283,7 +293,7 @@ impl Network {
         let axis = self.g.constant(&[1], &[2_i64])?;
         let sums = self.g.op("ReduceSum", [&cube, &axis], vec![whole("keepdims", 0)?])?;
         let (part, before) = self.passed(&sums, place, parts)?;
-        // the sum before the part, and the values in it
+        // the sum before the part, and the values of the part
         let index = self.g.op("Cast", [&part], vec![to(Int64)?])?;
         let before = self.g.op("GatherElements", [&before, &index], vec![whole("axis", 1)?])?;
         let inside = self.g.op("GatherND", [&cube, &index], vec![whole("batch_dims", 1)?])?;
@@ -294,8 +304,8 @@ impl Network {
         self.g.op("Add", [&first, &token], vec![])
     }
 
-    /// The first of `count` places at which the sum of `values` is more than `place`, as a float, at most the last with a positive
-    /// value; and of each place the sum before it (f64).
+    /// Returns the first of `count` indices at which the sum of `values` exceeds `place`, as a float, but at most the
+    /// last index with a positive value; and for each index the sum before it (f64).
     fn passed(&mut self, values: &str, place: &str, count: usize) -> ort::Result<(Name, Name)> {
         let exact = self.g.op("Cast", [values], vec![to(Float64)?])?;
         let axis = self.g.constant(&[1], &[1_i64])?;
@@ -303,7 +313,7 @@ impl Network {
         let before = self.g.op("Sub", [&sums, &exact], vec![])?;
         let passed = self.g.op("LessOrEqual", [&sums, place], vec![])?;
         let first = self.count(&passed)?;
-        // where the sums reach the last of them for the first time
+        // the first index at which the sum reaches its final value
         let end = self.g.constant(&[1], &[count as i64 - 1])?;
         let end = self.g.op("Gather", [&sums, &end], vec![whole("axis", 1)?])?;
         let short = self.g.op("Less", [&sums, &end], vec![])?;
@@ -311,13 +321,13 @@ impl Network {
         Ok((self.g.op("Min", [&first, &last], vec![])?, before))
     }
 
-    /// The log-probability of each token among all of its row at temperature 1.
+    /// Returns the log-probability of each token among all tokens of its row at temperature 1.
     fn scores(&mut self, raw: &str, token: &str) -> ort::Result<Name> {
         let greatest = self.greatest(raw)?;
         let equal = self.g.op("Equal", [raw, &greatest], vec![])?;
         let zero = self.scalar(0.0)?;
         let below = self.g.op("Sub", [raw, &greatest], vec![])?;
-        // infinity less infinity is no number
+        // infinity minus infinity is NaN
         let below = self.g.op("Where", [&equal, &zero, &below], vec![])?;
         let weights = self.g.op("Exp", [&below], vec![])?;
         let total = self.sum(&weights)?;

@@ -10,20 +10,20 @@ use ort::session::Session;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use std::path::Path;
 
-/// Where a model runs.
+/// A device that runs a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Device {
-    /// The processor.
+    /// The CPU.
     #[default]
     Cpu,
-    /// An NVIDIA device by its number, from 0. Needs the feature `cuda`, and an ONNX Runtime built for it; otherwise
-    /// the processor is used and a notice says so.
+    /// An NVIDIA GPU by its number, from 0. Needs the feature `cuda` and an ONNX Runtime built for CUDA; otherwise the
+    /// CPU is used and a notice says so.
     Cuda(u32),
 }
 
-/// What sessions that run on one device have in common.
+/// Settings that are common to all sessions on one device.
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
     environment: Environment,
@@ -36,7 +36,7 @@ impl Runtime {
         Runtime { environment, device, threads }
     }
 
-    /// The options of a session.
+    /// Returns a builder of sessions with these settings.
     pub(super) fn builder(&self) -> ort::Result<SessionBuilder> {
         let mut builder = Session::builder(&self.environment)?
             .with_optimization_level(GraphOptimizationLevel::All)
@@ -50,7 +50,7 @@ impl Runtime {
         }
     }
 
-    /// The device's memory.
+    /// Describes the device's memory.
     pub(super) fn memory(&self) -> Result<MemoryInfo<'static>> {
         let (device, number) = match self.device {
             Device::Cpu => (AllocationDevice::CPU, 0),
@@ -60,21 +60,21 @@ impl Runtime {
     }
 }
 
-/// Memory of the host that a device writes its results to.
+/// Describes host memory to which a device writes its results.
 pub(super) fn host_memory() -> Result<MemoryInfo<'static>> {
     MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput)
         .map_err(errors::run)
 }
 
-/// A session, where it runs, and what the caller should be told.
+/// A session, the device that it runs on, and notices for the caller.
 pub(super) struct Loaded {
     pub(super) session: Session,
     pub(super) runtime: Runtime,
     pub(super) notices: Vec<Diagnostic>,
 }
 
-/// Loads `path` on `device` with `threads` threads (0: as many as there are cores). Where the device cannot be used, the
-/// processor is, and a notice says so.
+/// Loads `path` on `device` with `threads` threads (0: as many as there are cores). If the session cannot be created on
+/// the device, the CPU is used and a notice says so.
 pub(super) fn load(path: &Path, device: Device, threads: usize) -> Result<Loaded> {
     let environment = environment()?;
     // the file is opened first, so that a wrong path is not reported as a wrong model
@@ -94,7 +94,7 @@ pub(super) fn load(path: &Path, device: Device, threads: usize) -> Result<Loaded
     Ok(Loaded { session, runtime, notices })
 }
 
-/// The error of a builder's method holds the builder; only its message is of use.
+/// Converts the error of a builder's method, which holds the builder; only its code and message are of use.
 fn plain(error: ort::Error<SessionBuilder>) -> ort::Error {
     ort::Error::new_with_code(error.code(), error.message())
 }
@@ -106,7 +106,7 @@ fn with_cuda(builder: SessionBuilder, number: u32) -> ort::Result<SessionBuilder
         ort::ep::cuda::preload_dylibs(Some(Path::new(&folder)), None)?;
     }
     let number = i32::try_from(number).map_err(|_| ort::Error::new("no CUDA device has this number"))?;
-    // TF32 keeps 10 bits of a product: the same text fed in other pieces would get other logits
+    // TF32 keeps 10 bits of a product: the same text in other pieces would get other logits
     let provider =
         ort::ep::CUDA::default().with_device_id(number).with_tf32(false).build().error_on_failure();
     builder.with_execution_providers([provider]).map_err(plain)

@@ -1,18 +1,18 @@
-//! What the inputs and outputs of a model must be.
+//! The required inputs and outputs of a model.
 //!
-//! The form is that of Hugging Face's exporters (optimum, transformers.js): `input_ids`, `attention_mask` and
-//! optionally `position_ids` and `num_logits_to_keep` (a scalar) of 64-bit integers, and for each layer N `past_key_values.N.key` and
-//! `past_key_values.N.value`; outputs `logits`, `present.N.key` and `present.N.value`.
+//! The format is that of Hugging Face's exporters (optimum, transformers.js). Inputs are `input_ids`, `attention_mask`
+//! and optionally `position_ids` and `num_logits_to_keep` (a scalar), all of 64-bit integers, and for each layer N
+//! `past_key_values.N.key` and `past_key_values.N.value`. Outputs are `logits`, `present.N.key` and `present.N.value`.
 
 use super::errors;
 use grammata::error::Result;
 use ort::session::Session;
 use ort::value::{Outlet, TensorElementType, ValueType};
 
-/// The input that says of how many of the last positions logits are wanted.
+/// The input that tells the model for how many of the last positions to return logits.
 pub(super) const KEEP: &str = "num_logits_to_keep";
 
-/// Layers of the largest decoders are some hundreds.
+/// The most layers of a model; the largest decoders have some hundreds.
 const MAX_LAYERS: usize = 4096;
 
 /// Shape of the keys or the values in the cache of one layer: `[sequences, heads, length, size]`.
@@ -20,9 +20,9 @@ const MAX_LAYERS: usize = 4096;
 pub struct KvCacheShape {
     /// Key-value heads.
     pub heads: usize,
-    /// Numbers of a head at one position.
+    /// Number of floats of a head at one position.
     pub size: usize,
-    /// 16-bit floats instead of 32-bit ones.
+    /// Whether the floats are 16-bit ones instead of 32-bit ones.
     pub half: bool,
 }
 
@@ -33,24 +33,25 @@ pub enum LogitsPositions {
     All,
     /// The last position.
     Last,
-    /// The last positions, as many as the input `num_logits_to_keep` says.
+    /// The last positions; the input `num_logits_to_keep` says how many.
     Kept,
 }
 
 /// The inputs and outputs of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelSignature {
-    /// Logits of a position.
+    /// Number of logits of a position.
     pub vocabulary: usize,
-    /// The positions whose logits it gives.
+    /// The positions whose logits the model returns.
     pub logits: LogitsPositions,
-    /// The logits are 16-bit floats.
+    /// Whether the logits are 16-bit floats.
     pub half_logits: bool,
-    /// The model wants `position_ids`.
+    /// Whether the model has the input `position_ids`.
     pub position_ids: bool,
-    /// The first dimension of every input and output is free, so that one run can compute several sequences.
+    /// Whether the first dimension of every input (except `num_logits_to_keep`) and of the logits is free, so that one
+    /// run can compute several sequences.
     pub any_batch: bool,
-    /// Keys of layer 0, values of layer 0, keys of layer 1, and so on.
+    /// Shapes of the caches: keys of layer 0, values of layer 0, keys of layer 1, and so on.
     pub cache: Vec<KvCacheShape>,
 }
 
@@ -181,7 +182,7 @@ fn integer(input: &Outlet) -> Result<()> {
     }
 }
 
-/// Whether the floats are 16-bit ones, and the dimensions.
+/// Returns whether the floats are 16-bit ones, and the dimensions. An outlet without floats is an error.
 fn floats(outlet: &Outlet) -> Result<(bool, &[i64])> {
     match outlet.dtype() {
         ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } => Ok((false, shape)),
@@ -190,7 +191,7 @@ fn floats(outlet: &Outlet) -> Result<(bool, &[i64])> {
     }
 }
 
-/// -1 if it is free.
+/// Returns the first dimension, -1 if it is free.
 fn first_dimension(outlet: &Outlet) -> Option<i64> {
     outlet.dtype().tensor_shape().and_then(|shape| shape.first().copied())
 }
