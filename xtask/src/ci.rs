@@ -1,16 +1,16 @@
-//! What continuous integration runs, in less than 25 minutes; `full` has what takes longer.
+//! The steps of continuous integration, in less than 25 minutes; `full` has the longer ones.
 //!
-//! Steps share one profile and one set of features, so that dependencies are built once for checking (lints, documentation)
-//! and once for running (tests, examples in the documentation): they name the whole workspace, as cargo unites the features of
-//! what is named. The fuzz targets need an instrumented build of their own.
+//! Steps share one profile and one set of features, so that dependencies are built once for checking (lints,
+//! documentation) and once for running (tests, examples in the documentation). They name the whole workspace, because
+//! cargo unites the features of the named packages. The fuzz targets need their own instrumented build.
 
 use crate::command::{self, Result, cargo, root, succeeds};
 use crate::steps::{self, Step};
 use crate::tools::{DENY, NEXTEST};
 use crate::{bindings, fuzz, instructions, test};
 
-/// Each fuzz target for ten seconds, one on each core. Without the address sanitizer it is five times as fast, and there is no
-/// unsafe code to watch.
+/// Each fuzz target runs for ten seconds, one on each core. There is no address sanitizer: runs are five times as fast
+/// without it, and there is no unsafe code to watch.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 0, least: 10, address_sanitizer: false };
 
 const STEPS: [Step; 11] = [
@@ -27,12 +27,12 @@ const STEPS: [Step; 11] = [
     ("fuzzing", fuzzing),
 ];
 
-/// Runs the steps that are named, or all.
+/// Runs the named steps, or all.
 pub fn run(names: &[String]) -> Result {
     steps::run("ci", &STEPS, names)
 }
 
-/// The programs of other packages, first: what is missing is known at once.
+/// Installs programs of other packages. It is the first step, so that a missing one is reported early.
 fn tools() -> Result {
     NEXTEST.install()?;
     DENY.install()
@@ -63,7 +63,8 @@ fn documentation() -> Result {
     )
 }
 
-/// The engine alone, decoding and agents without their features, and all with CUDA: checked only.
+/// Checks, without running: the engine with few features, decoding and agents without theirs, and the workspace with
+/// CUDA.
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;
@@ -77,7 +78,7 @@ fn features() -> Result {
         "--features",
         "attribution",
     ]))?;
-    // the engine's tests need no agents
+    // the engine's tests must compile without the package of agents
     command::run(&mut cargo(&["check", "--package", "grammata", "--tests"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-agents"]))?;
@@ -97,23 +98,23 @@ const UNPUBLISHED: [&str; 9] = [
     "xtask",
 ];
 
-/// The packages to publish can be made. They are not built: `cargo package` without `--no-verify` takes minutes.
+/// Checks that the packages to publish can be packaged. `--no-verify` skips building them, which takes minutes.
 fn packages() -> Result {
     let mut command = cargo(&["package", "--workspace", "--no-verify", "--allow-dirty"]);
     command.args(UNPUBLISHED.iter().flat_map(|name| ["--exclude", name]));
     command::run(&mut command)
 }
 
-/// The ratchet on instructions.
+/// Compares the instruction counts with the record.
 fn instructions() -> Result {
     instructions::run(false)
 }
 
-/// Where advisories on crates are published; cargo-deny clones it.
+/// The repository of advisories on crates; cargo-deny clones it.
 const ADVISORIES: &str = "https://github.com/RustSec/advisory-db";
 
-/// Licences, sources and doubled dependencies by `deny.toml`, which need no network. Advisories and yanked versions, which
-/// do, where the database of advisories is reachable or was fetched before.
+/// Checks licences, sources and duplicate dependencies by `deny.toml`, without network. Checks advisories and yanked
+/// versions only if the repository of advisories is reachable.
 fn dependencies() -> Result {
     DENY.install()?;
     command::run(&mut DENY.command(&["--all-features", "check", "bans", "licenses", "sources"]))?;

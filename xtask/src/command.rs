@@ -1,4 +1,4 @@
-//! Running other programs from the repository's root.
+//! Runs other programs from the repository's root.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,19 +12,19 @@ pub fn root() -> PathBuf {
     package.parent().unwrap_or(package).to_path_buf()
 }
 
-/// `program` with `arguments`, to be run in the root.
+/// Creates a command that runs in the root.
 pub fn command(program: impl AsRef<Path>, arguments: &[&str]) -> Command {
     let mut command = Command::new(program.as_ref());
     command.args(arguments).current_dir(root());
     command
 }
 
-/// The cargo that runs this task.
+/// Creates a command of the cargo that runs this task, or else of `cargo` in the PATH.
 pub fn cargo(arguments: &[&str]) -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).as_ref() as &Path, arguments)
 }
 
-/// Shows and runs a command; it is an error if it fails.
+/// Prints and runs a command. It is an error if the command fails.
 pub fn run(command: &mut Command) -> Result {
     let shown = show(command);
     println!("$ {shown}");
@@ -32,16 +32,16 @@ pub fn run(command: &mut Command) -> Result {
     if status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({status})")) }
 }
 
-/// Whether a command runs and succeeds; its output is not shown.
+/// Returns whether a command runs and succeeds. Its output is not shown.
 pub fn succeeds(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// A command as a person reads it.
+/// Formats a command for people.
 pub fn show(command: &Command) -> String {
     let root = root();
     let program = Path::new(command.get_program());
-    // inside the root by its path, elsewhere by its name
+    // a path relative to the root if inside it, otherwise the file name
     let program =
         program.strip_prefix(&root).ok().or_else(|| program.file_name().map(Path::new)).unwrap_or(program);
     let words = std::iter::once(program.as_os_str()).chain(command.get_args());

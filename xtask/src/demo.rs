@@ -3,7 +3,7 @@
 use crate::command::{self, Result, cargo};
 use crate::setup;
 
-/// What is shown, and the arguments of the command-line program.
+/// The titles of the runs, and the arguments of the command-line program.
 const RUNS: [(&str, &[&str]); 2] = [
     (
         "JSON under a schema",

@@ -3,7 +3,7 @@
 use crate::command::{self, Result, cargo};
 
 /// Compares the device's choices and caches with the host's, and measures decoding with the models in the folders of
-/// `arguments`; `--cpu` runs the same graphs on the processor.
+/// `arguments`. `--cpu` runs the same graphs on the CPU.
 pub fn check(arguments: &[String]) -> Result {
     let mut bench = cargo(&[
         "bench",

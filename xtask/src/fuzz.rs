@@ -1,4 +1,4 @@
-//! Runs of the fuzz targets: a short one of each, or a long one under the address sanitizer.
+//! Runs the fuzz targets: a short run of each, or a long one under the address sanitizer.
 
 use crate::command::{self, Result, root};
 use crate::tools::FUZZ;
@@ -7,19 +7,19 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How the targets are run.
+/// Settings of a run of all targets.
 #[derive(Clone, Copy)]
 pub struct Run {
-    /// Seconds of one core that all targets take together; each takes an equal part.
+    /// CPU seconds of all targets together; each target takes an equal part.
     pub seconds: u32,
-    /// The least seconds of a target, so that more targets do not make each run too short to find anything.
+    /// The least seconds for each target, so that more targets do not make each run too short to find anything.
     pub least: u32,
-    /// Whether the address sanitizer watches, which takes about five times as long for the same inputs.
+    /// Whether to run under the address sanitizer, which takes about five times as long for the same inputs.
     pub address_sanitizer: bool,
 }
 
 impl Run {
-    /// Runs each target with the committed seeds, as many at a time as there are cores.
+    /// Runs each target on the committed seeds, as many at a time as there are cores.
     pub fn run(self) -> Result {
         FUZZ.install()?;
         let targets = targets()?;
@@ -45,22 +45,23 @@ impl Run {
     }
 }
 
-/// Cargo-fuzz; stable Rust takes the instrumentation with RUSTC_BOOTSTRAP.
+/// Creates a command of cargo-fuzz. RUSTC_BOOTSTRAP lets stable Rust compile the instrumentation.
 fn fuzz(arguments: &[&str]) -> Command {
     let mut command = FUZZ.command(arguments);
     command.env("RUSTC_BOOTSTRAP", "1");
     command
 }
 
-/// Runs a target on this number of inputs under the address sanitizer, long ones from the beginning on.
+/// Runs a target on `count` inputs of at most 256 bytes under the address sanitizer. Long inputs are allowed from the
+/// start.
 pub fn inputs(target: &str, count: u32) -> Result {
     FUZZ.install()?;
     run_one(target, &[&format!("-runs={count}"), "-len_control=0", "-max_len=256"], "address")
 }
 
-/// Runs a target within bounds of libFuzzer's, and shows what it says once it has ended.
+/// Runs a target within libFuzzer's `bounds`, and prints its output after it has ended.
 fn run_one(target: &str, bounds: &[&str], sanitizer: &str) -> Result {
-    // new inputs go to the first folder; the seeds stay as they are committed
+    // libFuzzer writes new inputs to the first folder, so the committed seeds do not change
     let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
     std::fs::create_dir_all(root().join(&corpus)).map_err(|e| format!("cannot make {corpus}: {e}"))?;
     seed_from_grammars(target, &root().join(&corpus))?;
@@ -79,7 +80,7 @@ fn run_one(target: &str, bounds: &[&str], sanitizer: &str) -> Result {
     if output.status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({})", output.status)) }
 }
 
-/// The names of the targets, of which there is at least one.
+/// Returns the names of the targets. An empty list is an error.
 fn targets() -> Result<Vec<String>> {
     let listed =
         FUZZ.command(&["list"]).output().map_err(|e| format!("cannot list the fuzz targets: {e}"))?;
@@ -91,8 +92,8 @@ fn targets() -> Result<Vec<String>> {
     Ok(targets)
 }
 
-/// Copies the shipped grammars that a front end reads into its corpus: without them a fuzzer hardly gets past the
-/// first line.
+/// Copies shipped grammars that a target can read into its corpus: without them a fuzzer hardly gets past the first
+/// line. Targets without such grammars get none.
 fn seed_from_grammars(target: &str, corpus: &Path) -> Result {
     let folder = match target {
         "flow" => Some(("flows", "toml")),

@@ -1,5 +1,5 @@
-//! The ratchet on instructions: what the work in `benches/instructions` executes, counted by callgrind, may not
-//! become more than a few percent more than what is on record. Counts do not depend on how busy a machine is.
+//! A ratchet on instruction counts. The counts of `benches/instructions`, measured by callgrind, may not exceed the
+//! record by more than a few percent. Counts do not depend on the load of a machine.
 
 use crate::command::{self, Result, cargo, root, succeeds};
 use std::collections::BTreeMap;
@@ -7,16 +7,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The record: lines `name = instructions`.
+/// The file with the recorded counts: lines `name = instructions`.
 const RECORD: &str = "benches/instructions/record.txt";
 
-/// Builds the program that does the work.
+/// The arguments that build the program to measure.
 const BUILD: [&str; 5] = ["build", "--profile", "quick", "--package", "instructions"];
 
-/// Percent that a count may rise before it is an error, or fall before the record is worth making anew.
+/// Percent by which a count may rise before it is an error, or fall before a new record is suggested.
 const TOLERANCE: f64 = 5.0;
 
-/// Counts, and compares with the record, or makes it anew.
+/// Measures the counts, and compares them with the record or, with `bless`, writes a new record.
 pub fn run(bless: bool) -> Result {
     valgrind()?;
     command::run(&mut cargo(&BUILD))?;
@@ -45,7 +45,8 @@ fn parse(record: &str) -> Result<BTreeMap<String, u64>> {
     lines.collect()
 }
 
-/// Shows all counts; it is an error if one rose too much, or is not on record.
+/// Prints all changes. It is an error if a count rose too much or is not on record, or if a recorded bench does not
+/// exist.
 fn compare(record: &BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) -> Result {
     let mut worse = String::new();
     for (name, &count) in counts {
@@ -73,7 +74,7 @@ fn compare(record: &BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) -> Re
     ))
 }
 
-/// The instructions of one bench.
+/// Measures the instructions of one bench.
 fn count(program: &PathBuf, name: &str) -> Result<u64> {
     let mut command = Command::new("valgrind");
     command.args([
@@ -91,7 +92,7 @@ fn count(program: &PathBuf, name: &str) -> Result<u64> {
     }
 }
 
-/// The program that was built last.
+/// Returns the path of the program that [`BUILD`] builds.
 fn program() -> Result<PathBuf> {
     let messages = output(cargo(&BUILD).arg("--message-format=json"))?;
     let executable = |line: &str| {
@@ -109,7 +110,7 @@ fn output(command: &mut Command) -> Result<String> {
     }
 }
 
-/// Installs valgrind where it is missing and Debian's packages are at hand.
+/// Installs valgrind with apt-get if it is missing. It is an error if it is missing then.
 pub fn valgrind() -> Result {
     let there = || succeeds(Command::new("valgrind").arg("--version"));
     if there() {

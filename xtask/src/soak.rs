@@ -1,14 +1,14 @@
-//! The soak test: `crates/testing/src/soak.rs`, for as long as one likes.
+//! Runs the soak test, `crates/testing/src/soak.rs`, for any time.
 
 use crate::command::{self, Result, cargo};
 
-/// Threads on each grammar that wait for each other more often than not.
+/// Number of threads per grammar: so many that they often wait for each other.
 const THREADS: &str = "16";
 
-/// Sizes of tables: dropped all the time, often, and now and then.
+/// Sizes of the cache in bytes: tables are evicted all the time, often, and sometimes.
 const CACHE_BYTES: [&str; 3] = ["1500000", "8000000", "64000000"];
 
-/// Runs it so many minutes at each of [`CACHE_BYTES`].
+/// Runs the test for so many minutes at each of [`CACHE_BYTES`].
 pub fn run(minutes: &str) -> Result {
     let minutes: f64 = minutes.parse().map_err(|_| format!("`{minutes}` is no number of minutes"))?;
     let seconds = format!("{}", (minutes * 60.0).round() as u64);

@@ -1,12 +1,12 @@
-//! A list of named steps, run one after the other; the first that fails ends it.
+//! Named steps that run one after the other. The first that fails ends the run.
 
 use crate::command::Result;
 use std::time::Instant;
 
-/// A name and what it does.
+/// The name of a step, and its function.
 pub type Step = (&'static str, fn() -> Result);
 
-/// Runs the steps of `task` that are named, or all, and says how long each took.
+/// Runs the named steps of `task`, or all, and prints how long each took. An unknown name is an error.
 pub fn run(task: &str, steps: &[Step], names: &[String]) -> Result {
     let known: Vec<&str> = steps.iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {

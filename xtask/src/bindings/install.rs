@@ -1,22 +1,22 @@
-//! Installing the C library: header, libraries, and what pkg-config and CMake find them by.
+//! Installs the C library: header, libraries, and the files by which pkg-config and CMake find them.
 
 use crate::command::{self, Result, cargo, root};
 use std::path::{Path, PathBuf};
 
-/// The package's folder.
+/// The folder of the C package.
 pub const PACKAGE: &str = "bindings/c";
 
-/// Builds the library for use and installs it below `prefix`.
+/// Builds the library with the profile `release` and installs it below `prefix`.
 pub fn install(prefix: &str) -> Result {
     command::run(&mut cargo(&["build", "--release", "--package", "grammata-c"]))?;
-    // from where the command was given, not from the repository
+    // relative to the caller's folder, not to the repository
     let prefix = std::path::absolute(prefix).map_err(|e| format!("{prefix}: {e}"))?;
     copy(&target().join("release"), &prefix)?;
     println!("installed below {}", prefix.display());
     Ok(())
 }
 
-/// Installs what was built in `built` below `prefix`.
+/// Installs the header, the libraries from `built`, and the pkg-config and CMake files below `prefix`.
 pub fn copy(built: &Path, prefix: &Path) -> Result {
     let version = version()?;
     let package = root().join(PACKAGE);
@@ -48,7 +48,7 @@ pub fn copy(built: &Path, prefix: &Path) -> Result {
     link("libgrammata.so.0", &prefix.join("lib/libgrammata.so"))
 }
 
-/// The name that linkers look for, as a link to the one that the program asks for.
+/// Creates a link with the name that linkers look for, to the name that programs load. Replaces an existing file.
 fn link(to: &str, at: &Path) -> Result {
     let text = |e: std::io::Error| format!("{}: {e}", at.display());
     if at.symlink_metadata().is_ok() {
@@ -64,12 +64,12 @@ fn link(to: &str, at: &Path) -> Result {
     }
 }
 
-/// The folder that cargo builds in.
+/// Returns cargo's folder for build outputs: CARGO_TARGET_DIR or `target`.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The version of all packages, which the workspace gives.
+/// Reads the version of all packages from the workspace's manifest.
 fn version() -> Result<String> {
     let path = root().join("Cargo.toml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -1,15 +1,15 @@
-//! The Python package: put together of what the workspace has built, and tested in a virtual environment.
+//! The Python package: assembled from build outputs of the workspace, and tested in a virtual environment.
 //!
-//! Its library is of the profile `dev` and has the features of the tests, so that no dependency is built for it alone, and
-//! arithmetic is checked. The wheel to ship is of the profile `wheel` (`pip install ./bindings/python`); `cargo xtask full wheel`
-//! builds and tests it.
+//! Its library is built with the profile `dev` and the features of the tests, so that no dependency is built for it
+//! alone and arithmetic is checked. The wheel for users is built with the profile `wheel` (`pip install
+//! ./bindings/python`); `cargo xtask full wheel` builds and tests it.
 
 use super::install::target;
 use crate::command::{self, Result, cargo, command, root, succeeds};
 use crate::setup;
 use std::path::{Path, PathBuf};
 
-/// What builds and tests the package, in a virtual environment of its own.
+/// The packages of the virtual environment, which build and test the Python package.
 const PACKAGES: [&str; 9] = [
     "maturin==1.16.0",
     "mypy==2.4.1",
@@ -24,16 +24,16 @@ const PACKAGES: [&str; 9] = [
 
 const MANIFEST: &str = "bindings/python/Cargo.toml";
 
-/// The package of the program.
+/// The manifest of the program's package.
 const PROGRAM: &str = "crates/cli/Cargo.toml";
 
-/// The part of the package that is written in Python.
+/// The Python sources of the package.
 const SOURCES: &str = "bindings/python/python/grammata";
 
-/// The virtual environment, below the folder of what is built.
+/// The folder of the virtual environment.
 const FOLDER: &str = "target/python";
 
-/// What the extension module is called where it is built, and in the package.
+/// The file name of the extension module in the build folder, and its name in the package.
 const MODULE: (&str, &str) = if cfg!(windows) {
     ("grammata_python.dll", "_native.pyd")
 } else if cfg!(target_os = "macos") {
@@ -42,7 +42,7 @@ const MODULE: (&str, &str) = if cfg!(windows) {
     ("libgrammata_python.so", "_native.abi3.so")
 };
 
-/// Puts the package together, runs its tests, and checks its types and its stubs.
+/// Assembles the package, runs its tests, and checks its types and stubs.
 pub fn check() -> Result {
     let (python, site) = package()?;
     for arguments in [
@@ -55,7 +55,8 @@ pub fn check() -> Result {
     Ok(())
 }
 
-/// Builds the library and puts the package together. Returns the Python of the virtual environment, and the folder to import from.
+/// Builds the library and assembles the package. Returns the Python of the virtual environment and the folder to import
+/// from.
 pub fn package() -> Result<(PathBuf, PathBuf)> {
     let python = environment()?;
     command::run(&mut cargo(&super::BUILD))?;
@@ -64,10 +65,10 @@ pub fn package() -> Result<(PathBuf, PathBuf)> {
     Ok((python, site))
 }
 
-/// Makes a folder that has what installing the wheel would put there.
+/// Creates a folder with the files that installing the wheel would create there.
 fn assemble(python: &Path, site: &Path) -> Result {
     let text = |e: std::io::Error| format!("{}: {e}", site.display());
-    // the only package there is the one that is put together now
+    // removes packages of earlier runs
     let _ = std::fs::remove_dir_all(site);
     let package = site.join("grammata");
     let mut folders = vec![(root().join(SOURCES), package.clone())];
@@ -90,12 +91,12 @@ fn assemble(python: &Path, site: &Path) -> Result {
     )
 }
 
-/// Builds the wheels to ship, of the library and of the program, installs them, runs the tests with the one and asks the other for
-/// its version.
+/// Builds the wheels of the library and of the program, installs them, runs the tests with the first, and asks the
+/// second for its version.
 pub fn wheel() -> Result {
     let python = environment()?;
     let wheels = format!("{FOLDER}/wheels");
-    // the only wheel there is the one that is built now
+    // removes wheels of earlier runs
     let _ = std::fs::remove_dir_all(root().join(&wheels));
     for manifest in [MANIFEST, PROGRAM] {
         let build =
@@ -110,7 +111,7 @@ pub fn wheel() -> Result {
     command::run(&mut command(&python, &["-m", "pytest", "-q", "bindings/python"]))
 }
 
-/// The Python of the virtual environment with all packages; makes it if it is missing.
+/// Returns the Python of the virtual environment, with all packages. Creates the environment if it is missing.
 fn environment() -> Result<PathBuf> {
     let venv = root().join(FOLDER).join("venv");
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });

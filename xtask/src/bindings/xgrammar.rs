@@ -8,10 +8,10 @@ use crate::command::{self, Result, command};
 
 const SUITE: &str = "bindings/python/compat/xgrammar_suite.py";
 
-/// Where XGrammar is put and the outcomes are written.
+/// The folder of XGrammar and of the outcomes.
 const FOLDER: &str = "target/xgrammar";
 
-/// Puts the Python package together and runs the tests with it.
+/// Assembles the Python package and runs the tests with it.
 pub fn suite() -> Result {
     let (python, site) = python::package()?;
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).to_string();

@@ -20,7 +20,7 @@ const PACKAGES: [&str; 13] = [
     "pygments==2.21.0",
 ];
 
-/// Makes the folder of the model and runs the tests.
+/// Converts the model to a genai folder and runs the tests.
 pub fn check() -> Result {
     setup::language_model()?;
     let host = Host::new("genai", false, &PACKAGES)?;

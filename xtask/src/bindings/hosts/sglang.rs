@@ -3,7 +3,7 @@
 use super::python::Host;
 use crate::command::Result;
 
-/// SGLang, and what the modules that the tests import need.
+/// SGLang, and the packages that the imported modules need.
 const PACKAGES: [&str; 28] = [
     "sglang==0.5.23",
     "aiohappyeyeballs==2.7.1",

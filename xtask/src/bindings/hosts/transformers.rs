@@ -1,4 +1,4 @@
-//! `transformers` with SmolLM2: its tests, and the outputs of 50 schemas within budgets and without.
+//! Tests of `transformers` with SmolLM2, and outputs for 50 schemas with and without budgets.
 
 use super::python::Host;
 use crate::command::Result;
@@ -11,7 +11,7 @@ pub fn check() -> Result {
     host.run(&["bindings/python/hosts/transformers/fifty.py"])
 }
 
-/// Outlines and what its import needs, for its recipe.
+/// Outlines and the packages that its import needs; `transformers` tests a recipe with it.
 pub const OUTLINES: [&str; 6] = [
     "outlines==1.3.3",
     "outlines_core==0.2.14",

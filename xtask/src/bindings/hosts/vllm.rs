@@ -8,10 +8,10 @@ use crate::command::{self, Result, command};
 
 const SUITE: &str = "bindings/python/hosts/vllm/suite.py";
 
-/// Where vLLM is put and the outcomes are written.
+/// The folder of vLLM and of the outcomes.
 const FOLDER: &str = "target/vllm";
 
-/// Puts the Python package together and runs everything with it.
+/// Assembles the Python package and runs the suite with it.
 pub fn suite() -> Result {
     let (python, site) = python::package()?;
     command::run(command(&python, &[SUITE, FOLDER]).env("PYTHONPATH", site))
