@@ -1,5 +1,5 @@
-//! SVG 1.1 of a laid-out graph, with what every renderer draws: colours of six digits, `fill="none"`, arrowheads as
-//! polygons and labels as plain text. The canvas is as large as what is on it.
+//! Draws a laid-out graph as SVG 1.1 that every renderer supports: colours of six digits, `fill="none"`, arrowheads as
+//! polygons, and labels as plain text. The canvas is as large as its content needs.
 
 use layout::core::color::Color;
 use layout::core::format::{ClipHandle, RenderBackend};
@@ -9,12 +9,12 @@ use std::fmt::Write;
 
 /// Space around the drawing, in pixels.
 const MARGIN: f64 = 8.0;
-/// The width of a character in units of the font's size: more than that of most, so that no text is cut off.
+/// The assumed width of a character in units of the font's size: wider than most, so that no text is cut off.
 const CHARACTER: f64 = 0.62;
 /// Length and half the width of an arrowhead, in pixels.
 const HEAD: (f64, f64) = (10.0, 3.5);
 
-/// What was drawn, and the rectangle that holds it.
+/// The elements drawn so far, and their bounding box.
 #[derive(Debug)]
 pub(super) struct Canvas {
     content: String,
@@ -28,7 +28,7 @@ impl Canvas {
         Canvas { content: String::new(), least, greatest }
     }
 
-    /// The whole drawing.
+    /// Returns the SVG document.
     pub(super) fn finish(&self) -> String {
         let is_empty = self.least.x > self.greatest.x;
         let (least, greatest) =
@@ -48,7 +48,7 @@ impl Canvas {
         self.greatest = Point::new(self.greatest.x.max(x), self.greatest.y.max(y));
     }
 
-    /// Lines of text around a centre.
+    /// Draws lines of text around a centre.
     fn text(&mut self, centre: Point, text: &str, size: f64) {
         let lines: Vec<&str> = text.lines().collect();
         for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -56,7 +56,7 @@ impl Canvas {
             let half = line.chars().count() as f64 * size * CHARACTER / 2.0;
             self.cover(centre.x - half, middle - size / 2.0);
             self.cover(centre.x + half, middle + size / 2.0);
-            // the base line lies a third of the size under the middle of small letters
+            // the base line is a third of the size below the middle of small letters
             let base = middle + size / 3.0;
             let _ = writeln!(
                 self.content,
@@ -67,7 +67,7 @@ impl Canvas {
         }
     }
 
-    /// A triangle with its tip at `tip`, which points away from `from`.
+    /// Draws a triangle with its tip at `tip` that points away from `from`. Draws nothing if the two are equal.
     fn head(&mut self, tip: Point, from: Point, color: &str) {
         let (dx, dy) = (tip.x - from.x, tip.y - from.y);
         let length = dx.hypot(dy);
@@ -88,13 +88,13 @@ impl Canvas {
     }
 }
 
-/// Fill and stroke, as attributes.
+/// Returns the fill, stroke and stroke width of a style as attributes.
 fn look(style: &StyleAttr) -> String {
     let fill = style.fill_color.map_or_else(|| "none".to_owned(), color);
     format!("fill=\"{fill}\" stroke=\"{}\" stroke-width=\"{}\"", color(style.line_color), style.line_width)
 }
 
-/// A colour without its transparency; `none` if nothing of it is seen.
+/// Returns a colour without its alpha channel, or `none` if it is fully transparent.
 fn color(color: Color) -> String {
     let digits = color.to_web_color();
     match (digits.get(..7), digits.get(7..)) {
@@ -111,7 +111,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // XML 1.0 has no other control characters
+            // XML 1.0 does not allow most other control characters
             c if c.is_control() && c != '\t' => out.push('\u{FFFD}'),
             c => out.push(c),
         }
@@ -119,14 +119,14 @@ fn escaped(text: &str) -> String {
     })
 }
 
-/// The point of a cubic Bézier curve in its middle.
+/// Returns the point of a cubic Bézier curve at its middle parameter, 1/2.
 fn middle([a, b, c, d]: [Point; 4]) -> Point {
     let mean = |a: f64, b: f64, c: f64, d: f64| (a + 3.0 * b + 3.0 * c + d) / 8.0;
     Point::new(mean(a.x, b.x, c.x, d.x), mean(a.y, b.y, c.y, d.y))
 }
 
-/// The cubic Bézier curves of an arrow: the first pair is its first point and control point, each other pair a control
-/// point and a point. The first control point of a curve after the first mirrors the one before it.
+/// Returns the cubic Bézier curves of an arrow. The first pair of `path` is its start and first control point; each
+/// other pair is a control point and a point. The first control point of a later curve mirrors the last one before it.
 fn curves(path: &[(Point, Point)]) -> Vec<[Point; 4]> {
     let Some((&(start, exit), rest)) = path.split_first() else { return Vec::new() };
     let (mut from, mut control) = (start, exit);
@@ -207,7 +207,7 @@ impl RenderBackend for Canvas {
         for curve in &curves {
             let [_, b, c, to] = curve;
             let _ = write!(d, " C {:.1} {:.1}, {:.1} {:.1}, {:.1} {:.1}", b.x, b.y, c.x, c.y, to.x, to.y);
-            // a curve lies between its points and the middle of it, as far as a drawing shows
+            // for the bounding box, the ends and the middle of a curve are accurate enough
             for point in [curve[0], middle(*curve), *to] {
                 self.cover(point.x, point.y);
             }
@@ -232,7 +232,7 @@ impl RenderBackend for Canvas {
         self.text(at, text, style.font_size as f64);
     }
 
-    /// Only records are clipped, which no graph here has.
+    /// Does nothing: only records are clipped, and no graph here has any.
     fn create_clip(&mut self, _: Point, _: Point, _: usize) -> ClipHandle {
         0
     }

@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one text, at most: the matcher keeps all of them.
+/// The most bytes of one text: the matcher keeps all of them.
 const TEXT_BYTES: usize = 256 << 20;
-/// Bytes that the matcher takes in one step.
+/// Bytes that the matcher accepts in one call.
 const CHUNK: usize = 1 << 16;
 
 #[derive(Debug, clap::Args)]
@@ -43,21 +43,21 @@ pub(super) struct Arguments {
     exact: bool,
 }
 
-/// One text that was checked.
+/// A text that was checked, and its verdict.
 pub(super) struct Checked {
     name: String,
     verdict: Verdict,
-    /// Of an example: whether it should be accepted.
+    /// For an example: whether it should be accepted.
     expected: Option<bool>,
 }
 
-/// How the grammar takes a text.
+/// Whether the grammar accepts a text, and how.
 struct Verdict {
     accepted: bool,
-    /// The file's last line break was left out.
+    /// Whether the file's last line break was ignored.
     line_end_left_out: bool,
     bytes: usize,
-    /// With a tokenizer: tokens, each found in its mask.
+    /// With a tokenizer, for an accepted text: the number of tokens, each found in its mask.
     tokens: Option<usize>,
     rejection: Option<Rejection>,
 }
@@ -65,13 +65,13 @@ struct Verdict {
 /// Where and why a text is rejected.
 struct Rejection {
     explanation: Explanation,
-    /// The place in the text.
+    /// Offset of the rejected byte in the text.
     byte: usize,
-    /// Whether a token has ended the text before.
+    /// Whether a token ended the text before this place.
     ended: bool,
     line: usize,
     column: usize,
-    /// The character at the place, or the byte if none begins there.
+    /// The special token or the character at this place, or the byte if no character begins there; empty at the end.
     found: Vec<u8>,
 }
 
@@ -82,7 +82,7 @@ impl Checked {
 }
 
 pub(super) fn run(mut arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    // next to a grammar on the command line all paths are texts
+    // with a grammar on the command line, every path is a text
     if arguments.source.expression.is_some()
         && let Some(file) = arguments.source.grammar.take()
     {
@@ -143,7 +143,7 @@ impl Checker<'_> {
         let bytes = source::read(path, TEXT_BYTES)?;
         let name =
             if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
-        // examples are data: byte for byte
+        // examples are data, so their line breaks count
         let may_leave_line_end = !self.arguments.exact && expected.is_none();
         self.take(name, &bytes, may_leave_line_end, expected, output)
     }
@@ -202,7 +202,7 @@ impl Checker<'_> {
         Ok(Verdict { accepted, line_end_left_out: false, bytes: bytes.len(), tokens, rejection })
     }
 
-    /// Accepts a part of a text; if it is not taken, the matcher is somewhere before the place.
+    /// Accepts a part of a text. If it is rejected, the matcher may have accepted some of it.
     fn accept(&mut self, piece: Piece<'_>) -> Result<Taken> {
         let vocabulary = std::sync::Arc::clone(self.matcher.compiled().vocabulary());
         let tokens = match (piece.token, self.arguments.tokenizer.path()) {
@@ -231,7 +231,7 @@ impl Checker<'_> {
         Ok(Taken::Tokens(tokens.len()))
     }
 
-    /// Explains from where the matcher stands in a part of the text, at whose beginning it had `before` bytes.
+    /// Explains the rejection of a part of the text. The matcher had accepted `before` bytes at the start of that part.
     fn rejection(
         &mut self,
         bytes: &[u8],
@@ -250,16 +250,16 @@ impl Checker<'_> {
     }
 }
 
-/// How the matcher takes a part of a text.
+/// Whether the matcher accepts a part of a text.
 enum Taken {
-    /// In so many tokens; 0 without a tokenizer.
+    /// Accepted, in so many tokens; 0 without a tokenizer.
     Tokens(usize),
     Rejected,
-    /// Not, as a token has ended the text.
+    /// Rejected, because a token ended the text.
     Ended,
 }
 
-/// A rejection is an answer here; every other error is one.
+/// Converts rejections to results. Other errors remain errors.
 fn stopped(result: Result<()>) -> Result<Option<Taken>> {
     match result {
         Ok(()) => Ok(None),
@@ -298,27 +298,27 @@ fn write_checked(checked: &Checked, output: &mut Output) -> std::io::Result<()> 
     }
 }
 
-/// What came of all texts.
+/// The report on all texts.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,
     texts: Vec<TextReport<'a>>,
     accepted: usize,
     rejected: usize,
-    /// Texts that are not as they should be: examples that are taken wrongly, and other texts that are rejected.
+    /// Number of unexpected results: examples with the wrong verdict, and other texts that are rejected.
     unexpected: usize,
 }
 
-/// What came of one text.
+/// The report on one text.
 #[derive(Serialize)]
 struct TextReport<'a> {
     name: &'a str,
     accepted: bool,
     bytes: usize,
     line_end_left_out: bool,
-    /// Of an example.
+    /// For an example only.
     should_be_accepted: Option<bool>,
-    /// With a tokenizer.
+    /// With a tokenizer, for an accepted text only.
     tokens: Option<usize>,
     rejection: Option<RejectionReport>,
 }

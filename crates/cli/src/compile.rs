@@ -67,24 +67,24 @@ impl Arguments {
     }
 }
 
-/// What it takes to compile each grammar.
+/// The shared inputs for compiling grammars.
 struct Workshop<'a> {
     arguments: &'a Arguments,
     limits: Limits,
     compiler: Compiler,
-    /// The tokenizer itself, if it is one that cuts texts as its model has seen them.
+    /// The tokenizer itself, if it is in Hugging Face's format: it splits documents as the model expects.
     tokenizer: Option<PromptTokenizer>,
     corpus: Vec<Vec<u8>>,
 }
 
-/// Grammars that are compiled before the next report: all of their files are in memory at once.
+/// Number of grammars between two reports. All of their files are in memory together.
 const AT_ONCE: usize = 64;
 
-/// What came of one grammar.
+/// The result for one grammar.
 struct Made {
     name: String,
     time: Duration,
-    /// Whether the file was not there before.
+    /// Whether the file was written now rather than kept from before.
     is_new: bool,
     file: MaskFile,
 }
@@ -122,7 +122,8 @@ impl Workshop<'_> {
         Ok(Exit::Done)
     }
 
-    /// Compiles each file of a folder to a file in the folder `to`, if there is one, and into an archive, if that is asked for.
+    /// Compiles each grammar of a folder, to files in the folder `to` if it is given, and into an archive if one is
+    /// requested.
     fn each(&self, to: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
         let from = self.arguments.source.path();
         let io = |path: &Path, cause: std::io::Error| errors::io(path, &cause);
@@ -195,7 +196,8 @@ impl Workshop<'_> {
         Ok(if failed > 0 { Exit::Unusable } else { Exit::Done })
     }
 
-    /// Compiles a grammar, to a file if it is to be one. `keep` leaves a file as it is that is of the same grammar, vocabulary and budget.
+    /// Compiles a grammar, and writes it to `to` if that is given. With `keep`, an existing file of the same grammar,
+    /// vocabulary and budget is kept, unless there is a corpus.
     fn make(&self, path: &Path, to: Option<&Path>, keep: bool) -> Result<Made> {
         let start = Instant::now();
         let loaded = source::load_from(&self.arguments.source, path, &self.limits, Default::default())?;
@@ -210,7 +212,7 @@ impl Workshop<'_> {
         if let Some(file) = known {
             return Ok(Made { name, time: start.elapsed(), is_new: false, file });
         }
-        // what other grammars have found out would show in the file
+        // shared tables would let other grammars influence the file
         let compiled =
             self.compiler.apart().compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
         let mut file = compiled.explore(&budget, &self.documents(&compiled))?;
@@ -223,7 +225,8 @@ impl Workshop<'_> {
         Ok(Made { name, time: start.elapsed(), is_new: true, file })
     }
 
-    /// The documents to explore first: those of the corpus, and those that the grammar suggests, as the tokenizer cuts them.
+    /// Returns the documents to explore first, as tokens: those of the corpus, and those that the grammar suggests. A
+    /// document that cannot be encoded is left out.
     fn documents(&self, compiled: &CompiledGrammar) -> Vec<Vec<TokenId>> {
         let suggested = suggested_documents(compiled.grammar());
         let vocabulary = compiled.vocabulary();
@@ -232,7 +235,7 @@ impl Workshop<'_> {
             .collect()
     }
 
-    /// The tokens of a text as the tokenizer cuts it, if they spell it.
+    /// Returns the tokens of a text as the tokenizer splits it, if they spell exactly that text.
     fn encode(&self, vocabulary: &Vocabulary, text: &[u8]) -> Option<Vec<TokenId>> {
         let tokens = self.tokenizer.as_ref()?.encode_literal(str::from_utf8(text).ok()?).ok()?;
         let tokens: Vec<TokenId> = tokens.into_iter().map(TokenId::new).collect();
@@ -267,12 +270,12 @@ impl Workshop<'_> {
     }
 }
 
-/// What came of one grammar. Those that failed are among the diagnostics.
+/// The report on one grammar. Grammars that failed are only among the diagnostics.
 #[derive(Serialize)]
 struct MadeReport<'a> {
     grammar: &'a str,
     seconds: f64,
-    /// Whether the file was not there before. The sizes are null if it was.
+    /// Whether the file was written now. If not, the sizes are null.
     written: bool,
     states: Option<usize>,
     masks: Option<usize>,

@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     source: SourceArgs,
 }
 
-/// What is counted. The count is a string of digits, or null if there is no end of words.
+/// The report. The count is a string of digits, or null if it is infinite.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,

@@ -1,11 +1,11 @@
-//! Deadlines of commands that the user names.
+//! Deadlines in command-line arguments.
 
 use std::time::Duration;
 
-/// Seconds in a day, the longest deadline.
+/// The longest deadline: the seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// Reads a deadline in seconds.
+/// Parses a deadline in seconds, more than 0 and at most a day.
 pub(super) fn deadline(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     match seconds > 0.0 && seconds <= DAY {

@@ -73,7 +73,7 @@ mod with_model {
     use serde_json::json;
     use std::io::Write;
 
-    /// Texts whose vectors are written before the next ones are computed.
+    /// Number of texts whose vectors are written before the next ones are computed.
     const CHUNK: usize = 256;
 
     pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -147,7 +147,7 @@ mod with_model {
         let cosine = |index| found.cosine(0, index).unwrap_or_default();
         let mut others: Vec<(f64, &String)> =
             texts.iter().enumerate().skip(1).map(|(index, text)| (cosine(index), text)).collect();
-        // equal ones in the order in which they were given
+        // a stable sort, so that equals stay in the order given
         others.sort_by(|(first, _), (second, _)| second.total_cmp(first));
         if output.is_json() {
             output.list("similarities")?;
@@ -162,7 +162,7 @@ mod with_model {
         Ok(())
     }
 
-    /// The vectors of the texts from number `first` on; says which of them were cut.
+    /// Returns the vectors of the texts from index `first` on, and warns about truncated ones.
     fn embed(embedder: &mut OrtEmbedder, texts: &[String], first: usize) -> Result<Embeddings> {
         let list: Vec<&str> = texts.iter().map(String::as_str).collect();
         let found = embedder.embed(&list).map_err(|error| moved(error, first))?;
@@ -172,7 +172,7 @@ mod with_model {
         Ok(found)
     }
 
-    /// The error with its place counted from the first of all texts.
+    /// Adds `first` to the index of the text in an error's place.
     fn moved(error: Error, first: usize) -> Error {
         error.map(|diagnostic| {
             let index = match diagnostic.place() {

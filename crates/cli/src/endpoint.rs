@@ -1,4 +1,4 @@
-//! Models that are asked by chat, from arguments: a server, or a command.
+//! Models that are asked by chat, a server or a command, from arguments.
 
 use super::deadline::deadline;
 use super::errors;
@@ -10,7 +10,7 @@ use grammata_agents::chat::{Chat, CommandChat, Usage};
 use grammata_endpoint::{DIALECTS, Dialect, Endpoint, Key, Options};
 use std::time::Duration;
 
-/// The environment variable that a key is taken from where none is named.
+/// The environment variable with the server's key, if no other is named.
 const KEY: &str = "OPENAI_API_KEY";
 
 /// Which server or command is asked.
@@ -54,22 +54,22 @@ pub struct EndpointArgs {
     pub endpoint_deadline: Duration,
 }
 
-/// The dialects by name.
+/// Returns a parser of the names of dialects.
 fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
     let values = DIALECTS.iter().map(|dialect| PossibleValue::new(dialect.name).help(dialect.about));
     PossibleValuesParser::new(values).try_map(|name| Dialect::named(&name).ok_or("no such dialect"))
 }
 
 impl EndpointArgs {
-    /// Whether a server or a command is named.
+    /// Returns whether a server or a command is given.
     pub fn is_given(&self) -> bool {
         self.endpoint.is_some() || self.policy_command.is_some()
     }
 
-    /// The server or the command; `None` if none is named.
+    /// Returns the server or the command; `None` if neither is given.
     ///
     /// # Errors
-    /// The address or the key cannot be used.
+    /// The address cannot be used, or the key is missing or cannot be used.
     pub fn load(&self, temperature: f32, seed: u64) -> Result<Option<Box<dyn Chat>>> {
         if let Some(command) = &self.policy_command {
             return Ok(Some(Box::new(CommandChat::new(command, self.endpoint_deadline))));
@@ -88,7 +88,8 @@ impl EndpointArgs {
         Ok(Some(Box::new(Endpoint::new(url, options)?)))
     }
 
-    /// The key. Without TLS everyone on the way can read it: so it is sent only if its variable is named.
+    /// Returns the server's key. Without TLS anyone on the way can read it, so it is then sent only if its variable is
+    /// named.
     fn key(&self, url: &str) -> Result<Option<Key>> {
         let name = match &self.endpoint_key_env {
             Some(name) => name.as_str(),
@@ -103,7 +104,7 @@ impl EndpointArgs {
     }
 }
 
-/// Says on standard error what was asked.
+/// Writes a summary of answers, tokens and time to standard error.
 pub fn report(usage: &Usage) {
     let tokens = match usage.uncounted {
         0 => format!(

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     raw: bool,
 }
 
-/// Which words are listed. The members `words` and `more` follow.
+/// The head of the report. The members `words` and `more` follow.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 /// A part of a word.
 enum Part {
     Text(Vec<u8>),
-    /// A token terminal, as a grammar shows it.
+    /// A token terminal, as in the grammar.
     Token(String),
 }
 
@@ -110,7 +110,7 @@ impl Part {
     }
 }
 
-/// The texts and token terminals of a word; one without any is a text.
+/// Splits a word into texts and token terminals. The empty word is one empty text.
 fn parts(grammar: &Grammar, word: &[Letter]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut text = Vec::new();
@@ -131,7 +131,7 @@ fn parts(grammar: &Grammar, word: &[Letter]) -> Vec<Part> {
     parts
 }
 
-/// A word in JSON: its text, or a list of texts and tokens.
+/// Returns a word as JSON: its text, or a list of texts and tokens.
 fn json_word(grammar: &Grammar, word: &[Letter]) -> Value {
     let parts = parts(grammar, word);
     match &parts[..] {

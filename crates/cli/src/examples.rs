@@ -4,10 +4,10 @@ use super::errors;
 use grammata::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// All files in `folder/accept` (to be accepted) and `folder/reject` (to be rejected), by name.
+/// Returns all files in `folder/accept` (to be accepted) and `folder/reject` (to be rejected), each sorted by name.
 ///
 /// # Errors
-/// The folder holds neither, or cannot be read.
+/// The folders hold no files, or cannot be read.
 pub(super) fn find(folder: &Path) -> Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     for (name, accepted) in [("accept", true), ("reject", false)] {

@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut matcher = session.compiled.matcher();
     let name = arguments.given.text_file.as_deref().map_or("--text".to_owned(), source::name_of);
     let pieces = arguments.special.pieces(session.compiled.vocabulary(), &text);
-    // what is explained: the token, otherwise the text after the last special token
+    // explains the token if there is one, otherwise the text after the last special token
     let start = match (token, pieces.last()) {
         (Some(_), _) => text.len(),
         (None, Some(Piece { token: None, start, .. })) => *start,
@@ -70,9 +70,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Some(token) => matcher.explain_token(token)?,
     };
     let rest = rest.to_vec();
-    // special tokens have no bytes for the matcher, and names in the text
+    // special tokens have names in the text, but no bytes in the matcher
     let at = start + explanation.position() - accepted;
-    // a token stands for bytes or for the end; either may be what the grammar refuses
+    // a token is a sequence of bytes or the end; the grammar may refuse either
     let (allowed, whole) = match token {
         None => (explanation.is_viable(), text),
         Some(token) => {
@@ -110,7 +110,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if allowed { Exit::Done } else { Exit::Rejected })
 }
 
-/// What must follow the rest of the text, or the token if there is one, if it is viable. The matcher has accepted what is before.
+/// Returns the bytes that must follow a viable `rest`, or the token if there is one. The matcher has accepted the text
+/// before.
 fn forced(
     matcher: &Matcher,
     explanation: &Explanation,
@@ -123,7 +124,7 @@ fn forced(
     match token {
         None => ahead.accept_bytes(rest)?,
         Some(token) => match ahead.accept_token(token) {
-            // it was explained as the end of the text
+            // the token was explained as the end of the text
             Err(error) if error.kind() == ErrorKind::Rejected => {}
             accepted => accepted?,
         },
@@ -131,7 +132,7 @@ fn forced(
     ahead.forced_bytes()
 }
 
-/// What a grammar expects after a text.
+/// The report: what the grammar expects after a text.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,
@@ -140,14 +141,14 @@ struct Report<'a> {
     byte: usize,
     line: usize,
     column: usize,
-    /// Null where the whole text is viable.
+    /// Null if the whole text is viable.
     found: Option<Value>,
     token: Option<Value>,
     expected: Vec<ExpectationReport>,
     forced: Value,
 }
 
-/// What one rule expects at a place.
+/// What one rule expects at a place, in JSON.
 #[derive(Serialize)]
 pub(super) struct ExpectationReport {
     rule: String,

@@ -1,4 +1,4 @@
-//! The arguments of `grammata generate`. `generation` does the work, in builds with ONNX Runtime.
+//! The arguments of `grammata generate`. The module `generation` runs it, in builds with ONNX Runtime.
 
 use super::model::ModelSettings;
 use super::source::SourceArgs;
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     pub(super) batch: u64,
 }
 
-/// The most outputs that are computed at once.
+/// The most outputs for one prompt, and the most that are computed together.
 pub(super) const MOST_OUTPUTS: u64 = 1024;
 
 fn seconds(argument: &str) -> std::result::Result<Duration, String> {

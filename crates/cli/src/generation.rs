@@ -1,4 +1,4 @@
-//! `grammata generate` at work.
+//! Runs `grammata generate`.
 
 use super::generate::{Arguments, Sampling};
 use super::generation_batch;
@@ -78,14 +78,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     summary(best, &verified, time);
     Ok(match verified {
-        // a stop, a limit of tokens or of time
+        // ended by a stop string, or by a limit on tokens or time
         _ if !best.finish.is_complete() => Exit::Cut,
         Verified::Word => Exit::Done,
         Verified::Prefix | Verified::Rejected { .. } => Exit::Rejected,
     })
 }
 
-/// A limit on tokens that is too small for any text is a wrong argument: nothing was generated that could be rejected.
+/// Turns the error that no text fits into the token limit into a usage error, because nothing was generated to reject.
 pub(super) fn unusable_limit(error: Error) -> Error {
     match error.code() {
         "matcher/budget" => Error::new(ErrorKind::Usage, error.diagnostic().clone()),
@@ -98,12 +98,12 @@ struct Made {
     text: String,
     tokens: Vec<u32>,
     finish: FinishReason,
-    /// of each token, if they were asked for
+    /// for each token, if requested
     log_probabilities: Vec<f64>,
     refused_mass: Vec<f64>,
     exact: Option<ExactStatistics>,
     log_probability: Option<f64>,
-    /// none of outputs that share their runs of the model
+    /// `None` for outputs that share runs of the model
     timings: Option<Timings>,
 }
 
@@ -137,7 +137,7 @@ impl Made {
     }
 }
 
-/// One output, its text written as it comes.
+/// Generates one output. Its text is written as it is generated.
 fn streamed(
     arguments: &Arguments,
     session: &Session,
@@ -175,7 +175,7 @@ fn streamed(
     Err(error.into())
 }
 
-/// Several outputs, the best first.
+/// Generates several outputs and returns them, best first.
 fn ranked_outputs(
     arguments: &Arguments,
     session: &Session,
@@ -220,7 +220,7 @@ pub(super) fn options(arguments: &Arguments, session: &Session) -> GenerationOpt
         .refused_mass(arguments.logprobs)
 }
 
-/// The prompt in tokens.
+/// Returns the tokens of the prompt.
 fn prompt(
     arguments: &Arguments,
     parts: &Parts,
@@ -254,7 +254,7 @@ fn sampling(arguments: &Arguments) -> SamplingParams {
         .seed(chosen.seed)
 }
 
-/// Checks outputs against the grammar once more, with new tables.
+/// Checks outputs against the grammar again, with new tables.
 struct Checker(CompiledGrammar);
 
 impl Checker {
@@ -269,7 +269,7 @@ impl Checker {
     }
 }
 
-/// The relation of tokens to a grammar that was compiled for this alone.
+/// Checks tokens against a grammar, which should have been compiled for this check only.
 pub(super) fn check(compiled: &CompiledGrammar, tokens: &[u32]) -> Result<Verified> {
     let vocabulary = compiled.vocabulary();
     let bytes: Vec<u8> = tokens
@@ -289,7 +289,7 @@ pub(super) fn check(compiled: &CompiledGrammar, tokens: &[u32]) -> Result<Verifi
     })
 }
 
-/// The relation of a text to the grammar.
+/// The result of checking a text against the grammar.
 pub(super) enum Verified {
     Word,
     Prefix,
@@ -320,12 +320,12 @@ impl std::fmt::Display for Verified {
     }
 }
 
-/// The part of the whole time that masks took.
+/// Returns the share of `time` that masks took, 0 to 1.
 fn share(timings: &Timings, time: Duration) -> f64 {
     if time.is_zero() { 0.0 } else { timings.mask.as_secs_f64() / time.as_secs_f64() }
 }
 
-/// The ranking, each text on a line.
+/// Writes the ranking, with each text on a line.
 fn list(outputs: &[Made]) {
     for (number, output) in outputs.iter().enumerate() {
         let log_probability = output.log_probability.unwrap_or_default();
@@ -367,7 +367,7 @@ fn summary(output: &Made, verified: &Verified, time: Duration) {
     messages::plain(&verified.to_string());
 }
 
-/// An output in JSON.
+/// An output, in JSON.
 #[derive(Serialize)]
 struct OutputReport<'a> {
     text: &'a str,
@@ -376,7 +376,7 @@ struct OutputReport<'a> {
     /// or `other`.
     finish: &'static str,
     complete: bool,
-    /// `word`, `prefix` or `rejected`; null of an output that an error ended.
+    /// `word`, `prefix` or `rejected`; null if an error ended the output.
     verified: Option<&'static str>,
     log_probability: Option<f64>,
 }
@@ -407,11 +407,11 @@ pub(super) fn finish_name(finish: &FinishReason) -> &'static str {
     }
 }
 
-/// What exact sampling took.
+/// Statistics of exact sampling, in JSON.
 #[derive(Serialize)]
 pub(super) struct ExactReport {
     tries: usize,
-    /// Probability of the model's texts that are known to be refused.
+    /// Model probability of the texts that are known to be refused, 0 to 1.
     refused_mass: f64,
 }
 
@@ -421,29 +421,29 @@ impl ExactReport {
     }
 }
 
-/// What `generate` made.
+/// The report of `generate`.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,
     tokenizer: &'a str,
     #[serde(flatten)]
     best: OutputReport<'a>,
-    /// Of each token, with `--logprobs`.
+    /// For each token, with `--logprobs`.
     log_probabilities: Option<&'a [f64]>,
-    /// Of each token, the probability of those that the grammar refused in its place, with `--logprobs`.
+    /// For each token, the probability of the tokens that the grammar refused in its place, with `--logprobs`.
     refused_mass: Option<&'a [f64]>,
     /// With `--sampling exact`.
     exact: Option<ExactReport>,
-    /// All outputs, the best first, of a search for several.
+    /// All outputs, best first, if several were requested.
     hypotheses: Option<Vec<OutputReport<'a>>>,
-    /// Null of outputs that share their runs of the model.
+    /// Null for outputs that share runs of the model.
     timings: Option<TimingsReport>,
     prepare_seconds: f64,
     compile_seconds: f64,
     total_seconds: f64,
 }
 
-/// How an output was made.
+/// Timings of an output, in JSON.
 #[derive(Serialize)]
 struct TimingsReport {
     forced_tokens: usize,

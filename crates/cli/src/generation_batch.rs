@@ -29,14 +29,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Compiled grammars of lines take at most so many bytes, and again for the check at the end.
+/// The most bytes of compiled grammars of lines; those for the final checks have a second budget of this size.
 const GRAMMAR_BYTES: usize = 256 << 20;
 
-/// A line: a prompt, and what differs from the options of the command.
+/// A line: a prompt, and values that override the options of the command.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    /// Comes back in the outputs.
+    /// Copied to the outputs.
     id: Option<Value>,
     prompt: Option<String>,
     messages: Option<Vec<LineMessage>>,
@@ -68,29 +68,29 @@ struct LineGrammar {
     text: String,
 }
 
-/// An output that is to be made.
+/// An output to generate.
 struct Job {
     line: usize,
     sample: u64,
     id: Option<Value>,
     prompt: Arc<[u32]>,
-    /// `None` of the grammar of the command.
+    /// `None` for the grammar of the command.
     grammar: Option<grammata::syntax::Source>,
     compiled: CompiledGrammar,
     options: GenerationOptions,
 }
 
-/// An output, or why there is none.
+/// An output, or the errors that prevented it.
 #[derive(Serialize)]
 struct Record<'a> {
     /// The line of the file, from 1.
     line: usize,
-    /// The number of the output among those of the line, from 0; null if the line cannot be used.
+    /// Index of the output among those of the line, from 0; null if the line cannot be used.
     sample: Option<u64>,
     id: Option<&'a Value>,
     text: Option<&'a str>,
     tokens: Option<&'a [u32]>,
-    /// As in the report of one prompt.
+    /// Has the values of `finish` in the report for one prompt.
     finish: &'static str,
     complete: bool,
     verified: Option<&'static str>,
@@ -101,7 +101,7 @@ struct Record<'a> {
     diagnostics: Vec<DiagnosticReport>,
 }
 
-/// What the whole file came to.
+/// The report on the whole file.
 #[derive(Serialize)]
 struct Summary<'a> {
     grammar: &'a Origin,
@@ -114,18 +114,18 @@ struct Summary<'a> {
     total_seconds: f64,
 }
 
-/// What jobs are made of.
+/// The shared inputs of all jobs.
 struct Setting<'a> {
     arguments: &'a Arguments,
     limits: &'a Limits,
     parts: &'a Parts,
     tokenizer: &'a PromptTokenizer,
     session: &'a Session,
-    /// Grammars of lines.
+    /// Compiled grammars of lines.
     grammars: GrammarCache,
-    /// The same, compiled anew for the check of outputs.
+    /// The same grammars, compiled separately to check outputs.
     checks: GrammarCache,
-    /// The grammar of the command, compiled anew.
+    /// The grammar of the command, compiled separately to check outputs.
     check: CompiledGrammar,
 }
 
@@ -178,7 +178,7 @@ fn generate(
 ) -> Result<(), Failure> {
     let batch = usize::try_from(setting.arguments.batch).unwrap_or(usize::MAX);
     let vocabulary = &**setting.session.compiled.vocabulary();
-    // a short queue: lines are read as they are needed
+    // the queue is short, so that lines are read only when they are needed
     let options = SchedulerOptions::default().batch(batch).queue(batch);
     let mut scheduler = Scheduler::new(vocabulary, options);
     let (mut lines, mut jobs) = (lines.into_iter(), VecDeque::new());
@@ -220,7 +220,7 @@ fn generate(
 }
 
 impl Setting<'_> {
-    /// The outputs that a line asks for, or its id, if that could be read, and what is wrong with it.
+    /// Returns the jobs of a line, or the error of the line, with its id if that could be read.
     fn jobs(&self, line: usize, text: &str) -> std::result::Result<Vec<Job>, (Option<Value>, Error)> {
         let parsed: Line =
             serde_json::from_str(text).map_err(|cause| (None, errors::prompt_line(line, &cause)))?;
@@ -306,7 +306,7 @@ impl Setting<'_> {
         (!self.arguments.unconstrained).then(|| Box::new(job.compiled.matcher()) as Box<dyn Constraint>)
     }
 
-    /// Checks an output from scratch.
+    /// Checks an output with separately compiled grammars.
     fn verify(&self, job: &Job, tokens: &[u32]) -> Result<Verified> {
         match &job.grammar {
             None => check(&self.check, tokens),
@@ -315,12 +315,12 @@ impl Setting<'_> {
     }
 }
 
-/// Writes records, and counts them.
+/// Writes and counts records.
 struct Writer<'a> {
     output: &'a mut Output,
     setting: &'a Setting<'a>,
     progress: Progress,
-    /// Outputs to come, by line.
+    /// For each line, the number of outputs that are still to come.
     left: BTreeMap<usize, usize>,
     exit: Exit,
     written: usize,
@@ -329,7 +329,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes an output, or that there is none.
+    /// Writes the record of an output, or of its error.
     fn write(&mut self, job: &Job, result: Result<Generation>) -> Result<(), Failure> {
         let checked = result.and_then(|generation| {
             let verified = self.setting.verify(job, &generation.tokens)?;
@@ -366,14 +366,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes that a job failed.
+    /// Writes the record of a failed job.
     fn fail(&mut self, job: &Job, error: Error) -> Result<(), Failure> {
         self.error(job.line, Some(job.sample), job.id.as_ref(), &unusable_limit(error))?;
         self.advance(job.line);
         Ok(())
     }
 
-    /// Writes that a line cannot be used.
+    /// Writes the record of a line that cannot be used.
     fn refuse(&mut self, line: usize, id: Option<&Value>, error: &Error) -> Result<(), Failure> {
         self.error(line, None, id, error)?;
         self.progress.advance();
@@ -427,7 +427,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The exit code is that of the worst output.
+    /// Sets the exit code to `exit` if that is worse.
     fn worsen(&mut self, exit: Exit) {
         let order = [Exit::Done, Exit::Cut, Exit::Rejected, Exit::Limit, Exit::Unusable];
         let rank = |exit: Exit| order.iter().position(|other| *other == exit);

@@ -1,11 +1,12 @@
-//! What every command has: the global options, and the exit codes at the end of its help.
+//! The options of all commands, and the exit codes at the end of their help.
 
 use super::messages::Verbosity;
 use super::output::{OutputFormat, exit_codes, exit_codes_in_short};
 use clap::{Arg, ArgAction, Args, Command, ValueEnum};
 use std::ffi::OsString;
 
-// The options of all commands, also of the laboratory's. A doc comment would replace what the program says of itself.
+// These are the options of all commands, also of the labs program. A doc comment would replace the program's own
+// description.
 #[derive(Clone, Debug, Args)]
 pub(super) struct GlobalArgs {
     /// The form of the results on standard output
@@ -49,7 +50,7 @@ enum Color {
 }
 
 impl GlobalArgs {
-    /// How much is written to standard error.
+    /// Returns how much to write to standard error.
     pub(super) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -59,7 +60,8 @@ impl GlobalArgs {
     }
 }
 
-/// The global options that shape the report of an error in the arguments, which has to be written before they are parsed.
+/// The global options that control the report of an error in the arguments. They are needed before the arguments are
+/// parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Early {
     pub(super) output_format: OutputFormat,
@@ -67,7 +69,7 @@ pub(super) struct Early {
 }
 
 impl Early {
-    /// Reads the options from arguments that may be wrong. Values that are not known count as the defaults.
+    /// Reads the options from arguments that may be invalid. Unknown values count as the defaults.
     pub(super) fn of(arguments: &[OsString]) -> Early {
         let mut early = Early::default();
         let mut rest = arguments.iter().map(|argument| argument.to_string_lossy());
@@ -88,7 +90,7 @@ impl Early {
         early
     }
 
-    /// The choice of colours for clap. Sets that of the messages as well.
+    /// Returns clap's choice of colours, and sets that of the messages to the same.
     pub(super) fn color_choice(self) -> clap::ColorChoice {
         let (messages, clap) = match self.color {
             Color::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),
@@ -100,13 +102,13 @@ impl Early {
     }
 }
 
-/// A program's command with the global options, and with the exit codes in the help of each of its commands.
+/// Adds the global options to a program's command, and the exit codes to the help of it and its subcommands.
 pub(super) fn with_contract(command: Command) -> Command {
     with_exit_codes(GlobalArgs::augment_args(command))
 }
 
 fn with_exit_codes(command: Command) -> Command {
-    // `--limit -1` is a wrong value, not an unknown option
+    // so that `--limit -1` is reported as an invalid value, not as an unknown option
     let with_negative_numbers = |argument: Arg| match argument.get_action() {
         ArgAction::Set | ArgAction::Append if !argument.is_positional() => {
             argument.allow_negative_numbers(true)

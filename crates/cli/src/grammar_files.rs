@@ -7,20 +7,21 @@ use grammata::limits::Limits;
 use grammata::syntax::Notation;
 use std::path::{Path, PathBuf};
 
-/// Folders inside each other, at most: a link may lead back.
+/// The most levels of nested folders, because a link may form a cycle.
 const DEPTH: usize = 16;
 
-/// What was found in a folder.
+/// The grammars in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The grammars in the order of their names: files, and folders of one grammar.
+    /// The grammars, sorted by path: files, and folders that are one grammar each.
     pub(super) grammars: Vec<PathBuf>,
-    /// Files whose names are of no kind of grammar, and specs of other things.
+    /// Number of entries that are not grammars: other files, specs of other kinds, and folders that are nested too
+    /// deeply.
     pub(super) others: usize,
 }
 
-/// Finds the grammars of a folder and of the folders in it. A folder that holds exactly one of `schema.json` and the like is one
-/// grammar, and is not looked into.
+/// Finds the grammars in a folder and in its subfolders. A subfolder that holds exactly one file such as `schema.json`
+/// is one grammar, and is not searched.
 ///
 /// # Errors
 /// A folder or a file cannot be read.
@@ -53,9 +54,10 @@ fn is_grammar_folder(folder: &Path) -> bool {
     names.filter(|name| folder.join(name).is_file()).count() == 1
 }
 
-/// Whether a file is a grammar by its name; a spec also by its kind, since other files are TOML too.
+/// Returns whether a file is a grammar by its name. A spec must also have a known kind, because other files are TOML
+/// too.
 fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
-    // most names tell without the text
+    // most names can be rejected without reading the file
     if Notation::of_file(file, "").is_none() {
         return Ok(false);
     }
@@ -66,7 +68,7 @@ fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
     })
 }
 
-/// Whether a line of TOML or JSON says that the file is an automaton spec.
+/// Returns whether a line of TOML or JSON looks like the kind of an automaton spec.
 fn is_kind_of_spec(line: &str) -> bool {
     let Some((_, value)) = line.split_once("kind") else { return false };
     ["dfa", "nfa", "pda", "cfg"]

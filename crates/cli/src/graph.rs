@@ -1,4 +1,4 @@
-//! `grammata graph`: draws what a grammar goes through.
+//! `grammata graph`: draws the automaton of a grammar.
 
 use super::messages;
 use super::output::{Exit, Failure, Output};
@@ -41,18 +41,18 @@ pub(super) struct DrawingArgs {
 }
 
 impl DrawingArgs {
-    /// The most states that are drawn.
+    /// Returns the most states to draw.
     pub(super) fn limit(&self) -> usize {
         self.format.limit(self.max_states)
     }
 
-    /// Writes a graph in the DOT language in the form that is asked for. `is_truncated`: states beyond the limit are missing.
+    /// Writes a graph, given in the DOT language, in the requested format. `is_truncated` says that states are missing.
     pub(super) fn write(&self, dot: String, is_truncated: bool, output: &mut Output) -> Result<(), Failure> {
         let drawing = self.format.render(dot)?;
         show(&drawing, self.format.name(), self.output.as_deref(), is_truncated, output)
     }
 
-    /// Says that states beyond the limit are missing.
+    /// Notes that states beyond the limit are missing.
     pub(super) fn note_truncated(&self) {
         messages::note(&format!(
             "only the first {} states are drawn (--max-states N draws more)",
@@ -78,7 +78,7 @@ impl Format {
         }
     }
 
-    /// How much is drawn: as much as is asked for, or what can still be read in this form.
+    /// Returns the most states to draw: the requested number, or one for which a drawing in this format is readable.
     pub(super) fn limit(self, asked: Option<usize>) -> usize {
         asked.unwrap_or(match self {
             Format::Dot => 200,
@@ -86,7 +86,7 @@ impl Format {
         })
     }
 
-    /// A graph in the DOT language in this form.
+    /// Converts a graph in the DOT language to this format.
     pub(super) fn render(self, dot: String) -> grammata::error::Result<String> {
         match self {
             Format::Dot => Ok(dot),
@@ -95,17 +95,17 @@ impl Format {
     }
 }
 
-/// A drawing.
+/// The report on a drawing.
 #[derive(Serialize)]
 struct Report<'a> {
     format: &'a str,
-    /// Null if it went to a file.
+    /// Null if the drawing was written to a file.
     drawing: Option<&'a str>,
     file: Option<String>,
     truncated: bool,
 }
 
-/// Writes a drawing to a file, or to standard output.
+/// Writes a drawing to a file or to standard output, and reports it in JSON output.
 pub(super) fn show(
     drawing: &str,
     format: &str,
@@ -124,7 +124,7 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Writes a drawing to a file, or as text to standard output.
+/// Writes a drawing to a file, or to standard output as it is.
 pub fn write(drawing: &str, to: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     match to {
         Some(path) => std::fs::write(path, drawing).map_err(|cause| Error::io(path, &cause))?,

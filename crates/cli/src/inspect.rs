@@ -1,4 +1,4 @@
-//! `grammata inspect`: what a mask file, or an archive of them, holds.
+//! `grammata inspect`: shows the contents of a mask file, or of an archive of them.
 
 use super::errors;
 use super::limits::LimitArgs;
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let limits = arguments.limits.get();
     let path = &arguments.file;
     let archive = match MaskArchive::open(path, &limits) {
-        // then it is one mask file, or none
+        // then the file is a single mask file, or neither
         Err(error)
             if error.code() == "mask-file/no-archive" && !arguments.names && arguments.name.is_none() =>
         {
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-/// The mask file of a name.
+/// Reads and checks the mask file of this name in an archive.
 fn member(archive: &MaskArchive, path: &Path, name: &str) -> Result<MaskFile> {
     let in_file = |error: Error| error.in_file(&path.display().to_string());
     let found = archive.get(name).map_err(in_file)?;
@@ -144,7 +144,7 @@ fn open(path: &Path, limits: &Limits) -> Result<MaskFile> {
     Ok(file)
 }
 
-/// A name, the value, and the value for people.
+/// The name of a row, its value in JSON, and its value in text.
 type Row = (String, Value, String);
 
 fn rows(file: &MaskFile) -> Vec<Row> {
@@ -204,7 +204,8 @@ fn diff(
     Ok(exit)
 }
 
-/// The names of rows that differ, with the rows, in the order of the first file; then those that only the other file has.
+/// Returns the rows whose values differ, as name and both rows, in the order of the first file; then those that only
+/// the other file has.
 fn differing<'r>(rows: &'r [Row], other: &'r [Row]) -> Vec<(&'r str, Option<&'r Row>, Option<&'r Row>)> {
     let find = |rows: &'r [Row], name: &str| rows.iter().find(|row| row.0 == name);
     let both = rows.iter().map(|row| (row.0.as_str(), Some(row), find(other, &row.0)));

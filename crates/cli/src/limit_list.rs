@@ -1,4 +1,4 @@
-//! `grammata limits`: the limits on the cost of input.
+//! `grammata limits`: lists the limits on the cost of input.
 
 use super::output::{Exit, Failure, Output};
 use grammata::limits::{LimitKind, Limits};
@@ -9,7 +9,7 @@ use std::io::Write;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {}
 
-/// What each limit bounds, with its unit.
+/// For each limit, what it bounds and in which unit.
 const BOUNDED: &[(&str, &str)] = &[
     ("source_bytes", "bytes of a grammar, schema, spec or template"),
     ("source_depth", "levels of nesting in a source (JSON Schema: 127, fixed)"),
@@ -41,7 +41,7 @@ const BOUNDED: &[(&str, &str)] = &[
     ("mask_archive_bytes", "bytes of an archive of mask files"),
 ];
 
-/// A limit.
+/// A limit, in JSON.
 #[derive(Serialize)]
 struct LimitReport {
     name: &'static str,

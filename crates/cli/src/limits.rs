@@ -12,7 +12,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The default limits with those that are set.
+    /// Returns the default limits with the given ones replaced.
     pub fn get(&self) -> Limits {
         self.set.iter().fold(Limits::default(), |limits, &(kind, limit)| limits.with(kind, limit))
     }

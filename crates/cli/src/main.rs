@@ -1,4 +1,4 @@
-//! The command-line program; all of it is in [`grammata_cli`].
+//! The command-line program. Its code is in [`grammata_cli`].
 
 use std::process::ExitCode;
 

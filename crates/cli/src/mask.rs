@@ -1,4 +1,4 @@
-//! `grammata mask`: which tokens may come after a prefix.
+//! `grammata mask`: shows which tokens may follow a prefix.
 
 use super::output::{Exit, Failure, Output, seconds};
 use super::session::Session;
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Times the mask is asked for again.
+/// How often the mask is computed again to measure it.
 const REPEATS: usize = 101;
 
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     limit: usize,
 }
 
-/// The tokens that may come after a prefix.
+/// The report: the tokens that may follow a prefix.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,
@@ -50,7 +50,7 @@ struct Report<'a> {
     total: usize,
     end_allowed: bool,
     budget: Option<usize>,
-    /// With a budget.
+    /// With a budget only.
     distance: Option<DistanceReport>,
     prepare_seconds: f64,
     compile_seconds: f64,
@@ -60,12 +60,12 @@ struct Report<'a> {
     tokens_left_out: usize,
 }
 
-/// How far the end is. Null if no way to it is known.
+/// The known distance to the end. A number is null if no way to the end is known.
 #[derive(Serialize)]
 struct DistanceReport {
     tokens: Option<usize>,
     bytes: Option<usize>,
-    /// Whether no shorter ways exist.
+    /// Whether both distances are known to be the shortest.
     exact: bool,
 }
 
@@ -145,7 +145,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The middle of [`REPEATS`] times.
+/// Returns the median of [`REPEATS`] times of computing the mask again.
 fn repeated(matcher: &mut Matcher) -> Result<Duration> {
     let mut times = Vec::with_capacity(REPEATS);
     for _ in 0..REPEATS {

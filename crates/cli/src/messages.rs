@@ -1,4 +1,4 @@
-//! Standard error: errors, warnings, notes and progress. Writing there never fails a command.
+//! Writes errors, warnings, notes and progress to standard error. A failure to write there never fails a command.
 
 use super::report::{DiagnosticReport, translated};
 use clap::builder::styling::{AnsiColor, Style};
@@ -17,11 +17,11 @@ pub(super) enum Verbosity {
     Quiet,
     #[default]
     Normal,
-    /// Also how long each stage took.
+    /// Also the time of each stage.
     Verbose,
 }
 
-/// What one run of the program has set, and what it has said so far.
+/// The settings of one run of the program, and the diagnostics so far.
 #[derive(Debug, Default)]
 struct State {
     verbosity: Verbosity,
@@ -29,7 +29,7 @@ struct State {
     is_truncated: bool,
 }
 
-// warnings are shown far below the command that reports them
+// a global, because warnings are shown by functions far below the command that reports them
 static STATE: Mutex<State> =
     Mutex::new(State { verbosity: Verbosity::Normal, diagnostics: Vec::new(), is_truncated: false });
 
@@ -37,7 +37,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins a run of the program: nothing is set and nothing was said.
+/// Resets the state for a new run of the program.
 pub(super) fn begin() {
     *state() = State::default();
 }
@@ -50,24 +50,24 @@ fn verbosity() -> Verbosity {
     state().verbosity
 }
 
-/// Takes the diagnostics of the run for its JSON object, and whether reading stopped before all were found.
+/// Takes the diagnostics of the run for its JSON object, and whether they are incomplete because reading stopped early.
 pub(super) fn collected() -> (Vec<DiagnosticReport>, bool) {
     let mut state = state();
     (std::mem::take(&mut state.diagnostics), state.is_truncated)
 }
 
-/// Keeps a diagnostic for the JSON object, and writes nothing.
+/// Records a diagnostic for the JSON object, without writing it.
 pub(super) fn collect(severity: &'static str, diagnostic: &Diagnostic) {
     state().diagnostics.push(DiagnosticReport::new(severity, diagnostic));
 }
 
 fn line(color: AnsiColor, word: &str, rest: &str) {
     let style = Style::new().bold().fg_color(Some(color.into()));
-    // the colours are dropped where they are not wanted; a closed stream leaves nobody to tell
+    // colours are dropped where they are not wanted; an error is ignored, because it cannot be reported anywhere
     let _ = writeln!(anstream::stderr().lock(), "{style}{word}{style:#}{rest}");
 }
 
-/// An error, in the form of its `Display`.
+/// Records and writes the diagnostics of an error.
 pub(super) fn error(error: &Error) {
     error.diagnostics().for_each(|diagnostic| finding("error", diagnostic));
     if error.is_cut() {
@@ -76,18 +76,18 @@ pub(super) fn error(error: &Error) {
     }
 }
 
-/// A warning.
+/// Records and writes a warning.
 pub(super) fn warning(diagnostic: &Diagnostic) {
     finding("warning", diagnostic);
 }
 
-/// A finding of this severity: `error`, `warning` or `note`.
+/// Records and writes a diagnostic with this severity: `error`, `warning` or `note`.
 pub(super) fn finding(severity: &'static str, diagnostic: &Diagnostic) {
     collect(severity, diagnostic);
     show(severity, diagnostic);
 }
 
-/// Writes a finding that was collected.
+/// Writes a diagnostic without recording it. Quiet runs write errors only.
 pub(super) fn show(severity: &str, diagnostic: &Diagnostic) {
     let color = match severity {
         "error" => AnsiColor::Red,
@@ -98,27 +98,27 @@ pub(super) fn show(severity: &str, diagnostic: &Diagnostic) {
     line(color, severity, &translated(diagnostic).to_string());
 }
 
-/// A remark of one line.
+/// Writes a note of one line, unless the run is quiet.
 pub(super) fn note(text: &str) {
     if verbosity() != Verbosity::Quiet {
         line(AnsiColor::Cyan, "note", &format!(": {text}"));
     }
 }
 
-/// A line of a summary, as it is.
+/// Writes a line of a summary as it is, unless the run is quiet.
 pub fn plain(text: &str) {
     if verbosity() != Verbosity::Quiet {
         say(text);
     }
 }
 
-/// A line of a dialogue, which is written in any case.
+/// Writes a line of a dialogue, also in a quiet run.
 pub(super) fn say(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// Shows on a terminal that a stage takes its time. Says how long it took if that was more than a second, and with `--verbose`
-/// in any case.
+/// Shows on a terminal that a stage is in progress. At the end it writes the time of a stage that took more than a
+/// second, and with `--verbose` of every stage.
 pub struct Progress {
     what: &'static str,
     start: Instant,
@@ -126,23 +126,23 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins `what` (a participle: "reading the tokenizer").
+    /// Begins a stage, named by a participle such as "reading the tokenizer".
     pub(super) fn start(what: &'static str) -> Progress {
         Progress::with(what, ProgressStyle::with_template("{spinner} {msg} {elapsed}").ok())
     }
 
-    /// Begins `what`, in which a language model is fed the tokens that `tokens` counts.
+    /// Begins a stage that shows the number of tokens a language model was fed, which `tokens` counts.
     #[cfg_attr(not(feature = "ort"), allow(dead_code))]
     pub(super) fn with_tokens(what: &'static str, tokens: Arc<AtomicUsize>) -> Progress {
         let count = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-            // what is drawn is best effort
+            // a failure to draw is ignored
             let _ = write!(out, "{}", tokens.load(Ordering::Relaxed));
         };
         let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}, {tokens} tokens");
         Progress::with(what, style.ok().map(|style| style.with_key("tokens", count)))
     }
 
-    /// Begins `what`, in which `total` items are done one after another or at once: [`advance`](Progress::advance) counts them.
+    /// Begins a stage of `total` items, which may be done in parallel. [`advance`](Progress::advance) counts them.
     pub fn with_total(what: &'static str, total: u64) -> Progress {
         let style = ProgressStyle::with_template("{spinner} {msg} {pos} of {len}, {elapsed}");
         let progress = Progress::with(what, style.ok());
@@ -172,7 +172,7 @@ impl Progress {
         Progress { what, start: Instant::now(), bar }
     }
 
-    /// Ends it and gives the time it took.
+    /// Ends the stage and returns its time.
     pub fn finish(mut self) -> Duration {
         let elapsed = self.start.elapsed();
         let is_long = self.bar.is_some() && elapsed > Duration::from_secs(1);

@@ -40,7 +40,7 @@ pub struct ModelSettings {
     pub(super) settings: TokenizerSettings,
 }
 
-/// What a model comes with.
+/// The files and settings of a model.
 #[cfg(feature = "ort")]
 #[derive(Debug)]
 pub struct Parts {
@@ -48,22 +48,22 @@ pub struct Parts {
     pub model: PathBuf,
     /// The tokenizer file.
     pub tokenizer: PathBuf,
-    /// How chats are written, if the folder says it.
+    /// The chat template, if the folder has one.
     pub template: Option<ChatTemplate>,
-    /// The ids that end a sequence, as far as the model's folder tells them.
+    /// The ids that end a sequence, if the folder names them.
     pub end_tokens: Vec<u32>,
-    /// The token that ends a turn, by name.
+    /// The text of the token that ends a turn, if the folder names it.
     pub end_token: Option<String>,
-    /// The most tokens of a sequence, as far as the model's folder tells it.
+    /// The most tokens of a sequence, if the folder names it.
     pub context_length: Option<usize>,
 }
 
 #[cfg(feature = "ort")]
 impl Parts {
-    /// The parts of the model at a path, which names a folder or an ONNX file.
+    /// Finds the parts of a model at a path: a folder or an ONNX file.
     ///
     /// # Errors
-    /// A part is missing.
+    /// A part is missing, or a settings file cannot be read.
     pub fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
         if !model.exists() {
             return Err(errors::no_model(model));
@@ -76,7 +76,7 @@ impl Parts {
             return Ok(Parts::of(folder));
         }
         let model = model.to_owned();
-        // exporters put models into a folder `onnx` beside the tokenizer
+        // exporters put models into a subfolder `onnx` of the tokenizer's folder
         let beside = || {
             let folders = model.ancestors().skip(1).take(2);
             folders.map(|folder| folder.join("tokenizer.json")).find(|path| path.is_file())
@@ -97,7 +97,8 @@ impl Parts {
         }
     }
 
-    /// The vocabulary, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known ones.
+    /// Returns the vocabulary, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the
+    /// well-known ones.
     pub fn vocabulary(
         &self,
         arguments: &ModelSettings,
@@ -108,7 +109,7 @@ impl Parts {
         arguments.settings.load_of_model(&self.tokenizer, ends, tokenizer, limits)
     }
 
-    /// Loads the model. Shows what is odd about it.
+    /// Loads the model, and shows its notices as warnings.
     pub fn load(&self, arguments: &ModelSettings) -> Result<OrtModel> {
         let device = arguments.cuda.map_or(Device::Cpu, Device::Cuda);
         let options = ModelOptions::default()
@@ -123,7 +124,7 @@ impl Parts {
     }
 }
 
-/// A model that is asked questions, with what writes its prompts.
+/// A language model for a policy, and the encoder of its prompts.
 #[cfg(feature = "ort")]
 pub(super) struct PolicyModel {
     pub(super) vocabulary: Arc<Vocabulary>,
@@ -142,14 +143,14 @@ impl PolicyModel {
         Ok(PolicyModel { vocabulary, model, tokenizer, template: parts.template.take() })
     }
 
-    /// The model as a policy.
+    /// Returns a policy that asks the model.
     pub(super) fn policy(&mut self, options: PromptOptions) -> Result<ModelPolicy<'_>> {
         let encoder = TemplateEncoder { tokenizer: &self.tokenizer, template: self.template.as_ref() };
         ModelPolicy::new(&mut self.model, Arc::clone(&self.vocabulary), Box::new(encoder), options)
     }
 }
 
-/// Writes prompts with the model's chat template, if it has one.
+/// Encodes prompts with the model's chat template, if it has one.
 #[cfg(feature = "ort")]
 struct TemplateEncoder<'m> {
     tokenizer: &'m PromptTokenizer,

@@ -1,4 +1,4 @@
-//! Where a grammar is from, and its text.
+//! The path and the text of a grammar.
 
 use super::messages;
 use super::paths::name_of;
@@ -8,10 +8,10 @@ use grammata::syntax::{Notation, automaton_spec};
 use serde::Serialize;
 use std::path::Path;
 
-/// What a grammar on the command line is called.
+/// The name of a grammar that is given on the command line.
 pub(super) const EXPRESSION: &str = "--expression";
 
-/// Where a grammar is from.
+/// The path and the kind of a grammar.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Origin {
     /// The path as it was given.
@@ -39,7 +39,7 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// The text of a grammar, and where it is from.
+/// The text of a grammar, its name and its notation.
 #[derive(Debug)]
 pub(super) struct Text {
     name: String,
@@ -53,7 +53,7 @@ impl Text {
             Notation::JsonSchema | Notation::StructuralTag => diagnostic::Notation::Json,
             Notation::Gbnf => diagnostic::Notation::Gbnf,
             Notation::Regex | Notation::Lark => diagnostic::Notation::Text,
-            // what stands after a header is a template, in which pointers into the spec lead nowhere
+            // text after a header is a template, for which pointers into the spec are meaningless
             Notation::Spec if text.lines().any(|line| line.trim_end() == "# ---") => {
                 diagnostic::Notation::Text
             }
@@ -66,12 +66,12 @@ impl Text {
         error.in_source(&diagnostic::Source::new(&self.text, self.notation)).in_file(&self.name)
     }
 
-    /// How long it is.
+    /// Length of the text in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// Shows warnings with their lines.
+    /// Shows warnings with their lines and the name of the file.
     pub(super) fn warn(&self, mut warnings: Vec<Diagnostic>) {
         diagnostic::Source::new(&self.text, self.notation).locate(&mut warnings);
         for warning in warnings {
@@ -80,8 +80,8 @@ impl Text {
     }
 }
 
-/// A spec's notation: its file's name says it. Elsewhere the content does: a JSON spec without a header
-/// begins with a brace, which no TOML does.
+/// Returns a spec's format by the extension of its file. With any other extension the content decides: a JSON spec
+/// without a header begins with a brace, which no TOML does.
 pub(super) fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("json") => automaton_spec::Format::Json,

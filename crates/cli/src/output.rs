@@ -7,24 +7,24 @@ use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::time::Duration;
 
-/// How the program ends: the exit codes, the same for all commands.
+/// The exit codes of the program, the same for all commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All went well.
+    /// Success.
     Done = 0,
-    /// A text, a prefix, a token, a plan or an answer of an API is not allowed.
+    /// A text, a prefix, a token, a plan or an answer of an API is not allowed, or files differ.
     Rejected = 1,
     /// The arguments or an input cannot be used.
     Unusable = 2,
-    /// A text, a plan or a session is not whole.
+    /// A text, a plan or a session is incomplete.
     Cut = 3,
     /// A limit was exceeded.
     Limit = 4,
-    /// Nobody reads the output: what a shell reports of a program that the signal SIGPIPE ended.
+    /// Standard output was closed. Shells report this code for a program that the signal SIGPIPE ended.
     Closed = 141,
 }
 
-/// The exit codes as they are documented: the code, two words for it, and what it means.
+/// The documentation of the exit codes: the code, a short and a long description.
 const MEANINGS: [(Exit, &str, &str); 6] = [
     (Exit::Done, "done", "done: every text is accepted, the output is complete, nothing differs"),
     (
@@ -46,20 +46,20 @@ const MEANINGS: [(Exit, &str, &str); 6] = [
     (Exit::Closed, "closed", "closed: standard output was closed before everything was written"),
 ];
 
-/// The exit codes for the end of a long help text.
+/// Returns the list of exit codes for a long help text.
 pub(super) fn exit_codes() -> String {
     let lines = MEANINGS.iter().map(|(exit, _, meaning)| format!("  {:<4} {meaning}", exit.code()));
     std::iter::once("Exit codes:".to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
-/// The exit codes for the end of a short help text.
+/// Returns the line of exit codes for a short help text.
 pub(super) fn exit_codes_in_short() -> String {
     let codes = MEANINGS.iter().map(|(exit, words, _)| format!("{} {words}", exit.code()));
     format!("Exit codes: {}", codes.collect::<Vec<_>>().join(", "))
 }
 
 impl Exit {
-    /// How an error ends the program.
+    /// Returns the exit code for an error.
     pub(super) fn of(error: &Error) -> Exit {
         match error.kind() {
             ErrorKind::Rejected => Exit::Rejected,
@@ -104,13 +104,13 @@ pub(super) enum OutputFormat {
     Json,
 }
 
-/// The version of the JSON objects. It grows when a member is renamed, removed or gets another meaning.
+/// The version of the JSON objects. It is raised when a member is renamed, removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// Standard output, buffered: text for people, or one JSON object.
 ///
 /// The object has the members `version` and `command`, then those of the command's report, then `diagnostics`,
-/// `diagnostics_truncated` and `exit_code`. It is written whole also where the command fails.
+/// `diagnostics_truncated` and `exit_code`. It is completed even if the command fails.
 #[derive(Debug)]
 pub struct Output {
     writer: BufWriter<Stdout>,
@@ -131,18 +131,19 @@ enum Open {
 }
 
 impl Output {
-    /// Standard output of a command, which is called by its path, such as `plan count`.
+    /// Creates the output of a command, named by its path, such as `plan count`.
     pub(super) fn stdout(format: OutputFormat, command: &str) -> Output {
         let writer = BufWriter::new(io::stdout());
         Output { writer, format, command: command.to_owned(), open: Open::Nothing }
     }
 
-    /// Whether the command writes JSON: then it calls [`report`](Output::report) and [`item`](Output::item), and writes no text.
+    /// Returns whether the command must write JSON: it then uses [`report`](Output::report), [`list`](Output::list) and
+    /// [`item`](Output::item), and writes no text.
     pub fn is_json(&self) -> bool {
         self.format == OutputFormat::Json
     }
 
-    /// Adds the members of a report to the object. A report is a structure or a map.
+    /// Adds the members of a report to the object. The report must serialise to a structure or a map.
     pub fn report(&mut self, report: &impl Serialize) -> io::Result<()> {
         let value = serde_json::to_value(report)?;
         for (name, value) in value.as_object().into_iter().flatten() {
@@ -151,7 +152,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a document that is JSON itself: as it is, or as a member of the object.
+    /// Writes a document in JSON: alone in text output, or as a member of the object.
     pub(super) fn document(&mut self, name: &str, document: &impl Serialize) -> io::Result<()> {
         if self.is_json() {
             return self.member(name, document);
@@ -160,7 +161,7 @@ impl Output {
         self.writer.write_all(b"\n")
     }
 
-    /// Begins a list, a member of the object. It ends where the next member begins.
+    /// Begins a list as a member of the object. The next member ends it.
     pub fn list(&mut self, name: &str) -> io::Result<()> {
         self.name(name)?;
         self.writer.write_all(b"[")?;
@@ -168,7 +169,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes an item of the list that was begun.
+    /// Adds an item to the open list.
     pub fn item(&mut self, item: &impl Serialize) -> io::Result<()> {
         if self.open == (Open::List { is_empty: false }) {
             self.writer.write_all(b",")?;
@@ -177,7 +178,7 @@ impl Output {
         Ok(serde_json::to_writer(&mut self.writer, item)?)
     }
 
-    /// Writes what every object ends with, and flushes.
+    /// Completes the object, and flushes.
     pub(super) fn finish(&mut self, exit: Exit) -> io::Result<()> {
         if self.is_json() {
             let (diagnostics, truncated) = messages::collected();
@@ -194,7 +195,7 @@ impl Output {
         Ok(serde_json::to_writer(&mut self.writer, value)?)
     }
 
-    /// Ends what is open, and writes the name of the next member.
+    /// Closes an open list, and writes the name of the next member.
     fn name(&mut self, name: &str) -> io::Result<()> {
         match self.open {
             Open::Nothing => {
@@ -211,7 +212,7 @@ impl Output {
     }
 }
 
-/// A time in a report. Names of members with times end in `_seconds`.
+/// Converts a time for a report. Names of such members end in `_seconds`.
 pub fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }

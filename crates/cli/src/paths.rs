@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-/// What a file is called in messages.
+/// Returns the name of a file in messages: its path, or "standard input".
 pub fn name_of(file: &Path) -> String {
     if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
-/// Whether a path stands for standard input.
+/// Returns whether a path is `-`, which means standard input.
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

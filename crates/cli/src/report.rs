@@ -1,9 +1,9 @@
-//! Errors and warnings in the words of the command line, as text and as JSON.
+//! Formats errors and warnings as text and JSON, with the names of command-line options.
 
 use grammata::diagnostic::{Diagnostic, Place};
 use serde::Serialize;
 
-/// What diagnostics say of the library's settings, and the options by which the program sets the same.
+/// The settings of the library that diagnostics mention, and the corresponding options of the program.
 const OPTIONS: [(&str, &str); 6] = [
     ("Options::root", "--root"),
     ("Options::start", "--root"),
@@ -13,7 +13,7 @@ const OPTIONS: [(&str, &str); 6] = [
     ("json_schema::Options::documents", "--schema-document URI=FILE"),
 ];
 
-/// A diagnostic whose help and bounds name options of the program where they name settings of the library.
+/// Returns a diagnostic whose help and allowed values name options of the program instead of settings of the library.
 pub(super) fn translated(diagnostic: &Diagnostic) -> Diagnostic {
     let mut translated = diagnostic.clone();
     if let Some(allowed) = diagnostic.allowed_text() {
@@ -25,7 +25,7 @@ pub(super) fn translated(diagnostic: &Diagnostic) -> Diagnostic {
     }
 }
 
-/// A text with each setting of the library in backquotes replaced by its option.
+/// Returns a text with each library setting in backquotes replaced by its option.
 fn in_options(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, piece) in text.split('`').enumerate() {
@@ -44,7 +44,7 @@ fn in_options(text: &str) -> String {
     out
 }
 
-/// A diagnostic in JSON. What is not known is null.
+/// A diagnostic in JSON. Unknown members are null.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct DiagnosticReport {
     /// `error`, `warning` or `note`.
@@ -52,13 +52,13 @@ pub(super) struct DiagnosticReport {
     code: String,
     message: String,
     file: Option<String>,
-    /// The place in the notation of the file: a line and column, a JSON Pointer, a rule.
+    /// The place in the notation of the file: line and column, a JSON Pointer or a rule, for instance.
     place: Option<String>,
     line: Option<usize>,
     column: Option<usize>,
-    /// The line of the file, cut to some hundred characters.
+    /// The line of the file, truncated to some hundred characters.
     source: Option<String>,
-    /// Whether the line is one of a rendered template.
+    /// Whether the line is from a rendered template.
     rendered: bool,
     found: Option<String>,
     cause: Option<String>,
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(in_options("no `closing quote"), "no `closing quote");
     }
 
-    /// Every setting of the library that the help or the bounds of some diagnostic name has an option.
+    /// Every setting that the help or the bounds of a diagnostic of the library name must have an option.
     #[test]
     fn every_setting_named_in_help_has_an_option() {
         let repository = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));

@@ -1,4 +1,4 @@
-//! `grammata schema-report`: what a JSON Schema uses, how it was read, and what it came to.
+//! `grammata schema-report`: shows a schema's keywords, options and compiled size.
 
 use super::output::{Exit, Failure, Output, seconds};
 use super::source::{self, Schema, SourceArgs};
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The sizes, each with what it counts.
+/// Returns the sizes of a schema and of its grammar, with their names.
 fn sizes(schema: &Schema) -> [(&'static str, usize); 6] {
     let Schema { text, compiled, .. } = schema;
     [
@@ -40,12 +40,12 @@ fn sizes(schema: &Schema) -> [(&'static str, usize); 6] {
     ]
 }
 
-/// What a JSON Schema uses, and what it came to.
+/// The report: a schema's keywords, options and compiled size.
 #[derive(Serialize)]
 struct Report<'a> {
     draft: Option<&'static str>,
     keywords: &'a BTreeMap<Cow<'static, str>, usize>,
-    /// The options in the spelling of `x-grammata`, in snake case.
+    /// The options as spelled in `x-grammata`, in snake case.
     policies: BTreeMap<String, Value>,
     sizes: BTreeMap<String, usize>,
     compile_seconds: f64,
@@ -65,7 +65,7 @@ impl Report<'_> {
     }
 }
 
-/// A name in camel case with its words divided by underscores.
+/// Converts a name from camel case to snake case.
 fn snake_case(name: &str) -> String {
     let word =
         |c: char| if c.is_ascii_uppercase() { format!("_{}", c.to_ascii_lowercase()) } else { c.to_string() };

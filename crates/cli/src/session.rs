@@ -1,4 +1,4 @@
-//! A grammar compiled for a vocabulary, as the commands on masks and texts need it.
+//! A grammar compiled for a vocabulary, for the commands that need masks or check texts.
 
 use super::messages::Progress;
 use super::source::{self, Origin, SourceArgs};
@@ -10,25 +10,25 @@ use grammata::syntax::json_schema;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What was read and compiled.
+/// A compiled grammar, with its origin and the times that it took.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) compiled: CompiledGrammar,
     pub(super) origin: Origin,
     pub(super) vocabulary_name: String,
-    /// Computing what all grammars of the vocabulary share.
+    /// Time to compute the parts that all grammars of the vocabulary share.
     pub(super) prepare_time: Duration,
-    /// Reading and compiling the grammar.
+    /// Time to read and compile the grammar.
     pub(super) compile_time: Duration,
 }
 
 impl Session {
-    /// Reads a grammar and a tokenizer, or takes the built-in vocabulary. Shows warnings.
+    /// Reads a grammar, and a tokenizer or the built-in vocabulary. Shows warnings.
     pub(super) fn new(source: &SourceArgs, tokenizer: &TokenizerArgs, limits: &Limits) -> Result<Session> {
         Session::with_vocabulary(source, tokenizer.load(limits)?, limits, json_schema::Options::default())
     }
 
-    /// Reads a grammar for a vocabulary, with defaults for JSON Schemas. Shows warnings.
+    /// Reads a grammar for a vocabulary, with the given defaults for JSON Schemas. Shows warnings.
     pub(super) fn with_vocabulary(
         source: &SourceArgs,
         vocabulary: LoadedVocabulary,
@@ -37,7 +37,7 @@ impl Session {
     ) -> Result<Session> {
         let progress = Progress::start("preparing the vocabulary");
         let compiler = Compiler::new(Arc::new(vocabulary.vocabulary)).limits(limits.clone());
-        // bounds in tokens say nothing of bytes
+        // tokens of the built-in vocabulary are bytes, so bounds in tokens are meaningless
         let compiler = if vocabulary.is_built_in { compiler.without_token_bounds() } else { compiler };
         compiler.prepare()?;
         let prepare_time = progress.finish();

@@ -1,4 +1,4 @@
-//! `grammata completions` and `grammata man`: what shells and `man` know of the program.
+//! `grammata completions` and `grammata man`: write shell completions and manual pages.
 
 use super::errors;
 use super::output::{Exit, Failure, Output};

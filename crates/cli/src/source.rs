@@ -1,4 +1,4 @@
-//! Grammars from files, folders and standard input.
+//! Reads grammars from files, folders and standard input.
 
 use super::errors;
 use super::limits::LimitArgs;
@@ -177,7 +177,7 @@ fn whitespace(argument: &str) -> std::result::Result<json_schema::Whitespace, St
     }
 }
 
-/// A URI may hold `=` as well, and mostly a file's name does not.
+/// Splits at the last `=`, because a URI may contain `=` and a file name rarely does.
 fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String> {
     match argument.rsplit_once('=') {
         Some((uri, file)) if !uri.is_empty() => Ok((uri.to_owned(), file.to_owned())),
@@ -185,14 +185,14 @@ fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String>
     }
 }
 
-/// A grammar that was read.
+/// A grammar that was read, with its text and warnings.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) grammar: Grammar,
     pub(super) origin: Origin,
     warnings: Vec<Diagnostic>,
     pub(super) text: Text,
-    /// The mask file that it is from.
+    /// The mask file that it was read from, if it was.
     pub(super) masks: Option<Arc<MaskFile>>,
 }
 
@@ -202,25 +202,26 @@ impl Loaded {
         self.text.warn(self.warnings.clone());
     }
 
-    /// An error of the grammar with its file and the line that its place is in: that of the root if it has no place.
+    /// Adds the file to an error of the grammar, and the line of its place: that of the root rule if the error has no
+    /// place.
     pub(super) fn locate(&self, error: Error) -> Error {
         let root = &self.grammar.rule(self.grammar.root()).name;
         self.text.locate(error.or_at(&Place::Rule(root.to_string())))
     }
 
-    /// The grammar's automaton.
+    /// Builds the grammar's automaton.
     pub(super) fn automaton(&self, limits: &Limits) -> Result<Automaton> {
         Automaton::new(&self.grammar, limits).map_err(|error| self.locate(error))
     }
 }
 
 impl SourceArgs {
-    /// Whether the grammar is read from standard input.
+    /// Returns whether the grammar is read from standard input.
     pub(super) fn is_standard_input(&self) -> bool {
         is_standard_input(self.path())
     }
 
-    /// The path of the grammar; [`EXPRESSION`] if it is on the command line.
+    /// Returns the path of the grammar; [`EXPRESSION`] if it is on the command line.
     pub(super) fn path(&self) -> &Path {
         match (&self.expression, &self.grammar) {
             (None, Some(path)) => path,
@@ -228,7 +229,7 @@ impl SourceArgs {
         }
     }
 
-    /// The text at a path, with its file and its kind.
+    /// Reads the grammar at a path. Returns its file, text and kind.
     fn read(&self, path: &Path, limits: &Limits) -> Result<(PathBuf, String, Notation)> {
         let (file, text) = match (&self.expression, &self.grammar) {
             (Some(_), Some(grammar)) => return Err(errors::grammar_twice(grammar)),
@@ -244,10 +245,10 @@ impl SourceArgs {
     }
 }
 
-/// A source of a kind, read as the grammar of the command is. It opens no files of its own.
+/// Creates a source from a text, with the options of the command's grammar. It does not read files named in the text.
 ///
 /// # Errors
-/// Settings in the text that cannot be read.
+/// Settings in the text, or documents in the arguments, cannot be read.
 #[cfg(feature = "ort")]
 pub(super) fn of_text(
     args: &SourceArgs,
@@ -268,10 +269,10 @@ pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
     load_with(args, limits, json_schema::Options::default())
 }
 
-/// The same with defaults of one's own for JSON Schemas.
+/// Like [`load`], with the given defaults for JSON Schemas.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Errors of [`load`].
 pub(super) fn load_with(
     args: &SourceArgs,
     limits: &Limits,
@@ -280,10 +281,10 @@ pub(super) fn load_with(
     load_from(args, args.path(), limits, defaults)
 }
 
-/// The same of a grammar at another path.
+/// Like [`load_with`], for a grammar at another path.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Errors of [`load`].
 pub(super) fn load_from(
     args: &SourceArgs,
     path: &Path,
@@ -313,14 +314,17 @@ fn load_mask_file(args: &SourceArgs, path: &Path, limits: &Limits) -> Result<Loa
     Ok(Loaded { grammar, origin, warnings: Vec::new(), text, masks: Some(Arc::new(masks)) })
 }
 
-/// The file of a grammar, which is named or in the folder that is named, and its text.
+/// Reads the file of a grammar, given by itself or by its folder. Returns its path and text.
 pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String)> {
     let file = locate(path)?;
     let text = text(&file, limits)?;
     Ok((file, text))
 }
 
-/// A whole file, or standard input, as text, without the byte order mark, which is no part of any of the notations.
+/// Reads a whole file, or standard input, as UTF-8 text, without a byte order mark, which no notation contains.
+///
+/// # Errors
+/// The file cannot be read, is larger than `limits.source_bytes`, or is not UTF-8.
 pub fn text(path: &Path, limits: &Limits) -> Result<String> {
     let bytes = read(path, limits.source_bytes)?;
     let text = str::from_utf8(&bytes).map_err(|error| match mask_file::is_mask_file(&bytes) {
@@ -330,7 +334,7 @@ pub fn text(path: &Path, limits: &Limits) -> Result<String> {
     Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned())
 }
 
-/// The grammar's file.
+/// Returns the grammar's file. A folder must hold exactly one file with a name such as `schema.json`.
 fn locate(path: &Path) -> Result<PathBuf> {
     if is_standard_input(path) || !path.is_dir() {
         return Ok(path.to_path_buf());
@@ -344,7 +348,10 @@ fn locate(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// A whole file, or standard input; more than `limit` bytes are an error, so that nothing endless is read.
+/// Reads a whole file, or standard input. The limit also protects against endless input.
+///
+/// # Errors
+/// The file cannot be read, or has more than `limit` bytes.
 pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let io = |cause| errors::io(path, &cause);
     if !is_standard_input(path) {
@@ -366,7 +373,7 @@ pub(super) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
     Notation::of_file(path, text).ok_or_else(|| errors::unknown_kind(path))
 }
 
-/// Options that a kind does not know are errors: nothing is passed over in silence.
+/// Refuses options that do not apply to the kind, so that none is ignored silently.
 fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
     let options = [
         (!args.parameters.is_empty(), "--param", Notation::Spec, "automaton specs"),
@@ -388,7 +395,7 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
         (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
         (args.search, "--search", Notation::Regex, "regular expressions"),
     ];
-    // the schemas in a structural tag are read with the options of schemas
+    // schemas in a structural tag are read with the options for schemas
     let is_of = |owner: Notation, applies_to: &str| {
         Some(owner) == kind
             || kind == Some(Notation::StructuralTag) && applies_to.contains("structural tags")
@@ -403,7 +410,7 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
     }
 }
 
-/// The source that a file's text is, with the options that are given.
+/// Creates the source for a file's text, with the given options.
 fn source(
     args: &SourceArgs,
     kind: Notation,
@@ -452,7 +459,7 @@ fn source(
     })
 }
 
-/// The options of a schema: the defaults, those of its own `x-grammata`, and those that are given; later ones win.
+/// Returns the options of a schema: the defaults, overridden by its own `x-grammata`, overridden by the arguments.
 fn schema_options(
     args: &SourceArgs,
     text: &str,
@@ -489,7 +496,7 @@ fn schema_options(
         .limits(own.limits))
 }
 
-/// A schema that was compiled, for a report.
+/// A schema that was compiled for a report.
 #[derive(Debug)]
 pub(super) struct Schema {
     pub(super) text: Text,
@@ -501,7 +508,7 @@ pub(super) struct Schema {
 /// Reads and compiles a JSON Schema.
 ///
 /// # Errors
-/// Those of [`load`]; the grammar is of another kind.
+/// Errors of [`load`]. The grammar is of another kind.
 pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> {
     let (file, text, kind) = args.read(args.path(), limits)?;
     if kind != Notation::JsonSchema {
@@ -518,7 +525,7 @@ pub(super) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> 
     Ok(Schema { text, options, compiled, elapsed })
 }
 
-/// The documents beside a schema, from files.
+/// Reads the documents that a schema may refer to, from files.
 fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema::Documents> {
     let mut documents = json_schema::Documents::default();
     for (uri, file) in files {
@@ -532,7 +539,7 @@ fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema:
     Ok(documents)
 }
 
-/// Reads an automaton spec from the text of a file, whatever its name says.
+/// Reads an automaton spec from the text of a file of any name.
 pub(super) fn read_spec(
     file: &Path,
     text: String,
@@ -548,7 +555,7 @@ pub(super) fn read_spec(
     automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
 }
 
-/// The folder of a file, if it is one.
+/// Returns the folder of a file; `None` for standard input and the command line.
 fn folder_of(file: &Path) -> Option<PathBuf> {
     file.parent().filter(|_| !is_standard_input(file) && file != Path::new(EXPRESSION)).map(Path::to_owned)
 }

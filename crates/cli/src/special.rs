@@ -1,4 +1,4 @@
-//! Special tokens in texts, written by their names.
+//! Special tokens in texts, spelled by their names.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use grammata::diagnostic::{Diagnostic, Place};
@@ -13,19 +13,19 @@ pub(super) struct SpecialArgs {
     pub(super) parse_special: bool,
 }
 
-/// A part of a text.
+/// A part of a text: a special token, or text between special tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'t> {
-    /// Where it begins.
+    /// Byte offset of its start in the text.
     pub(super) start: usize,
-    /// What is written: of a special token its name.
+    /// Its bytes; for a special token, the bytes of its name.
     pub(super) bytes: &'t [u8],
-    /// The special token of which it is the name.
+    /// The special token, if it is one.
     pub(super) token: Option<TokenId>,
 }
 
 impl SpecialArgs {
-    /// The parts of a text: special tokens, of names that begin at one place the longest, and what lies between.
+    /// Splits a text into special tokens and the text between them. Of several names at one place, the longest is used.
     pub(super) fn pieces<'t>(self, vocabulary: &Vocabulary, text: &'t [u8]) -> Vec<Piece<'t>> {
         let whole = vec![Piece { start: 0, bytes: text, token: None }];
         if !self.parse_special {
@@ -54,7 +54,7 @@ impl SpecialArgs {
     /// Accepts a text.
     ///
     /// # Errors
-    /// Those of the matcher, at the place in the text.
+    /// Errors of the matcher, with their place in the text.
     pub(super) fn accept(self, matcher: &mut Matcher, text: &[u8]) -> Result<()> {
         let vocabulary = std::sync::Arc::clone(matcher.compiled().vocabulary());
         for piece in self.pieces(&vocabulary, text) {
@@ -69,7 +69,7 @@ impl SpecialArgs {
     }
 }
 
-/// An error at a byte of what a matcher accepted, at the byte of the text: `start` stands for `before`.
+/// Moves an error at a byte accepted by the matcher to the byte of the text: offset `before` corresponds to `start`.
 fn moved(error: Error, before: usize, start: usize) -> Error {
     error.map(|diagnostic: Diagnostic| match diagnostic.place() {
         &Place::Byte(at) => diagnostic.at(Place::Byte(start + at.saturating_sub(before))),

@@ -1,8 +1,8 @@
-//! A drawing from Graphviz's notation, laid out by the `layout-rs` crate.
+//! Draws graphs in Graphviz's notation as SVG, with the layout of the `layout-rs` crate.
 //!
-//! That crate's layout takes time that grows steeply with the size, recurses, and asserts what it expects.
-//! So graphs of more than [`MOST_EDGES`] edges are refused, and it works on a thread with a large stack that
-//! may fail and is not waited for without end.
+//! The time of that crate's layout grows steeply with the size, and it recurses and panics on failed assertions. So
+//! graphs of more than [`MOST_EDGES`] edges are refused, and the layout runs on a thread with a large stack, which may
+//! panic and is abandoned after [`MOST_TIME`].
 
 use super::canvas::Canvas;
 use super::errors;
@@ -16,17 +16,17 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Edges (lines with an arrow) of a graph, at most. 160 took 12 seconds, 192 a minute.
+/// The most edges (lines with an arrow) of a graph. 160 took 12 seconds, 192 a minute.
 const MOST_EDGES: usize = 160;
-/// How long the layout may take.
+/// The most time for a layout.
 const MOST_TIME: Duration = Duration::from_secs(60);
-/// The stack of the layout's thread.
+/// Stack size of the layout's thread, in bytes.
 const STACK: usize = 256 << 20;
 
-/// The SVG of a graph.
+/// Returns the SVG of a graph in the DOT language.
 ///
 /// # Errors
-/// The graph is too large, or cannot be laid out.
+/// The graph is too large, or cannot be laid out in time.
 pub(super) fn render(dot: String) -> Result<String> {
     let edges = dot.lines().filter(|line| line.contains("->")).count();
     if edges > MOST_EDGES {
@@ -37,7 +37,7 @@ pub(super) fn render(dot: String) -> Result<String> {
     }
     let progress = Progress::start("laying out the graph");
     let (sender, receiver) = channel();
-    // a failed assertion of the crate's is reported below, by name: no trace of its own is wanted
+    // a panic of the crate is reported below as an error, so its own message is suppressed
     let quiet = move || quietly(|| sender.send(lay_out(&dot)));
     let thread = thread::Builder::new().stack_size(STACK).spawn(quiet);
     let outcome = match thread {
@@ -61,7 +61,7 @@ thread_local! {
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a closure whose panics are not written to standard error. Panics of other threads are, as before.
+/// Runs a closure and suppresses the messages of its panics. Panics of other threads are reported as before.
 fn quietly<R>(work: impl FnOnce() -> R) -> R {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -78,13 +78,14 @@ fn quietly<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Characters of a line of a label, after which it is broken at the next space: the layout makes room for whole lines.
+/// A line of a label is broken at the first space after this many characters, because the layout reserves room for
+/// whole lines.
 const LINE: usize = 24;
 
-/// The graph with long lines of labels broken.
+/// Returns the graph with long lines of labels broken.
 fn wrapped(dot: &str) -> String {
     let mut out = String::with_capacity(dot.len());
-    // the characters since the last line end in a label; `None` outside of labels
+    // number of characters since the last line break in a label; `None` outside of labels
     let mut column = None;
     let mut rest = dot.chars();
     while let Some(c) = rest.next() {

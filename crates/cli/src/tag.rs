@@ -1,4 +1,4 @@
-//! `grammata tag`: the structural tag of a request to a model of a family.
+//! `grammata tag`: writes the structural tag for a request to a model of a family.
 
 use super::errors;
 use super::limits::LimitArgs;
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .max_whitespace_cnt(arguments.max_whitespace)
         .limits(limits);
     let tag = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
-        // the other errors have places in the choice
+        // other errors are about the choice
         "tools/tag-tools" => error.in_source(&Source::new(&text, Notation::Json)).in_file(&file),
         "limit/exceeded" => error,
         _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The preset of a family or a file.
+/// Returns the preset of a family, or reads it from a file in TOML.
 fn preset(family: &str, limits: &Limits) -> Result<TagPreset> {
     if !family.ends_with(".toml") {
         return TagPreset::named(family);
@@ -81,7 +81,7 @@ fn preset(family: &str, limits: &Limits) -> Result<TagPreset> {
     TagPreset::from_toml(&text, limits).map_err(located)
 }
 
-/// A choice by name, or as JSON.
+/// Parses a choice: a keyword, a JSON object, or the name of a function.
 fn choice(text: &str) -> Result<Value> {
     match text {
         "auto" | "none" | "required" => Ok(json!(text)),

@@ -1,12 +1,12 @@
-//! Bytes and places for people and for JSON.
+//! Formats bytes and places for people and as JSON.
 
 use grammata::diagnostic::{Notation, Place, Source};
 use grammata::error::Error;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Bytes in quotes, escaped as a JSON string is. Bytes that are no UTF-8 are shown as `\xNN`, which JSON
-/// does not have: what is shown is JSON exactly where the bytes are UTF-8.
+/// Returns bytes in quotes, escaped as in a JSON string. Bytes that are not UTF-8 are written as `\xNN`, which JSON
+/// does not have: the result is valid JSON exactly if the bytes are UTF-8.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
     out.push('"');
@@ -18,7 +18,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                // characters that would not be seen, or would disturb a terminal
+                // characters that are invisible or could disturb a terminal
                 c if c.is_control() || ('\u{2028}'..='\u{202E}').contains(&c) || c == '\u{FEFF}' => {
                     let _ = write!(out, "\\u{:04x}", u32::from(c));
                 }
@@ -33,7 +33,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     out
 }
 
-/// Bytes in JSON: `{"text": …}` where they are UTF-8, else `{"hex": …}`.
+/// Converts bytes to JSON: `{"text": …}` if they are UTF-8, otherwise `{"hex": …}`.
 pub(super) fn json_bytes(bytes: &[u8]) -> Value {
     match str::from_utf8(bytes) {
         Ok(text) => json!({ "text": text }),
@@ -41,13 +41,13 @@ pub(super) fn json_bytes(bytes: &[u8]) -> Value {
     }
 }
 
-/// The SHA-256 of bytes, in hexadecimal digits.
+/// Returns the SHA-256 of bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     hex(&Sha256::digest(bytes))
 }
 
-/// Two hexadecimal digits a byte.
+/// Returns bytes in hexadecimal, two lower-case digits each.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");
@@ -55,8 +55,8 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The line and column, both from 1, of a byte offset; a byte that is part of no character counts as one
-/// with its neighbours.
+/// Returns the line and column of a byte offset, both from 1. Each run of bytes that is not valid UTF-8 counts as the
+/// characters that replace it in a lossy conversion.
 pub(super) fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
     let before = &bytes[..offset.min(bytes.len())];
     let text = String::from_utf8_lossy(before);
@@ -66,12 +66,12 @@ pub(super) fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
     }
 }
 
-/// What is found at a byte, in quotes: the character that begins there, or the byte if none does.
+/// Returns the text at a byte offset in quotes: the character that begins there, or the byte if none does.
 pub(super) fn found_at(bytes: &[u8], offset: usize) -> String {
     quoted(character_at(bytes, offset))
 }
 
-/// The bytes of the character that begins at a byte; the one byte if none does.
+/// Returns the bytes of the character that begins at an offset, or the single byte if none does; nothing at the end.
 pub(super) fn character_at(bytes: &[u8], offset: usize) -> &[u8] {
     let rest = bytes.get(offset..).unwrap_or_default();
     let is_character =
@@ -80,7 +80,7 @@ pub(super) fn character_at(bytes: &[u8], offset: usize) -> &[u8] {
     rest.get(..length).unwrap_or(rest)
 }
 
-/// An error about a text, with its name and the line.
+/// Adds the name of a text to an error about it, and its line if the text is UTF-8.
 pub(super) fn in_text(error: Error, bytes: &[u8], name: &str) -> Error {
     match str::from_utf8(bytes) {
         Ok(text) => error.in_source(&Source::new(text, Notation::Text)).in_file(name),
@@ -88,7 +88,7 @@ pub(super) fn in_text(error: Error, bytes: &[u8], name: &str) -> Error {
     }
 }
 
-/// Bytes as a number with a unit.
+/// Formats a number of bytes: as bytes below 10,000, otherwise in KiB or MiB.
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),
@@ -97,7 +97,7 @@ pub(super) fn size(bytes: usize) -> String {
     }
 }
 
-/// `1 word`, `2 words`.
+/// Formats a count with its noun: `1 word`, `2 words`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

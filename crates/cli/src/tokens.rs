@@ -1,4 +1,4 @@
-//! Vocabularies: from a tokenizer file, or the built-in one of single bytes.
+//! Loads vocabularies: from a tokenizer file, or the built-in one of single bytes.
 
 use super::errors;
 use super::messages::Progress;
@@ -42,7 +42,7 @@ pub(super) struct TokenizerSettings {
     width: Option<usize>,
 }
 
-/// What `--added-special` without a name stands for: no token has an empty one.
+/// The value of `--added-special` without a name: no token has an empty name.
 const ALL_ADDED: &str = "";
 
 fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
@@ -51,36 +51,36 @@ fn name_and_id(argument: &str) -> std::result::Result<(String, u32), String> {
     Ok((name.to_owned(), id))
 }
 
-/// A vocabulary and where it is from.
+/// A vocabulary, its name and the time to load it.
 #[derive(Debug)]
 pub struct LoadedVocabulary {
     /// The vocabulary.
     pub vocabulary: Vocabulary,
-    /// The name of the file.
+    /// The path of the tokenizer file, or a description of the built-in vocabulary.
     pub name: String,
-    /// Whether its tokens are single bytes, as no tokenizer was given.
+    /// Whether it is the built-in vocabulary of single bytes.
     pub is_built_in: bool,
-    /// How long loading took.
+    /// Time to load it.
     pub time: Duration,
 }
 
 impl TokenizerArgs {
-    /// The tokenizer's file, if one is given.
+    /// Returns the path of the tokenizer file, if one is given.
     pub(super) fn path(&self) -> Option<Cow<'_, Path>> {
         let of_model = |folder: &Path| Cow::Owned(folder.join("tokenizer.json"));
         self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model_folder().map(of_model))
     }
 
-    /// The folder of the model: the one that is named, or that of the file.
+    /// Returns the folder of the model: the named one, or that of the named file.
     fn model_folder(&self) -> Option<&Path> {
         let path = self.model.as_deref()?;
         if path.is_file() { path.parent() } else { Some(path) }
     }
 
-    /// The tokenizer's vocabulary, or that of the bytes.
+    /// Loads the vocabulary of the tokenizer, or the built-in one.
     pub(super) fn load(&self, limits: &Limits) -> Result<LoadedVocabulary> {
         if let (Some(folder), Some(tokenizer)) = (self.model_folder(), self.path()) {
-            // the model itself is not read
+            // only the folder of the path is used; the model is not read
             let model = ModelFolder::of_files(folder.join("model.onnx"), tokenizer.into_owned(), limits)?;
             let tokenizer = PromptTokenizer::from_file(&model.tokenizer, limits)
                 .map_err(|error| errors::suggest(error, &model.tokenizer))?;
@@ -110,13 +110,13 @@ impl TokenizerArgs {
 }
 
 impl TokenizerSettings {
-    /// Reads a tokenizer file.
+    /// Loads a tokenizer file.
     pub(super) fn load(&self, path: &Path, limits: &Limits) -> Result<LoadedVocabulary> {
         self.load_with(path, limits, &self.eos)
     }
 
-    /// Reads the tokenizer file of a model, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise the well-known
-    /// ones. `ends` are what the model's folder has: ids, and the name of the token that ends a turn.
+    /// Loads the tokenizer file of a model, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise
+    /// the well-known ones. `ends` are the ids in the model's folder, and the name of the token that ends a turn.
     pub(super) fn load_of_model(
         &self,
         path: &Path,
@@ -133,7 +133,7 @@ impl TokenizerSettings {
         self.load_with(path, limits, &eos)
     }
 
-    /// Which added tokens are special.
+    /// Returns which added tokens are special.
     fn added(&self) -> AddedTokens {
         match &self.added_special[..] {
             [] => AddedTokens::Flagged,
@@ -142,7 +142,7 @@ impl TokenizerSettings {
         }
     }
 
-    /// Reads a tokenizer file, with other end-of-sequence ids.
+    /// Loads a tokenizer file, with the given end-of-sequence ids.
     fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
         let options = LoadOptions::default()
             .eos(eos.iter().copied().map(TokenId::new).collect())
@@ -158,7 +158,7 @@ impl TokenizerSettings {
     }
 }
 
-/// The 256 bytes as tokens 0 to 255, and token 256, which ends a text.
+/// Returns the built-in vocabulary: the 256 bytes as tokens 0 to 255, and token 256, which ends a text.
 pub(super) fn bytes() -> Result<LoadedVocabulary> {
     let end = TokenId::new(256);
     let vocabulary = VocabularyBuilder::from_tokens((0..=255u8).map(|byte| [byte]))
@@ -169,7 +169,7 @@ pub(super) fn bytes() -> Result<LoadedVocabulary> {
     Ok(LoadedVocabulary { vocabulary, name, is_built_in: true, time: Duration::ZERO })
 }
 
-/// A token for people: its bytes in quotes, or the name of a special one.
+/// Formats a token for people: its bytes in quotes, or the name of a special token.
 pub(super) fn show(vocabulary: &Vocabulary, id: TokenId) -> String {
     match (vocabulary.bytes(id), vocabulary.special(id)) {
         (Some(bytes), _) => quoted(bytes),
@@ -179,7 +179,7 @@ pub(super) fn show(vocabulary: &Vocabulary, id: TokenId) -> String {
     }
 }
 
-/// A token in JSON.
+/// Converts a token to JSON: its id, and its bytes, its name if it is special, or `unused`.
 pub(super) fn json(vocabulary: &Vocabulary, id: TokenId) -> serde_json::Value {
     let mut value = match (vocabulary.bytes(id), vocabulary.special(id)) {
         (Some(bytes), _) => super::text::json_bytes(bytes),

@@ -1,4 +1,4 @@
-//! `grammata vocab`: what a tokenizer file holds.
+//! `grammata vocab`: shows the contents of a tokenizer file.
 
 use super::errors;
 use super::limits::LimitArgs;
@@ -118,7 +118,7 @@ fn summary(loaded: &LoadedVocabulary, output: &mut Output) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// What a tokenizer file holds.
+/// The report on a tokenizer file.
 #[derive(Serialize)]
 struct Report<'a> {
     file: &'a str,
@@ -136,7 +136,7 @@ struct Report<'a> {
     load_seconds: f64,
 }
 
-/// Tokens whose bytes a token of a lower id has as well.
+/// Counts the tokens with the same bytes as another token, less one for each group of equal tokens.
 fn duplicates(vocabulary: &Vocabulary) -> usize {
     let trie = vocabulary.trie();
     let distinct = (0..trie.node_count() as u32).filter(|&node| !trie.tokens(node).is_empty()).count();

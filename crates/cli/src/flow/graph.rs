@@ -1,4 +1,4 @@
-//! `grammata flow graph`: draws the flows of a domain, with where a plan stands.
+//! `grammata flow graph`: draws the flows of a domain and the position of a plan in them.
 
 use super::PlanArgs;
 use crate::errors;

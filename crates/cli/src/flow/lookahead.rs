@@ -1,4 +1,4 @@
-//! `grammata flow lookahead`: what may come after some calls.
+//! `grammata flow lookahead`: shows which calls may follow some calls.
 
 use super::PlanArgs;
 use crate::errors;
@@ -60,7 +60,7 @@ fn names<'d>(domain: &'d FlowDomain, apis: &[usize]) -> Vec<&'d str> {
     apis.iter().map(|&api| domain.apis[api].name.as_str()).collect()
 }
 
-/// A range of lengths.
+/// Formats a range of lengths; without a maximum it is open.
 fn lengths(ahead: &Ahead) -> String {
     match ahead.most {
         Some(most) if most == ahead.fewest => most.to_string(),

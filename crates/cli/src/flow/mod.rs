@@ -74,7 +74,7 @@ impl DomainArgs {
         let mut texts = Vec::new();
         for path in std::iter::once(&self.domain).chain(&self.others) {
             let text = source::text(path, limits)?;
-            // warns, and names the file of what is wrong in it alone
+            // warns about this file, and names it in an error that is only in it
             read_text(&text, path, limits, self.allow_infeasible)?;
             texts.push(text);
         }
@@ -83,7 +83,7 @@ impl DomainArgs {
         FlowDomain::merge(&texts, names, limits, self.allow_infeasible)
     }
 
-    /// An error of a flow with its place, unless that is one in several domains.
+    /// Adds the flow's place and the file to an error, unless there are several domains.
     fn at_flow(&self, error: Error, flow: usize) -> Error {
         match self.others.is_empty() {
             true => error
@@ -194,10 +194,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-/// Reads a domain, with its warnings to standard error.
+/// Reads a domain, and writes its warnings to standard error.
 ///
 /// # Errors
-/// The file cannot be read or is no domain; a flow that no plan can follow, unless that is allowed.
+/// The file cannot be read or is not a domain, or no plan can follow one of its flows and `allow_infeasible` is false.
 pub fn read(path: &Path, limits: &Limits, allow_infeasible: bool) -> Result<FlowDomain> {
     read_text(&source::text(path, limits)?, path, limits, allow_infeasible)
 }
@@ -209,7 +209,7 @@ fn read_text(text: &str, path: &Path, limits: &Limits, allow_infeasible: bool) -
     Ok(domain)
 }
 
-/// A flow, with the numbers of its plans as strings of digits.
+/// The report on a flow, with the numbers of its plans as strings of digits.
 #[derive(Serialize)]
 struct FlowReport<'a> {
     id: &'a str,

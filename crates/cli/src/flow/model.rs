@@ -1,4 +1,4 @@
-//! A language model and an embedder for the commands that make plans of flows.
+//! A language model and an embedder for the commands that write plans of flows.
 
 use crate::model::ModelSettings;
 use crate::tokens;
@@ -41,7 +41,7 @@ pub struct ModelArgs {
     pub settings: ModelSettings,
 }
 
-/// What was loaded.
+/// The loaded models, and the encoder of prompts.
 pub struct Loaded {
     model: Box<dyn Model>,
     vocabulary: Arc<Vocabulary>,
@@ -49,18 +49,18 @@ pub struct Loaded {
     encoder: Encoder,
 }
 
-/// Writes prompts in tokens.
+/// Encodes prompts as tokens.
 struct Encoder {
-    /// Without it tokens are bytes.
+    /// `None` if tokens are bytes.
     tokenizer: Option<PromptTokenizer>,
     template: Option<ChatTemplate>,
 }
 
 impl ModelArgs {
-    /// Loads the model, its tokenizer and, if one is named, the encoder of sentences.
+    /// Loads the model, its tokenizer and, if one is named, the sentence encoder.
     ///
     /// # Errors
-    /// A file is missing or cannot be read; this build has no ONNX Runtime.
+    /// No model is named, a file is missing or cannot be read, or this build has no ONNX Runtime.
     pub fn load(&self, limits: &Limits) -> Result<Loaded> {
         let embedder = self.load_embedder(limits)?;
         match &self.model {
@@ -73,7 +73,7 @@ impl ModelArgs {
         }
     }
 
-    /// What a journal says of the model.
+    /// Returns the entry of a journal that describes the model.
     pub fn settings(&self, experiment: &str) -> Value {
         let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let model = self.model.as_ref().and_then(name);
@@ -142,7 +142,7 @@ impl ModelArgs {
 }
 
 impl Loaded {
-    /// A planner with the models.
+    /// Creates a planner with these models.
     pub fn planner(&mut self, limits: &Limits) -> FlowPlanner<'_> {
         let Loaded { model, vocabulary, embedder, encoder } = self;
         let embedder = embedder.as_mut().map(|embedder| &mut **embedder as &mut dyn Embedder);

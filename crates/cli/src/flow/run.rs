@@ -1,4 +1,4 @@
-//! `grammata flow run`: one query of a customer, from the question to the plan.
+//! `grammata flow run`: writes the plan for one query of a customer.
 
 use super::model::ModelArgs;
 use super::{PlanArgs, ThoughtsName};
@@ -155,7 +155,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if plan.is_finished { Exit::Done } else { Exit::Cut })
 }
 
-/// Asks a model by chat for the plan, call by call.
+/// Lets a chat model choose the plan, call by call.
 fn with_chat(
     arguments: &Arguments,
     model: &mut dyn Chat,
@@ -214,7 +214,7 @@ fn with_chat(
     Ok(if is_finished { Exit::Done } else { Exit::Cut })
 }
 
-/// A call as a plan has it.
+/// Converts a call to its written form, without a thought or arguments.
 fn written(domain: &FlowDomain, call: FlowCall) -> WrittenCall {
     let api = &domain.apis[call.api];
     let outcome = call.outcome.and_then(|outcome| api.outcomes.get(outcome));
@@ -225,7 +225,7 @@ fn written(domain: &FlowDomain, call: FlowCall) -> WrittenCall {
     }
 }
 
-/// How a plan was written, after the members `query`, `intents`, `can_help` and `calls`.
+/// The end of the report, after the members `query`, `intents`, `can_help` and `calls`.
 #[derive(Serialize)]
 struct Report {
     finished: bool,
@@ -235,17 +235,17 @@ struct Report {
     seconds: f64,
 }
 
-/// A call of a plan.
+/// A call of a plan, in JSON.
 #[derive(Serialize)]
 struct CallReport<'a> {
-    /// Null of a call of the prelude.
+    /// Null for a call of the prelude.
     number: Option<usize>,
     api: &'a str,
     thought: &'a str,
-    /// The API that made each input.
+    /// For each input, the API that made it.
     makers: BTreeMap<&'a str, &'a str>,
     outcome: Option<&'a str>,
-    /// The arguments and the answer of a call that was carried out.
+    /// The arguments and the answer, if the call was executed.
     arguments: Option<&'a Map<String, Value>>,
     data: Option<&'a Value>,
 }
@@ -265,7 +265,7 @@ impl<'a> CallReport<'a> {
     }
 }
 
-/// A call with its thought, as a line of the plan.
+/// Writes a call with its thought.
 fn write_call(
     number: usize,
     call: &WrittenCall,
@@ -286,7 +286,7 @@ fn write_call(
     Ok(())
 }
 
-/// Writes the plan while its calls are carried out.
+/// Lets the model write the plan while its calls are executed.
 fn carry_out(
     arguments: &Arguments,
     command: &str,
@@ -307,7 +307,7 @@ fn carry_out(
     planner.carry_out(options, domain, flow, &arguments.query, &mut environment, &mut on_call)
 }
 
-/// The error of a call, with the line of the file that says what the API may answer, if that is what is wrong.
+/// Adds the line of the domain's file to an error about a forbidden answer, if there is only one domain.
 fn placed(arguments: &Arguments, error: Error) -> Result<Error, Failure> {
     let domain = &arguments.plans.domain;
     if error.code() != "environment/forbidden" || !domain.others.is_empty() {
@@ -318,7 +318,7 @@ fn placed(arguments: &Arguments, error: Error) -> Result<Error, Failure> {
     Ok(error.in_file(&domain.domain.display().to_string()))
 }
 
-/// A call that was carried out; those of the prelude have no number.
+/// Writes a call that was executed. Calls of the prelude have no number.
 fn write_executed(
     domain: &FlowDomain,
     number: Option<usize>,

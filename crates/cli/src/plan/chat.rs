@@ -1,4 +1,4 @@
-//! `grammata plan chat`: carries a plan out step by step, in an environment.
+//! `grammata plan chat`: executes a plan step by step in an environment.
 
 use super::policy::{Kind, PolicyArgs};
 use super::show;
@@ -119,7 +119,7 @@ fn environment(
     }))
 }
 
-/// Carries a step out; what failed or took too long is tried again as often as asked for.
+/// Executes a step. After a failure or a timeout it is tried again, at most `--retries` times.
 fn execute(
     arguments: &Arguments,
     planner: &mut Planner,

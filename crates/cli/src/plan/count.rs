@@ -1,4 +1,4 @@
-//! `grammata plan count`: how many plans a spec has.
+//! `grammata plan count`: counts the plans of a spec.
 
 use super::spec::SpecArgs;
 use crate::messages::Progress;
@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     within: Option<usize>,
 }
 
-/// What is counted. The count is a string of digits, or null if there is no end of plans.
+/// The report. The count is a string of digits, or null if it is infinite.
 #[derive(Serialize)]
 struct Report {
     spec: String,

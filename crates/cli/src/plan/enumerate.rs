@@ -9,7 +9,7 @@ use grammata_agents::plan::{Objective, PartialPlan, Plan, PlanSampler};
 use serde_json::json;
 use std::io::Write;
 
-/// Steps of a drawn plan, unless the arguments say otherwise.
+/// The most steps of a drawn plan, if `--within` is not given and there are infinitely many plans.
 const WITHIN: usize = 20;
 
 /// Each plan is a line, its steps in the order of execution.
@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Says that there is no plan.
+/// Notes that there is no plan.
 pub(super) fn no_plan(output: &mut Output) -> std::io::Result<Exit> {
     output.flush()?;
     messages::note("there is no plan");

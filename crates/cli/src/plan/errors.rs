@@ -1,4 +1,4 @@
-//! The errors of `grammata plan` alone.
+//! The errors that only `grammata plan` reports.
 
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::{Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! `grammata plan explain`: what is feasible after some steps, and what lies behind each choice.
+//! `grammata plan explain`: shows which steps are possible after some steps, and how many plans each leads to.
 
 use super::show;
 use super::spec::SpecArgs;
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     why: Option<String>,
 }
 
-/// The id of an action, with an equals sign and its outcome.
+/// Returns the id of an action, followed by `=` and the outcome if there is one.
 fn name(symbols: &[Symbol], successor: &Successor) -> String {
     let Some(symbol) = symbols.get(successor.action) else { return String::new() };
     match successor.outcome.and_then(|outcome| symbol.outcomes.get(outcome)) {
@@ -35,7 +35,7 @@ fn name(symbols: &[Symbol], successor: &Successor) -> String {
     }
 }
 
-/// Why an action may not come after some steps.
+/// Explains why an action may not follow some steps, by a conflicting set of rules.
 fn why(
     plans: &mut PlanAutomaton,
     walk: &PartialPlan,

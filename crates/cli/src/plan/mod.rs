@@ -1,4 +1,4 @@
-//! `grammata plan`: one file a subcommand.
+//! `grammata plan`: one module for each subcommand.
 
 mod chat;
 mod count;

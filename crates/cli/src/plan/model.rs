@@ -10,14 +10,15 @@ use grammata_agents::plan::policy::{ModelPolicy, PromptMode, PromptOptions};
 use grammata_decode::SamplingParams;
 use std::sync::Arc;
 
-/// A model with how it is asked.
+/// A language model and the options of its prompts.
 pub(super) struct LoadedModel {
     model: PolicyModel,
     options: PromptOptions,
 }
 
 impl LoadedModel {
-    /// Loads the model that `--model` names. With `token_log_probabilities` its answers carry those of their tokens.
+    /// Loads the model of `--model`. With `token_log_probabilities` its answers include the log-probabilities of their
+    /// tokens.
     pub(super) fn load(
         arguments: &PolicyArgs,
         token_log_probabilities: bool,
@@ -43,7 +44,7 @@ impl LoadedModel {
         &self.model.vocabulary
     }
 
-    /// The model as a policy.
+    /// Returns a policy that asks the model.
     pub(super) fn policy(&mut self) -> Result<ModelPolicy<'_>> {
         self.model.policy(self.options.clone())
     }

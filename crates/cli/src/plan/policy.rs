@@ -65,24 +65,24 @@ pub(super) enum Kind {
     Chat,
 }
 
-/// What a model is asked.
+/// What a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prompting {
-    /// Each question.
+    /// The answer to each question.
     Choice(PromptMode),
-    /// For the whole plan, under the grammar of the spec's texts.
+    /// The whole plan, under the grammar of the spec's texts.
     Whole,
-    /// For the whole plan, without a grammar; it may be wrong.
+    /// The whole plan, without a grammar; it may be wrong.
     Free,
 }
 
-/// The modes that ask for whole plans.
+/// The prompt modes for whole plans.
 const WHOLE: [(&str, &str, Prompting); 2] = [
     ("whole", "the whole plan, under the grammar of the spec's texts", Prompting::Whole),
     ("free", "the whole plan, without a grammar; it may be wrong", Prompting::Free),
 ];
 
-/// The prompt modes by name.
+/// Returns a parser of the names of prompt modes.
 fn prompt_modes() -> impl TypedValueParser<Value = Prompting> {
     let rows = || {
         let each = PROMPT_MODES.iter().map(|&(name, what, mode)| (name, what, Prompting::Choice(mode)));
@@ -94,7 +94,7 @@ fn prompt_modes() -> impl TypedValueParser<Value = Prompting> {
 }
 
 impl PolicyArgs {
-    /// Who chooses.
+    /// Returns the policy to use, from `--policy` or the other arguments.
     pub(super) fn kind(&self) -> Kind {
         match (&self.model, &self.answers) {
             _ if self.chat.is_given() && matches!(self.policy, None | Some(Kind::Model)) => Kind::Chat,
@@ -105,7 +105,7 @@ impl PolicyArgs {
         }
     }
 
-    /// A policy that is no model.
+    /// Creates a policy that uses no model.
     pub(super) fn simple(&self) -> Result<Box<dyn Policy>> {
         Ok(match self.kind() {
             Kind::First => Box::new(FirstPolicy),

@@ -1,4 +1,4 @@
-//! Rewards of plans: a user's command says what a plan is worth.
+//! Rewards of plans, which a user's command computes.
 
 use super::show;
 use crate::errors;
@@ -9,13 +9,13 @@ use grammata_agents::shell::{ShellError, run_shell};
 use serde_json::json;
 use std::time::Duration;
 
-/// Bytes that the command may write.
+/// The most bytes that the command may write.
 const MOST_OUTPUT: u64 = 1 << 16;
 
-/// Runs `sh -c COMMAND` with the plan as JSON on its standard input; the first word that it writes is the reward.
+/// Runs `sh -c COMMAND` with the plan as JSON on its standard input. The reward is the first word that it writes.
 ///
 /// # Errors
-/// The command cannot be run, fails, takes longer than `deadline`, or does not write a number.
+/// The command cannot be run, fails, takes longer than `deadline`, writes too much, or does not write a finite number.
 pub(super) fn reward(command: &str, deadline: Duration, task: &str, plan: &Plan, spec: &Spec) -> Result<f64> {
     let fail = |found: &str| errors::reward(command, found);
     let input = json!({ "task": task, "steps": show::json(plan, spec), "cost": plan.cost(spec) });

@@ -1,4 +1,4 @@
-//! `grammata plan run`: makes plans.
+//! `grammata plan run`: searches for plans with a policy, or lets a model write them.
 
 use super::policy::{Kind, PolicyArgs, Prompting};
 use super::search::SearchArgs;
@@ -74,23 +74,23 @@ pub(super) struct Arguments {
     pub(super) rendered: bool,
 }
 
-/// A task with its automaton and questions.
+/// A task with its plan automaton and questions.
 pub(super) struct Task {
     pub(super) name: String,
     pub(super) plans: PlanAutomaton,
     pub(super) questions: Questions,
 }
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) outcome: Outcome,
-    /// What a model wrote, where that is not one of the plans.
+    /// The text that a model wrote, if it is not one of the plans.
     pub(super) wrong: Option<String>,
     pub(super) time: Duration,
 }
 
-/// Makes the plan of one task.
+/// A function that makes the plan of a task.
 type Maker<'m> = dyn FnMut(&mut Task) -> Result<Made> + 'm;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         _ => {
             let mut policy = arguments.policy.simple()?;
             let mut maker = |task: &mut Task| by_choices(task, &mut *policy, arguments);
-            // a spinner would be drawn over a dialogue
+            // a spinner would overwrite the dialogue
             let is_dialogue = arguments.policy.kind() == Kind::Ask;
             let progress = || (!is_dialogue).then(|| Progress::start("planning"));
             let (exit, _) = all(arguments, tasks, (&mut maker, &progress), output)?;
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-/// The tasks of the arguments.
+/// Returns the tasks given by the arguments: one, or those of a file.
 fn descriptions(arguments: &Arguments) -> Result<Vec<Description>> {
     match &arguments.tasks {
         None => Ok(vec![Description { task: arguments.task.clone(), ..Description::default() }]),
@@ -118,7 +118,7 @@ fn descriptions(arguments: &Arguments) -> Result<Vec<Description>> {
     }
 }
 
-/// The spec of a task, with its parameters.
+/// Builds a task from its description: the spec with its parameters, and the questions.
 fn task(arguments: &Arguments, description: &Description) -> Result<Task> {
     let Description { name, task, parameters } = description;
     let spec = arguments.spec.read_with(parameters)?;
@@ -126,7 +126,7 @@ fn task(arguments: &Arguments, description: &Description) -> Result<Task> {
     Ok(Task { name: name.clone(), plans: PlanAutomaton::new(spec)?, questions })
 }
 
-/// Makes a plan choice by choice.
+/// Searches for a plan, choice by choice, with a policy.
 fn by_choices(task: &mut Task, policy: &mut dyn Policy, arguments: &Arguments) -> Result<Made> {
     let options = arguments.search.options().trace(arguments.trace);
     let start = Instant::now();
@@ -136,7 +136,7 @@ fn by_choices(task: &mut Task, policy: &mut dyn Policy, arguments: &Arguments) -
     Ok(Made { outcome, wrong: None, time: start.elapsed() })
 }
 
-/// Sums over tasks.
+/// Totals over all plans.
 #[derive(Debug, Default)]
 struct Sums {
     plans: usize,
@@ -147,7 +147,7 @@ struct Sums {
     time: Duration,
 }
 
-/// Runs all tasks. `progress` begins to show that a plan takes its time.
+/// Runs all tasks and writes their plans. `progress` starts a progress display for one plan.
 fn all(
     arguments: &Arguments,
     tasks: Vec<Description>,
@@ -178,7 +178,7 @@ fn all(
             let mut reward = None;
             let mut valid = false;
             if let Some(plan) = &made.outcome.plan {
-                // once more, from scratch
+                // checks the plan again, independently of the search
                 let walk = task.plans.walk(plan)?;
                 valid = walk.is_some_and(|walk| task.plans.is_complete(walk.position().state));
                 if let Some(command) = arguments.reward.as_ref().filter(|_| valid) {
@@ -272,12 +272,12 @@ fn write(
     Ok(())
 }
 
-/// Whether there is one plan to be written, as a table.
+/// Returns whether there is only one plan, which is written as a table.
 fn is_single(arguments: &Arguments) -> bool {
     arguments.tasks.is_none() && arguments.samples == 1
 }
 
-/// What is to be said where all samples of a task are the same plan.
+/// Returns the note that all samples of a task are the same plan, with a remedy if there is one.
 fn all_alike(arguments: &Arguments, name: &str, samples: usize) -> String {
     let of = if name.is_empty() { String::new() } else { format!(" of task {name}") };
     let cure = match arguments.policy.kind() {
@@ -289,7 +289,7 @@ fn all_alike(arguments: &Arguments, name: &str, samples: usize) -> String {
     format!("all {samples} plans{of} are the same{no_use}{cure}")
 }
 
-/// Appends rows to a file, a JSON object a line.
+/// Appends rows to a file, one JSON object per line.
 fn append(path: &Path, rows: &[Value]) -> Result<()> {
     let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
@@ -308,7 +308,7 @@ fn trace(task: &Task, events: &[Event]) {
     }
 }
 
-/// Asks a model by chat: for each choice, or for the whole plan.
+/// Asks a model by chat, for each choice or for the whole plan.
 fn with_chat(arguments: &Arguments, tasks: Vec<Description>, output: &mut Output) -> Result<Exit, Failure> {
     let policy = &arguments.policy;
     let model = policy.chat.load(policy.temperature, policy.seed)?;
@@ -323,7 +323,8 @@ fn with_chat(arguments: &Arguments, tasks: Vec<Description>, output: &mut Output
     Ok(made?.0)
 }
 
-/// Asks a model for the whole plan. What is no plan is refused, or without `is_checked` kept as what was written.
+/// Asks a model for the whole plan. With `is_checked`, an answer that is not a plan is returned to the model to be
+/// corrected; otherwise it is kept as written.
 fn whole(task: &mut Task, model: &mut dyn Chat, arguments: &Arguments, is_checked: bool) -> Result<Made> {
     const MOST_TOKENS: u32 = 2_048;
     let start = Instant::now();
@@ -332,7 +333,7 @@ fn whole(task: &mut Task, model: &mut dyn Chat, arguments: &Arguments, is_checke
     let sources = task.plans.sources();
     let mut check = |text: &str| -> Result<std::result::Result<Plan, String>> {
         let read = ReadPlan::parse(text, task.plans.spec());
-        // what is no plan at all is wrong, not an error
+        // an answer that is not a plan is wrong, not an error
         Ok(match read.and_then(|read| task.plans.verify(&read, &sources)) {
             Ok(Verdict::Valid(plan)) => Ok(plan),
             Ok(_) => Err("it is none of the plans that the spec allows".to_owned()),
@@ -358,11 +359,11 @@ fn with_model(_: &Arguments, _: Vec<Description>, _: &mut Output) -> Result<Exit
     Err(errors::no_onnx_runtime().into())
 }
 
-/// What a model is asked that is to write the whole plan.
+/// Returns the prompt for a whole plan, with at most `examples` plans.
 fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
     use grammata_agents::plan::{Objective, PartialPlan, Step};
     let mut shown = Vec::new();
-    // the shortest plans, one for each way to begin
+    // the shortest plan after each possible first action
     let start = PartialPlan::new(&task.plans);
     for successor in task.plans.live_successors(&start)? {
         if shown.len() == examples {
@@ -414,7 +415,7 @@ fn with_model(arguments: &Arguments, tasks: Vec<Description>, output: &mut Outpu
                 let written = policy.write(&prompt, None, MOST_TOKENS)?;
                 let read = ReadPlan::parse(&written.text, task.plans.spec());
                 let sources = task.plans.sources();
-                // what is no plan at all is wrong, not an error
+                // an answer that is not a plan is wrong, not an error
                 made.outcome.plan = match read.and_then(|read| task.plans.verify(&read, &sources)) {
                     Ok(Verdict::Valid(plan)) if written.is_complete => Some(plan),
                     _ => None,

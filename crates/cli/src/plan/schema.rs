@@ -1,4 +1,4 @@
-//! `grammata plan schema`: the JSON Schema of specs.
+//! `grammata plan schema`: writes the JSON Schema of specs.
 
 use crate::output::{Exit, Failure, Output};
 use grammata::syntax::automaton_spec;

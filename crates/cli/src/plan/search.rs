@@ -1,4 +1,4 @@
-//! Searches from arguments.
+//! Search strategies and heuristics from arguments.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use grammata_agents::plan::policy::{CostHeuristic, Heuristic, StepsHeuristic};

@@ -1,4 +1,4 @@
-//! Plans for people and for JSON.
+//! Formats plans for people and as JSON.
 
 use crate::output::Output;
 use grammata::syntax::automaton_spec::{Direction, Spec};
@@ -6,7 +6,7 @@ use grammata_agents::plan::{Conflict, Plan, Step, dataflow};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// The place of a step among those carried out, from 1.
+/// Returns the number of a step in the order of execution, from 1.
 fn number(plan: &Plan, spec: &Spec, place: usize) -> usize {
     match spec.direction() {
         Direction::Forward => place + 1,
@@ -14,7 +14,7 @@ fn number(plan: &Plan, spec: &Spec, place: usize) -> usize {
     }
 }
 
-/// A plan as a table: one step a line, in the order in which they are carried out.
+/// Writes a plan as a table with one line for each step, in the order of execution.
 pub(super) fn table(plan: &Plan, spec: &Spec, output: &mut Output) -> io::Result<()> {
     let on = dataflow(plan, spec);
     let places: Vec<usize> = match spec.direction() {
@@ -42,13 +42,13 @@ fn one_line(step: &Step, spec: &Spec) -> String {
     step.line(spec).trim().replace('\n', " ")
 }
 
-/// A plan on one line.
+/// Formats a plan on one line, in the order of execution.
 pub(super) fn line(plan: &Plan, spec: &Spec) -> String {
     let texts: Vec<String> = plan.executed(spec).map(|step| one_line(step, spec)).collect();
     texts.join("; ")
 }
 
-/// A plan in JSON, in the order in which it is carried out: what `plan verify` reads.
+/// Converts a plan to the JSON that `plan verify` reads, in the order of execution.
 pub(super) fn json(plan: &Plan, spec: &Spec) -> Value {
     let step = |step: &Step| {
         let symbol = spec.symbols().get(step.action);
@@ -76,7 +76,7 @@ pub(super) fn json(plan: &Plan, spec: &Spec) -> Value {
     plan.executed(spec).map(step).collect()
 }
 
-/// The rules of a conflict, in lines.
+/// Formats the rules of a conflict, one a line.
 pub(super) fn conflict(conflict: &Conflict) -> String {
     if conflict.rules.is_empty() {
         return "whatever the rules: the machine or grammar has no such plan\n".to_owned();

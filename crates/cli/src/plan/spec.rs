@@ -1,4 +1,4 @@
-//! Plan specs from files, folders and standard input.
+//! Reads plan specs from files, folders and standard input.
 
 use super::errors;
 use crate::limits::LimitArgs;
@@ -24,19 +24,19 @@ pub(super) struct SpecArgs {
 }
 
 impl SpecArgs {
-    /// Reads the spec. Shows warnings.
+    /// Reads the spec, and shows its warnings.
     pub(super) fn read(&self) -> Result<Spec> {
         let spec = self.read_with(&[])?;
         spec.warnings().iter().for_each(messages::warning);
         Ok(spec)
     }
 
-    /// Reads the spec with more parameters.
+    /// Reads the spec with additional parameters.
     pub(super) fn read_with(&self, more: &[(String, String)]) -> Result<Spec> {
         let parameters: Vec<_> = self.parameters.iter().chain(more).cloned().collect();
         let limits = self.limits.get();
         let (file, text) = source::read_text(&self.spec, &limits)?;
-        // a spec may have any name; a file of another kind is not read as one
+        // a spec may have any name, but a file of another kind is refused
         if let Ok(kind) = source::kind_of(&file, &text)
             && is_other(kind, &text)
         {
@@ -45,18 +45,19 @@ impl SpecArgs {
         source::read_spec(&file, text, &parameters, &limits)
     }
 
-    /// The spec's plan automaton.
+    /// Reads the spec and builds its plan automaton.
     pub(super) fn load(&self) -> Result<PlanAutomaton> {
         PlanAutomaton::new(self.read()?).map_err(|error| error.in_file(&self.name()))
     }
 
-    /// The path as it was given.
+    /// The path as given.
     pub(super) fn name(&self) -> String {
         self.spec.display().to_string()
     }
 }
 
-/// Whether a text is of another kind than a spec. JSON that cannot be read may be a spec: reading it says what is wrong.
+/// Returns whether a text is of another kind than a spec. Invalid JSON may be a spec, so that reading it reports the
+/// error.
 fn is_other(kind: Notation, text: &str) -> bool {
     match kind {
         Notation::Gbnf | Notation::Regex | Notation::StructuralTag | Notation::Lark => true,

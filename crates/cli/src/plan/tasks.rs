@@ -1,4 +1,4 @@
-//! Files of tasks, one a line, and which of them are chosen.
+//! Files with one task a line, and the selection of tasks.
 
 use super::errors::bad_task;
 use crate::{errors, source};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// A number or a range of numbers: `7`, `0-5`.
+/// Parses a number or a range of numbers: `7`, `0-5`.
 pub(super) fn range(argument: &str) -> std::result::Result<RangeInclusive<usize>, String> {
     let wrong = || "it must be a number or a range such as `0-5`".to_owned();
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
@@ -21,18 +21,18 @@ pub(super) fn range(argument: &str) -> std::result::Result<RangeInclusive<usize>
     if first <= last { Ok(first..=last) } else { Err("the range ends before it begins".to_owned()) }
 }
 
-/// What is to be planned.
+/// A description of a task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Description {
-    /// Its number in the file, if it is from one.
+    /// Its number in the file; empty if it is not from a file.
     pub(super) name: String,
-    /// What the questions say; the spec's own words without it.
+    /// The text for the questions; the spec's own text if it is `None`.
     pub(super) task: Option<String>,
     /// Parameters of the spec.
     pub(super) parameters: Vec<(String, String)>,
 }
 
-/// A line that is an object.
+/// A line that is a JSON object.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -41,8 +41,8 @@ struct Line {
     parameters: BTreeMap<String, Value>,
 }
 
-/// The tasks of a file: its lines that are not blank, those that are chosen, or all. A line that begins with `{` is an object
-/// with parameters, another one is a description.
+/// Reads the tasks of a file: the chosen ones of its lines that are not blank, or all. A line that begins with `{` is
+/// an object with a task and parameters; any other line is the task itself.
 pub(super) fn descriptions(
     path: &Path,
     only: &[RangeInclusive<usize>],

@@ -1,4 +1,4 @@
-//! `grammata plan verify`: whether a plan is one of the spec's, and which is nearest if not.
+//! `grammata plan verify`: checks whether a plan is one of the spec's, and finds the nearest plan if not.
 
 use super::show;
 use super::spec::SpecArgs;
@@ -67,9 +67,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                 true => (None, None),
                 false => match plans.repair(&plan) {
                     Ok(nearest) => (Some(nearest), None),
-                    // a spec without plans has none that is near
+                    // a spec without plans has no nearest plan
                     Err(error) if error.code() == "plan/none" => (None, None),
-                    // the verdict holds all the same
+                    // the verdict is valid even if the search for the nearest plan is too expensive
                     Err(error) if error.kind() == ErrorKind::Limit => (None, Some(error)),
                     Err(error) => return Err(error.into()),
                 },

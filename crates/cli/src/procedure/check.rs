@@ -1,4 +1,4 @@
-//! `grammata procedure check`: the static checks.
+//! `grammata procedure check`: runs the static checks.
 
 use super::{format, located};
 use crate::limits::LimitArgs;
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     limits: LimitArgs,
 }
 
-/// What a procedure came to. Its findings are among the diagnostics.
+/// The report on a procedure. Its findings are among the diagnostics.
 #[derive(Serialize)]
 struct FileReport<'a> {
     file: &'a str,
@@ -28,10 +28,10 @@ struct FileReport<'a> {
     states: Option<usize>,
     edges: Option<usize>,
     safe: Option<usize>,
-    /// The most acts of an agent that keeps the pace, if there is such a number.
+    /// The most acts of the agent in a turn, if there is a bound.
     turn_acts: Option<usize>,
     session_acts: Option<usize>,
-    /// Whether no limit kept parts from being checked.
+    /// Whether all parts were checked, without reaching a limit.
     checked_whole: bool,
 }
 
@@ -87,7 +87,7 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// What the procedure has, or how many errors.
+/// Summarises a procedure, or counts its errors.
 fn summary(report: &Report) -> String {
     let Some(procedure) = &report.procedure else {
         let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);

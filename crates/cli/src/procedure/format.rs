@@ -1,4 +1,4 @@
-//! `grammata procedure format`: one layout.
+//! `grammata procedure format`: writes a procedure in a standard layout.
 
 use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};

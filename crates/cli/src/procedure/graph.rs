@@ -1,4 +1,4 @@
-//! `grammata procedure graph`: draws the automaton.
+//! `grammata procedure graph`: draws the automaton of a procedure.
 
 use super::{FileArgs, ModeName};
 use crate::graph::DrawingArgs;

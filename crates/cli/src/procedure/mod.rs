@@ -1,4 +1,4 @@
-//! `grammata procedure`: one file a subcommand.
+//! `grammata procedure`: one module for each subcommand.
 
 mod check;
 mod format;
@@ -98,8 +98,11 @@ impl FileArgs {
     }
 }
 
-/// The workflow of a procedure, and whether it is supervised: a procedure that can be blocked is bound by the rules of the mode
-/// alone.
+/// Returns the workflow of a procedure, and whether it is supervised. A procedure that can be blocked is not: it is
+/// bound by the rules of the mode only.
+///
+/// # Errors
+/// Errors of [`Workflow::new`], except `pdl/blocking`.
 pub fn workflow<'p>(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<(Workflow<'p>, bool)> {
     match Workflow::new(procedure, mode, limits) {
         Err(error) if error.code() == "pdl/blocking" => Ok((Workflow::unsupervised(procedure, mode), false)),
@@ -111,7 +114,7 @@ fn format(file: &Path) -> Format {
     if file.extension().is_some_and(|extension| extension == "toml") { Format::Toml } else { Format::Yaml }
 }
 
-/// Gives findings the lines that they are in.
+/// Adds the name and the lines of a file to diagnostics.
 fn located(diagnostics: Vec<Diagnostic>, file: &Path, text: &str) -> Vec<Diagnostic> {
     let mut diagnostics = diagnostics;
     Source::new(text, Notation::Text).locate(&mut diagnostics);

@@ -31,7 +31,7 @@ pub struct ModelArgs {
     pub settings: ModelSettings,
 }
 
-/// A model with how it chooses tokens.
+/// A language model and its sampling settings.
 #[cfg(feature = "ort")]
 pub struct LoadedModel {
     model: PolicyModel,
@@ -40,7 +40,7 @@ pub struct LoadedModel {
 
 #[cfg(feature = "ort")]
 impl LoadedModel {
-    /// Loads the model that `--model` names; `None` without it.
+    /// Loads the model that `--model` names; `None` if it is not given.
     pub fn load(arguments: &ModelArgs, limits: &Limits) -> Result<Option<LoadedModel>> {
         let Some(path) = &arguments.model else { return Ok(None) };
         let model = PolicyModel::load(path, &arguments.settings, limits)?;
@@ -49,14 +49,14 @@ impl LoadedModel {
         Ok(Some(LoadedModel { model, sampling }))
     }
 
-    /// The model as a user with the aims of a script.
+    /// Returns a user that the model plays, with the aims of a script.
     pub(super) fn user(&mut self, script: &UserScript, limits: &Limits) -> Result<ModelUser<'_>> {
         let options = PromptOptions::default().sampling(self.sampling.clone());
         let vocabulary = Arc::clone(&self.model.vocabulary);
         ModelUser::new(self.model.policy(options)?, &vocabulary, script, limits)
     }
 
-    /// The model as an agent of one session.
+    /// Returns the model as the agent of one session.
     pub fn agent(&mut self, limits: &Limits) -> Result<ModelAgent<'_>> {
         let options = PromptOptions::default().sampling(self.sampling.clone());
         let vocabulary = Arc::clone(&self.model.vocabulary);

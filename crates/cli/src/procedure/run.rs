@@ -1,4 +1,4 @@
-//! `grammata procedure run`: one session of an agent with a user and APIs.
+//! `grammata procedure run`: runs one session of an agent with a user and APIs.
 
 use super::model::ModelArgs;
 use super::{FileArgs, ModeName, format};
@@ -162,7 +162,7 @@ pub fn simulation(path: &Path, limits: &Limits) -> Result<Simulation> {
     Simulation::read(&text, limits).map_err(|error| error.in_file(&source::name_of(path)))
 }
 
-/// No environment: calls fail.
+/// An environment without APIs: every call fails.
 fn no_apis(
     _: &grammata::syntax::automaton_spec::Spec,
     _: &grammata_agents::plan::Step,
@@ -213,7 +213,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     })
 }
 
-/// A person at the terminal.
+/// Returns a user who is a person at the terminal.
 fn person() -> AskedUser<'static> {
     let mut lines = std::io::stdin().lock().lines();
     let say = |text: &str| {
@@ -227,7 +227,7 @@ fn person() -> AskedUser<'static> {
     AskedUser::new(say, ask)
 }
 
-/// Runs with the user of the arguments: a model, a script, or a person.
+/// Runs a session with the user of the arguments: a model, a script, or a person.
 fn with_user<R>(
     arguments: &Arguments,
     script: Option<&UserScript>,
@@ -250,7 +250,8 @@ fn with_user<R>(
     session(&mut ScriptedUser::new(script))
 }
 
-/// Runs with the agent of the arguments: a model, one that is asked by chat, or the reference agent.
+/// Runs a session with the agent of the arguments: a model that is asked by chat, a local model, or the reference
+/// agent.
 fn with_agent<R>(
     arguments: &Arguments,
     script: Option<&UserScript>,
@@ -275,7 +276,7 @@ fn with_agent<R>(
     session(&mut RuleAgent::new(script.slots.clone(), script.prose.clone()))
 }
 
-/// Writes what happened.
+/// Writes the transcript, and the files of events and of the report if they are requested.
 fn write(
     arguments: &Arguments,
     workflow: &Workflow<'_>,

@@ -1,4 +1,4 @@
-//! `grammata procedure show`: what a procedure declares, and what may come first.
+//! `grammata procedure show`: shows the declarations of a procedure, and what may come first.
 
 use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};
@@ -16,17 +16,17 @@ pub(super) struct Arguments {
     mode: ModeName,
 }
 
-/// What a procedure declares.
+/// The declarations of a procedure, in JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     name: &'a str,
     description: &'a str,
     nodes: Vec<NodeReport<'a>>,
-    /// What may come at the start, and what may not.
+    /// Says which acts are possible at the start, and why the others are not.
     feedback: String,
 }
 
-/// An API or an answer.
+/// An API or an answer, in JSON.
 #[derive(Serialize)]
 struct NodeReport<'a> {
     name: &'a str,

@@ -1,4 +1,4 @@
-//! `grammata procedure simulate`: many random sessions, and what they show of a procedure.
+//! `grammata procedure simulate`: runs many random sessions of a procedure and reports their outcomes.
 
 use super::{FileArgs, ModeName};
 use crate::messages::Progress;
@@ -48,16 +48,16 @@ fn share(text: &str) -> std::result::Result<f64, String> {
     share.ok_or_else(|| "it must be a number from 0 to 1".to_owned())
 }
 
-/// What was counted.
+/// The counts over all sessions.
 #[derive(Default)]
 struct Counts {
     complete: usize,
     steps: Vec<f64>,
     wrong: usize,
     first_wrong: Option<String>,
-    /// By node, calls or sayings.
+    /// For each node, how often it was called or said.
     taken: BTreeMap<String, usize>,
-    /// By API, results that are errors.
+    /// For each API, how many of its results are errors.
     errors: BTreeMap<String, usize>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let progress = Progress::with_total("simulating sessions", arguments.sessions);
     for number in 0..arguments.sessions {
         progress.advance();
-        // every second agent takes calls with an effect wherever it can
+        // every second agent makes a call with an effect whenever it can
         let options = WalkOptions::default().acts(acts).errors(errors).eager(number % 2 == 1);
         let walk = random_walk(&workflow, &known, &options, arguments.seed.wrapping_add(number));
         counts.add(&procedure, mode, &walk.events);
@@ -109,7 +109,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if counts.wrong == 0 { Exit::Done } else { Exit::Rejected })
 }
 
-/// The values that users of the simulation tell, by slot.
+/// Returns the values that the simulation's users tell, by slot, without duplicates.
 fn known(arguments: &Arguments, limits: &Limits) -> Result<BTreeMap<String, Vec<Value>>> {
     let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     if let Some(path) = &arguments.simulation {
@@ -129,7 +129,7 @@ fn create(path: &Path) -> Result<std::io::BufWriter<std::fs::File>> {
     Ok(std::io::BufWriter::new(file))
 }
 
-/// The APIs and informs that no session came to.
+/// Returns the APIs and informs that no session reached.
 fn never<'p>(procedure: &'p Procedure, counts: &Counts) -> Vec<&'p str> {
     let nodes = procedure.nodes().iter();
     let nodes = nodes.filter(|node| matches!(node.kind, NodeKind::Api | NodeKind::Inform));
@@ -171,7 +171,7 @@ impl Counts {
         is_supervised: bool,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        // the sum of no floats is -0
+        // `sum` of no floats is -0
         let steps = self.steps.iter().fold(0.0, |sum, steps| sum + steps);
         let sessions = counted(self.steps.len(), "session");
         let bound = if is_supervised { "" } else { ", not supervised: it can be blocked" };

@@ -1,4 +1,4 @@
-//! `grammata procedure spec`: the states written out as a spec of plans.
+//! `grammata procedure spec`: writes the states of a procedure as a plan spec.
 
 use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};

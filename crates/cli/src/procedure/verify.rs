@@ -1,4 +1,4 @@
-//! `grammata procedure verify`: judges a recorded conversation.
+//! `grammata procedure verify`: checks a recorded conversation.
 
 use super::{FileArgs, ModeName};
 use crate::output::{Exit, Failure, Output};

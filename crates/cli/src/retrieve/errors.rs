@@ -7,7 +7,7 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Queries of a model, and no model.
+/// A query mode that needs a model, without a model.
 pub fn needs_model(mode: &str) -> Error {
     usage(
         Diagnostic::new("cli/needs-model", "a model writes the queries, but none is named")
@@ -34,7 +34,7 @@ pub(super) fn needs_examples() -> Error {
     )
 }
 
-/// A query that is longer than the embedder reads.
+/// The warning that a query is longer than the embedder's maximum.
 pub(super) fn query_cut(number: usize, kept: usize) -> Diagnostic {
     Diagnostic::new("cli/text-cut", "the embedder reads only the beginning of a query")
         .found(format!("query {number}"))

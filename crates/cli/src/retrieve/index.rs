@@ -1,4 +1,4 @@
-//! `grammata retrieve index`: a file of tools with their vectors.
+//! `grammata retrieve index`: writes a file of tools with their vectors.
 
 use super::model;
 use super::sources::CatalogueArgs;

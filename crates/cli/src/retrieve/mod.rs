@@ -1,4 +1,4 @@
-//! `grammata retrieve`: one file a subcommand.
+//! `grammata retrieve`: one module for each subcommand.
 
 pub mod errors;
 mod index;

@@ -34,19 +34,19 @@ pub struct ModelArgs {
     pub no_chat: bool,
 }
 
-/// A model with what writes its prompts.
+/// A loaded model with its vocabulary, its encoder and its path.
 pub struct LoadedModel {
     /// The language model.
     pub model: Box<dyn Model>,
-    /// The vocabulary.
+    /// The vocabulary of its tokenizer.
     pub vocabulary: Arc<Vocabulary>,
-    /// What writes texts in tokens.
+    /// Encodes texts as tokens.
     pub encoder: Arc<dyn Encoder>,
     /// The ONNX file.
     pub path: PathBuf,
 }
 
-/// SHA-256 of a file, in hexadecimal.
+/// Returns the SHA-256 of a file in hexadecimal.
 pub(super) fn file_hash(path: &Path) -> Result<String> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     let (mut file, _) = grammata_base::files::open(path)?;
@@ -60,7 +60,7 @@ pub(super) fn file_hash(path: &Path) -> Result<String> {
     }
 }
 
-/// Lets a writer borrow an encoder.
+/// Lets several writers share an encoder.
 pub(super) struct Shared(pub(super) Arc<dyn Encoder>);
 
 impl Encoder for Shared {
@@ -71,7 +71,7 @@ impl Encoder for Shared {
 
 #[cfg(feature = "ort")]
 impl ModelArgs {
-    /// The model that is named.
+    /// Loads the model that is named; `None` if none is.
     pub(super) fn load(&self, limits: &Limits) -> Result<Option<LoadedModel>> {
         let Some(path) = &self.model else { return Ok(None) };
         let mut parts = Parts::find(path, &self.settings, limits)?;
@@ -84,7 +84,7 @@ impl ModelArgs {
     }
 }
 
-/// The embedder of a folder.
+/// Loads the embedder of a folder on the CPU, and shows its notices as warnings.
 #[cfg(feature = "ort")]
 pub(super) fn embedder(folder: &Path, limits: &Limits) -> Result<Box<dyn Embedder>> {
     if !folder.exists() {

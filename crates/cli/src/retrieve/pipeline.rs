@@ -1,4 +1,4 @@
-//! The pipeline from a request to tools, from arguments.
+//! The pipeline that finds tools for a request, from arguments.
 
 use super::errors;
 use super::model::{self, LoadedModel, ModelArgs, Shared};
@@ -146,7 +146,7 @@ fn modes() -> impl TypedValueParser<Value = Mode> {
     })
 }
 
-/// A name of the library with its words divided by hyphens.
+/// Replaces underscores of a library name by hyphens.
 pub(super) fn kebab(name: &str) -> String {
     name.replace('_', "-")
 }
@@ -158,42 +158,45 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     })
 }
 
-/// What a request is answered with.
+/// Everything that finding tools for a request takes.
 pub struct Pipeline {
-    /// The tools.
+    /// The tools to search.
     pub catalogue: Catalogue,
-    /// What ranks them.
+    /// Ranks the tools.
     pub retriever: Retriever,
-    /// The encoder of sentences, if vectors are asked for.
+    /// The sentence encoder, if the ranker compares vectors.
     pub embedder: Option<Box<dyn Embedder>>,
-    /// How rankings are made and joined.
+    /// Settings for ranking and for joining rankings.
     pub options: RetrievalOptions,
-    /// Where the queries come from.
+    /// The source of the queries.
     pub mode: Mode,
-    /// The form of written queries.
+    /// The format of written queries.
     pub format: Format,
-    /// What is searched with beside written queries.
+    /// The place of the request itself among the queries.
     pub utterance: Utterance,
-    /// The language model, if the queries are written by one.
+    /// The language model, if one is loaded to write queries.
     pub model: Option<LoadedModel>,
     /// The prompt of the model.
     pub prompt: Prompt,
-    /// How queries are written.
+    /// Settings for writing queries.
     pub writer_options: WriterOptions,
-    /// Requests that examples of the prompt are chosen from.
+    /// Requests from which the prompt's examples are chosen.
     pub training: Vec<Request>,
-    /// The limits.
+    /// The limits on input.
     pub limits: Limits,
 }
 
 impl PipelineArgs {
-    /// Loads everything that is named; gives the requests that come with the tools too.
-    /// `temperature` is that of a model where the arguments have none.
+    /// Loads all parts. Returns the pipeline and the requests that come with the tools. `temperature` is the default
+    /// for the model.
+    ///
+    /// # Errors
+    /// A file cannot be read, a part that another one needs is not named, or a model cannot be loaded.
     pub fn load(&self, temperature: f32, limits: &Limits) -> Result<(Pipeline, Vec<Request>)> {
         self.load_for(temperature, self.queries.model.model.is_some(), limits)
     }
 
-    /// The same where `has_writer` says whether anything writes queries.
+    /// Like [`load`](PipelineArgs::load). `has_writer` says whether anything writes queries.
     pub(super) fn load_for(
         &self,
         temperature: f32,
@@ -250,7 +253,8 @@ impl PipelineArgs {
         Ok((pipeline, requests))
     }
 
-    /// The tools, the template of their documents, and with an embedder their vectors.
+    /// Returns the tools, the template of their documents, the vectors if there is an embedder or an index is reused,
+    /// and the requests that come with the tools. Writes the index if it has changed.
     fn tools(
         &self,
         embedder: Option<&mut dyn Embedder>,
@@ -321,24 +325,33 @@ impl QueryArgs {
 }
 
 impl Pipeline {
-    /// SHA-256 of the prompt's text.
+    /// Returns the SHA-256 of the prompt's text.
     pub fn prompt_hash(&self) -> String {
         self.prompt.hash()
     }
 
-    /// SHA-256 of the grammar of the format, as text; None without one.
+    /// Returns the SHA-256 of the text of the format's grammar; `None` if the format has no grammar.
+    ///
+    /// # Errors
+    /// The grammar cannot be built within the limits.
     pub fn grammar_hash(&self) -> Result<Option<String>> {
         let grammar =
             format_grammar(self.format, self.mode, &Lines::default(), &self.catalogue, &self.limits)?;
         Ok(grammar.map(|grammar| crate::text::sha256(grammar.to_string().as_bytes())))
     }
 
-    /// SHA-256 of the file of the model, without files of further weights.
+    /// Returns the SHA-256 of the model's file, without further files of weights; `None` without a model.
+    ///
+    /// # Errors
+    /// The file cannot be read.
     pub fn weights_hash(&self) -> Result<Option<String>> {
         self.model.as_ref().map(|model| model::file_hash(&model.path)).transpose()
     }
 
-    /// Lends what `work` needs: a writer where a model writes, and the rest.
+    /// Calls `work` with a finder, and with a query writer if there is a model.
+    ///
+    /// # Errors
+    /// The grammar of the format cannot be built or compiled, or an error of `work`.
     pub fn with<R>(
         &mut self,
         work: impl FnOnce(&mut Finder<'_>, Option<QueryWriter<'_>>) -> Result<R>,
@@ -371,34 +384,37 @@ impl Pipeline {
     }
 }
 
-/// Finds tools with queries.
+/// Finds tools by queries.
 pub struct Finder<'p> {
-    /// The tools.
+    /// The tools to search.
     pub catalogue: &'p Catalogue,
-    /// What ranks them.
+    /// Ranks the tools.
     pub retriever: &'p Retriever,
-    /// The encoder of sentences, if vectors are asked for.
+    /// The sentence encoder, if the ranker compares vectors.
     pub embedder: Option<&'p mut dyn Embedder>,
-    /// How rankings are made and joined.
+    /// Settings for ranking and for joining rankings.
     pub options: &'p RetrievalOptions,
-    /// Where the queries come from.
+    /// The source of the queries.
     pub mode: Mode,
-    /// What is searched with beside written queries.
+    /// The place of the request itself among the queries.
     pub utterance: Utterance,
-    /// The index of those requests.
+    /// The index of the requests in `training`.
     pub nearest: Bm25,
-    /// Requests that examples of the prompt are chosen from.
+    /// Requests from which the prompt's examples are chosen.
     pub training: &'p [Request],
 }
 
 impl Finder<'_> {
-    /// Examples for a request that needs these tools.
+    /// Returns the examples for a request. `relevant` are the tools that it needs, which are kept out of the examples.
     pub fn examples(&self, request: &str, relevant: &[Vec<String>]) -> Vec<Example> {
         let needed: HashSet<&str> = relevant.iter().flatten().map(String::as_str).collect();
         few_shot_examples(request, &needed, self.training, &self.nearest, self.catalogue)
     }
 
-    /// The tools that are found with the descriptions of the needed tools as queries.
+    /// Finds tools with the descriptions of the needed tools as queries.
+    ///
+    /// # Errors
+    /// Errors of the search, such as a failure of the embedder.
     pub fn perfect(&mut self, request: &Request) -> Result<Run> {
         let needed = request.relevant.iter().flatten().filter_map(|id| self.catalogue.index_of(id));
         let needed = needed.filter_map(|tool| self.catalogue.tools().get(tool));
@@ -411,7 +427,10 @@ impl Finder<'_> {
         retrieve(&request.query, self.mode, draft, self.utterance, catalogue, embedder, self.options)
     }
 
-    /// The tools for a request, of which the needed ones are kept out of the examples.
+    /// Finds the tools for a request. The needed tools, `relevant`, are kept out of the examples.
+    ///
+    /// # Errors
+    /// Errors of the writer and of the search.
     pub fn find(
         &mut self,
         request: &str,
@@ -432,7 +451,7 @@ impl Finder<'_> {
         Ok(Run { prompt: Some(writer.prompt().hash()), ..run })
     }
 
-    /// The tools for a request whose queries are written already, in the time given.
+    /// Finds the tools for a request whose queries were written before, in the given time.
     pub(super) fn find_with(&mut self, request: &str, draft: &Draft, time: Duration) -> Result<Run> {
         let embedder = self.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
         let catalogue = (self.catalogue, self.retriever);

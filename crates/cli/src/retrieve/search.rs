@@ -1,4 +1,4 @@
-//! `grammata retrieve search`: the best tools for a request.
+//! `grammata retrieve search`: finds the best tools for a request.
 
 use super::errors;
 use super::pipeline::{Pipeline, PipelineArgs, kebab};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Instant;
 
-/// Characters of a description that are shown.
+/// The most characters of a description that are shown.
 const SHOWN: usize = 70;
 
 /// Shows the queries, then each tool with its best score, its name, and the number of the query that put it there.
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The tools that are found with the queries of a model that is asked by chat.
+/// Finds tools with the queries of a model that is asked by chat.
 fn by_chat(arguments: &Arguments, pipeline: &mut Pipeline, model: &mut dyn Chat) -> Result<Run> {
     let prompt = pipeline.prompt.clone();
     let most = u32::try_from(arguments.pipeline.queries.max_tokens).unwrap_or(u32::MAX);
@@ -81,7 +81,7 @@ fn by_chat(arguments: &Arguments, pipeline: &mut Pipeline, model: &mut dyn Chat)
     })
 }
 
-/// The request, its queries with their lists, the tools, and times, in seconds.
+/// Returns the run as JSON: the request, its queries, the tools, and times in seconds.
 fn report(run: &Run) -> Value {
     let mut report = json!(run);
     report["mode"] = kebab(run.mode.name()).into();
@@ -127,7 +127,7 @@ fn show(run: &Run, catalogue: &Catalogue, ranker: Ranker, output: &mut Output) -
     Ok(())
 }
 
-/// Text of a catalogue without line ends and controls.
+/// Returns a text of a catalogue without control characters, with white space collapsed.
 fn one_line(text: &str) -> String {
     let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Catalogues and requests from arguments.
+//! Reads catalogues and requests from arguments.
 
 use crate::{errors, source};
 use clap::ValueEnum;
@@ -57,12 +57,12 @@ impl From<DocumentTemplate> for Template {
 }
 
 impl CatalogueArgs {
-    /// Whether a file with tools is named.
+    /// Returns whether a file with tools is named.
     pub(super) fn is_named(&self) -> bool {
         self.catalogue.is_some() || self.toolbench.is_some() || self.toolret.is_some()
     }
 
-    /// The tools, and the requests that come with them in one file.
+    /// Reads the tools, and the requests if they are in the same file.
     pub(super) fn load(&self, limits: &Limits) -> Result<ToolSet> {
         let in_file = |path: &Path, error: Error| error.in_file(&source::name_of(path));
         if let Some(path) = &self.toolbench {
@@ -80,7 +80,10 @@ impl CatalogueArgs {
     }
 }
 
-/// Requests of a file.
+/// Reads the requests of a file, except the lines that `pairs` exclude.
+///
+/// # Errors
+/// The file cannot be read, exceeds `limits.catalogue_bytes`, is not UTF-8, or has an invalid line.
 pub fn requests(path: &Path, pairs: &[(String, String)], limits: &Limits) -> Result<Vec<Request>> {
     let kept = kept_lines(&text(path, limits)?, pairs);
     Request::from_json_lines(&kept, limits).map_err(|error| error.in_file(&source::name_of(path)))
@@ -91,8 +94,8 @@ fn text(path: &Path, limits: &Limits) -> Result<String> {
     String::from_utf8(bytes).map_err(|e| errors::not_utf8(path, e.utf8_error().valid_up_to()))
 }
 
-/// The text with empty lines where a pair does not hold, so that lines keep their numbers. Lines that are no JSON objects
-/// stay: their reader reports them.
+/// Returns the text with an empty line for each line that a pair excludes, so that lines keep their numbers. Lines that
+/// are not JSON objects are kept: their reader reports them.
 fn kept_lines(text: &str, pairs: &[(String, String)]) -> String {
     if pairs.is_empty() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! `grammata tools check`: what is wrong with tools.
+//! `grammata tools check`: checks documents of tools.
 
 use super::{Loaded, SetArgs};
 use crate::messages;
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     limit: usize,
 }
 
-/// The numbers of tools and findings. All findings are among the diagnostics.
+/// The numbers of tools and findings. The findings are among the diagnostics.
 #[derive(Serialize)]
 struct Report {
     tools: usize,
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if errors == 0 { Exit::Done } else { Exit::Unusable })
 }
 
-/// What the findings say, with the files and lines.
+/// Returns the diagnostics of findings, with their files and lines.
 fn located(loaded: &Loaded, findings: &[&Finding]) -> Vec<Diagnostic> {
     let all: Vec<_> = findings.iter().map(|finding| (finding.document, &finding.diagnostic)).collect();
     loaded.located(&all)

@@ -1,13 +1,14 @@
-//! Prompts as tokens.
+//! Encodes prompts as tokens.
 
 use grammata::error::Result;
 use grammata_decode::{ChatTemplate, Message, PromptTokenizer};
 
-/// Stands around the numbers of the parts that are data: a character of the private use area.
+/// Encloses the numbers of the parts that are data: a character of the private use area.
 const MARK: char = '\u{F8FF}';
 
-/// The tokens of a prompt of what the system says and what the user says. No text of theirs becomes a special token, as both
-/// hold text of strangers; what the template writes may. Without a template the prompt is `plain`.
+/// Returns the tokens of a prompt of a system text and a user text. Both may contain untrusted text, so nothing in them
+/// becomes a special token; text of the template may. Without a template the prompt is `plain`, which is encoded in the
+/// same way.
 ///
 /// # Errors
 /// The template or the tokenizer fails.

@@ -1,22 +1,25 @@
-//! The most probable name of a call that begins.
+//! Finds the most probable tool name at the start of a call.
 
 use grammata::error::Result;
 use grammata::vocabulary::TokenId;
 use grammata_agents::tools::session::{CompiledTools, most_probable_names};
 use grammata_decode::{Feed, LogSoftmax, Model, Rows};
 
-/// A name as a call has it, with what ends it.
+/// A name as a call spells it, and how it ends.
 #[derive(Debug)]
 pub struct Spelled {
     /// The name of the tool.
     pub name: String,
-    /// With the first character that follows it, if one does.
+    /// The spelling of the name in the format, with the character that follows it, if one does.
     pub written: String,
-    /// Whether the text ends after it.
+    /// Whether the text ends after the name.
     pub is_last: bool,
 }
 
-/// Names of tools in a format in which each is followed by the same text.
+/// Returns the spellings of names in a format that has the same text after every name.
+///
+/// # Errors
+/// Errors of [`CompiledTools::after_name`].
 pub fn spelled(tools: &CompiledTools, names: &[String]) -> Result<Vec<Spelled>> {
     let after = tools.after_name()?;
     let close: String = String::from_utf8_lossy(&after).chars().take(1).collect();
@@ -28,7 +31,11 @@ pub fn spelled(tools: &CompiledTools, names: &[String]) -> Result<Vec<Spelled>> 
     Ok(spelled.collect())
 }
 
-/// The most probable of names after the beginning of a call, and how often the model ran. A text ends with any of `end_tokens`.
+/// Returns the most probable of `names` after the beginning of a call, and the number of model runs. Any of
+/// `end_tokens` may end the text.
+///
+/// # Errors
+/// Errors of `encode`, of the search and of the model.
 pub fn most_probable(
     names: &[Spelled],
     beginning: &[u8],
@@ -41,7 +48,7 @@ pub fn most_probable(
     let base = encode(&before)?;
     let spelled = names.iter().map(|name| {
         let whole = encode(&format!("{before}{}", name.written))?;
-        // where the beginning is cut in another way before a name, the name is cut alone
+        // if the tokenizer splits the beginning differently before a name, the name is encoded alone
         let mut tokens = match whole.strip_prefix(&base[..]) {
             Some(rest) => rest.to_vec(),
             None => encode(&name.written)?,
@@ -72,7 +79,7 @@ pub fn most_probable(
         let scores = LogSoftmax::of(row);
         let mut scores: Vec<f32> =
             row.iter().take(vocabulary).map(|&logit| scores.at(logit) as f32).collect();
-        // the first end token stands for all
+        // the first end token stands for all, with their total probability
         let ends = end_tokens.iter().filter_map(|&token| scores.get(token as usize));
         let end: f64 = ends.map(|&score| f64::from(score).exp()).sum();
         if let Some(first) = end_tokens.first().and_then(|&token| scores.get_mut(token as usize)) {

@@ -1,4 +1,4 @@
-//! `grammata tools generate`: a turn of a model that is asked by chat, here; of one that runs here, in `generation`.
+//! `grammata tools generate`: lets a chat model write a turn. For local models see `generation`.
 
 use super::grammar::{self, ChoiceName};
 use super::prompt::LevelName;
@@ -85,7 +85,7 @@ pub(super) enum ChooseName {
     Exact,
 }
 
-/// A turn of the model of the arguments.
+/// Runs the turn with the model of the arguments.
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(mut model) = arguments.chat.load(arguments.temperature, arguments.seed)? {
         let exit = with_chat(arguments, &mut *model, output);
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Err(errors::no_onnx_runtime().into())
 }
 
-/// A turn of a model that is asked by chat.
+/// Runs a turn of a model that is asked by chat.
 fn with_chat(arguments: &Arguments, model: &mut dyn Chat, output: &mut Output) -> Result<Exit, Failure> {
     if arguments.choose == ChooseName::Exact {
         return Err(errors::no_exact_choice().into());
@@ -130,7 +130,7 @@ fn with_chat(arguments: &Arguments, model: &mut dyn Chat, output: &mut Output) -
     Ok(Exit::Done)
 }
 
-/// What the model is told before the request.
+/// Returns the system prompt: the documentation of the tools, and an instruction.
 pub(super) fn system(arguments: &Arguments, set: &ToolSet, names: &[String]) -> String {
     let tools = names.iter().filter_map(|name| set.tool(name)).enumerate();
     let entries: Vec<String> =
@@ -141,7 +141,7 @@ pub(super) fn system(arguments: &Arguments, set: &ToolSet, names: &[String]) -> 
     )
 }
 
-/// The names of the tools of this turn, and how long it took to find them.
+/// Returns the names of the tools for this turn, and the time to find them.
 pub(super) fn found(
     arguments: &Arguments,
     set: &ToolSet,
@@ -181,7 +181,7 @@ pub(super) fn found(
     Ok((names, start.elapsed()))
 }
 
-/// Shows a turn, and the requests that its calls stand for.
+/// Writes a turn, and the HTTP requests for its calls.
 pub(super) fn write(
     set: &ToolSet,
     names: &[String],

@@ -1,4 +1,4 @@
-//! `grammata tools generate` at work.
+//! Runs `grammata tools generate` with a local model.
 
 use super::exact::{most_probable, spelled};
 use super::generate::{Arguments, ChooseName, found, system, write};
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut session = Session::new(&tools, turn.clone())?;
     let mut searched = None;
     if turn.choice == Choice::Required {
-        // a call is owed: it begins at once, without a run of the model
+        // a call is required, so its fixed beginning needs no run of the model
         let beginning = tools.turn(&turn)?.begin_call()?;
         if arguments.choose == ChooseName::Exact {
             let beginning = beginning.as_deref().ok_or_else(errors::no_exact_choice)?;
@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if turn.is_some() { Exit::Done } else { Exit::Cut })
 }
 
-/// The prompt: the documentation of the tools, and the request.
+/// Returns the tokens of the prompt: the documentation of the tools, and the request.
 fn prompt(
     arguments: &Arguments,
     set: &ToolSet,

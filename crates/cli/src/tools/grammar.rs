@@ -1,4 +1,4 @@
-//! `grammata tools grammar`: the turns in which tools are called.
+//! `grammata tools grammar`: writes or applies the grammar of turns that call tools.
 
 use super::SetArgs;
 use crate::output::{Exit, Failure, Output};
@@ -114,14 +114,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(exit)
 }
 
-/// What a text is read as.
+/// The result of reading a text.
 #[derive(Serialize)]
 struct TextReport {
     accepted: bool,
-    /// The text around the calls. Null of a text that is rejected.
+    /// The text around the calls. Null if the text is rejected.
     text: Option<String>,
     calls: Vec<Call>,
-    /// Where and why the text is rejected.
+    /// The place where the text is rejected.
     at: Option<String>,
     expected: Option<String>,
 }
@@ -132,14 +132,14 @@ impl TextReport {
     }
 }
 
-/// A call of a tool.
+/// A call of a tool, in JSON.
 #[derive(Serialize)]
 struct Call {
     tool: String,
     arguments: serde_json::Map<String, Value>,
 }
 
-/// Reads a text under the grammar, and then with the reader of the format.
+/// Checks a text against the grammar, then reads it with the reader of the format.
 fn read(text: &str, compiled: &CompiledGrammar, format: &CallFormat, set: &ToolSet) -> Result<TextReport> {
     let mut matcher = compiled.matcher();
     if matcher.accept_bytes(text.as_bytes()).is_err() || !matcher.is_accepting() {
@@ -179,10 +179,10 @@ fn write_read(read: &TextReport, output: &mut Output) -> std::io::Result<()> {
     })
 }
 
-/// The call format of a name, or that of a file in TOML.
+/// Returns the call format of a name, or reads it from a file in TOML.
 ///
 /// # Errors
-/// There is no such format, or the file cannot be read.
+/// There is no such format or file, or the file cannot be read or is not a call format.
 pub fn format(name: &str, limits: &grammata::limits::Limits) -> Result<CallFormat> {
     if let Some(format) = CallFormat::named(name) {
         return Ok(format);

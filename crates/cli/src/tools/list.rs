@@ -1,4 +1,4 @@
-//! `grammata tools list`: what a model may call.
+//! `grammata tools list`: lists the tools that a model may call.
 
 use super::{Loaded, SetArgs};
 use crate::output::{Exit, Failure, Output};
@@ -52,7 +52,7 @@ fn count(loaded: &Loaded, output: &mut Output) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A tool on one line.
+/// Formats a tool on one line.
 fn line(tool: &Tool) -> String {
     match &tool.refusal {
         Some(reason) => {
@@ -63,7 +63,7 @@ fn line(tool: &Tool) -> String {
     }
 }
 
-/// The members of the arguments, those that may be left out with a question mark.
+/// Returns the names of arguments. Optional ones have a question mark.
 fn members(schema: &Value) -> Vec<String> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &String| required.is_some_and(|names| names.iter().any(|other| other == name));
@@ -79,11 +79,11 @@ struct ToolReport<'a> {
     description: &'a str,
     label: &'a str,
     place: String,
-    /// A JSON Schema.
+    /// The JSON Schema of its arguments.
     arguments: Value,
-    /// Null of a tool that the host carries out.
+    /// Null for a tool that the host executes.
     request: Option<RequestReport<'a>>,
-    /// Why the tool cannot be called.
+    /// The reason why the tool cannot be called.
     refusal: Option<DiagnosticReport>,
 }
 

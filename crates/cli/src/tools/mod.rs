@@ -1,4 +1,4 @@
-//! `grammata tools`: one file a subcommand.
+//! `grammata tools`: one module for each subcommand.
 
 mod check;
 #[cfg(feature = "ort")]
@@ -88,9 +88,9 @@ pub struct SetArgs {
     pub limits: LimitArgs,
 }
 
-/// Tools that were read, with the texts of their documents.
+/// A set of tools, with the names and texts of its documents.
 pub struct Loaded {
-    /// The tools.
+    /// The set of tools.
     pub set: ToolSet,
     /// The names of the documents.
     pub names: Vec<String>,
@@ -99,10 +99,10 @@ pub struct Loaded {
 }
 
 impl SetArgs {
-    /// Reads the documents and makes one set of them.
+    /// Reads the documents into one set of tools, and warns of names in `--hide` that no parameter has.
     ///
     /// # Errors
-    /// A document cannot be read, or has nothing of tools.
+    /// There are more labels than files, or a document cannot be read or declares no tools.
     pub fn load(&self) -> Result<Loaded> {
         let limits = self.limits.get();
         let texts: Vec<String> =
@@ -135,12 +135,12 @@ impl SetArgs {
 }
 
 impl SetArgs {
-    /// Warns of names of `--hide` that no parameter has.
+    /// Warns of names in `--hide` that no parameter has.
     fn warn_of_hidden<'d>(&self, documents: impl Iterator<Item = Document<'d>>) {
         if self.hide.is_empty() {
             return;
         }
-        // the set that was read does not know what it hides
+        // the set that was read does not contain hidden parameters, so it is read again
         let Ok(open) = tools::read(documents, &read_options(self).hidden(Vec::new())) else { return };
         let all: Vec<serde_json::Value> = open.tools().iter().map(|tool| tool.arguments.value()).collect();
         let members = all.iter().filter_map(|schema| schema["properties"].as_object());
@@ -151,7 +151,7 @@ impl SetArgs {
     }
 }
 
-/// How the documents of a set of tools are read.
+/// Returns the options for reading the documents of a set of tools.
 pub fn read_options(arguments: &SetArgs) -> ReadOptions {
     ReadOptions::default()
         .open_objects(arguments.open)
@@ -163,12 +163,12 @@ pub fn read_options(arguments: &SetArgs) -> ReadOptions {
 }
 
 impl Loaded {
-    /// An error about the set, with the names of its files.
+    /// Adds the names of all files to an error about the set.
     fn of_files(&self, error: Error) -> Error {
         error.in_file(&self.names.join(", "))
     }
 
-    /// Diagnostics, each with its document, with the files and the lines that they are about. A document is looked through once.
+    /// Adds files and lines to diagnostics, each given with the index of its document. Each document is scanned once.
     fn located(&self, diagnostics: &[(usize, &Diagnostic)]) -> Vec<Diagnostic> {
         let named = diagnostics.iter().map(|(document, diagnostic)| match self.names.get(*document) {
             Some(name) => (*diagnostic).clone().in_file(name.clone()),
@@ -184,7 +184,7 @@ impl Loaded {
     }
 }
 
-/// Gives diagnostics the lines of a document in JSON, YAML or Python.
+/// Adds the lines of a document in JSON, YAML or Python to diagnostics.
 fn locate<'d>(text: &str, diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>) {
     let is_json = text.trim_start().starts_with(['{', '[']);
     let source = Source::new(text, if is_json { Notation::Json } else { Notation::Text });

@@ -1,4 +1,4 @@
-//! `grammata tools prompt`: the documentation of tools for a prompt.
+//! `grammata tools prompt`: writes the documentation of tools for a prompt.
 
 use super::SetArgs;
 use crate::errors;

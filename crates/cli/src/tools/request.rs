@@ -1,4 +1,4 @@
-//! `grammata tools request`: the HTTP requests that calls stand for.
+//! `grammata tools request`: shows the HTTP requests for calls.
 
 use super::SetArgs;
 use crate::errors;
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Writes a request as HTTP shows it, with an empty line before each but the first.
+/// Writes a request in the form of HTTP, with an empty line before it unless it is the first.
 fn write_request(is_first: bool, request: &Request, output: &mut Output) -> std::io::Result<()> {
     if output.is_json() {
         return output.item(&json!({
@@ -58,7 +58,7 @@ fn write_request(is_first: bool, request: &Request, output: &mut Output) -> std:
     }
 }
 
-/// A call from its text.
+/// Parses a call from JSON.
 fn call(text: &str) -> Result<Call> {
     let call: Value = serde_json::from_str(text).map_err(|cause| {
         let place = Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) };

@@ -37,8 +37,8 @@ pub trait Embedder {
     /// # Errors
     /// More texts or bytes than [`Limits::embedding_texts`](grammata::Limits::embedding_texts) and
     /// [`Limits::embedding_text_bytes`](grammata::Limits::embedding_text_bytes), a text that the embedder has no vector
-    /// for, a failure of the model, or a vector that is zero or not finite. The place is a JSON Pointer to the text's
-    /// index.
+    /// for, a failure of the model, or a vector that is zero or not finite. The place of an error about one text is
+    /// the JSON Pointer of its index.
     fn embed(&mut self, texts: &[&str]) -> Result<Embeddings>;
 }
 
