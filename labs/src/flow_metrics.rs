@@ -1,5 +1,5 @@
-//! Measures of a plan against the gold plan of a flow, as FLAP defines them (section 4.1 of the paper); what it leaves open is
-//! said where it is decided.
+//! Measures of a plan against the gold plan of a flow, as FLAP defines them (section 4.1 of the paper). Comments say
+//! how questions are decided that the paper leaves open.
 
 use grammata::error::Result;
 use grammata_agents::flows::FlowDomain;
@@ -16,12 +16,13 @@ pub enum Call {
     Unknown(String),
 }
 
-/// The measures of one plan. Counts are plain numbers, shares are of the plan's calls or steps, 0 where there are none.
+/// The measures of one plan. Edits are counts; the other measures are shares of the plan's calls or steps, 0 if it has
+/// none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Size of the symmetric difference of the multisets of APIs of plan and gold plan.
     pub api_edits: usize,
-    /// The same of steps.
+    /// Size of the symmetric difference of the multisets of steps of plan and gold plan.
     pub step_edits: usize,
     /// Insertions and deletions between the sequences of APIs, by their longest common subsequence.
     pub ordered_edits: usize,
@@ -29,13 +30,13 @@ pub struct Measures {
     pub inconsistent_apis: f64,
     /// Share of steps whose predecessor, in each flow that has the step, is not among the earlier steps.
     pub inconsistent_steps: f64,
-    /// Share of calls whose API came before.
+    /// Share of calls whose API was called before.
     pub repeated: f64,
-    /// Share of calls of names that the domain does not have.
+    /// Share of calls with names that the domain does not have.
     pub hallucinated: f64,
 }
 
-/// The calls of a plan by the names of APIs and their aliases.
+/// Converts names, which may be aliases, to calls of a domain.
 pub fn calls<'a>(domain: &FlowDomain, names: impl IntoIterator<Item = &'a str>) -> Vec<Call> {
     let call = |name: &str| domain.api(name).map_or_else(|| Call::Unknown(name.to_owned()), Call::Api);
     names.into_iter().map(call).collect()
@@ -60,23 +61,24 @@ pub fn measure(domain: &FlowDomain, flow: usize, plan: &[Call]) -> Measures {
     }
 }
 
-/// A step of a plan.
+/// The step of a call of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum StepOf {
     Step(usize),
-    /// The call is of no step.
+    /// The call belongs to no step.
     Unknown(Call),
 }
 
-/// The steps of a plan: of a call, that step of the gold flow which has the API (of several, the first that still lacks the
-/// call), else the first step of the file that has it, else a step of its own. Equal neighbours are one.
+/// Returns the steps of a plan, with equal neighbours merged. The step of a call is the step of the gold flow that has
+/// its API: of several, the first that still lacks this call, or the first of all. Otherwise it is the first step of
+/// the file that has the API, or a step of its own.
 fn steps(domain: &FlowDomain, flow: usize, plan: &[Call]) -> Vec<StepOf> {
     let mut found = steps_of_calls(domain, flow, plan);
     found.dedup();
     found
 }
 
-/// The step of each call of a plan.
+/// Returns the step of each call of a plan.
 fn steps_of_calls(domain: &FlowDomain, flow: usize, plan: &[Call]) -> Vec<StepOf> {
     let mut taken: FxHashMap<(usize, usize), usize> = FxHashMap::default();
     let mut step_of = |call: &Call| match call {
@@ -95,11 +97,11 @@ fn steps_of_calls(domain: &FlowDomain, flow: usize, plan: &[Call]) -> Vec<StepOf
     plan.iter().map(step).collect()
 }
 
-/// The share of the thoughts of a plan whose nearest step of the domain, by similarity of the texts, is the step that their
-/// call is of, as [`Measures::step_edits`] has it; `None` of a plan without thoughts.
+/// Returns the share of a plan's thoughts whose nearest step of the domain, by similarity of the texts, is the step of
+/// their call, as in [`Measures::step_edits`]. `None` for a plan without thoughts.
 ///
 /// # Errors
-/// Of the similarity.
+/// Errors of the similarity.
 pub fn agreement(
     domain: &FlowDomain,
     flow: usize,
@@ -125,7 +127,7 @@ fn multiset_edits<T: Eq + std::hash::Hash>(a: &[T], b: &[T]) -> usize {
     counts.values().map(|count| count.unsigned_abs()).sum()
 }
 
-/// The length of the longest common subsequence.
+/// Returns the length of the longest common subsequence.
 fn common(a: &[Call], b: &[Call]) -> usize {
     let mut row = vec![0usize; b.len() + 1];
     for one in a {
@@ -139,7 +141,8 @@ fn common(a: &[Call], b: &[Call]) -> usize {
     row[b.len()]
 }
 
-/// Calls with an input that no earlier call made. What the prelude makes and what any flow of the domain assumes is there.
+/// Counts the calls with an input that no earlier call made. Outputs of the prelude, and data that is given or that any
+/// flow of the domain assumes, exist from the start.
 fn inconsistent_apis(domain: &FlowDomain, plan: &[Call]) -> usize {
     let mut made = vec![false; domain.data.len()];
     let prelude = domain.prelude_apis().iter().flat_map(|&api| &domain.apis[api].outputs);
@@ -154,7 +157,8 @@ fn inconsistent_apis(domain: &FlowDomain, plan: &[Call]) -> usize {
     inconsistent
 }
 
-/// Steps none of whose predecessors is among the earlier ones; the prelude is.
+/// Counts the steps without a predecessor among the earlier steps in any flow that has them. The prelude counts as an
+/// earlier step.
 fn inconsistent_steps(domain: &FlowDomain, steps: &[StepOf]) -> usize {
     let is_inconsistent = |place: &usize| {
         let StepOf::Step(step) = steps[*place] else { return false };

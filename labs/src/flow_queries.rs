@@ -1,4 +1,4 @@
-//! What customers ask for: queries with the flow that serves each.
+//! Queries of customers, with the flow that serves each.
 
 use grammata::diagnostic::{Diagnostic, Notation, Place, Source};
 use grammata::error::{Error, ErrorKind, Result};
@@ -11,15 +11,15 @@ pub struct Query {
     pub domain: String,
     /// The id of the flow that serves it.
     pub flow: String,
-    /// What is asked.
+    /// The text of the query.
     pub text: String,
 }
 
-/// Reads queries from TOML: a table for each domain, with a list of queries for each id of a flow. They are in the order of
-/// the file.
+/// Reads queries from TOML: a table for each domain, with a list of queries for each id of a flow. The
+/// queries keep the order of the file.
 ///
 /// # Errors
-/// `flow/queries`: the text is no such file; a limit.
+/// `flow/queries`: the text is not TOML or does not have this form. The text is longer than a limit allows.
 pub fn queries(text: &str, limits: &Limits) -> Result<Vec<Query>> {
     limits.check_source(text)?;
     let tables: toml::Table = toml::from_str(text)
@@ -49,7 +49,7 @@ fn unreadable(text: &str, cause: &toml::de::Error) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// TOML of another form.
+/// TOML that does not have the form of queries.
 fn not_queries(of: &str) -> Error {
     let diagnostic = Diagnostic::new("flow/queries", "the queries of a domain or a flow cannot be read")
         .found(of)

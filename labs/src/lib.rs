@@ -1,5 +1,5 @@
-//! The laboratory: what reproduces papers, compares methods over many units, and makes data for training. No crate of the product
-//! imports it.
+//! The labs: code that reproduces papers, compares methods over many units, and makes training data. No crate of the
+//! product imports it.
 
 mod commands;
 pub mod flap;

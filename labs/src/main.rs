@@ -1,4 +1,4 @@
-//! The laboratory; all of it is in [`grammata_labs`].
+//! The labs program. Its code is in [`grammata_labs`].
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The errors of the laboratory's own arguments and files.
+//! The errors of the labs program's arguments and files.
 
 use grammata::diagnostic::{Diagnostic, did_you_mean};
 use grammata::error::{Error, ErrorKind};
@@ -7,7 +7,7 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Similarities without an encoder of sentences.
+/// Similarities were requested without a sentence encoder.
 pub(super) fn needs_embedder() -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -26,7 +26,7 @@ pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> +
     )
 }
 
-/// A task whose name cannot be a file's.
+/// A task whose name cannot be a file name.
 pub(super) fn task_name(name: &str) -> Error {
     usage(
         Diagnostic::new("cli/task-name", "a task of a session cannot name a file")
@@ -36,7 +36,7 @@ pub(super) fn task_name(name: &str) -> Error {
     )
 }
 
-/// A file that has no tasks of tools.
+/// A file whose entry of this number is not a task of tools.
 #[cfg(feature = "ort")]
 pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     usage(
@@ -48,7 +48,7 @@ pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     )
 }
 
-/// Several seeds of a greedy run.
+/// Several seeds for a greedy run.
 #[cfg(feature = "ort")]
 pub(super) fn seeds_alike(count: u64) -> Error {
     usage(
@@ -70,7 +70,7 @@ pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     )
 }
 
-/// Nothing to measure with.
+/// No request is left to measure with.
 pub(super) fn no_requests() -> Error {
     usage(
         Diagnostic::new("cli/no-requests", "there is no request to measure with")
@@ -79,7 +79,7 @@ pub(super) fn no_requests() -> Error {
     )
 }
 
-/// Two runs over different requests.
+/// Two runs without a common request.
 pub(super) fn other_units(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("cli/other-requests", "the two runs have no request in common")

@@ -1,4 +1,4 @@
-//! The program `grammata-lab`: a folder for each part of the product that is measured.
+//! The program `grammata-lab`, with a module for each part of the product that is measured.
 
 mod errors;
 mod flow;
@@ -38,7 +38,7 @@ enum Command {
     Tools(tools::Command),
 }
 
-/// Runs the program on arguments, the first of which is its own name. Gives its exit code.
+/// Runs the program on arguments, the first of which is the program's name. Returns its exit code.
 pub fn run(arguments: Vec<OsString>) -> u8 {
     grammata_cli::run_program(arguments, |program: Program, output| program.command.run(output))
 }

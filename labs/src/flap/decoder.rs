@@ -8,24 +8,24 @@ use grammata_agents::flows::FlowDomain;
 use grammata_agents::flows::Similarity;
 use grammata_decode::{Detokenizer, Feed, LogSoftmax, Logits, Model, Rows, SequenceId};
 
-/// A plan that the decoder wrote.
+/// A plan that the decoder has written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlapPlan {
     /// The text after the prompt.
     pub text: String,
-    /// Tokens of the text.
+    /// Number of tokens of the text.
     pub tokens: usize,
-    /// Runs of the model over one sequence, that of the prompt among them.
+    /// Number of model runs over one sequence, including that of the prompt.
     pub passes: usize,
-    /// Batches that the model was fed; the look-aheads of one token share theirs.
+    /// Number of batches fed to the model. The look-aheads of one token share theirs.
     pub batches: usize,
-    /// Whether the plan ended with the end of the domain.
+    /// Whether the plan ended with the domain's end.
     pub is_finished: bool,
 }
 
-/// FLAP's decoder, one hypothesis. Whether a candidate's look-ahead is greedy and what ends a plan is decided here as
-/// section 3 of the paper leaves it open: it is greedy; a plan ends after the domain's end, at an end token, where its format
-/// is broken beyond repair, and at the bounds of [`FlapOptions`].
+/// FLAP's decoder with one hypothesis. Section 3 of the paper does not say whether the look-ahead of a candidate is
+/// greedy and what ends a plan. Here it is greedy, and a plan ends after the domain's end, at an end token, where its
+/// format can no longer be completed, and at the bounds of [`FlapOptions`].
 pub struct FlapDecoder<'a> {
     /// The model.
     pub model: &'a mut dyn Model,
@@ -33,7 +33,7 @@ pub struct FlapDecoder<'a> {
     pub detokenizer: &'a dyn Detokenizer,
     /// Ids that end a text.
     pub end_tokens: &'a [u32],
-    /// Of thoughts, steps, names, descriptions and the query.
+    /// The similarity of thoughts, steps, names, descriptions and the query.
     pub similarity: &'a mut dyn Similarity,
     /// The domain.
     pub domain: &'a FlowDomain,
@@ -52,30 +52,30 @@ struct Candidate {
     token: u32,
     probability: f64,
     sequence: SequenceId,
-    /// The text of the thought and API, with the look-ahead.
+    /// The text of the current thought and API, including the look-ahead.
     text: Vec<u8>,
-    /// Tokens of the look-ahead; the candidate is the first.
+    /// Number of tokens of the look-ahead, including the candidate.
     tokens: usize,
-    /// The last token, which the model has not been fed.
+    /// The last token of the look-ahead, which the model was not fed yet.
     last: u32,
-    /// The logits after the candidate.
+    /// The logits after the candidate, once they are computed.
     row: Option<Vec<f32>>,
     is_over: bool,
 }
 
-/// The plan as far as it is written.
+/// The part of the plan that is written.
 struct State<'d> {
     progress: FlapProgress<'d>,
-    /// What is written of the thought and API, from the line break before it on.
+    /// The text of the current thought and API, including the line break before it.
     open: Vec<u8>,
     calls: usize,
 }
 
 impl FlapDecoder<'_> {
-    /// Writes the plan that `query` asks for after `prompt`, which ends with `[thought]`.
+    /// Writes a plan for `query` after `prompt`, which ends with `[thought]`.
     ///
     /// # Errors
-    /// Of the model and the similarity.
+    /// Errors of the model and the similarity.
     pub fn plan(&mut self, prompt: &[u32], query: &str) -> Result<FlapPlan> {
         let mut opened = vec![self.model.open()?];
         let written = self.write(prompt, query, &mut opened);
@@ -96,7 +96,7 @@ impl FlapDecoder<'_> {
             for (place, candidate) in candidates.iter().enumerate() {
                 let heuristic = self.heuristic(&score, &state, candidate)?;
                 let found = self.options.score(candidate.probability, heuristic);
-                // candidates are in falling order of their probabilities
+                // candidates are in falling order of probability, so the first of equals wins
                 if best.is_none_or(|(_, greatest)| found > greatest) {
                     best = Some((place, found));
                 }
@@ -122,7 +122,7 @@ impl FlapDecoder<'_> {
                 }
                 None => self.feed(sequence, &[token], &mut plan)?,
             };
-            // the best candidate's sequence is the only one that goes on
+            // only the best candidate's sequence is continued
             for other in std::mem::replace(opened, vec![sequence]) {
                 if other != sequence {
                     self.model.close(other);
@@ -140,7 +140,7 @@ impl FlapDecoder<'_> {
         copied(&logits, 0)
     }
 
-    /// The most likely tokens, each on a fork of the first sequence.
+    /// Returns the most likely tokens, each with a fork of the first sequence.
     fn candidates(
         &mut self,
         opened: &mut Vec<SequenceId>,
@@ -170,8 +170,8 @@ impl FlapDecoder<'_> {
         Ok(candidates)
     }
 
-    /// Writes on from each candidate, greedily, to the end of the thought and API, where its format breaks, or as far as the
-    /// look-ahead reaches. The sequences share their batches.
+    /// Extends each candidate greedily to the end of its thought and API, to where its format breaks, or to the length
+    /// of the look-ahead. The sequences are fed in common batches.
     fn look_ahead(&mut self, candidates: &mut [Candidate], calls: usize, plan: &mut FlapPlan) -> Result<()> {
         let end = self.domain.apis[self.domain.end].name.as_str();
         loop {
@@ -218,7 +218,7 @@ impl FlapDecoder<'_> {
         }
     }
 
-    /// F of the heuristic: 0 where the thought and API does not have the format.
+    /// Returns F of the heuristic; 0 if the thought and API does not have the format.
     fn heuristic(&mut self, score: &FlapScore<'_>, state: &State<'_>, candidate: &Candidate) -> Result<f64> {
         let end = self.domain.apis[self.domain.end].name.as_str();
         let text = String::from_utf8_lossy(&candidate.text);
@@ -236,7 +236,7 @@ impl FlapDecoder<'_> {
         Ok(self.options.heuristic(&terms))
     }
 
-    /// Takes note of thoughts and APIs that are complete; true if the plan has ended.
+    /// Records the thoughts and APIs that are complete. Returns whether the plan has ended.
     fn advance(&mut self, state: &mut State<'_>, plan: &mut FlapPlan) -> Result<bool> {
         let end = self.domain.apis[self.domain.end].name.as_str();
         loop {
@@ -262,7 +262,7 @@ impl FlapDecoder<'_> {
     }
 }
 
-/// A thought and API, before which there is a line break and `[thought]` unless it is the first.
+/// Reads a thought and its API. All but the first follow a line break and `[thought]`.
 fn part<'t>(text: &'t str, calls: usize, end: &str) -> Segment<'t> {
     const MARK: &str = "\n[thought]";
     if calls == 0 {
@@ -285,7 +285,7 @@ fn copied(logits: &Logits<'_>, row: usize) -> Result<Vec<f32>> {
     Ok(logits.row(row, &mut buffer)?.to_vec())
 }
 
-/// The tokens of the greatest logits, falling, equals by rising id.
+/// Returns the tokens with the greatest logits, in descending order, equals by ascending id.
 fn most_likely(row: &[f32], count: usize) -> Vec<u32> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(count + 1);
     for (token, &logit) in row.iter().enumerate() {

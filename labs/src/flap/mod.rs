@@ -1,6 +1,6 @@
-//! The decoder that FLAP publishes (Roy et al. 2024, arXiv 2403.05766, section 3): at each token the most likely candidates
-//! are looked ahead from to the end of the thought and API that they belong to, and scored by the model's probability and by
-//! how well these fit the flows. What the paper leaves open is decided in the comments.
+//! The decoder published as FLAP (Roy et al. 2024, arXiv 2403.05766, section 3). At each token it looks ahead from the
+//! most likely candidates to the end of their thought and API. It scores them by the model's probability and by how
+//! well the thought and API fit the flows. Comments say how questions are decided that the paper leaves open.
 
 mod decoder;
 mod progress;

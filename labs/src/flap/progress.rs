@@ -1,17 +1,18 @@
-//! The graphs of APIs and steps, and what of them is permitted as a plan goes on.
+//! The progress of a plan in the graphs of APIs and steps, and what these graphs permit next.
 
 use fixedbitset::FixedBitSet;
 use grammata::error::Result;
 use grammata_agents::flows::FlowDomain;
 use grammata_agents::flows::{Similarity, nearest};
 
-/// How far a plan is in the graphs of a domain, as the decoder guesses it from thoughts. An API is permitted if it was not
-/// called and each of its inputs is made by a called one, given or assumed by a flow; a step if it was not executed and in
-/// some flow the step before it was, or if it is under execution. Steps of equal texts are one.
+/// The progress of a plan in the graphs of a domain, as the decoder infers it from thoughts. An API is permitted if it
+/// was not called and each of its inputs was made by a call, is given, or is assumed by a flow. A step is permitted if
+/// it is under execution, or if it was not executed and its predecessor in some flow was executed or is under
+/// execution. Steps with equal texts are one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlapProgress<'d> {
     domain: &'d FlowDomain,
-    /// Of each step, the first with its text.
+    /// For each step, the first step with the same text.
     nodes: Vec<usize>,
     apis: FixedBitSet,
     steps: FixedBitSet,
@@ -20,7 +21,7 @@ pub struct FlapProgress<'d> {
 }
 
 impl<'d> FlapProgress<'d> {
-    /// After the prelude, whose step is under execution.
+    /// Creates the progress after the prelude's calls, with its step under execution.
     pub fn new(domain: &'d FlowDomain) -> FlapProgress<'d> {
         let node = |step: &grammata_agents::flows::Step| {
             domain.steps.iter().position(|other| other.text == step.text).unwrap_or_default()
@@ -42,12 +43,12 @@ impl<'d> FlapProgress<'d> {
         self.domain
     }
 
-    /// The step under execution: the one that the last thought is nearest to.
+    /// The step under execution: the nearest step of the last thought, or at first the prelude.
     pub fn current(&self) -> usize {
         self.current
     }
 
-    /// The flows that have all steps intended so far; if there is none, those that have the last one.
+    /// The flows that contain all steps intended so far; once there is none, those that contain the last step.
     pub fn followed(&self) -> &[usize] {
         &self.followed
     }
@@ -103,17 +104,17 @@ impl<'d> FlapProgress<'d> {
         self.domain.flows[flow].steps.iter().any(|&other| self.nodes[other] == self.nodes[step])
     }
 
-    /// The step whose text is nearest to a thought, with its similarity.
+    /// Returns the step whose text is nearest to a thought, and their similarity.
     ///
     /// # Errors
-    /// Of the similarity.
+    /// Errors of the similarity.
     pub fn nearest_step(&self, thought: &str, similarity: &mut dyn Similarity) -> Result<(usize, f64)> {
         let steps = self.domain.steps.iter().enumerate().map(|(place, step)| (place, step.text.as_str()));
         Ok(nearest(similarity, thought, steps)?.unwrap_or_default())
     }
 
-    /// After a thought whose nearest step is `step`, with a call of `name`: the step is under execution, and the one that was
-    /// is executed; the API, if the domain has it, is called.
+    /// Records a call of `name` with a thought whose nearest step is `step`. The step is then under execution, and the
+    /// previous one, if it is another, is executed. The API is called if the domain has it.
     pub fn take(&mut self, step: usize, name: &str) {
         if let Some(api) = self.domain.api(name) {
             self.apis.insert(api);

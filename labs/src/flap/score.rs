@@ -5,14 +5,14 @@ use grammata::error::Result;
 use grammata_agents::flows::mixed;
 use grammata_agents::flows::{Similarity, nearest, similar};
 
-/// What a thought and API scores that did not end within the look-ahead.
+/// The score of a thought and API that did not end within the look-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Incomplete {
-    /// Nothing, as the published formula has it: long thoughts are punished.
+    /// Zero, as in the published formula: long thoughts are penalised.
     #[default]
     Zero,
-    /// The terms of the thought, if what there is begins the format.
+    /// The terms of the thought, if the text can still have the format.
     Partial,
 }
 
@@ -27,7 +27,7 @@ pub struct FlapOptions {
     pub api_weight: f64,
     /// The weight c of the similarity of thought and query. Default 1.
     pub input_weight: f64,
-    /// The weight d of the similarity of thought and description of the API. Default 1.
+    /// The weight d of the similarity of the thought and the API's description. Default 1.
     pub description_weight: f64,
     /// α of the step under execution. Default 1.
     pub alpha_current: f64,
@@ -43,7 +43,7 @@ pub struct FlapOptions {
     pub candidates: usize,
     /// The most tokens L of a look-ahead, the candidate among them. Default 32.
     pub lookahead: usize,
-    /// What does not end within the look-ahead. Default zero.
+    /// The score of a thought and API that does not end within the look-ahead. Default zero.
     pub incomplete: Incomplete,
     /// The most tokens of a plan. Default 512.
     pub max_tokens: usize,
@@ -90,8 +90,8 @@ grammata_base::setters!(FlapOptions {
 });
 
 impl FlapOptions {
-    /// A variant of the paper: FLAP.1 leaves out the term of steps, FLAP.2 that of the query, FLAP.3 that of descriptions;
-    /// FLAP.4, and any other number, has all.
+    /// Returns a variant of the paper. FLAP.1 omits the term of steps, FLAP.2 that of the query, FLAP.3 that of
+    /// descriptions. FLAP.4, and any other number, has all terms.
     pub fn variant(number: u8) -> FlapOptions {
         let all = FlapOptions::default();
         match number {
@@ -102,12 +102,12 @@ impl FlapOptions {
         }
     }
 
-    /// (1 - λ) `probability` + λ `heuristic`.
+    /// Returns (1 - λ) `probability` + λ `heuristic`.
     pub fn score(&self, probability: f64, heuristic: f64) -> f64 {
         mixed(self.lambda, probability, heuristic)
     }
 
-    /// The heuristic H of terms: their weighted sum.
+    /// Returns the heuristic H: the weighted sum of the terms.
     pub fn heuristic(&self, terms: &FlapTerms) -> f64 {
         self.step_weight * terms.step
             + self.api_weight * terms.api
@@ -119,13 +119,14 @@ impl FlapOptions {
 /// The terms of the heuristic, before their weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlapTerms {
-    /// α times the similarity of the thought and its nearest step, 0 if that is not permitted.
+    /// α times the similarity of the thought and its nearest step; 0 if that step is not permitted.
     pub step: f64,
-    /// β times the similarity of the name and the nearest API's.
+    /// β times the similarity of the name and that of the nearest API.
     pub api: f64,
     /// The similarity of thought and query.
     pub input: f64,
-    /// The similarity of the thought and the API's description, or the name of one that the domain lacks.
+    /// The similarity of the thought and the API's description; of the thought and the name if the domain lacks the
+    /// API.
     pub description: f64,
 }
 
@@ -134,15 +135,15 @@ pub struct FlapTerms {
 pub struct FlapScore<'a> {
     /// The hyper-parameters.
     pub options: FlapOptions,
-    /// What the user asked.
+    /// The user's query.
     pub query: &'a str,
 }
 
 impl FlapScore<'_> {
-    /// The terms of a thought alone.
+    /// Returns the terms of a thought alone.
     ///
     /// # Errors
-    /// Of the similarity.
+    /// Errors of the similarity.
     pub fn of_thought(
         &self,
         progress: &FlapProgress<'_>,
@@ -160,10 +161,10 @@ impl FlapScore<'_> {
         Ok(FlapTerms { step: alpha * similar_step, input, ..FlapTerms::default() })
     }
 
-    /// The terms of a thought and the name of an API.
+    /// Returns the terms of a thought and the name of an API.
     ///
     /// # Errors
-    /// Of the similarity.
+    /// Errors of the similarity.
     pub fn of_call(
         &self,
         progress: &FlapProgress<'_>,
@@ -181,7 +182,7 @@ impl FlapScore<'_> {
                 nearest(similarity, name, names)?.unwrap_or_default()
             }
         };
-        // in this order: what the domain lacks is soft even if its nearest API was called
+        // the order matters: a name that the domain lacks gets the soft value, even if its nearest API was called
         let beta = match known {
             None => self.options.beta_soft,
             Some(_) if progress.permits_api(api) => 1.0,

@@ -1,20 +1,20 @@
-//! One thought with its API, as it is being written: ` THOUGHT[API] Name()`, then `\n[thought]`.
+//! Reads a thought with its API while it is written: ` THOUGHT[API] Name()`, then `\n[thought]`.
 
-/// What a text after `[thought]` is so far.
+/// The state of a text after `[thought]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Segment<'t> {
-    /// It can still have the format; the thought as far as it is written.
+    /// The text can still have the format; the thought so far.
     Open { thought: &'t str },
-    /// It has the format; its bytes, and what follows begins the next one.
+    /// The text has the format; its length in bytes, after which the next one begins.
     Complete { thought: &'t str, name: &'t str, length: usize },
-    /// It can no longer have the format.
+    /// The text can no longer have the format.
     Broken,
 }
 
 const MARK: &str = "[API] ";
 const NEXT: &str = "\n[thought]";
 
-/// Reads a text after `[thought]`; nothing need follow a call of `end`.
+/// Reads a text after `[thought]`. After a call of `end` any text may follow.
 pub(super) fn segment<'t>(text: &'t str, end: &str) -> Segment<'t> {
     let Some(bracket) = text.find(['\n', '[', ']']) else { return Segment::Open { thought: text.trim() } };
     let (thought, rest) = text.split_at(bracket);

@@ -1,24 +1,24 @@
-//! Arms: how much an agent is bound, and by what.
+//! Arms: degrees and means of binding an agent.
 
 use grammata_agents::procedures::Mode;
 use grammata_agents::procedures::agent::Controllers;
 use grammata_agents::procedures::agent::{AgentOptions, Mask};
 use std::sync::LazyLock;
 
-/// An arm of the evaluation: options of the agent under a name.
+/// An arm of the evaluation: named options of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arm {
     /// The name.
     pub name: &'static str,
-    /// What it is.
+    /// A short description, for reports.
     pub description: &'static str,
-    /// How the agent is bound.
+    /// The options that bind the agent.
     pub options: AgentOptions,
 }
 
 const BASE: AgentOptions = AgentOptions::DEFAULT;
 
-/// The arms of the evaluation. Informs are verbatim in all that have a mask.
+/// The arms of the evaluation. Informs are verbatim in all arms that have a mask.
 pub static ARMS: LazyLock<[Arm; 9]> = LazyLock::new(|| {
     [
         Arm {
@@ -62,7 +62,7 @@ pub static ARMS: LazyLock<[Arm; 9]> = LazyLock::new(|| {
 });
 
 impl Arm {
-    /// The arm of a name.
+    /// Returns the arm with a name, which is case-insensitive.
     pub fn named(name: &str) -> Option<Arm> {
         ARMS.iter().find(|arm| arm.name.eq_ignore_ascii_case(name)).cloned()
     }

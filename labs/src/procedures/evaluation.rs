@@ -1,4 +1,4 @@
-//! An evaluation of arms over simulated users: records of sessions, and the report on them.
+//! The evaluation of arms over simulated users: records of sessions, and a report.
 
 use super::arm::ARMS;
 use super::judge::Judgement;
@@ -9,37 +9,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is kept of a session.
+/// The record of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionRecord {
     /// The arm.
     pub arm: String,
     /// The procedure and the user, `procedure/user`.
     pub user: String,
-    /// `iw` or `oow`.
+    /// The kind of user: `iw` in the workflow, `oow` out of it.
     pub kind: String,
     /// The measures.
     pub judgement: Judgement,
-    /// Steps that were refused or could not be read.
+    /// Number of steps that were refused or could not be read.
     pub refusals: usize,
-    /// How it ended: `left`, `turns` or the code of an error.
+    /// How the session ended: `left`, `turns`, `stalled` or the code of an error.
     pub ending: String,
-    /// Prompts that the agent answered.
+    /// Number of prompts that the agent answered.
     pub calls: usize,
-    /// Tokens that the model was fed.
+    /// Number of tokens fed to the model.
     pub tokens: usize,
     /// Seconds in the model.
     pub model_seconds: f64,
-    /// Seconds of the agent in all.
+    /// Total seconds of the agent.
     pub seconds: f64,
-    /// The lines of the transcript: who, and what.
+    /// The lines of the transcript, as speaker and text.
     pub lines: Vec<(String, String)>,
     /// The events, as `verify` reads them.
     pub events: Vec<Value>,
 }
 
 impl SessionRecord {
-    /// What is kept of a session of an arm with a user.
+    /// Creates the record of a session of an arm with a user.
     pub fn of(arm: &str, user: &str, kind: &str, judgement: Judgement, record: &Record) -> SessionRecord {
         let ending = match &record.ending {
             Ending::Left => "left".to_owned(),
@@ -68,7 +68,7 @@ impl SessionRecord {
     }
 }
 
-/// A share with its interval, in per cent.
+/// Formats a share with its interval, in per cent; `-` without trials.
 fn share(successes: usize, trials: usize) -> String {
     match wilson(successes, trials) {
         Some(interval) => format!(
@@ -81,7 +81,7 @@ fn share(successes: usize, trials: usize) -> String {
     }
 }
 
-/// A mean with its interval, times a factor.
+/// Formats a mean with its interval, each times `factor`; `-` without values.
 fn mean(values: &[f64], factor: f64) -> String {
     match bootstrap(values, 0) {
         Some(interval) => format!(
@@ -94,7 +94,8 @@ fn mean(values: &[f64], factor: f64) -> String {
     }
 }
 
-/// The harmonic mean of precision and recall over summed counts, in per cent; 0 if it is not defined.
+/// Formats the F1 score, the harmonic mean of precision and recall, over summed counts, in per cent; 0 if it is
+/// undefined.
 fn f1(counts: impl Iterator<Item = (usize, usize, usize)>) -> String {
     let (both, made, expected) =
         counts.fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
@@ -102,8 +103,8 @@ fn f1(counts: impl Iterator<Item = (usize, usize, usize)>) -> String {
     format!("{:.1}", if all == 0 { 0.0 } else { 200.0 * both as f64 / all as f64 })
 }
 
-/// The report: sessions in and out of the workflow, compliance, cost, paired comparisons, and for each arm the transcript of
-/// the first session.
+/// Returns the report: sessions in and out of the workflow, compliance, cost, paired comparisons, and the transcript of
+/// each arm's first session.
 pub fn report(title: &str, records: &[SessionRecord]) -> Report {
     let arms: BTreeSet<&str> = records.iter().map(|record| record.arm.as_str()).collect();
     let of = |arm: &str, kind: Option<&str>| -> Vec<&SessionRecord> {
@@ -148,7 +149,7 @@ pub fn report(title: &str, records: &[SessionRecord]) -> Report {
     report
 }
 
-/// A session to be read.
+/// Returns the transcript of a session.
 pub fn transcript(record: &SessionRecord) -> Transcript {
     let turn = |(speaker, text): &(String, String)| Turn {
         speaker: speaker.clone(),

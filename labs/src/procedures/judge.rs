@@ -1,4 +1,4 @@
-//! The judge without a model: what a session made of what it should have made.
+//! Judges a session without a model, by comparing it with the expectations of its user.
 
 use grammata_agents::procedures::Mode;
 use grammata_agents::procedures::Procedure;
@@ -14,42 +14,42 @@ use std::collections::BTreeMap;
 /// The measures of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The calls with an effect that were made are exactly those expected, and the last expected inform was said.
+    /// Whether the calls with an effect are exactly the expected ones and the last expected inform was said.
     pub success: bool,
-    /// Expected calls and informs that were made, as multisets.
+    /// Number of expected calls and informs that were made, as multisets.
     pub made: usize,
-    /// Expected calls and informs.
+    /// Number of expected calls and informs.
     pub expected: usize,
-    /// Calls and answers that were judged.
+    /// Number of calls and answers that were judged.
     pub steps: usize,
     /// Steps that break the procedure in the mode `guarded`, by reason.
     pub violations: BTreeMap<String, usize>,
-    /// Of the sets of APIs called and expected: in both, called only, expected only.
+    /// Sizes of sets of APIs: called and expected, called only, expected only.
     pub tools: (usize, usize, usize),
-    /// Messages out of the workflow after which the next act broke nothing and was a free reply, a question or a node that
-    /// uses what changed.
+    /// Number of messages out of the workflow that were followed by an adequate act: it breaks no rule, and is a free
+    /// reply, a question, or a call with a value that the message told.
     pub adequate: usize,
-    /// Messages out of the workflow.
+    /// Number of messages out of the workflow.
     pub outside: usize,
-    /// Messages from one out of the workflow to the next call or inform that breaks nothing, summed.
+    /// Number of messages from each message out of the workflow to the next call or inform that breaks no rule, summed.
     pub distance: usize,
-    /// Messages of the user.
+    /// Number of messages of the user.
     pub user_messages: usize,
 }
 
 impl Judgement {
-    /// The share of the goals that were met.
+    /// Returns the share of the expected calls and informs that were made; 1 if none is expected.
     pub fn progress(&self) -> f64 {
         if self.expected == 0 { 1.0 } else { self.made as f64 / self.expected as f64 }
     }
 
-    /// All steps that break the procedure.
+    /// Returns the number of steps that break the procedure.
     pub fn wrong(&self) -> usize {
         self.violations.values().sum()
     }
 }
 
-/// Arguments as they are compared.
+/// Returns arguments in the form in which they are compared: sorted, with values as text.
 fn compared(arguments: &Values) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> =
         arguments.iter().map(|(slot, value)| (slot.clone(), Scalar::of(value).to_string())).collect();
@@ -57,7 +57,7 @@ fn compared(arguments: &Values) -> Vec<(String, String)> {
     all
 }
 
-/// How many of the expected items were made, as multisets.
+/// Counts the expected items that were made, as multisets.
 fn common<T: PartialEq>(made: &[T], expected: &[T]) -> usize {
     let mut left: Vec<&T> = made.iter().collect();
     let mut count = 0;
@@ -70,7 +70,7 @@ fn common<T: PartialEq>(made: &[T], expected: &[T]) -> usize {
     count
 }
 
-/// Judges a session by what its user expects.
+/// Judges a session by the expectations of its user.
 pub fn judge(procedure: &Procedure, script: &UserScript, record: &Record) -> Judgement {
     let mut made_calls = Vec::new();
     let mut made_informs = Vec::new();
@@ -111,7 +111,7 @@ pub fn judge(procedure: &Procedure, script: &UserScript, record: &Record) -> Jud
     judgement
 }
 
-/// Violations, and what follows messages out of the workflow.
+/// Counts violations, and judges the acts that follow messages out of the workflow.
 fn steps(procedure: &Procedure, record: &Record, judgement: &mut Judgement) {
     let entries: Vec<&Entry> = record
         .entries

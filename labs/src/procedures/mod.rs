@@ -1,4 +1,4 @@
-//! Sessions of procedures under several arms, judged and reported.
+//! Runs, judges and reports sessions of procedures under several arms.
 
 mod arm;
 mod errors;

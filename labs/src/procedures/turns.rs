@@ -1,5 +1,5 @@
-//! Recorded sessions of people: which of their steps a procedure permits, and turn by turn what an agent would have done in
-//! their place.
+//! Recorded sessions of people: which of their steps a procedure permits, and what an agent would have done at each
+//! step.
 
 use super::errors;
 use grammata::error::Result;
@@ -21,21 +21,23 @@ use std::collections::BTreeSet;
 /// A recorded session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Names the session.
+    /// Id of the session.
     pub id: Value,
-    /// Which kind of session it is: `happy` within the workflow, `unhappy` also out of it, and others.
+    /// Kind of the session: `happy` within the workflow, `unhappy` also out of it, and others.
     pub kind: String,
-    /// The names of the procedures that it is under.
+    /// The names of the session's procedures.
     pub tasks: Vec<String>,
-    /// The events, as [`verify`](fn@grammata_agents::procedures::verify) reads them; of an answer the text is the third item.
+    /// The events, as [`verify`](fn@grammata_agents::procedures::verify) reads them. The third item of an answer is its
+    /// text.
     pub events: Vec<Value>,
 }
 
 impl Recorded {
-    /// Reads JSON lines, one session each; further members and empty lines are ignored.
+    /// Reads JSON lines with one session each. Other members and empty lines are ignored.
     ///
     /// # Errors
-    /// `procedure/recorded` for the first line that is none, or has an event of another form; `source_bytes`.
+    /// `procedure/recorded` for the first line that is not a session or has an invalid event; the text is longer than
+    /// `source_bytes`.
     pub fn read(text: &str, limits: &Limits) -> Result<Vec<Recorded>> {
         limits.check_source(text)?;
         let mut sessions = Vec::new();
@@ -50,7 +52,8 @@ impl Recorded {
         Ok(sessions)
     }
 
-    /// The events under one procedure: the calls of its APIs with their results, its answers, and what is no node.
+    /// Returns the events under one procedure: calls of its APIs with their results, its answers, and all other kinds
+    /// of events.
     pub fn events_of(&self, procedure: &Procedure) -> Vec<Value> {
         let is_own = |event: &Value| {
             event.get(1).and_then(Value::as_str).is_some_and(|name| procedure.node(name).is_some())
@@ -69,15 +72,16 @@ impl Recorded {
     }
 }
 
-/// True positives, false positives and false negatives.
+/// Numbers of true positives, false positives and false negatives.
 pub type Confusion = (usize, usize, usize);
 
-/// What an agent did in the place of a person, over the turns of sessions.
+/// Counts of what an agent did in the place of a person, over the turns of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// Steps of the person.
+    /// Number of the person's steps.
     pub turns: usize,
-    /// Of these, those of which the agent had the node: all courtesies are one, and so is what is no node.
+    /// Number of steps at which the agent chose the same node. All courtesies count as one node, and so do all free
+    /// texts.
     pub passed: usize,
     /// The APIs called.
     pub tools: Confusion,
@@ -88,7 +92,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Turns) {
         self.turns += other.turns;
         self.passed += other.passed;
@@ -147,11 +151,11 @@ fn confuse<T: Ord>(counts: &mut Confusion, right: &BTreeSet<T>, made: &BTreeSet<
     *counts = (counts.0 + both, counts.1 + made.len() - both, counts.2 + right.len() - both);
 }
 
-/// Replays the events of a session under the first of the workflows: at each step of the person the agent says what it would
-/// do after the same beginning, and then what the person did is followed.
+/// Replays the events of a session under the first workflow. At each step of the person the agent says what it would do
+/// after the same events, and then the person's step is followed.
 ///
 /// # Errors
-/// Of the agent.
+/// There is no workflow, or the agent fails.
 pub fn replay(
     workflows: &[Workflow<'_>],
     binding: &AgentOptions,
@@ -193,7 +197,7 @@ pub fn replay(
     Ok(turns)
 }
 
-/// What the agent would do; `None` if it cannot be read.
+/// Asks the agent for its next act; `None` if the answer cannot be read.
 fn write(
     conversation: &Conversation<'_>,
     record: &Record,
@@ -208,7 +212,7 @@ fn write(
     Ok(Act::read(&agent.write(&situation)?, binding.format).map(|act| conversation.resolve(act)))
 }
 
-/// What the person did; `None` of a call of an API that there is not.
+/// Returns what the person did; `None` for a call of an API that does not exist.
 fn truth(procedure: &Procedure, event: &Event, text: String) -> Option<(Resolved, Entry)> {
     Some(match event {
         Event::Call(name, arguments) => {

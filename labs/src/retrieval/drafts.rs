@@ -1,15 +1,16 @@
-//! Selection of a model's drafts for training: one iteration of rejection sampling, and preferences.
+//! Selects a model's drafts for training: one iteration of rejection sampling, and preferences.
 //!
-//! For each request a model writes several drafts of queries; a draft's reward is the [MMRR](super::metrics::Judged::mmrr)
-//! of what retrieval finds with it. The model is then trained on what [`select`] keeps, as in the paper, or
-//! on [`preferences`] between drafts of one request (DPO, Rafailov et al. 2023), which the paper does not use.
+//! For each request a model writes several drafts of queries. A draft's reward is the
+//! [MMRR](super::metrics::Judged::mmrr) of what retrieval finds with it. The model is then trained on what [`select`]
+//! keeps, as in the paper, or on [`preferences`] between drafts of one request (DPO, Rafailov et al. 2023), which the
+//! paper does not use.
 
 use std::collections::BTreeMap;
 
-/// A draft of one request: what the selection depends on.
+/// The values of a draft that the selection depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// The request.
+    /// Index of the request.
     pub request: usize,
     /// Number of the draft among those of its request.
     pub number: usize,
@@ -17,13 +18,13 @@ pub struct Draft {
     pub completion: String,
     /// Tokens of the text.
     pub tokens: usize,
-    /// Reward: 0 to 1.
+    /// The reward, from 0 to 1.
     pub reward: f64,
-    /// Needed tools that retrieval finds with it.
+    /// Number of needed tools that retrieval finds with the draft.
     pub hits: usize,
 }
 
-/// What must hold of a draft that is kept.
+/// The conditions for keeping a draft.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
@@ -31,11 +32,11 @@ pub struct Selection {
     pub drafts: usize,
     /// The least reward; 0.05 by default.
     pub least_reward: f64,
-    /// The fewest needed tools found; 1 by default. The least reward alone does not tell drafts that find nothing from
-    /// others, because a list of k tools of which none is needed has the reward (n + 1) / (2 (k + 1)).
+    /// The fewest needed tools found; 1 by default. The least reward alone does not exclude drafts that find no needed
+    /// tool, because a list of k tools that are not needed has the reward (n + 1) / (2 (k + 1)) for n needed tools.
     pub least_hits: usize,
-    /// Of the pool, the percentage with the highest rewards, rounded up to whole drafts; 100 by default. Drafts with the same
-    /// reward as the last of them stay too.
+    /// The percentage of the pool with the highest rewards, rounded up to whole drafts; 100 by default. Drafts with the
+    /// same reward as the last of them stay too.
     pub percent: f64,
 }
 
@@ -45,23 +46,23 @@ impl Default for Selection {
     }
 }
 
-/// What [`select`] kept, and why not the others.
+/// The drafts that [`select`] kept, and counts of the others by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selected {
-    /// The kept drafts, by their indices, in the order of their requests.
+    /// Indices of the kept drafts, in the order of their requests.
     pub kept: Vec<usize>,
-    /// Drafts that are not among the best of their request.
+    /// Number of drafts that are not among the best of their request.
     pub not_best: usize,
-    /// Pooled drafts outside the percentage.
+    /// Number of pooled drafts outside the percentage.
     pub outside_percentage: usize,
-    /// Pooled drafts within the percentage, with less than the least reward.
+    /// Number of pooled drafts within the percentage, but below the least reward.
     pub below_reward: usize,
-    /// The others that find too few needed tools.
+    /// Number of the other drafts, which find too few needed tools.
     pub below_hits: usize,
 }
 
-/// Rejection sampling. Of equal rewards of one request the draft of fewer tokens is better, then that of the lower number. A
-/// reward that is not a number counts as 0.
+/// Selects drafts by rejection sampling. Among equal rewards of one request, a draft with fewer tokens is better, then
+/// one with a lower number. A reward that is NaN counts as 0.
 pub fn select(drafts: &[Draft], selection: &Selection) -> Selected {
     let mut result = Selected::default();
     let mut pool: Vec<(usize, &Draft)> = Vec::new();
@@ -94,8 +95,8 @@ pub struct Preference {
     pub rejected: usize,
 }
 
-/// The best against the worst draft of each request, if their rewards differ by at least `margin` and by more than nothing, and
-/// their texts too.
+/// Pairs the best with the worst draft of each request, if their texts differ and their rewards differ by more than 0
+/// and by at least `margin`.
 pub fn preferences(drafts: &[Draft], margin: f64) -> Vec<Preference> {
     let pair = |ranked: Vec<(usize, &Draft)>| {
         let (&(chosen, best), &(rejected, worst)) = (ranked.first()?, ranked.last()?);
@@ -106,7 +107,7 @@ pub fn preferences(drafts: &[Draft], margin: f64) -> Vec<Preference> {
     by_request(drafts).into_values().filter_map(pair).collect()
 }
 
-/// The drafts of each request with their indices, best first.
+/// Returns the drafts of each request with their indices, best first.
 fn by_request(drafts: &[Draft]) -> BTreeMap<usize, Vec<(usize, &Draft)>> {
     let mut requests: BTreeMap<usize, Vec<(usize, &Draft)>> = BTreeMap::new();
     for (index, draft) in drafts.iter().enumerate() {
@@ -125,11 +126,11 @@ fn reward(draft: &Draft) -> f64 {
     if draft.reward.is_nan() { 0.0 } else { draft.reward }
 }
 
-/// The least reward of the best `percent` of the pool.
+/// Returns the least reward of the best `percent` of the pool; infinity if these are no drafts.
 fn percentile(pool: &[(usize, &Draft)], percent: f64) -> f64 {
     let mut rewards: Vec<f64> = pool.iter().map(|(_, draft)| reward(draft)).collect();
     rewards.sort_by(|first, second| second.total_cmp(first));
-    // a saturating conversion: no percentage, or more than all, is a number of drafts too
+    // the conversion saturates, so any percentage is a valid number of drafts
     let count = (percent * rewards.len() as f64 / 100.0).ceil() as usize;
     match count.checked_sub(1) {
         Some(last) => rewards.get(last).or(rewards.last()).copied().unwrap_or(f64::NEG_INFINITY),

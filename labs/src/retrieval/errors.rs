@@ -1,4 +1,4 @@
-//! The errors of measuring retrieval and of data for training.
+//! The errors of evaluating retrieval and of training data.
 
 use grammata::diagnostic::{Diagnostic, excerpt};
 use grammata::error::{Error, ErrorKind};
@@ -12,7 +12,7 @@ fn data(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A request that needs no tool.
+/// A request that needs no tool, or has an empty group of tools.
 pub(super) fn nothing_relevant() -> Error {
     usage(
         Diagnostic::new("retrieval/nothing-relevant", "a list cannot be judged where no tool is needed")
@@ -21,7 +21,7 @@ pub(super) fn nothing_relevant() -> Error {
     )
 }
 
-/// A tool that is twice in a list.
+/// A tool that occurs twice in a list.
 pub(super) fn twice(tool: usize, list: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/tool-twice", format!("a tool is in {list} twice"))
@@ -31,7 +31,7 @@ pub(super) fn twice(tool: usize, list: &str) -> Error {
     )
 }
 
-/// A list that is too short for what is needed.
+/// More needed tools than places in a list.
 pub(super) fn more_relevant_than_places(relevant: usize, k: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/k", "more tools are needed than the list may have")
@@ -41,7 +41,7 @@ pub(super) fn more_relevant_than_places(relevant: usize, k: usize) -> Error {
     )
 }
 
-/// A training request in a test.
+/// A training request in the test set.
 pub(super) fn training_in_test(id: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/training-in-test", "a request of the test is a training request")
@@ -51,7 +51,7 @@ pub(super) fn training_in_test(id: &str) -> Error {
     )
 }
 
-/// A folder of training data that another run began.
+/// A folder with training data of a run with other settings.
 pub(super) fn other_run(path: &Path) -> Error {
     usage(
         Diagnostic::new("retrieval/other-run", "the folder holds drafts of a run with other settings")
@@ -61,7 +61,7 @@ pub(super) fn other_run(path: &Path) -> Error {
     )
 }
 
-/// A line of drafts that is none.
+/// A line that is not a draft.
 pub(super) fn draft_line(path: &Path, cause: &serde_json::Error) -> Error {
     data(
         Diagnostic::new("retrieval/draft-line", "a line is no draft")

@@ -1,8 +1,8 @@
-//! How good a ranked list of tools is: the metrics of the paper, corrected, and further common ones.
+//! Metrics of a ranked list of tools: those of the paper, corrected, and other common ones.
 //!
-//! For a list h of at most k tools and n needed ones, G(i) is 1 if h(i) is needed and 0 otherwise. With groups of tools, of
-//! each of which one is needed, n is the number of groups and G(i) is 1 if h(i) is in a group that no earlier tool of the
-//! list has served; of several such groups it serves the first, and only that.
+//! For a list h of at most k tools and n needed ones, G(i) is 1 if h(i) is needed and 0 otherwise. If groups of tools
+//! are given, one tool of each group is needed. Then n is the number of groups, and G(i) is 1 if h(i) is in a group
+//! that no earlier tool of the list has served. A tool in several such groups serves only the first.
 
 use super::errors;
 use grammata::error::Result;
@@ -10,14 +10,14 @@ use grammata_agents::retrieval::catalogue::Catalogue;
 use grammata_agents::retrieval::requests::Request;
 use std::collections::HashSet;
 
-/// The tools that a request needs: groups, of each of which one tool is needed.
+/// The tools that a request needs, as groups: one tool of each group is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relevance {
     groups: Vec<Vec<usize>>,
 }
 
 impl Relevance {
-    /// The tools that a request needs, by their indices in `catalogue`.
+    /// Returns the tools that a request needs, by their indices in `catalogue`.
     ///
     /// # Errors
     /// The catalogue lacks a tool, no tool is needed, or a group is empty.
@@ -25,10 +25,10 @@ impl Relevance {
         Relevance::of_groups(request.needed(catalogue)?)
     }
 
-    /// Each of these tools is needed.
+    /// Creates groups of one tool each: all of these tools are needed.
     ///
     /// # Errors
-    /// There is no tool, or one is there twice.
+    /// There is no tool, or one occurs twice.
     pub fn of_tools(tools: &[usize]) -> Result<Relevance> {
         let mut seen = HashSet::new();
         if let Some(&twice) = tools.iter().find(|&&tool| !seen.insert(tool)) {
@@ -37,7 +37,7 @@ impl Relevance {
         Relevance::of_groups(tools.iter().map(|&tool| vec![tool]).collect())
     }
 
-    /// Of each of these groups one tool is needed.
+    /// Creates the needs from groups: one tool of each is needed.
     ///
     /// # Errors
     /// There is no group, or one is empty.
@@ -48,18 +48,18 @@ impl Relevance {
         Ok(Relevance { groups })
     }
 
-    /// n: how many tools are needed.
+    /// Returns n, the number of tools that are needed.
     pub fn count(&self) -> usize {
         self.groups.len()
     }
 
-    /// Whether some group has the tool.
+    /// Returns whether the tool is in some group.
     pub fn contains(&self, tool: usize) -> bool {
         self.groups.iter().any(|group| group.contains(&tool))
     }
 }
 
-/// A list against what is needed.
+/// A list that was judged by the tools that are needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// G(1), G(2), ...: at most k.
@@ -72,7 +72,7 @@ impl Judged {
     /// Judges the first `k` tools of a list, which may be shorter.
     ///
     /// # Errors
-    /// More tools are needed than `k`, or a tool is in the list twice.
+    /// More tools are needed than `k`, or a tool occurs twice among the first `k`.
     pub fn new(list: &[usize], relevance: &Relevance, k: usize) -> Result<Judged> {
         if relevance.count() > k {
             return Err(errors::more_relevant_than_places(relevance.count(), k));
@@ -91,12 +91,12 @@ impl Judged {
         Ok(Judged { gains: list.iter().map(gain).collect(), relevant: relevance.count(), k })
     }
 
-    /// G(1), G(2), ...: whether each tool of the list serves a need.
+    /// Returns G(1), G(2), ...: whether each tool of the list serves a need.
     pub fn gains(&self) -> &[bool] {
         &self.gains
     }
 
-    /// The ranks, from 1, of the tools that serve a need.
+    /// Returns the ranks, from 1, of the tools that serve a need.
     fn ranks(&self) -> impl Iterator<Item = usize> {
         (1..).zip(&self.gains).filter(|(_, gain)| **gain).map(|(rank, _)| rank)
     }
@@ -105,15 +105,17 @@ impl Judged {
         self.ranks().count()
     }
 
-    /// Recall@x: the share of the needs that the first `x` tools serve.
+    /// Returns recall@x: the share of the needs that the first `x` tools serve.
     pub fn recall_at(&self, x: usize) -> f64 {
         self.ranks().take_while(|&rank| rank <= x).count() as f64 / self.relevant as f64
     }
 
-    /// Mean multi-reciprocal rank: the best possible mean rank of what is needed, (n + 1) / 2, over the mean rank in the
-    /// list, where what is missing has rank k + 1. 1 for a perfect list, at least (n + 1) / (2 (k + 1)).
+    /// Returns the mean multi-reciprocal rank: the best possible mean rank of the needed tools, (n + 1) / 2, divided by
+    /// their mean rank in the list, where a missing tool has rank k + 1. It is 1 for a perfect list, and at least (n +
+    /// 1) / (2 (k + 1)).
     ///
-    /// The paper prints n / 2 for the best mean rank, by which no list would reach the 1 that its text and tables presuppose.
+    /// The paper prints n / 2 for the best mean rank. By that formula no list would reach 1, which its text and tables
+    /// presuppose.
     pub fn mmrr(&self) -> f64 {
         let needed = self.relevant as f64;
         let found: usize = self.ranks().sum();
@@ -121,14 +123,16 @@ impl Judged {
         (needed + 1.0) / 2.0 / ((found + missing) as f64 / needed)
     }
 
-    /// Mean average precision: the mean over the needs of the precision at the rank where each is served, 0 where none is.
+    /// Returns the mean average precision: the mean, over the needs, of the precision at the rank where each is served,
+    /// 0 if it is not.
     pub fn map(&self) -> f64 {
         let precisions =
             (1..).zip(self.ranks()).map(|(hits, rank): (usize, usize)| hits as f64 / rank as f64);
         precisions.sum::<f64>() / self.relevant as f64
     }
 
-    /// Normalised discounted cumulative gain of the first `x` tools: gain 1, discount log2(rank + 1). 0 for `x` = 0.
+    /// Returns the normalised discounted cumulative gain of the first `x` tools: gain 1, discount log2(rank + 1). 0 for
+    /// `x` = 0.
     pub fn ndcg_at(&self, x: usize) -> f64 {
         let discounted = |rank: usize| 1.0 / ((rank + 1) as f64).log2();
         let ideal: f64 = (1..=self.relevant.min(x)).map(discounted).sum();
@@ -136,7 +140,7 @@ impl Judged {
         if ideal == 0.0 { 0.0 } else { found / ideal }
     }
 
-    /// Whether the list serves every need.
+    /// Returns whether the list serves every need.
     pub fn is_complete(&self) -> bool {
         self.hits() == self.relevant
     }

@@ -1,4 +1,4 @@
-//! Retrieval of tools, measured, and the data that a model is trained on to write queries.
+//! Evaluates the retrieval of tools, and writes data for training models that write queries.
 
 pub mod drafts;
 mod errors;

@@ -1,4 +1,4 @@
-//! Pools of tools: those that a model is trained with, and those that it is only tested with.
+//! Pools of tools: those used in training, and those used only in tests.
 
 use super::errors;
 use super::metrics::Relevance;
@@ -14,14 +14,14 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pool {
-    /// In-domain: tools of requests that a model is trained and tested with.
+    /// In-domain: tools for requests that a model is trained and tested with.
     In,
     /// Out-of-domain: tools that no training request needs.
     Out,
 }
 
-/// The pool of a tool: `percent` of the services are outside, by the SHA-256 of their names (of a tool without a service by
-/// its own). All tools of one service are in one pool.
+/// Returns the pool of a tool. About `percent` of the services are out-of-domain, chosen by the SHA-256 of their names.
+/// A tool without a service counts as a service of its own name. All tools of one service are in one pool.
 pub fn pool_of(tool: &Tool, percent: u64) -> Pool {
     let service = if tool.tool.is_empty() { &tool.name } else { &tool.tool };
     let hash: [u8; 32] = Sha256::digest(service).into();
@@ -29,12 +29,13 @@ pub fn pool_of(tool: &Tool, percent: u64) -> Pool {
     if number % 100 < percent { Pool::Out } else { Pool::In }
 }
 
-/// The pool that has all tools of a request; None where they are in both, so that it can be in neither test.
+/// Returns the pool that has all tools of a request; `None` if they are in both, so that the request can be in neither
+/// test.
 ///
 /// # Errors
-/// The catalogue lacks a tool.
+/// The catalogue lacks a tool, no tool is needed, or a group of tools is empty.
 pub fn side(request: &Request, catalogue: &Catalogue, percent: u64) -> Result<Option<Pool>> {
-    // names every tool that the catalogue lacks
+    // reports every tool that the catalogue lacks
     Relevance::of_request(request, catalogue)?;
     let tools = request.relevant.iter().flatten().filter_map(|id| catalogue.index_of(id));
     let pools: HashSet<Pool> =
@@ -42,10 +43,11 @@ pub fn side(request: &Request, catalogue: &Catalogue, percent: u64) -> Result<Op
     Ok(if pools.len() == 1 { pools.into_iter().next() } else { None })
 }
 
-/// Refuses a test that has a training request: one of the same id, or of the same text but for case and white space.
+/// Checks that a test has no training request: none with the same id, or with the same text except for case and white
+/// space.
 ///
 /// # Errors
-/// There is one.
+/// `retrieval/training-in-test`: the test has one.
 pub fn check_disjoint(training: &[Request], test: &[Request]) -> Result<()> {
     let plain = |request: &Request| -> String {
         request.query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")

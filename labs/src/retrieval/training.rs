@@ -1,8 +1,8 @@
-//! Data to train a model that writes queries: drafts with their rewards, and what is kept of them.
+//! Data to train a model that writes queries: drafts with their rewards, and the selected ones.
 //!
-//! The files are JSON lines in the form that the trainers of the library TRL read. A folder can be written again after an
-//! interruption: drafts are named by request, iteration and number, their seeds are derived from these names, and requests
-//! whose drafts are all there are not drawn again.
+//! The files are JSON lines in the form of the trainers of the library TRL. An interrupted run can be continued: drafts
+//! are identified by request, iteration and number, seeds are derived from these, and requests with all of their drafts
+//! are not drawn again.
 
 use super::drafts::{Draft, Selected, Selection, preferences, select};
 use super::errors;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Bins of the histogram of rewards, over 0 to 1.
 const BINS: usize = 10;
 
-/// A prompt as a trainer reads it: one text, or messages for a chat template.
+/// The form of prompts for a trainer: one text, or messages for a chat template.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptForm {
@@ -33,7 +33,7 @@ pub enum PromptForm {
 /// A request to draw drafts for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainingRequest {
-    /// Its id.
+    /// Id of the request.
     pub id: String,
     /// The instruction of its prompt.
     pub instruction: String,
@@ -41,20 +41,20 @@ pub struct TrainingRequest {
     pub rest: String,
     /// The ids of the tools that it needs.
     pub relevant: Vec<String>,
-    /// What a model that is fine-tuned on descriptions should write: those of the needed tools, one a line.
+    /// The target of fine-tuning on descriptions: those of the needed tools, one a line.
     pub target: String,
 }
 
-/// A draft as it is kept: a line of `drafts.jsonl`.
+/// A draft as stored: a line of `drafts.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DraftRecord {
-    /// The request.
+    /// Id of the request.
     pub id: String,
     /// Number of the round of drawing and training, from 1.
     pub iteration: usize,
     /// Number of the draft among those of its request, from 0.
     pub draft: usize,
-    /// The seed that it was drawn with.
+    /// The seed of its random numbers.
     pub seed: u64,
     /// The text.
     pub completion: String,
@@ -64,30 +64,30 @@ pub struct DraftRecord {
     pub tokens: usize,
     /// Its log-probability, to four decimals.
     pub logprob: Option<f64>,
-    /// MMRR of what is retrieved with it.
+    /// MMRR of what retrieval finds with the draft.
     pub reward: f64,
-    /// Share of the needed tools that is retrieved.
+    /// Share of the needed tools that retrieval finds.
     pub recall: f64,
-    /// Number of needed tools that are retrieved.
+    /// Number of needed tools that retrieval finds.
     pub hits: usize,
-    /// The ids of what is retrieved, best first.
+    /// The ids of the retrieved tools, best first.
     pub ranking: Vec<String>,
 }
 
-/// How drafts are drawn and selected.
+/// Settings for drawing and selecting drafts.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TrainingOptions {
     /// Number of the round of drawing and training, from 1.
     pub iteration: usize,
-    /// Drafts of a request: 24 by default, as in the paper.
+    /// Number of drafts per request: 24 by default, as in the paper.
     pub drafts: usize,
-    /// Which drafts are kept.
+    /// The conditions for keeping a draft.
     pub selection: Selection,
-    /// The least difference of rewards of a preference: 0.1 by default.
+    /// The least difference of rewards in a preference: 0.1 by default.
     pub margin: f64,
-    /// Seed that the seeds of all drafts are derived from.
+    /// The seed from which the seeds of all drafts are derived.
     pub seed: u64,
     /// The form of prompts.
     pub prompts: PromptForm,
@@ -115,22 +115,23 @@ grammata_base::setters!(TrainingOptions {
     prompts: PromptForm,
 });
 
-/// What was written.
+/// Counts and means of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainingSummary {
-    /// Requests.
+    /// Number of requests.
     pub requests: usize,
-    /// Requests whose drafts were drawn now; those of the others were there.
+    /// Number of requests whose drafts were drawn in this run. Those of the others existed.
     pub drawn: usize,
-    /// What the selection kept, and why not the others.
+    /// The kept drafts, and counts of the others by reason.
     pub selected: Selected,
-    /// Preferences between drafts.
+    /// Number of preferences between drafts.
     pub preferences: usize,
     /// Mean reward of all drafts, and of the best draft of each request.
     pub mean_reward: (f64, f64),
 }
 
-/// The seed of a draft: 64 bits of the SHA-256 of its name.
+/// Returns the seed of a draft: 64 bits of the SHA-256 of the run's seed and of the draft's request, iteration and
+/// number.
 pub fn draft_seed(seed: u64, id: &str, iteration: usize, draft: usize) -> u64 {
     let mut hash = Sha256::new();
     hash.update(seed.to_le_bytes());
@@ -143,12 +144,12 @@ pub fn draft_seed(seed: u64, id: &str, iteration: usize, draft: usize) -> u64 {
 }
 
 /// Draws the drafts of requests and writes `sft.jsonl`, `drafts.jsonl`, `rejection.jsonl`, `preferences.jsonl` and
-/// `manifest.json` into a folder. `draw` gives the drafts of a request, one for each seed, in their order; `settings` is what
-/// the manifest says of the model, the retriever and the trainer.
+/// `manifest.json` into a folder. `draw` returns the drafts of a request, one for each seed, in the same order.
+/// `settings` is stored in the manifest and describes the model, the retriever and the trainer.
 ///
 /// # Errors
-/// A file cannot be read or written; `drafts.jsonl` was begun with other settings; two requests have one id; what `draw`
-/// reports. Drafts that were written stay.
+/// A file cannot be read or written, or is larger than `limits.catalogue_bytes`; the folder was begun with other
+/// settings or requests; a line of `drafts.jsonl` is not a draft; errors of `draw`. Drafts that were written stay.
 pub fn write_training_data(
     folder: &Path,
     requests: &[TrainingRequest],
@@ -178,7 +179,7 @@ pub fn write_training_data(
     finish(folder, requests, options, settings, &records, drawn)
 }
 
-/// The manifest before drafts are counted: what must agree between the parts of one run.
+/// Returns the part of the manifest that must be the same in all parts of a run.
 fn head(requests: &[TrainingRequest], options: &TrainingOptions, settings: &Value) -> Value {
     let mut hash = Sha256::new();
     for request in requests {
@@ -204,7 +205,7 @@ fn head(requests: &[TrainingRequest], options: &TrainingOptions, settings: &Valu
     })
 }
 
-/// Writes the head of the manifest of a new folder; refuses a folder that another run began.
+/// Writes the head of the manifest into a new folder. Refuses a folder that another run began.
 fn check_manifest(
     folder: &Path,
     requests: &[TrainingRequest],
@@ -223,11 +224,11 @@ fn check_manifest(
     }
 }
 
-/// `drafts.jsonl`, of which the whole drafts of whole requests are kept.
+/// The file `drafts.jsonl`. Only complete lines of requests with all drafts are kept.
 struct DraftFile {
     path: PathBuf,
     file: File,
-    /// The drafts of the first requests.
+    /// The drafts of the first requests, which the file already had.
     known: Vec<Vec<DraftRecord>>,
 }
 
@@ -365,7 +366,7 @@ impl PromptForm {
     }
 }
 
-/// How many rewards are in each of ten equal parts of 0 to 1; 1 is in the last.
+/// Counts the rewards in each of ten equal parts of 0 to 1. 1 is in the last part.
 fn histogram(rewards: &[f64]) -> [usize; BINS] {
     let mut bins = [0; BINS];
     for reward in rewards {
@@ -382,7 +383,7 @@ fn json_lines(values: impl Iterator<Item = Value>) -> String {
 }
 
 fn pretty(value: &Value) -> String {
-    // a value can always be written
+    // serialising a value cannot fail
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
@@ -390,9 +391,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).map_err(|cause| Error::io(path, &cause))
 }
 
-/// The text of a file; None where there is none.
+/// Returns the text of a file; `None` if it does not exist.
 fn read_if_there(path: &Path, limits: &Limits) -> Result<Option<String>> {
-    // not a link to nothing, which is an error
+    // a dangling link is an error, not a missing file
     if path.symlink_metadata().is_err_and(|cause| cause.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Ways to make a plan, which experiments compare.
+//! Methods of making plans that experiments compare.
 
 use crate::flap::{FlapDecoder, FlapOptions};
 use grammata::error::Result;
@@ -13,22 +13,22 @@ use grammata_decode::{
 };
 use std::time::Instant;
 
-/// How a plan is made.
+/// A method of making a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Method {
     /// Under a grammar.
     Valid,
     /// Without a grammar: the most probable token.
     Greedy,
-    /// Without a grammar: a token of the most probable 0.9.
+    /// Without a grammar: nucleus sampling with top-p 0.9 at temperature 1.
     Nucleus,
-    /// Without a grammar: beam search of width 3, no 10 tokens twice.
+    /// Without a grammar: beam search of width 3 that repeats no sequence of 10 tokens.
     Beam,
     /// The published decoder.
     Flap(FlapOptions),
 }
 
-/// A way to make a plan.
+/// A method with its name and its options.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     pub(super) name: String,
@@ -36,7 +36,7 @@ pub(super) struct Arm {
     pub(super) options: PlannerOptions,
 }
 
-/// A planner with the other ways to make plans.
+/// A planner that can use all methods.
 pub(super) struct Maker<'m> {
     planner: FlowPlanner<'m>,
     limits: Limits,
@@ -47,13 +47,13 @@ impl<'m> Maker<'m> {
         Maker { planner: loaded.planner(limits), limits: limits.clone() }
     }
 
-    /// The similarity, if an embedder was loaded.
+    /// The similarity of texts, if an embedder was loaded.
     pub(super) fn similarity(&mut self) -> Option<&mut EmbeddedSimilarity<'m>> {
         self.planner.similarity.as_mut()
     }
 
-    /// Forgets the compiled grammars, and compiles the one of an arm for a domain `times` times from the domain's file.
-    /// Returns the seconds of each.
+    /// Compiles the grammar of an arm for a domain `times` times, starting from the domain's file, and returns the
+    /// seconds of each time. Cached grammars are dropped. Returns nothing for an arm without a grammar.
     pub(super) fn compile_times(
         &mut self,
         text: &str,
@@ -74,7 +74,8 @@ impl<'m> Maker<'m> {
         Ok(found)
     }
 
-    /// Log-probabilities of each flow's intent after a prompt that asks for it, normalised by length in bytes.
+    /// Returns the log-probability of each flow's intent after a prompt that asks for it, normalised by length in
+    /// bytes.
     pub(super) fn intent_likelihoods(&mut self, domain: &FlowDomain, query: &str) -> Result<Vec<f64>> {
         let all: Vec<usize> = (0..domain.flows.len()).collect();
         let mut prompt = FlowPrompt::new(domain, &all, query, Thoughts::None, &self.limits)?;
@@ -108,7 +109,7 @@ impl<'m> Maker<'m> {
         Ok(sum)
     }
 
-    /// The plan that an arm makes of a query; `flow` serves it.
+    /// Makes a plan for a query by an arm. `flow` is the flow that serves the query.
     pub(super) fn make(
         &mut self,
         arm: &Arm,

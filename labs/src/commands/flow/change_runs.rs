@@ -1,5 +1,5 @@
-//! The experiment `changes`: plans of changed domains, how often they break what the changed file says, and what a change
-//! costs.
+//! The experiment `changes`: makes plans for changed domains, and measures how often they violate the changed file and
+//! what a change costs.
 
 use super::arms::{Arm, Maker, Method};
 use super::changes::{Change, Changed, changed};
@@ -19,7 +19,7 @@ use grammata_report::{Journal, Report, Table};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Compilations whose median is the time of one.
+/// Number of compilations; the reported time is their median.
 const COMPILATIONS: usize = 9;
 
 /// A plan of a changed domain.
@@ -27,15 +27,15 @@ const COMPILATIONS: usize = 9;
 pub(super) struct ChangeRecord {
     plan: Record,
     change: String,
-    /// Whether it breaks order, data, bounds or names of every flow of the changed domain.
+    /// Whether the plan is unfinished or is not a plan of any flow of the changed domain.
     violates: bool,
     /// Whether it is a plan of the domain before the change.
     was_plan: bool,
-    /// Seconds from the file to the compiled grammar, the median of several.
+    /// Median of the seconds from the file to the compiled grammar.
     compile_seconds: f64,
 }
 
-/// A line of the table of changed domains.
+/// A row of the table of changed domains.
 struct Size {
     domain: String,
     change: &'static str,
@@ -44,7 +44,7 @@ struct Size {
     states: usize,
 }
 
-/// Runs the experiment, as far as its journal has not got already, and reports it.
+/// Runs the parts of the experiment that are not in its journal, and reports it.
 pub(super) fn run(arguments: &Arguments, queries: &[Query], limits: &Limits) -> Result<Report> {
     let mut loaded = arguments.model.load(limits)?;
     let mut maker = Maker::new(&mut loaded, limits);
@@ -68,7 +68,7 @@ fn in_file(error: grammata::error::Error, path: &Path) -> grammata::error::Error
     error.in_file(&path.display().to_string())
 }
 
-#[allow(clippy::too_many_arguments)] // what one cell of the experiment is made of
+#[allow(clippy::too_many_arguments)] // the parameters of one cell of the experiment
 fn of_change(
     arguments: &Arguments,
     maker: &mut Maker<'_>,
@@ -120,7 +120,7 @@ fn of_change(
     Ok(())
 }
 
-/// Queries for a flow that two were joined to: one of each.
+/// Returns queries for a flow that was joined from two: each combines one query of both.
 fn joined_queries(
     domain: &FlowDomain,
     first: usize,
@@ -140,8 +140,9 @@ fn joined_queries(
     joined.collect()
 }
 
-/// Whether a plan is one of some flow by definition: steps in order, of each its APIs in any order, every call after what makes its
-/// inputs. Automata are not asked, but for flows with optional, repeated or alternative steps.
+/// Returns whether a plan is a plan of some flow by definition: steps in order, the APIs of a step in any order, and
+/// each call after those that make its inputs. It uses automata only for flows with optional, repeated or alternative
+/// steps.
 fn keeps_a_flow(domain: &FlowDomain, names: &[&str]) -> Result<bool> {
     let plan: Vec<Option<usize>> = names.iter().map(|name| domain.api(name)).collect();
     for (place, flow) in domain.flows.iter().enumerate() {
@@ -160,7 +161,7 @@ fn keeps_a_flow(domain: &FlowDomain, names: &[&str]) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether calls are the APIs of steps, one step after the other.
+/// Returns whether calls are the APIs of the steps, one step after the other.
 fn has_steps(domain: &FlowDomain, steps: &[usize], mut plan: &[Option<usize>]) -> bool {
     for &step in steps {
         let mut apis: Vec<Option<usize>> = domain.steps[step].apis.iter().copied().map(Some).collect();
@@ -176,7 +177,7 @@ fn has_steps(domain: &FlowDomain, steps: &[usize], mut plan: &[Option<usize>]) -
     plan.is_empty()
 }
 
-/// Whether calls are a plan of any flow.
+/// Returns whether calls are a plan of some flow.
 fn is_plan(domain: &FlowDomain, names: &[&str]) -> Result<bool> {
     for flow in 0..domain.flows.len() {
         if is_right(domain, flow, names)? {
@@ -293,7 +294,7 @@ mod tests {
         let domain = FlowDomain::read(REFUND, &Limits::default()).unwrap();
         assert!(keeps_a_flow(&domain, &names("FindOrder CheckRefund PayBack Finish")).unwrap());
         assert!(!keeps_a_flow(&domain, &names("FindOrder PayBack CheckRefund Finish")).unwrap());
-        // one flow cannot be joined, and its steps need each other
+        // the only flow cannot be joined with another, and its steps depend on each other
         for change in [Change::StepsSwapped, Change::FlowAdded] {
             assert!(changed(REFUND, change, &Limits::default()).unwrap().is_none(), "{}", change.missing());
         }

@@ -1,4 +1,4 @@
-//! Domains whose file is changed, for experiments on what a guarantee follows.
+//! Changes the files of domains, for experiments on whether guarantees follow a change.
 
 use grammata::error::Result;
 use grammata::limits::Limits;
@@ -6,16 +6,16 @@ use grammata_agents::flows::FlowDomain;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
-/// How a domain's file is changed.
+/// A change of a domain's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Not at all.
+    /// No change.
     None,
-    /// In each flow the first two adjacent steps change places of which neither needs the other.
+    /// In each flow, the first two adjacent steps that do not depend on each other are swapped.
     StepsSwapped,
-    /// All APIs have other names, and no aliases.
+    /// All APIs get new names, and no aliases.
     ApisRenamed,
-    /// There is a further flow: the steps of two flows, each once.
+    /// A flow is added that has the steps of two flows, each once.
     FlowAdded,
 }
 
@@ -32,7 +32,7 @@ impl Change {
         }
     }
 
-    /// What a domain lacks that cannot be changed so.
+    /// Says why a domain cannot be changed in this way.
     pub(super) fn missing(self) -> &'static str {
         match self {
             Change::StepsSwapped => "no two adjacent steps of a flow can change places",
@@ -44,17 +44,18 @@ impl Change {
 
 /// A changed domain.
 pub(super) struct Changed {
-    /// Its file.
+    /// The text of its file.
     pub(super) text: String,
     pub(super) domain: FlowDomain,
-    /// Of an added flow, the two that its steps are of, by their places.
+    /// For an added flow, the indices of the two flows that it was joined from.
     pub(super) added_of: Option<(usize, usize)>,
 }
 
-/// Changes the file of a domain; `None` if it has no steps that can be swapped, or no two flows that can be joined.
+/// Changes the file of a domain. Returns `None` if the change is not possible, for instance because no steps can be
+/// swapped or no two flows can be joined.
 ///
 /// # Errors
-/// The file cannot be read; limits.
+/// The file cannot be read, or a limit is exceeded.
 pub(super) fn changed(text: &str, change: Change, limits: &Limits) -> Result<Option<Changed>> {
     let domain = FlowDomain::read(text, limits)?;
     let Ok(table) = toml::from_str::<Table>(text) else { return Ok(None) };
@@ -81,7 +82,7 @@ fn swapped(mut table: Table, limits: &Limits) -> Option<Changed> {
     let mut found = None;
     for flow in 0..flows {
         let steps = steps_of(&mut table, flow)?.len();
-        // the prelude is first
+        // the first step is the prelude
         for place in 1..steps.saturating_sub(1) {
             steps_of(&mut table, flow)?.swap(place, place + 1);
             if let Some(changed) = read(&table, limits) {
@@ -97,7 +98,7 @@ fn swapped(mut table: Table, limits: &Limits) -> Option<Changed> {
 fn renamed(mut table: Table, domain: &FlowDomain) -> Table {
     let known: BTreeSet<&String> =
         domain.apis.iter().flat_map(|api| api.aliases.iter().chain([&api.name])).collect();
-    // a name may begin another one: the masks have to see which is meant
+    // some names are prefixes of others, so masks must tell them apart
     let mut fresh = (1..).map(|number| format!("Act{number}")).filter(|name| !known.contains(name));
     let names: BTreeMap<&str, String> =
         domain.apis.iter().zip(&mut fresh).map(|(api, name)| (api.name.as_str(), name)).collect();
@@ -122,7 +123,7 @@ fn renamed(mut table: Table, domain: &FlowDomain) -> Table {
     table
 }
 
-/// The first two flows of which one can be made that has plans of its own.
+/// Adds the first flow joined from two that has plans of its own.
 fn with_flow(table: &Table, domain: &FlowDomain, limits: &Limits) -> Option<Changed> {
     let count = domain.flows.len();
     let pairs = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
@@ -132,13 +133,14 @@ fn with_flow(table: &Table, domain: &FlowDomain, limits: &Limits) -> Option<Chan
         let flow = joined(flows.get(first)?, flows.get(second)?)?;
         flows.push(flow);
         let changed = read(&table, limits)?;
-        // a flow with the plans of another is a warning
+        // a flow with the same plans as another one causes a warning
         let is_new = changed.domain.warnings.len() == domain.warnings.len();
         is_new.then_some(Changed { added_of: Some((first, second)), ..changed })
     })
 }
 
-/// A flow of the steps of two: those of the first, and each step that only the second has behind the one before it there.
+/// Joins two flows: the steps of the first, and each step that only the second has, after its predecessor in the
+/// second.
 fn joined(first: &Value, second: &Value) -> Option<Value> {
     let mut steps = first.get("steps")?.as_array()?.clone();
     let mut at = 0;

@@ -66,7 +66,7 @@ pub(super) enum Experiment {
 }
 
 impl Arguments {
-    /// What a journal must be of, to be gone on with.
+    /// Returns the settings that a journal must have to be continued.
     pub(super) fn settings(&self) -> Value {
         self.model.settings(&format!("{:?}", self.experiment).to_lowercase())
     }

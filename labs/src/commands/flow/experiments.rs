@@ -1,4 +1,4 @@
-//! Experiments: arms over queries, their records, and what is reported of them.
+//! Experiments: runs arms over queries, keeps records, and reports them.
 
 use super::arms::{Arm, Maker, Method};
 use super::experiment::{Arguments, Experiment};
@@ -36,9 +36,9 @@ pub(super) struct Record {
     inconsistent_steps: f64,
     repeated: f64,
     hallucinated: f64,
-    /// Mean similarity of thoughts and the descriptions of their APIs.
+    /// Mean similarity of the thoughts to the descriptions of their APIs.
     coherence: Option<f64>,
-    /// Share of thoughts whose nearest step is that of their call.
+    /// Share of the thoughts whose nearest step is the step of their call.
     #[serde(default)]
     agreement: Option<f64>,
     tokens: usize,
@@ -48,20 +48,20 @@ pub(super) struct Record {
     mask_seconds: f64,
 }
 
-/// How similar and how likely the flows of a query's domain are.
+/// The similarities and likelihoods of the flows of a query's domain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct IntentRecord {
     domain: String,
     flow: usize,
     query: String,
-    /// To the intent; to intent and steps; the mean over both.
+    /// Similarity to the intent; to intent and steps; the mean over both.
     similarities: [Vec<f64>; 3],
     log_likelihoods: Vec<f64>,
-    /// The greatest similarity to intent and steps of each other domain.
+    /// For each other domain, the greatest similarity to intent and steps.
     others: Vec<f64>,
 }
 
-/// Runs an experiment, as far as its journal has not got already, and reports it.
+/// Runs the parts of an experiment that are not in its journal, and reports it.
 pub(super) fn run(
     arguments: &Arguments,
     domains: &[FlowDomain],
@@ -81,7 +81,7 @@ pub(super) fn run(
     }
     let mut journal: Journal<Record> = Journal::open(&arguments.journal, &settings)?;
     let arms = arms(arguments);
-    // query by query, so that an interrupted run has pairs
+    // query by query, so that an interrupted run has pairs of records
     for (number, (domain, flow, id, query)) in chosen.iter().enumerate() {
         for arm in &arms {
             let id = format!("{}/{id}", arm.name);
@@ -98,7 +98,7 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// The queries that are asked, by domain and flow, each with an id.
+/// Returns the queries to run, by domain and flow, each with an id.
 pub(super) fn chosen<'q>(
     arguments: &Arguments,
     domains: &[FlowDomain],
@@ -223,7 +223,7 @@ pub(super) fn plan(
     })
 }
 
-/// Whether calls are a plan of a flow.
+/// Returns whether calls are a plan of a flow.
 pub(super) fn is_right(domain: &FlowDomain, flow: usize, names: &[&str]) -> Result<bool> {
     let options = FlowOptions::default().flow(Some(flow));
     let mut automaton = FlowAutomaton::new(domain, options)?;
@@ -264,7 +264,7 @@ fn intent(
     Ok(IntentRecord { domain, flow, query, similarities, log_likelihoods, others })
 }
 
-/// The first place of the greatest value.
+/// Returns the first index of the greatest value.
 fn best(values: &[f64]) -> usize {
     let first = |best: usize, place: usize| if values[place] > values[best] { place } else { best };
     (0..values.len()).fold(0, first)
@@ -273,7 +273,7 @@ fn best(values: &[f64]) -> usize {
 fn intent_report(journal: &Journal<IntentRecord>) -> Report {
     let records: Vec<&IntentRecord> = journal.records().map(|(_, record)| record).collect();
     let both = |record: &IntentRecord| -> Vec<f64> {
-        // both as log-probabilities: of similarities at temperature 0.05
+        // both as log-probabilities; similarities are divided by a temperature of 0.05
         let pairs = record.similarities[1].iter().zip(&record.log_likelihoods);
         pairs.map(|(similarity, likelihood)| similarity / 0.05 + likelihood).collect()
     };
@@ -302,7 +302,7 @@ fn intent_report(journal: &Journal<IntentRecord>) -> Report {
     }
     let mut report = Report::new("Choice of the flow");
     report.table(table).plot(Plot { caption: "Share of right flows".to_owned(), bars });
-    // own domain's queries against those of other domains, by the greatest similarity
+    // compares queries of the domain with those of other domains, by the greatest similarity
     let served: Vec<f64> = records
         .iter()
         .map(|record| record.similarities[1].iter().copied().fold(f64::NEG_INFINITY, f64::max))
@@ -333,7 +333,7 @@ fn intent_report(journal: &Journal<IntentRecord>) -> Report {
     report
 }
 
-/// A measure of a plan.
+/// The name of a measure, and a function that reads it from a record.
 type Measure = (&'static str, fn(&Record) -> Option<f64>);
 
 const MEASURES: [Measure; 17] = [
@@ -360,7 +360,7 @@ fn percent(is: bool) -> f64 {
     if is { 100.0 } else { 0.0 }
 }
 
-/// The names of the arms of plans, in their order.
+/// Returns the names of the arms, in the order of their first plans.
 pub(super) fn arm_names<'r>(records: &[&'r Record]) -> Vec<&'r str> {
     let mut names: Vec<&str> = Vec::new();
     for record in records {

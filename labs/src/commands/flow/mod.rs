@@ -1,4 +1,4 @@
-//! `grammata-lab flow`: ways to make plans of flows, compared.
+//! `grammata-lab flow`: compares methods of making plans of flows.
 
 mod arms;
 mod change_runs;

@@ -1,4 +1,4 @@
-//! `grammata-lab procedure evaluate`: arms over simulated users, with a journal and a report.
+//! `grammata-lab procedure evaluate`: runs arms over simulated users, with a journal and a report.
 
 use crate::procedures::{ARMS, Arm, SessionRecord, judge};
 use grammata::error::Result;
@@ -53,7 +53,7 @@ pub(in crate::commands) struct Arguments {
     limits: LimitArgs,
 }
 
-/// A simulation with its procedure, and the users that are asked for.
+/// A simulation with its procedure, and the indices of the chosen users.
 struct Unit {
     procedure: Procedure,
     simulation: Simulation,
@@ -101,12 +101,13 @@ fn units(arguments: &Arguments, limits: &Limits) -> Result<Vec<Unit>> {
     Ok(units)
 }
 
-/// The name of a unit in journals.
+/// Returns the id of a session in journals.
 fn id(arm: &Arm, unit: &Unit, user: &UserScript) -> String {
     format!("{}/{}/{}", arm.name, unit.simulation.procedure, user.id)
 }
 
-/// Runs all sessions that the journal does not have; arms take turns, so that a run that ends early has all of them.
+/// Runs all sessions that are not in the journal. Arms take turns, so that a run that ends early has sessions of all of
+/// them.
 fn sessions(
     arguments: &Arguments,
     units: &[Unit],
@@ -129,7 +130,7 @@ fn sessions(
     let is_late = || arguments.seconds.is_some_and(|most| start.elapsed() >= Duration::from_secs(most));
     let most = units.iter().map(|unit| unit.users.len()).max().unwrap_or(0);
     let mut records = Vec::new();
-    // first the first user of each simulation, then the second ones
+    // the first user of each simulation, then the second users, and so on
     for place in 0..most {
         for unit in units {
             let Some(user) = unit.users.get(place).map(|&user| &unit.simulation.users[user]) else {
@@ -164,7 +165,8 @@ fn sessions(
     Ok(records)
 }
 
-/// One session with an agent. A procedure that has no supervised way in a mode is bound by the rules of the mode alone.
+/// Runs one session with an agent. A procedure that cannot be supervised in a mode is bound by the rules of the mode
+/// only.
 fn one(
     unit: &Unit,
     user: &UserScript,

@@ -1,4 +1,4 @@
-//! `grammata-lab procedure`: one file a subcommand.
+//! `grammata-lab procedure`: one module for each subcommand.
 
 mod evaluate;
 mod turns;

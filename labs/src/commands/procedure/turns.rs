@@ -1,4 +1,4 @@
-//! `grammata-lab procedure turns`: recorded sessions of people, step by step.
+//! `grammata-lab procedure turns`: judges recorded sessions of people, step by step.
 
 use crate::procedures::{Confusion, Recorded, Turns, replay};
 use grammata::error::Result;
@@ -45,7 +45,7 @@ pub(in crate::commands) struct Arguments {
     limits: LimitArgs,
 }
 
-/// What was counted of the sessions of a kind.
+/// The counts over the sessions of one kind.
 #[derive(Default)]
 struct Counts {
     sessions: usize,
@@ -56,7 +56,7 @@ struct Counts {
     turns: Turns,
 }
 
-/// Asks an agent at each step of a session's events.
+/// A function that replays the events of a session and asks an agent at each step.
 type Replay<'r> = dyn FnMut(&Procedure, &[serde_json::Value]) -> Result<Turns> + 'r;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Runs with the model as an agent, if there is one.
+/// Calls `work` with a replay function if there is a model.
 fn with_agent<R>(
     arguments: &Arguments,
     binding: &AgentOptions,
@@ -97,7 +97,7 @@ fn with_agent<R>(
     work(None)
 }
 
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // called where a model can run
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // called only where a model can run
 fn one(
     procedure: &Procedure,
     binding: &AgentOptions,
@@ -149,7 +149,7 @@ fn count(
     Ok(all)
 }
 
-/// The procedure of a task, whose name comes from the file of sessions: it may not lead out of the folder.
+/// Reads the procedure of a task. The name is from the file of sessions, so it must not lead out of the folder.
 fn read(arguments: &Arguments, task: &str, limits: &Limits) -> Result<Procedure> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
     if task.is_empty() || !task.chars().all(is_part) {

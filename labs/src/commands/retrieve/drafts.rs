@@ -1,4 +1,4 @@
-//! `grammata-lab retrieve drafts`: what a model is trained on.
+//! `grammata-lab retrieve drafts`: draws drafts of queries, and writes training data.
 
 use crate::retrieval::drafts::Selection;
 use crate::retrieval::metrics::{Judged, Relevance};
@@ -144,7 +144,8 @@ impl Arguments {
     }
 }
 
-/// Everything but the requests that the drafts depend on, and the hyper-parameters of the paper's training.
+/// Returns the settings that the drafts depend on, except the requests, and the hyper-parameters of the paper's
+/// training.
 fn settings(arguments: &Arguments, pipeline: &mut Pipeline) -> Result<Value> {
     let queries = &arguments.pipeline.queries;
     let embedder = pipeline.embedder.as_deref_mut().map(|embedder| embedder.fingerprint()).transpose()?;
@@ -201,7 +202,7 @@ fn draw(
     rewarded.collect()
 }
 
-/// What is retrieved with a draft.
+/// Retrieves tools with a draft, and judges the result.
 fn with_draft(
     finder: &mut Finder<'_>,
     request: &Request,

@@ -1,4 +1,4 @@
-//! `grammata-lab retrieve evaluate`: recall and ranking on requests.
+//! `grammata-lab retrieve evaluate`: measures recall and ranking on requests.
 
 use crate::retrieval::metrics::{Judged, Relevance};
 use grammata::error::{Error, Result};
@@ -50,10 +50,10 @@ pub(in crate::commands) struct Arguments {
     limits: LimitArgs,
 }
 
-/// What is kept of a request.
+/// The record of a request in a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Record {
-    /// In the order of [`METRICS`].
+    /// The metrics in the order of [`METRICS`].
     metrics: [f64; 7],
     run: Run,
 }
@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// What a journal's runs have in common; another run with other settings needs another file.
+/// Returns the settings that all records of a journal share. Other settings need another journal.
 fn settings(arguments: &Arguments, pipeline: &grammata_cli::retrieve::pipeline::Pipeline) -> Value {
     let queries = &arguments.pipeline.queries;
     let model = pipeline.mode.needs_model().then(|| {
@@ -123,7 +123,7 @@ fn settings(arguments: &Arguments, pipeline: &grammata_cli::retrieve::pipeline::
     let mut settings = json!({ "k": arguments.pipeline.k, "ranker": pipeline.options.ranker, "mode": pipeline.mode,
             "utterance": pipeline.utterance, "ceiling": arguments.ceiling,
             "tools": pipeline.catalogue.tools().len(), "writer": model });
-    // journals of the default rule do not name it, as there was no other when they were begun
+    // journals with the default rule do not name it, because there was only one rule at first
     if pipeline.options.join != Join::InTurn {
         settings["join"] = json!(pipeline.options.join);
     }
@@ -151,7 +151,7 @@ fn judge(
     Ok(Record { metrics, run: run.without_lists() })
 }
 
-/// The requests of the least hashes of their ids, in the order of the file.
+/// Returns the `sample` requests with the least hashes of their ids, in the order of the file.
 fn sampled(requests: Vec<Request>, sample: Option<usize>) -> Vec<Request> {
     let Some(count) = sample else { return requests };
     let hash = |request: &Request| -> [u8; 32] { Sha256::digest(&request.id).into() };
@@ -203,7 +203,7 @@ fn summary(records: &[(String, Record)], other: Option<&HashMap<String, Record>>
     Ok(Summary { table: Table { columns, rows }, json: Value::Object(values) })
 }
 
-/// What the queries cost, and how many of them were usable.
+/// Returns the costs of the queries, and how many of them were usable.
 fn costs(records: &[(String, Record)]) -> Vec<(&'static str, String, Value)> {
     let times =
         |time: fn(&Run) -> f64| -> Vec<f64> { records.iter().map(|(_, record)| time(&record.run)).collect() };
@@ -233,7 +233,7 @@ fn costs(records: &[(String, Record)]) -> Vec<(&'static str, String, Value)> {
     rows
 }
 
-/// The records of another run's journal.
+/// Reads the records of another run's journal. Lines that cannot be read are skipped.
 fn others(path: &Path, limits: &Limits) -> Result<HashMap<String, Record>> {
     #[derive(Deserialize)]
     struct Line {

@@ -1,4 +1,4 @@
-//! `grammata-lab retrieve`: one file a subcommand.
+//! `grammata-lab retrieve`: one module for each subcommand.
 
 mod drafts;
 mod evaluate;

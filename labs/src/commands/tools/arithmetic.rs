@@ -1,6 +1,6 @@
-//! The tools of ToolkenGPT's FuncQA, computed.
+//! Computes the tools of ToolkenGPT's FuncQA.
 
-/// The result of a tool; none if the arguments have none.
+/// Returns the result of a tool; `None` if the tool is unknown or the result is undefined or not finite.
 pub(super) fn compute(tool: &str, numbers: &[f64]) -> Option<f64> {
     let (first, rest) = numbers.split_first()?;
     let two = || Some((*first, *rest.first()?)).filter(|_| rest.len() == 1);
@@ -37,12 +37,13 @@ fn gcd(a: i128, b: i128) -> i128 {
     a
 }
 
-/// `n (n-1) … (n-k+1)`.
+/// Returns `n (n-1) … (n-k+1)`; `None` unless 0 <= k <= n and k <= 170.
 fn falling(n: i128, k: i128) -> Option<f64> {
     (0 <= k && k <= n && k <= 170).then(|| (0..k).map(|i| (n - i) as f64).product())
 }
 
-/// A result as the host writes it: two decimals, values below 1 to two digits after their leading zeros.
+/// Formats a result as the host writes it: whole numbers below 10^15 in magnitude without decimals, values below 1 in
+/// magnitude with two digits after their leading zeros, other values with two decimals.
 pub(super) fn shown(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value:.0}");

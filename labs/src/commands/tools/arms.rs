@@ -1,4 +1,4 @@
-//! The ways to generate that are compared.
+//! The methods of generation that are compared.
 
 use super::draws::Draws;
 use super::fault::{Fault, Judged};
@@ -21,20 +21,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Outputs that the arm of retries asks for, at most.
+/// The most outputs that the arm with retries requests.
 const TRIES: usize = 3;
 
-/// What a grammar says of the values of arguments.
+/// How a grammar restricts the values of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Values {
     Typed,
     Any,
 }
 
-/// How one output is made.
+/// How one output is generated.
 pub(super) struct Output {
     constraint: Option<Box<dyn Constraint>>,
-    /// Whether it is a word of the constraint within the limit of tokens.
+    /// Whether the output must be a word of the constraint within the token limit.
     is_whole: bool,
     stop: Vec<String>,
 }
@@ -49,29 +49,29 @@ impl Output {
     }
 }
 
-/// How outputs are made.
+/// Settings for all outputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutputOptions {
-    /// The most tokens of one.
+    /// The most tokens of an output.
     pub(super) max_tokens: usize,
     /// 0 is greedy.
     pub(super) temperature: f32,
-    /// Those that no grammar ends go on to the model's end, past what stops them else.
+    /// Whether outputs that no grammar ends continue to the model's end instead of a stop string.
     pub(super) to_end: bool,
 }
 
-/// What outputs are made with.
+/// Generates and judges outputs.
 pub(super) struct Runner<'a> {
     vocabulary: Arc<Vocabulary>,
     judge: Judge<'a>,
     options: OutputOptions,
     draws: Draws,
-    /// Grammars of the sets so far, by their address.
+    /// The compiled grammars of the tool sets so far, by the address of the set.
     compiled: FxHashMap<(usize, Values), CompiledGrammar>,
-    /// The same with their names first.
+    /// The compiled tools of the sets so far, by address, for arms that handle the name first.
     turns: FxHashMap<usize, CompiledTools>,
     kept: Vec<Rc<ToolSet>>,
-    /// Turns of a task in which the host computes.
+    /// The most turns of a task in which the host computes.
     pub(super) max_turns: usize,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Runner<'a> {
         };
         let compiled = Compiler::new(Arc::clone(&self.vocabulary)).compile(&made.grammar)?;
         self.compiled.insert(key, compiled.clone());
-        // so that no other set gets the address
+        // keeps the set alive, so that no other set gets its address
         self.kept.push(Rc::clone(set));
         Ok(compiled)
     }
@@ -133,10 +133,10 @@ impl<'a> Runner<'a> {
             .stop(stop)
     }
 
-    /// Generates one output of a trial and judges it. `again` gives the prompt after an output that has a fault.
+    /// Generates the output of a trial and judges it. `again` returns the prompt after an output with a fault.
     ///
     /// # Errors
-    /// What the model or the engine reports.
+    /// Errors of the model and the engine.
     pub(super) fn run(
         &mut self,
         &Trial { task, arm, seed }: &Trial<'_>,
@@ -165,7 +165,7 @@ impl<'a> Runner<'a> {
             return self.numbers(arm, task, prompt, model);
         }
         let start = Instant::now();
-        // all arms go on from what a turn begins with
+        // all arms continue after the fixed beginning of a turn
         let lead = self.judge.format.lead();
         let mut prompt = prompt.to_vec();
         prompt.extend(self.encode(lead));
@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
             Arm::FullExact => (self.exact(task, prompt, lead, model)?, false),
         };
         let text = format!("{lead}{}", generation.text);
-        // what a model writes around a turn, as after it, is no fault of the arm without a mask
+        // for an arm without a mask, text around a turn is not a fault
         let (turn, is_stopped) = match text.split_once(self.stop_text()) {
             Some((turn, _)) if self.options.to_end && arm.is_unconstrained() => (turn.trim(), true),
             _ => (text.trim(), false),
@@ -221,7 +221,7 @@ impl<'a> Runner<'a> {
         Ok(record(arm, task, text, judged, &generation, start))
     }
 
-    /// What ends an output that no grammar ends, if the model is not to go on.
+    /// Returns the stop strings of outputs that no grammar ends; none if the model is to continue.
     fn stop(&self) -> Vec<String> {
         if self.options.to_end { Vec::new() } else { vec![self.stop_text().to_owned()] }
     }
@@ -230,8 +230,8 @@ impl<'a> Runner<'a> {
         if self.judge.format_name == "react" { "\nObservation" } else { "\n\n" }
     }
 
-    /// A turn whose first call is of the tool with the most probable name where it begins. What a turn has before it is written by the
-    /// model under the grammar.
+    /// Generates a turn whose first call has the most probable name. The model writes any text before the call under
+    /// the grammar.
     fn exact(
         &mut self,
         task: &Task,
@@ -273,7 +273,7 @@ impl<'a> Runner<'a> {
         made.text.insert_str(0, &before);
         made.timings.model_steps += runs;
         if let Some(first) = text_before {
-            // its prompt is another run of the model
+            // the prompt of the first part is one more run of the model
             made.timings.model_steps += first.timings.model_steps + 1;
             made.timings.forced_tokens += first.timings.forced_tokens;
             made.timings.mask += first.timings.mask;
@@ -282,7 +282,8 @@ impl<'a> Runner<'a> {
         Ok(made)
     }
 
-    /// What a turn has before the name, and the names with what ends them, in formats whose turns are matched as a whole.
+    /// Returns the text of a turn before the name, and the spellings of the names, for formats whose turns are matched
+    /// as a whole.
     fn spelled_whole(
         &self,
         task: &Task,
@@ -329,7 +330,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A turn that calls one tool, of a subset if there is one.
+/// Returns the options of a turn that must call a tool, of the subset if there is one.
 fn calling(subset: Option<Subset>) -> TurnOptions {
     TurnOptions { choice: Choice::Required, subset, ..TurnOptions::default() }
 }

@@ -1,4 +1,4 @@
-//! Prompts: the tools, the call format with two worked examples, and the question.
+//! Prompts: the tools, the call format with worked examples, and the question.
 
 use super::fault::Fault;
 use super::tasks::Task;
@@ -8,42 +8,42 @@ use grammata_cli::tools::encoding;
 use grammata_decode::{ChatTemplate, PromptTokenizer};
 use serde_json::{Value, json};
 
-/// The tools of the worked examples, none of a test set.
+/// The tools of the worked examples. No test set has them.
 const GARDEN: &str = r#"{"openapi": "3.1.0", "servers": [{"url": "https://garden.example"}], "paths": {
     "/beds/{bed}/plants": {"get": {"operationId": "list_plants", "parameters": [
         {"name": "bed", "in": "path", "schema": {"type": "integer"}},
         {"name": "colour", "in": "query", "schema": {"type": "string"}}]}},
     "/water": {"get": {"operationId": "water_level"}}}}"#;
 
-/// Worked examples of numbers, whose results the host writes.
+/// Worked examples with numbers. The host writes their results.
 const NUMBERS: [&str; EXAMPLES_AT_MOST] = [
     "Question: A shelf holds 4 rows of 6 jars, and 3 jars are taken. How many are left?\nAnswer: There are \
     <multiply>(4, 6)=24 jars at first. Then <subtract>(24, 3)=21 are left. #### 21\n",
     "Question: What is the square root of 2 to two decimals?\nAnswer: It is <sqrt>(2)=1.41. #### 1.41\n",
 ];
 
-/// The most worked examples that a prompt may have, and how many it has if nothing else is said.
+/// The most worked examples of a prompt, which is also the default number.
 pub(super) const EXAMPLES_AT_MOST: usize = 2;
 
-/// What prompts are made with.
+/// Writes the prompts of tasks.
 pub(super) struct Asker<'a> {
     pub(super) tokenizer: &'a PromptTokenizer,
     pub(super) template: Option<&'a ChatTemplate>,
     pub(super) instructions: Instructions<'a>,
 }
 
-/// What a model is told before the question.
+/// The instructions before the question.
 pub(super) struct Instructions<'a> {
     pub(super) format: &'a CallFormat,
     pub(super) format_name: &'a str,
-    /// What is told of the tools; nothing if there is none.
+    /// The detail of the documentation of tools; none is shown if it is `None`.
     pub(super) level: Option<Level>,
-    /// Worked examples, [`EXAMPLES_AT_MOST`] of them at most.
+    /// Number of worked examples, at most [`EXAMPLES_AT_MOST`].
     pub(super) examples: usize,
 }
 
 impl Asker<'_> {
-    /// The tokens of a task's prompt. No text of a task or a tool becomes a special token.
+    /// Returns the tokens of a task's prompt. Texts of tasks and tools never become special tokens.
     ///
     /// # Errors
     /// The template or the tokenizer fails.
@@ -53,10 +53,10 @@ impl Asker<'_> {
         encoding::prompt(self.template, self.tokenizer, &system, &task.question, plain)
     }
 
-    /// The tokens of the prompt after an output that is wrong, which says what is wrong with it.
+    /// Returns the tokens of the prompt after a wrong output, which names the fault.
     ///
     /// # Errors
-    /// Those of [`prompt`](Asker::prompt).
+    /// Errors of [`prompt`](Asker::prompt).
     pub(super) fn again(&self, task: &Task, output: &str, fault: Fault) -> Result<Vec<u32>> {
         let told = fault.told();
         let question =
@@ -133,7 +133,7 @@ mod tests {
         Instructions { format: &call_format, format_name: format, level, examples }.text(&set).unwrap()
     }
 
-    /// The settings of journals do not tell the prompt, so that it may not change where they are the same.
+    /// The settings of a journal do not include the prompt's text, so the text must not change for the same settings.
     #[test]
     fn instructions_are_those_of_the_journals_that_are_kept() {
         assert_eq!(

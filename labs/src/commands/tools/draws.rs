@@ -3,11 +3,11 @@
 use grammata_decode::SamplingParams;
 use sha2::{Digest, Sha256};
 
-/// Draws of tokens that depend on a seed, a task and how many generations the output has begun with, and on nothing else. So they are the
-/// same for all arms, in any order of tasks, and in a run that goes on.
+/// Seeds that depend only on a seed, a task and the number of generations of the output so far. So they are the same
+/// for all arms, in any order of tasks, and in a continued run.
 #[derive(Debug)]
 pub(super) struct Draws {
-    /// 0 is greedy.
+    /// The sampling temperature; 0 is greedy.
     temperature: f32,
     task: String,
     seed: u64,
@@ -24,7 +24,7 @@ impl Draws {
         *self = Draws { task: task.to_owned(), seed, ..Draws::new(self.temperature) };
     }
 
-    /// How the next generation of the output draws.
+    /// Returns the sampling settings of the output's next generation.
     pub(super) fn next(&mut self) -> SamplingParams {
         let digest = Sha256::digest(format!("{} {} {}", self.seed, self.generations, self.task));
         self.generations += 1;

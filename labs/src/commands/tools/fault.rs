@@ -1,4 +1,4 @@
-//! What is wrong with a call that was read. Nothing of the engine is used: arguments are judged by the crate `jsonschema`.
+//! Faults of calls. Arguments are judged by the crate `jsonschema`, independently of the engine.
 
 use grammata_agents::tools::ToolSet;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// The first thing that is wrong.
+/// The first fault of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fault {
-    /// The limit of tokens came first.
+    /// The token limit was reached first.
     Cut,
-    /// The turn has not the form of the call format.
+    /// The turn does not have the form of the call format.
     Format,
-    /// The arguments are no JSON.
+    /// The arguments are not JSON.
     Json,
-    /// No tool has the name.
+    /// No callable tool has this name.
     Name,
     /// A required argument is missing.
     Missing,
     /// An argument is not declared.
     Undeclared,
-    /// An argument is of another type.
+    /// An argument has the wrong type.
     Type,
-    /// An argument is out of its bounds, or none of the listed values.
+    /// An argument is out of bounds or not one of the listed values, or breaks another rule of its schema.
     Value,
-    /// An argument comes twice.
+    /// An argument occurs twice.
     Duplicate,
     /// The published algorithm has no parser for the schema.
     Exception,
@@ -61,7 +61,7 @@ impl Fault {
         }
     }
 
-    /// What a model is told of it.
+    /// Describes the fault to a model.
     pub(super) fn told(self) -> &'static str {
         match self {
             Fault::Cut => "it did not end",
@@ -78,20 +78,21 @@ impl Fault {
     }
 }
 
-/// A call as it was read here.
+/// A call that the judge has read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Judged {
     pub(super) tool: String,
     pub(super) arguments: Value,
 }
 
-/// Whether a tool of the set that can be called has the name.
+/// Checks that a callable tool of the set has this name.
 pub(super) fn known(name: &str, set: &ToolSet) -> Result<(), Fault> {
     let is_known = set.tools().iter().any(|tool| tool.refusal.is_none() && tool.name == name);
     if is_known { Ok(()) } else { Err(Fault::Name) }
 }
 
-/// The arguments, if their schema holds.
+/// Returns the call if its arguments are valid for the schema of the tool, otherwise the first fault in the order of
+/// [`Fault`].
 pub(super) fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let Some(tool) = set.tools().iter().find(|tool| tool.name == name) else { return Err(Fault::Name) };
     let validator = jsonschema::options().should_validate_formats(true).build(&tool.arguments.value());
@@ -112,7 +113,7 @@ pub(super) fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judge
     }
 }
 
-/// JSON in which no object has a name twice.
+/// JSON in which no object has a duplicate name.
 pub(super) struct Unique;
 
 impl<'de> Deserialize<'de> for Unique {

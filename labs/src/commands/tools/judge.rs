@@ -1,4 +1,5 @@
-//! Reads the call of an output. Nothing of the engine is used: texts are cut and read here. Only turns of `endpoint`, `http` and `restgpt` are read by the reader of their call format.
+//! Reads the call of an output, independently of the engine. Only turns of formats other than `react`, `json`,
+//! `relation` and `python` are read by the reader of their call format.
 
 use super::fault::{Fault, Judged, Unique, known, validated};
 use super::python::python;
@@ -13,7 +14,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The call of a turn.
+    /// Reads the call of a turn, or returns its first fault.
     pub(super) fn turn(&self, text: &str, set: &ToolSet) -> Result<Judged, Fault> {
         match self.format_name {
             "react" => react(text, set),
@@ -32,7 +33,7 @@ impl Judge<'_> {
     }
 }
 
-/// The call of a turn in ReAct.
+/// Reads the call of a turn in ReAct.
 fn react(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let body = text.strip_prefix("Thought:").ok_or(Fault::Format)?;
     let (_, action) = body.split_once("\nAction: ").ok_or(Fault::Format)?;
@@ -44,7 +45,7 @@ fn react(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     arguments(input, name, set)
 }
 
-/// A call as the JSON object that a turn is.
+/// Reads a turn that is a call as a JSON object.
 fn json(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     if !text.starts_with('{') {
         return Err(Fault::Format);
@@ -56,12 +57,12 @@ fn json(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
         return Err(Fault::Format);
     };
     known(name, set)?;
-    // the text of the arguments, in which a name may come twice
+    // this checks the whole text, because the parsed value no longer has duplicate names
     serde_json::from_str::<Unique>(text).map_err(|_| Fault::Duplicate)?;
     validated(inner.clone(), name, set)
 }
 
-/// The name of a tool alone.
+/// Reads a turn that is only the name of a tool.
 fn name(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     known(text, set)?;
     Ok(Judged { tool: text.to_owned(), arguments: Value::Object(Map::new()) })

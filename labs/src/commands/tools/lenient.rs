@@ -1,8 +1,9 @@
-//! A second reader, for what a model wrote without a grammar: what a host that means well might still take for a call.
+//! A second, lenient reader for outputs without a grammar: it accepts what a well-meaning host might still accept as a
+//! call.
 //!
-//! Fences are stripped. In JSON and ReAct the first JSON object of the text counts, whatever stands around it, and names of tools and of
-//! arguments are compared without case. In the other formats any line, block of lines or the whole text may be the call. What the
-//! call says is judged as strictly as ever.
+//! Code fences are removed. In JSON and ReAct the first JSON object of the text counts, with any text around it, and
+//! names of tools and arguments are case-insensitive. In the other formats any line, block of lines or the whole text
+//! may be the call. The call itself is judged as strictly as by the first reader.
 
 use super::fault::{Fault, Judged, Unique, validated};
 use super::judge::Judge;
@@ -12,7 +13,7 @@ use grammata_agents::tools::{Tool, ToolSet};
 use serde_json::{Deserializer, Map, Value};
 
 impl Judge<'_> {
-    /// What the lenient reader finds of an output; none of an arm with a grammar, and of texts that are no calls to be read.
+    /// Returns the lenient reader's result for an output; `None` for arms with a grammar and for the format `toolken`.
     pub(super) fn leniently(&self, task: &Task, record: &Record) -> Option<Lenient> {
         if !record.arm.is_unconstrained() || self.format_name == "toolken" {
             return None;
@@ -22,7 +23,7 @@ impl Judge<'_> {
             (_, Ok(call)) => {
                 Lenient { fault: None, right: task.gold.is_met(&task.tools, &call.tool, &call.arguments) }
             }
-            // what is wrong with a text that did not end is that it did not end
+            // an unreadable text that did not end has the fault that it did not end
             (Some(Fault::Cut), Err(_)) => Lenient { fault: Some(Fault::Cut), right: false },
             (_, Err(fault)) => Lenient { fault: Some(fault), right: false },
         })
@@ -42,7 +43,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The first call that is the whole text, a block of lines or a line; else the first fault of one that has the form.
+    /// Returns the first call that is the whole text, a block of lines or a line; otherwise the first fault other than
+    /// a wrong form.
     fn any_part(&self, text: &str, set: &ToolSet) -> Result<Judged, Fault> {
         let parts = std::iter::once(text).chain(text.split("\n\n")).chain(text.lines());
         let mut found = Fault::Format;
@@ -85,7 +87,7 @@ fn react(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     Err(Fault::Format)
 }
 
-/// The first JSON object of a text, as text and as a value.
+/// Returns the first JSON object of a text, as text and as a value.
 fn first_object(text: &str) -> Result<(&str, Map<String, Value>), Fault> {
     for (start, _) in text.match_indices('{') {
         let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
@@ -96,18 +98,18 @@ fn first_object(text: &str) -> Result<(&str, Map<String, Value>), Fault> {
     Err(if text.contains('{') { Fault::Json } else { Fault::Format })
 }
 
-/// A name or a line without the marks that Markdown and prose put around it.
+/// Removes white space and the marks that Markdown and prose put around a name or a line.
 fn bare(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || "*`\"'.".contains(c))
 }
 
-/// A text without the lines that begin and end blocks of code.
+/// Removes the lines that begin or end code blocks.
 fn without_fences(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("```")).collect();
     lines.join("\n").trim().to_owned()
 }
 
-/// The one of several names that a text is, else the only one that it is without case.
+/// Returns the only name that equals the text case-insensitively; of several, the one that equals it exactly.
 fn folded<'n>(names: impl Iterator<Item = &'n str>, text: &str) -> Option<&'n str> {
     let lower = text.to_lowercase();
     let alike: Vec<&str> = names.filter(|name| name.to_lowercase() == lower).collect();
@@ -127,7 +129,7 @@ fn tool<'s>(name: &str, set: &'s ToolSet) -> Result<&'s Tool, Fault> {
     set.tool(known).ok_or(Fault::Name)
 }
 
-/// Arguments with the names that the tool declares, where only the case differs.
+/// Renames arguments to the declared names that differ only in case.
 fn renamed(arguments: Value, tool: &Tool) -> Result<Value, Fault> {
     let Value::Object(given) = arguments else { return Ok(arguments) };
     let schema = tool.arguments.value();

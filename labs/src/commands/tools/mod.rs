@@ -1,4 +1,4 @@
-//! `grammata-lab tools eval`: how well a model calls tools, with and without an automaton.
+//! `grammata-lab tools eval`: measures how well a model calls tools, with and without an automaton.
 
 mod arithmetic;
 mod arms;
@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         "model": source::name_of(&arguments.model), "tasks": arguments.tasks.file_name().map(|name| name.to_string_lossy()),
         "format": arguments.format, "level": level_name, "max_tokens": arguments.max_tokens, "temperature": if seeds == [None] { json!(0) } else { json!(arguments.temperature) },
     });
-    // journals that were written before there were these options have the defaults
+    // journals from before these options have their defaults
     if usize::from(arguments.examples) != EXAMPLES_AT_MOST {
         settings["examples"] = json!(arguments.examples);
     }
@@ -153,7 +153,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let of_arms = summary::of_arms(&arms, &records, seeds.len());
     if seeds != [None] {
-        // a journal may go on with more
+        // not in the journal's settings, because a journal may be continued with more seeds
         settings["seeds"] = json!(seeds.len());
     }
     for path in &arguments.report {
@@ -169,7 +169,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The seeds of each task and arm; a greedy run has none.
+/// Returns the seeds of each task and arm. A greedy run has no seed.
 fn seeds(arguments: &Arguments) -> Result<Vec<Option<u64>>> {
     let temperature = arguments.temperature as f32;
     Sampler::new(SamplingParams::default().temperature(temperature))?;
@@ -180,12 +180,12 @@ fn seeds(arguments: &Arguments) -> Result<Vec<Option<u64>>> {
     }
 }
 
-/// The records of all trials, if a journal has them.
+/// Returns the records of all trials, if the journal has all of them.
 fn kept(journal: &Journal<Record>, trials: &[Trial<'_>]) -> Option<Vec<Record>> {
     trials.iter().map(|trial| journal.get(&trial.id()).cloned()).collect()
 }
 
-/// The records of trials, of which the model does those that a journal has not.
+/// Returns the records of trials. The model runs those that are not in the journal.
 fn generated(
     arguments: &Arguments,
     judge: Judge<'_>,

@@ -12,10 +12,10 @@ use serde_json::json;
 use std::time::Instant;
 
 impl Runner<'_> {
-    /// Text with calls whose results are computed and written after them.
+    /// Generates a text with calls. The host computes their results and writes them after the calls.
     ///
     /// # Errors
-    /// What the model or the engine reports.
+    /// Errors of the model and the engine.
     pub(super) fn numbers(
         &mut self,
         arm: Arm,
@@ -40,7 +40,7 @@ impl Runner<'_> {
             forced += timings.forced_tokens;
             mask_ms += timings.mask.as_secs_f64() * 1e3;
             let mut text = generation.text.clone();
-            // a word of the grammar is whole, though a longer one might have followed
+            // a word of the grammar is complete, even if a longer one was possible
             let is_cut = !generation.finish.is_complete();
             if matches!(&generation.finish, FinishReason::StopString { stop, .. } if stop == ")") {
                 text.push(')');
@@ -88,8 +88,8 @@ impl Runner<'_> {
     }
 }
 
-/// The result of the call that a text ends with; `None` without one. An error without a fault is one of the numbers, as a division by
-/// zero.
+/// Returns the result of the call at the end of a text; `None` without a call. An error without a fault is
+/// arithmetical, such as a division by zero.
 fn called(text: &str, set: &ToolSet) -> Option<std::result::Result<f64, Option<Fault>>> {
     let call = text.strip_suffix(')')?;
     let (_, call) = call.rsplit_once('<')?;

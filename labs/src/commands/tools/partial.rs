@@ -1,4 +1,4 @@
-//! Arms that hold a model to a part of what the call grammar says.
+//! Arms that enforce only a part of the call grammar.
 
 use grammata::error::Result;
 use grammata::matcher::Matcher;
@@ -9,22 +9,22 @@ use grammata_decode::Constraint;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A turn up to the end of the first name, whose masks are those of the grammar; then any tokens. A token in which the name ends is one
-/// that the grammar allows as a whole.
+/// A constraint that follows the grammar up to the end of the first name, and then allows any token. The token in which
+/// the name ends must be allowed by the grammar as a whole.
 #[derive(Clone)]
 pub(super) struct UpToName {
     turn: Turn,
     vocabulary: Arc<Vocabulary>,
-    /// The tokens after the name, if it has ended.
+    /// The tokens after the name; `None` while it has not ended.
     after: Option<Vec<u32>>,
 }
 
-/// What tells that a name has ended.
+/// The turn, and how it shows that a name has ended.
 #[derive(Clone)]
 enum Turn {
-    /// Its event of a call.
+    /// By a call event of the session.
     Session(Box<Session>),
-    /// This byte, which neither a name nor what stands before it has.
+    /// By this byte, which occurs neither in a name nor in the text before it.
     Grammar(Box<Matcher>, u8),
 }
 
@@ -108,21 +108,21 @@ impl Constraint for UpToName {
     }
 }
 
-/// The tools with arguments of which the members are as declared and the values anything.
+/// Returns the tools with arguments whose members are as declared, but whose values may be anything.
 ///
 /// # Errors
-/// Limits.
+/// A limit is exceeded.
 pub(super) fn without_types(set: &ToolSet) -> Result<ToolSet> {
     let tools = set.callable().map(|tool| {
         let schema = structure(&tool.arguments.value());
         json!({"name": tool.name, "description": tool.description, "inputSchema": schema})
     });
     let text = json!({"tools": tools.collect::<Vec<_>>()}).to_string();
-    // the objects of arguments say themselves what they forbid; those in values forbid nothing
+    // objects of arguments declare what they forbid; objects in values forbid nothing
     read([Document { label: "structure", text: &text }], &ReadOptions::default().open_objects(true))
 }
 
-/// What a schema of arguments says of members: which there are, and which must come.
+/// Reduces a schema of arguments to its members: which are declared and which are required.
 fn structure(schema: &Value) -> Value {
     let mut made = Map::new();
     made.insert("type".to_owned(), "object".into());

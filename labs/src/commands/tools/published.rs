@@ -1,9 +1,10 @@
-//! The published decoder of ToolDec rebuilt (arXiv 2310.07075, and its code for ReAct): it is what the other arms are compared
-//! with, faults included.
+//! The published decoder of ToolDec, rebuilt (arXiv 2310.07075, and its code for ReAct), with its faults. Other arms
+//! are compared with it.
 //!
-//! Text is free until a token `Action` is chosen. Then sections, a name and the arguments follow, each checked by decoding all
-//! that was written so far. Arguments are tried in the falling order of the logits, and the first token with which the text can
-//! still become arguments is taken; the end of the sequence adds nothing, so it always can.
+//! Text is free until a token `Action` is chosen. Fixed sections, a name and the arguments follow, each checked by
+//! decoding all text of the section so far. Arguments are tried in falling order of the logits, and the first token
+//! with which the text can still become arguments is taken. The end of the sequence adds no text, so it is always
+//! possible.
 
 use grammata::error::Result;
 use grammata::vocabulary::{TokenId, Vocabulary};
@@ -13,11 +14,11 @@ use grammata_decode::{
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Where the decoder is.
+/// The section of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Section {
     Free,
-    /// After a token `Action`: this text must come whole, and a token `:` ends it.
+    /// After a token `Action`: this text must be completed, and a token `:` ends it.
     Fixed(&'static str),
     Name,
     Arguments,
@@ -29,11 +30,11 @@ pub(super) struct Published<'v> {
     prefixes: BTreeSet<String>,
     schemas: Vec<(String, Value)>,
     section: Section,
-    /// The tool that was named, with the space before its name.
+    /// The called tool, with the space before its name.
     called: String,
     /// The bytes since the section began.
     text: Vec<u8>,
-    /// A schema for which its parser has no case.
+    /// Whether the parser met a schema that it has no case for.
     is_exception: bool,
 }
 
@@ -63,9 +64,9 @@ impl<'v> Published<'v> {
         }
     }
 
-    /// The token that is taken; none where the state allows none. A greedy decoder takes the first by its logit that fits. One that
-    /// draws does so from all tokens that fit, but of arguments from all that are not more probable than the first that fits: the
-    /// others may be wrong.
+    /// Returns the next token; `None` if no token fits. Greedy decoding takes the fitting token with the greatest
+    /// logit. Sampling draws from all fitting tokens, but for arguments from all tokens that are not more probable than
+    /// the first fitting one: the others among them may be wrong.
     fn choose(&mut self, logits: &[f32], sampler: &mut Sampler) -> Result<Option<u32>> {
         let mut order: Vec<u32> = (0..logits.len() as u32).collect();
         order.sort_by(|a, b| logits[*b as usize].total_cmp(&logits[*a as usize]));
@@ -122,7 +123,7 @@ impl<'v> Published<'v> {
         }
     }
 
-    /// Goes past a token.
+    /// Advances the state by a token.
     fn accept(&mut self, token: u32) {
         let bytes = self.vocabulary.bytes(TokenId::new(token)).unwrap_or_default();
         self.text.extend_from_slice(bytes);
@@ -150,10 +151,10 @@ impl<'v> Published<'v> {
         }
     }
 
-    /// An output, and whether the parser had no case for the schema.
+    /// Generates an output. Also returns whether the parser had no case for the schema.
     ///
     /// # Errors
-    /// What the model reports.
+    /// Errors of the model and the sampler.
     pub(super) fn generate(
         mut self,
         prompt: &[u32],
@@ -205,14 +206,14 @@ impl<'v> Published<'v> {
     }
 }
 
-/// How far a text is a value.
+/// The result of reading a value at the start of a text.
 enum Step<'t> {
-    /// It is one, and this follows.
+    /// A value, and the text after it.
     Whole(&'t str),
-    /// It ends within one.
+    /// The text ends within a value.
     Open,
     Wrong,
-    /// There is no case for the schema.
+    /// The parser has no case for the schema.
     Exception,
 }
 
@@ -220,7 +221,7 @@ struct Parser<'s> {
     root: &'s Value,
 }
 
-/// Values inside values; the text is short, and the schema may refer to itself.
+/// The most levels of nested schemas; the text is short, but a schema may refer to itself.
 const DEPTH: u32 = 40;
 
 impl<'s> Parser<'s> {
@@ -339,7 +340,7 @@ fn listed<'t>(text: &'t str, values: &[Value]) -> Step<'t> {
     if texts.iter().any(|one| one.starts_with(text)) { Step::Open } else { Step::Wrong }
 }
 
-/// Anything between quotes.
+/// Reads a string: any text between quotes.
 fn string(text: &str) -> Step<'_> {
     if text.is_empty() {
         return Step::Open;
@@ -357,7 +358,7 @@ fn string(text: &str) -> Step<'_> {
     Step::Open
 }
 
-/// Digits and points.
+/// Reads a number: digits and points.
 fn number(text: &str) -> Step<'_> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     match (end, text.len()) {
@@ -374,7 +375,7 @@ mod tests {
     use grammata::vocabulary::VocabularyBuilder;
     use serde_json::json;
 
-    /// What the published parser is said to take and to refuse, of arguments that go on and of whole ones.
+    /// Checks which texts the published parser accepts and refuses, partial and complete ones.
     #[test]
     fn the_parser_has_the_published_faults() {
         let schema = json!({"type": "object", "required": ["n"], "properties": {
@@ -412,7 +413,8 @@ mod tests {
         }
     }
 
-    /// Of arguments a token that is less probable than the first that fits may be wrong; elsewhere only those that fit are drawn.
+    /// In arguments, a token less probable than the first fitting one may be wrong; elsewhere only fitting tokens are
+    /// drawn.
     #[test]
     fn draws_are_masked_as_published() {
         let bytes = (0..=255_u8).map(|byte| vec![byte]);

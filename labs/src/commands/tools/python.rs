@@ -1,14 +1,14 @@
-//! The judge's reader of calls in Python, `[f(a=1, b="x"), g()]`. It shares nothing with the call format, so that one can be wrong
-//! without the other.
+//! The judge's reader of calls in Python, `[f(a=1, b="x"), g()]`. It shares no code with the call format, so that an
+//! error in one is found by the other.
 
 use super::fault::{Fault, Judged, known, validated};
 use grammata_agents::tools::ToolSet;
 use serde_json::{Map, Number, Value};
 
-/// Values inside values.
+/// The most levels of nested values.
 const DEPTH: usize = 100;
 
-/// The first call of a list of calls.
+/// Reads a list of calls, and returns the first one.
 pub(super) fn python(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let mut reader = Reader { rest: text.strip_prefix('[').ok_or(Fault::Format)? };
     let mut first = None;
@@ -42,14 +42,14 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// Whether a character comes, after any space; it is read then.
+    /// Returns whether `c` follows, after any white space. If so, it is consumed.
     fn has(&mut self, c: char) -> bool {
         let rest = self.rest.trim_start().strip_prefix(c);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// A name, which may have dots.
+    /// Reads a name, which may contain dots.
     fn word(&mut self) -> Option<&'t str> {
         let rest = self.rest.trim_start();
         let is_outside = |c: char| !(c.is_alphanumeric() || c == '_' || c == '.');
@@ -58,7 +58,7 @@ impl<'t> Reader<'t> {
         Some(word).filter(|word| !word.is_empty())
     }
 
-    /// Arguments up to their closing bracket.
+    /// Reads arguments up to their closing bracket.
     fn arguments(&mut self) -> Option<Vec<(&'t str, Value)>> {
         self.list(')', |reader| {
             let name = reader.word()?;
@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Items up to the bracket that closes them, with commas between.
+    /// Reads items, separated by commas, up to the closing bracket.
     fn list<T>(&mut self, close: char, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut made = Vec::new();
         while !self.has(close) {
@@ -102,7 +102,7 @@ impl<'t> Reader<'t> {
                     Some((name, reader.value(depth + 1)?))
                 })?;
                 let count = members.len();
-                // no name comes twice
+                // `None` if a name occurs twice
                 Some(members.into_iter().collect::<Map<_, _>>())
                     .filter(|members| members.len() == count)
                     .map(Value::Object)
@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A string on one line.
+    /// Reads a string on one line.
     fn string(&mut self, quote: char) -> Option<String> {
         let mut made = String::new();
         let mut characters = self.rest.char_indices();
@@ -151,7 +151,7 @@ impl<'t> Reader<'t> {
                     match "abfnrtv0".find(escaped) {
                         Some(at) => made.extend("\u{7}\u{8}\u{c}\n\r\t\u{b}\0".chars().nth(at)),
                         None if "\\'\"".contains(escaped) => made.push(escaped),
-                        // Python leaves other backslashes as they are
+                        // as in Python, other backslashes are kept
                         None => made.extend(['\\', escaped]),
                     }
                 }

@@ -1,4 +1,4 @@
-//! An arm, and what is kept of an output of it.
+//! Arms, and the records of their outputs.
 
 use super::fault::Fault;
 use clap::ValueEnum;
@@ -42,47 +42,47 @@ impl Arm {
         }
     }
 
-    /// Whether no grammar and no decoder of tools takes part.
+    /// Returns whether neither a grammar nor a decoder for tools is used.
     pub(super) fn is_unconstrained(self) -> bool {
         matches!(self, Arm::Free | Arm::FreeRetry)
     }
 
-    /// Whether it writes turns of a format.
+    /// Returns whether the arm can write turns of a format.
     pub(super) fn writes(self, format: &str) -> bool {
         match self {
             Arm::Free | Arm::Full => true,
             Arm::FreeRetry => format != "toolken",
             Arm::Published => format == "react",
-            // values have types, and a name is known before the arguments come
+            // formats whose values have types, and whose name is known before the arguments
             Arm::Structure | Arm::Name => ["json", "react", "python"].contains(&format),
             Arm::FullExact => ["json", "react", "python", "relation"].contains(&format),
         }
     }
 }
 
-/// How the lenient reader finds an output.
+/// The lenient reader's result for an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lenient {
     pub(super) fault: Option<Fault>,
     pub(super) right: bool,
 }
 
-/// What is kept of an output.
+/// The record of an output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) arm: Arm,
     pub(super) text: String,
     pub(super) fault: Option<Fault>,
-    /// The call, if nothing is wrong with it.
+    /// The tool of the call, if there is no fault.
     pub(super) tool: Option<String>,
     pub(super) arguments: Value,
     pub(super) right: bool,
-    /// How the lenient reader finds it, for arms without a grammar. It is judged from the text whenever records are summed up, so that
-    /// journals that were written before it have it too.
+    /// The lenient reader's result, for arms without a grammar. It is computed from the text whenever records are
+    /// summarised, so that older journals have it as well.
     #[serde(skip)]
     pub(super) lenient: Option<Lenient>,
     pub(super) tokens: usize,
-    /// Runs of the model, the prompt's among them.
+    /// Runs of the model, including that of the prompt.
     pub(super) model_calls: usize,
     pub(super) forced_tokens: usize,
     pub(super) mask_ms: f64,

@@ -1,4 +1,4 @@
-//! Tables and plots of a run.
+//! Tables and plots of the results.
 
 use super::fault::Fault;
 use super::record::{Arm, Record};
@@ -6,23 +6,23 @@ use grammata_report::statistics::{Interval, quantile, sign_test, wilson};
 use grammata_report::{Bar, Plot, Report, Table};
 use serde_json::{Value, json};
 
-/// Who judges.
+/// The reader that judges outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     Strict,
     Lenient,
 }
 
-/// The records of an arm as a reader finds them, in the order of the tasks and their seeds.
+/// The records of an arm as judged by a reader, in the order of tasks and seeds.
 pub(super) struct OfArm<'r> {
     arm: Arm,
     reader: Reader,
     records: Vec<&'r Record>,
-    /// The outputs of a task, which follow each other.
+    /// Number of outputs per task; those of a task are adjacent.
     seeds: usize,
 }
 
-/// What a reader finds of an output.
+/// A reader's result for an output.
 #[derive(Clone, Copy)]
 struct Found {
     fault: Option<Fault>,
@@ -35,7 +35,8 @@ impl Found {
     }
 }
 
-/// The records by arm; those that a lenient reader has judged too follow once more, as it finds them.
+/// Groups the records by arm. Arms whose records all have a lenient result are added a second time, with the lenient
+/// reader.
 pub(super) fn of_arms<'r>(arms: &[Arm], records: &'r [Record], seeds: usize) -> Vec<OfArm<'r>> {
     let mut made = Vec::new();
     for &arm in arms {
@@ -76,7 +77,7 @@ impl OfArm<'_> {
         self.records.len() / self.seeds
     }
 
-    /// For each task the share of its outputs.
+    /// Returns, for each task, the share of its outputs that count.
     fn by_task(&self, is_counted: fn(Found) -> bool) -> impl Iterator<Item = f64> {
         self.records.chunks(self.seeds).map(move |outputs| {
             let counted = outputs.iter().filter(|record| is_counted(self.found(record))).count();
@@ -95,7 +96,7 @@ fn percent(interval: Option<Interval>) -> String {
     })
 }
 
-/// What is compared of each arm.
+/// Returns the table that compares the arms.
 pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
     let columns = [
         "arm",
@@ -129,7 +130,7 @@ pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-/// How many outputs have each fault.
+/// Returns the table with the number of outputs per fault.
 pub(super) fn faults(arms: &[OfArm<'_>]) -> Table {
     let is_there = |fault: &Fault| arms.iter().any(|of| of.count(|found| found.fault == Some(*fault)) > 0);
     let kinds: Vec<Fault> = Fault::ALL.into_iter().filter(is_there).collect();
@@ -144,12 +145,12 @@ pub(super) fn faults(arms: &[OfArm<'_>]) -> Table {
     Table { columns: columns.collect(), rows: rows.collect() }
 }
 
-/// Each pair of arms: the exact sign test over the tasks' shares of outputs, which with one output a task is McNemar's test. Outputs of one
-/// task are not independent, tasks are.
+/// Returns the table of pairs of arms: the exact sign test over the tasks' shares of outputs. With one output per task
+/// it is McNemar's test. Tasks are independent; the outputs of one task are not.
 pub(super) fn pairs(arms: &[OfArm<'_>]) -> Table {
     let mut rows = Vec::new();
     for (at, first) in arms.iter().enumerate() {
-        // two readings of one arm are of the same outputs
+        // both readers of an arm judge the same outputs, so they are not paired
         for second in arms[at + 1..].iter().filter(|second| second.arm != first.arm) {
             let test = |value: fn(Found) -> bool| {
                 let test = sign_test(second.by_task(value).zip(first.by_task(value)));

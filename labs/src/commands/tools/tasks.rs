@@ -1,4 +1,4 @@
-//! Sets of tasks: questions, the tools that they are asked with, and what is right.
+//! Sets of tasks: questions with their tools and the right answers.
 
 use grammata::error::Result;
 use grammata_agents::tools::{self, Binding, Document, GrammarOptions, ReadOptions, ToolSet};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::rc::Rc;
 
-/// A task.
+/// A question, its tools and its right answer.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) id: String,
@@ -15,21 +15,22 @@ pub(super) struct Task {
     pub(super) gold: Gold,
 }
 
-/// What is right.
+/// The right answer of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Gold {
-    /// The first of these endpoints, `GET /x/{y}`.
+    /// A call of the first of these endpoints, such as `GET /x/{y}`.
     Endpoints(Vec<String>),
-    /// These calls: the name, and of each argument the values that will do (`""`: it may be left out), as in BFCL.
+    /// The first of these calls, as in BFCL: the name, and for each argument the accepted values (`""`: it may be
+    /// absent).
     Calls(Value),
     /// A call of the tool of this name.
     Tool(String),
-    /// A number, within 0.1 %.
+    /// A number, with a tolerance of 0.1 %.
     Number(f64),
 }
 
 impl Gold {
-    /// Whether a call is right; none of a number.
+    /// Returns whether a call is right; false if the answer is a number.
     pub(super) fn is_met(&self, set: &ToolSet, name: &str, arguments: &Value) -> bool {
         match self {
             Gold::Endpoints(endpoints) => {
@@ -49,7 +50,7 @@ impl Gold {
     }
 }
 
-/// An endpoint without the names of its parameters, which the published plans spell in several ways.
+/// Returns an endpoint without the names of its parameters, because the published plans spell them in several ways.
 fn plain_endpoint(text: &str) -> String {
     let mut made = String::new();
     let mut is_name = false;
@@ -63,7 +64,7 @@ fn plain_endpoint(text: &str) -> String {
     made
 }
 
-/// Whether each argument is one of the values that will do, and each that must be there is.
+/// Returns whether each argument has an accepted value, and none that is required is missing.
 fn are_alternatives(gold: &Value, arguments: &Value) -> bool {
     let (Some(gold), Some(arguments)) = (gold.as_object(), arguments.as_object()) else { return false };
     let may_be_absent = |list: &Value| list.as_array().is_some_and(|list| list.iter().any(|one| one == ""));
@@ -75,8 +76,8 @@ fn are_alternatives(gold: &Value, arguments: &Value) -> bool {
     !lacks && arguments.iter().all(fits)
 }
 
-/// Whether a value is the one of BFCL's ground truth: texts without case, spaces and `,./-_*^`; lists of alternatives within
-/// objects.
+/// Compares a value with one of BFCL's ground truth. Texts are compared case-insensitively, without spaces and
+/// `,./-_*^`, and with `'` equal to `"`. Members of objects are lists of accepted values.
 fn is_alike(gold: &Value, value: &Value) -> bool {
     let bare = |text: &str| -> String {
         let kept = text.chars().filter(|c| !" ,./-_*^".contains(*c));
@@ -93,11 +94,11 @@ fn is_alike(gold: &Value, value: &Value) -> bool {
     }
 }
 
-/// Reads tasks: RestBench's (`query`, `solution`), BFCL's (`function`, `ground_truth`), or our own (`question` with `tool` or
-/// `answer`). The tools are those of `set`, or of each task where it brings its own.
+/// Reads tasks of RestBench (`query`, `solution`), of BFCL (`function`, `ground_truth`), or of our own form (`question`
+/// with `tool` or `answer`). Tasks of BFCL have their own tools; the others use `set`.
 ///
 /// # Errors
-/// `tools/tasks` with the number of the first that is of no such form.
+/// `cli/not-tasks` with the number of the first task without one of these forms; errors of reading the tools of a task.
 pub(super) fn read(text: &str, set: &Rc<ToolSet>, options: &ReadOptions) -> Result<Vec<Task>> {
     let mut values: Vec<Value> = Vec::new();
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
@@ -149,7 +150,7 @@ fn one(value: &Value, id: String, set: &Rc<ToolSet>, options: &ReadOptions) -> R
     Ok(question.map(|question| Task { id, question, tools, gold }))
 }
 
-/// The tasks of the least hashes of their ids, in their order.
+/// Returns the `count` tasks with the least hashes of their ids, in the order of the file.
 pub(super) fn sampled(tasks: Vec<Task>, count: Option<usize>) -> Vec<Task> {
     let Some(count) = count else { return tasks };
     let hash = |task: &Task| -> [u8; 32] { Sha256::digest(&task.id).into() };

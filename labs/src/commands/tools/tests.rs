@@ -1,4 +1,4 @@
-//! Arms on models that are functions of the text so far, a token a byte.
+//! Tests the arms on models that are functions of the text so far. Each token is a byte.
 
 use super::arms::{OutputOptions, Runner};
 use super::fault::Fault;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 const END: u32 = 256;
 
-/// Its logits are 0 but for what `wish` gives after a text.
+/// A model whose logits are 0 except those that `wish` returns for the text so far.
 struct Wishes<F> {
     wish: F,
     sequences: Sequences<Vec<u8>>,
@@ -77,7 +77,7 @@ impl<F: Fn(&str) -> Vec<(u32, f32)>> Model for Wishes<F> {
     }
 }
 
-/// The next byte of a text, of which a part is written after the last question mark.
+/// Wishes for the next byte of a text, part of which is already written after the last question mark.
 fn next(target: &str, text: &str) -> Vec<(u32, f32)> {
     let written = text.rsplit('?').next().unwrap_or_default().len();
     vec![(target.as_bytes().get(written).map_or(END, |&byte| u32::from(byte)), 9.0)]
@@ -91,14 +91,14 @@ fn task() -> Task {
     Task { id: "t".to_owned(), question: String::new(), tools, gold: Gold::Tool("get".to_owned()) }
 }
 
-/// A greedy output of an arm for the prompt `?`, and after faults for prompts that name these.
+/// Generates a greedy output of an arm for the prompt `?`. Returns it with the faults that retries were told.
 fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
     generated(GREEDY, Trial { task: &task(), arm, seed: None }, format, wish)
 }
 
 const GREEDY: OutputOptions = OutputOptions { max_tokens: 160, temperature: 0.0, to_end: false };
 
-/// The same of a trial at a temperature.
+/// Generates the output of a trial at a temperature, like [`record`].
 fn drawn(
     temperature: f32,
     trial: Trial<'_>,
@@ -228,11 +228,11 @@ fn the_strict_reader_of_an_output_to_the_end_sees_what_it_would_see_of_a_stopped
         let is_first = target.starts_with(GET) || target.starts_with(react);
         assert_eq!(stopped.fault.is_none(), is_first, "{:?} {target}", stopped.fault);
     }
-    // and the lenient one sees more
+    // the lenient reader sees more of an output to the end
     let late = format!("So:\n\n```\n{GET}\n```");
     let lenient = |to_end| made(Arm::Free, "json", &late, to_end).lenient.unwrap();
     assert_eq!((lenient(false).fault, lenient(true).fault), (Some(Fault::Format), None));
-    // a grammar's arm is as it was
+    // an arm with a grammar is not affected
     let [stopped, whole] = [false, true].map(|to_end| made(Arm::Full, "json", GET, to_end));
     assert_eq!((stopped.text, stopped.tokens), (whole.text, whole.tokens));
 }
@@ -241,7 +241,7 @@ fn the_strict_reader_of_an_output_to_the_end_sees_what_it_would_see_of_a_stopped
 fn draws_depend_on_the_seed_and_the_task_alone() {
     let (one, mut other) = (task(), task());
     other.id = "u".to_owned();
-    // letters are as probable as each other, and the end comes after 20 of them
+    // letters are equally probable, and the end follows after 20 of them
     let letters = |text: &str| -> Vec<(u32, f32)> {
         if text.len() > 20 {
             return vec![(END, 99.0)];
@@ -253,7 +253,7 @@ fn draws_depend_on_the_seed_and_the_task_alone() {
     assert_eq!((first.len(), &first), (20, &text(Arm::Free, &one, 0)));
     assert_ne!(first, text(Arm::Free, &one, 1));
     assert_ne!(first, text(Arm::Free, &other, 0));
-    // each try has draws of its own, of which the first are those of the arm without retries
+    // each try has its own draws; those of the first are the same as without retries
     let asked = |text: &str| letters(&text.replace(['1', '2'], ""));
     let trial = Trial { task: &one, arm: Arm::FreeRetry, seed: Some(0) };
     let (third, told) = drawn(0.5, trial, "json", asked);
@@ -266,7 +266,7 @@ fn draws_depend_on_the_seed_and_the_task_alone() {
         ("", first.len() + 3),
         "a try of 20 letters and two empty ones"
     );
-    // greedy outputs have no seed to depend on
+    // greedy outputs do not depend on a seed
     let greedy = |seed| drawn(0.0, Trial { task: &one, arm: Arm::Free, seed }, "json", letters).0.text;
     assert_eq!((greedy(None), greedy(Some(7))), ("a".repeat(20), "a".repeat(20)));
 }
@@ -308,7 +308,7 @@ fn shares_are_of_outputs_and_pairs_of_tasks() {
         fault: (!is_right).then_some(Fault::Name),
         ..right.clone()
     };
-    // two tasks of three seeds: free is right once in the first task, full always in the first and once in the second
+    // two tasks with three seeds: free is right once in the first task, full always in the first and once in the second
     let free = [true, false, false, false, false, false].map(|right| of(Arm::Free, right));
     let full = [true, true, true, false, true, false].map(|right| of(Arm::Full, right));
     let records: Vec<Record> = free.into_iter().chain(full).collect();
@@ -316,7 +316,7 @@ fn shares_are_of_outputs_and_pairs_of_tasks() {
     let table = summary::table(&of_arms);
     assert_eq!(table.rows[0][..4], ["free", "2", "6", "83.3 % [43.6, 97.0]"]);
     assert_eq!(table.rows[1][..4], ["full", "2", "6", "33.3 % [9.7, 70.0]"]);
-    // both tasks are better: of outputs it would be 3 of 6
+    // full is better in both tasks; counted by outputs it would be 3 of 6
     assert_eq!(summary::pairs(&of_arms).rows[0][1..], ["2 / 0, p = 5.00e-1", "2 / 0, p = 5.00e-1"]);
     let json = summary::to_json(&Value::Null, &of_arms);
     assert_eq!((&json["arms"][1]["tasks"], &json["arms"][1]["outputs"]), (&2.into(), &6.into()));
@@ -324,7 +324,7 @@ fn shares_are_of_outputs_and_pairs_of_tasks() {
 
 #[test]
 fn names_alone_are_held_to_the_set() {
-    // the model writes another name and then what it likes
+    // the model writes another name, and then arguments that are not declared
     let tail = r#"get", "arguments": {"z": 1}}"#;
     let wish = |text: &str| match text.split_once("get") {
         Some((before, _)) => next(&format!("{}{tail}", before.trim_start_matches('?')), text),
@@ -353,7 +353,7 @@ fn structure_leaves_values_open() {
     assert_eq!(made.fault, None, "{}", made.text);
 }
 
-/// `g` is more probable than `p`, and shared by two names of which each is less probable than `put`.
+/// `g` is more probable than `p`, but two names share it, and each of them is less probable than `put`.
 fn divided(format: &str, text: &str) -> Vec<(u32, f32)> {
     let wish = |wishes: &[(char, f32)]| wishes.iter().map(|&(c, logit)| (u32::from(c), logit)).collect();
     let marker = match format {
@@ -388,7 +388,7 @@ fn the_exact_name_is_the_most_probable_of_all() {
     }
 }
 
-/// What ends a name is a part of it: `go` is more probable than `put`, `go` and an end is not.
+/// The end of a name is part of it: `go` is more probable than `put`, but `go` followed by the end is not.
 #[test]
 fn the_exact_name_of_a_relation_has_its_end() {
     let text = r#"[{"name": "go", "inputSchema": {"type": "object"}}, {"name": "gone", "inputSchema": {"type": "object"}},

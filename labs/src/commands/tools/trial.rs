@@ -1,9 +1,9 @@
-//! What one output is made for.
+//! Trials: the units of an evaluation, with one output each.
 
 use super::record::Arm;
 use super::tasks::Task;
 
-/// A task that an arm is to do, with a seed where tokens are drawn.
+/// A task for an arm, with a seed if tokens are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial<'t> {
     pub(super) task: &'t Task,
@@ -12,14 +12,14 @@ pub(super) struct Trial<'t> {
 }
 
 impl Trial<'_> {
-    /// The id of its output in a journal.
+    /// Returns the id of the trial's output in a journal.
     pub(super) fn id(&self) -> String {
         let seed = self.seed.map(|seed| format!(" seed-{seed}")).unwrap_or_default();
         format!("{} {}{seed}", self.task.id, self.arm.name())
     }
 }
 
-/// All trials: the seeds of an arm together, the arms of a task together.
+/// Returns all trials, ordered by task, then by arm, then by seed.
 pub(super) fn all<'t>(tasks: &'t [Task], arms: &[Arm], seeds: &[Option<u64>]) -> Vec<Trial<'t>> {
     let of_task =
         |task| arms.iter().flat_map(move |&arm| seeds.iter().map(move |&seed| Trial { task, arm, seed }));
