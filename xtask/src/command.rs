@@ -19,7 +19,7 @@ pub fn command(program: impl AsRef<Path>, arguments: &[&str]) -> Command {
     command
 }
 
-/// Creates a command of the cargo that runs this task, or else of `cargo` in the PATH.
+/// Creates a command of the cargo that runs this task, or of `cargo` in the PATH if that is unknown.
 pub fn cargo(arguments: &[&str]) -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).as_ref() as &Path, arguments)
 }

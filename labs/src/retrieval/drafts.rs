@@ -126,7 +126,7 @@ fn reward(draft: &Draft) -> f64 {
     if draft.reward.is_nan() { 0.0 } else { draft.reward }
 }
 
-/// Returns the least reward of the best `percent` of the pool; infinity if these are no drafts.
+/// Returns the least reward of the best `percent` of the pool; infinity if that is not a single draft.
 fn percentile(pool: &[(usize, &Draft)], percent: f64) -> f64 {
     let mut rewards: Vec<f64> = pool.iter().map(|(_, draft)| reward(draft)).collect();
     rewards.sort_by(|first, second| second.total_cmp(first));

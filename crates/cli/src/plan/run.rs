@@ -323,8 +323,8 @@ fn with_chat(arguments: &Arguments, tasks: Vec<Description>, output: &mut Output
     Ok(made?.0)
 }
 
-/// Asks a model for the whole plan. With `is_checked`, an answer that is not a plan is refused once, with the reason, and
-/// a second such answer is an error; otherwise the answer is kept as written.
+/// Asks a model for the whole plan. With `is_checked`, an answer that is not a plan is refused once, with the reason,
+/// and a second such answer is an error; otherwise the answer is kept as written.
 fn whole(task: &mut Task, model: &mut dyn Chat, arguments: &Arguments, is_checked: bool) -> Result<Made> {
     const MOST_TOKENS: u32 = 2_048;
     let start = Instant::now();

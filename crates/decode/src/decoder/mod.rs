@@ -331,8 +331,8 @@ impl<'c> Decoder<'c> {
         self.advance(model, None)
     }
 
-    /// Returns the next event. `draft` proposes up to `most` tokens for each run that precedes a choice; the run verifies
-    /// them. Tokens are chosen from the model's logits as without drafts, so the output is that of [`next`](Decoder::next):
+    /// Returns the next event. `draft` proposes up to `most` tokens for each run that precedes a choice, and the run
+    /// verifies them. Tokens are chosen as without drafts, so the output is that of [`next`](Decoder::next). This is
     /// speculative decoding (Leviathan et al. 2023). Exact sampling under a constraint takes no drafts.
     ///
     /// # Errors
@@ -420,8 +420,8 @@ impl<'c> Decoder<'c> {
         self.rows.len()
     }
 
-    /// Takes the logits that the model gave for [`feed`](Decoder::feed) in a run of `time`: the rows from index `first` on,
-    /// [`row_count`](Decoder::row_count) of them. The model must have been fed.
+    /// Takes the logits that the model gave for [`feed`](Decoder::feed) in a run of `time`: from index `first` on,
+    /// [`row_count`](Decoder::row_count) rows. The model must have been fed.
     ///
     /// # Errors
     /// Errors of the constraint, the sampler and the device. `decode/logits`: a row is not as long as the vocabulary.

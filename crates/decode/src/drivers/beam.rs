@@ -87,9 +87,9 @@ pub struct Hypothesis {
 /// constraint lets nothing follow ends without the probability of an end token. `constraint` is not moved.
 ///
 /// # Errors
-/// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/empty-stop`, `decode/beam`; no hypothesis is left, because no
-/// token is allowed (`decode/empty-mask`) or none has a probability (`decode/no-candidate`); a row of logits of the wrong
-/// length (`decode/logits`); errors of the model and the constraint.
+/// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/empty-stop`, `decode/beam`; no hypothesis is left, because
+/// no token is allowed (`decode/empty-mask`) or none has a probability (`decode/no-candidate`); a row of logits of the
+/// wrong length (`decode/logits`); errors of the model and the constraint.
 pub fn beam_search(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,

@@ -12,9 +12,9 @@ use std::sync::{Mutex, PoisonError};
 /// The environment, kept here because `ort` allows one per process and itself keeps only a weak reference to it.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// Returns the path of ONNX Runtime's library: ORT_DYLIB_PATH if it is set; otherwise the library in the folder `.ort` of
-/// the current folder or of the nearest folder above it that has one; otherwise the library next to the executable.
-/// `None` leaves the search to the system's loader.
+/// Returns the path of ONNX Runtime's library: ORT_DYLIB_PATH if it is set; otherwise the library in the nearest folder
+/// `.ort`, of the current folder or of one above it, that has one; otherwise the library next to the executable. `None`
+/// leaves the search to the system's loader.
 ///
 /// # Errors
 /// ORT_DYLIB_PATH is set and names no file.
