@@ -243,7 +243,7 @@ impl<'c> Decoder<'c> {
         })
     }
 
-    /// Feeds the model all tokens that precede the next choice except the last one, so that forks share their cache.
+    /// Feeds the model the tokens before the next choice whose logits are not needed, so that forks share their cache.
     ///
     /// # Errors
     /// Errors of [`Model::feed`]. The decoder is then as it was.
@@ -332,8 +332,9 @@ impl<'c> Decoder<'c> {
     }
 
     /// Returns the next event. `draft` proposes up to `most` tokens for each run that precedes a choice, and the run
-    /// verifies them. Tokens are chosen as without drafts, so the output is that of [`next`](Decoder::next). This is
-    /// speculative decoding (Leviathan et al. 2023). Exact sampling under a constraint takes no drafts.
+    /// verifies them. Tokens are chosen from the model's logits as without drafts, so the output, sampled or greedy, is
+    /// that of [`next`](Decoder::next): speculative decoding (Leviathan et al. 2023). Exact sampling under a constraint
+    /// takes no drafts.
     ///
     /// # Errors
     /// Errors of [`next`](Decoder::next) and of the draft.
@@ -429,8 +430,7 @@ impl<'c> Decoder<'c> {
         self.supply_chosen(logits, first, time, None)
     }
 
-    /// Like [`supply`](Decoder::supply), with `chosen`, the result for [`first_choice`](Decoder::first_choice), if it
-    /// was made.
+    /// Like [`supply`](Decoder::supply), with the result for [`first_choice`](Decoder::first_choice), if it was made.
     pub(crate) fn supply_chosen(
         &mut self,
         logits: &Logits<'_>,

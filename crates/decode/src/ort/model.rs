@@ -65,11 +65,11 @@ grammata_base::setters!(ModelOptions {
 /// Caches stay on the device, and forks share them. If the model's first dimension is free, sequences of one batch that
 /// are fed equally many tokens are computed in one run; the others one after the other. Shorter caches then begin with
 /// masked positions, if a trial shows that the model computes the same after them (with `GroupQueryAttention` it does
-/// not); otherwise only caches of equal length are computed together. On a device, sequences that are fed up to 16
-/// tokens may also share a run with masked positions before the tokens of shorter feeds. A model that returns the
-/// logits of the last position only is run once for each position wanted. The logits of one run may differ from those
-/// of separate runs in the last digits, with kernels of 4-bit weights in more; [`ModelOptions::max_batch`] 1 keeps runs
-/// separate.
+/// not); otherwise only caches of equal length are computed together. If the trial succeeds, sequences that are fed up
+/// to 16 tokens each may also share a run on a device other than the CPU or with [`ModelOptions::on_device`], with
+/// masked positions before the tokens of shorter feeds. A model that returns the logits of the last position only is
+/// run once for each position wanted. The logits of one run may differ from those of separate runs in the last digits,
+/// with kernels of 4-bit weights in more; [`ModelOptions::max_batch`] 1 keeps runs separate.
 ///
 /// After a truncation or a change of the batch, the caches may have to be copied at the next run, on their device.
 #[derive(Debug)]
