@@ -6,6 +6,7 @@ use super::generation::{self, ExactReport, Verified, check, finish_name, unusabl
 use super::messages::{self, Progress};
 use super::model::Parts;
 use super::output::{Exit, Failure, Output, seconds};
+use super::prompt_errors;
 use super::report::DiagnosticReport;
 use super::session::Session;
 use super::source::{self, Kind, Origin};
@@ -223,7 +224,7 @@ impl Setting<'_> {
     /// Returns the jobs of a line, or the error of the line, with its id if that could be read.
     fn jobs(&self, line: usize, text: &str) -> std::result::Result<Vec<Job>, (Option<Value>, Error)> {
         let parsed: Line =
-            serde_json::from_str(text).map_err(|cause| (None, errors::prompt_line(line, &cause)))?;
+            serde_json::from_str(text).map_err(|cause| (None, prompt_errors::prompt_line(line, &cause)))?;
         let id = parsed.id.clone();
         self.jobs_of(line, parsed).map_err(|error| (id, error))
     }
@@ -231,7 +232,7 @@ impl Setting<'_> {
     fn jobs_of(&self, line: usize, parsed: Line) -> Result<Vec<Job>> {
         let count = parsed.n.unwrap_or(self.arguments.n);
         if count == 0 || count > super::generate::MOST_OUTPUTS {
-            return Err(errors::prompt_outputs(line, count));
+            return Err(prompt_errors::prompt_outputs(line, count));
         }
         let prompt: Arc<[u32]> = self.prompt(line, &parsed)?.into();
         let grammar = self.grammar(line, &parsed)?;
@@ -260,7 +261,7 @@ impl Setting<'_> {
                 let message = |message: &LineMessage| Message::new(&message.role, &message.content);
                 messages.iter().map(message).collect::<Vec<_>>()
             }
-            (None, None) | (Some(_), Some(_)) => return Err(errors::prompt_or_messages(line)),
+            (None, None) | (Some(_), Some(_)) => return Err(prompt_errors::prompt_or_messages(line)),
         };
         let template = self.parts.template.as_ref();
         let template = template.ok_or_else(|| errors::no_chat_template(&self.arguments.model))?;
@@ -273,9 +274,9 @@ impl Setting<'_> {
             (None, Some(schema)) => (Notation::JsonSchema, schema.to_string()),
             (Some(grammar), None) => match Kind::from_str(&grammar.kind, false) {
                 Ok(kind) => (kind.0, grammar.text.clone()),
-                Err(_) => return Err(errors::prompt_kind(line, &grammar.kind)),
+                Err(_) => return Err(prompt_errors::prompt_kind(line, &grammar.kind)),
             },
-            (Some(_), Some(_)) => return Err(errors::prompt_grammars(line)),
+            (Some(_), Some(_)) => return Err(prompt_errors::prompt_grammars(line)),
         };
         let defaults = json_schema::Options::generation();
         source::of_text(&self.arguments.source, kind, &text, self.limits, defaults).map(Some)
@@ -296,7 +297,7 @@ impl Setting<'_> {
         }
         if let Some(limit) = parsed.timeout_seconds {
             let limit =
-                Duration::try_from_secs_f64(limit).map_err(|_| errors::prompt_timeout(line, limit))?;
+                Duration::try_from_secs_f64(limit).map_err(|_| prompt_errors::prompt_timeout(line, limit))?;
             options.timeout = Some(limit);
         }
         Ok(options)

@@ -39,6 +39,8 @@ pub mod output;
 mod paths;
 mod plan;
 pub mod procedure;
+#[cfg(feature = "ort")]
+mod prompt_errors;
 mod report;
 pub mod retrieve;
 mod schema_report;

@@ -16,6 +16,7 @@ mod plan_conflicts;
 mod plan_data;
 mod plan_model;
 mod plan_model_rows;
+mod plan_orders;
 mod plan_refusals;
 mod plan_rules;
 mod plan_search;
