@@ -895,8 +895,8 @@ GrammataStatus grammata_matcher_check_budget(GrammataMatcher *matcher,
                                              GrammataError **error);
 
 /**
- * The smallest number of tokens that lead to a complete text, without the end-of-sequence token. `*tokens` is 0 if
- * there is no number.
+ * The smallest number of tokens that lead to a complete text, without the end-of-sequence token; `*kind` says whether
+ * `*tokens` is this number or only an upper bound. `*tokens` is 0 if no number is known.
  */
 GrammataStatus grammata_matcher_distance(GrammataMatcher *matcher,
                                          GrammataDistance *kind,
@@ -904,8 +904,8 @@ GrammataStatus grammata_matcher_distance(GrammataMatcher *matcher,
                                          GrammataError **error);
 
 /**
- * The smallest number of bytes that lead to a complete text, whether tokens spell them or not. `*bytes` is 0 if there
- * is no number.
+ * The smallest number of bytes that lead to a complete text, whether tokens spell them or not; `*kind` says whether
+ * `*bytes` is this number or only an upper bound. `*bytes` is 0 if no number is known.
  */
 GrammataStatus grammata_matcher_distance_in_bytes(GrammataMatcher *matcher,
                                                   GrammataDistance *kind,
