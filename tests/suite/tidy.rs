@@ -49,6 +49,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "procedures",
         &[
+            "automaton",
             "chat",
             "decode",
             "document",
@@ -57,6 +58,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "mask",
             "plan",
             "syntax",
+            "template",
             "transitions",
             "vocabulary",
         ],
@@ -114,6 +116,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "plan",
             "procedures",
             "retrieval",
+            "serve",
             "shell",
             "syntax",
             "tools",

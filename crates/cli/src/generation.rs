@@ -1,7 +1,6 @@
 //! Runs `grammata generate`.
 
 use super::generate::{Arguments, Sampling};
-use super::generation_batch;
 use super::messages;
 use super::model::Parts;
 use super::output::{Exit, Failure, Output, seconds};
@@ -24,21 +23,23 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The grammar of the command, compiled for the model's vocabulary.
+///
+/// # Errors
+/// Those of the model's files, of the grammar and of its limits.
+pub(super) fn session(arguments: &Arguments, parts: &Parts, tokenizer: &PromptTokenizer) -> Result<Session> {
+    let limits = arguments.source.limits.get();
+    let vocabulary = parts.vocabulary(&arguments.model_settings, tokenizer, &limits)?;
+    let defaults = json_schema::Options::generation();
+    Session::with_vocabulary(&arguments.source, vocabulary, &limits, defaults)
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.source.limits.get();
     let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
     let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
-    let prompts = arguments.prompt.prompts.as_deref();
-    let prompt = match prompts {
-        None => prompt(arguments, &parts, &tokenizer, &limits)?,
-        Some(_) => Vec::new(),
-    };
-    let vocabulary = parts.vocabulary(&arguments.model_settings, &tokenizer, &limits)?;
-    let defaults = json_schema::Options::generation();
-    let session = Session::with_vocabulary(&arguments.source, vocabulary, &limits, defaults)?;
-    if let Some(path) = prompts {
-        return generation_batch::run(arguments, path, (&parts, &tokenizer, &session), output);
-    }
+    let prompt = prompt(arguments, &parts, &tokenizer, &limits)?;
+    let session = session(arguments, &parts, &tokenizer)?;
     let mut model = parts.load(&arguments.model_settings)?;
     let start = Instant::now();
     let ranked = arguments.search.beam.is_some() || arguments.search.best_of.is_some();

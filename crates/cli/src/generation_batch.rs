@@ -130,21 +130,19 @@ struct Setting<'a> {
     check: CompiledGrammar,
 }
 
-pub(super) fn run(
-    arguments: &Arguments,
-    path: &Path,
-    (parts, tokenizer, session): (&Parts, &PromptTokenizer, &Session),
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &Arguments, path: &Path, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.source.limits.get();
+    let parts = Parts::find(&arguments.model, &arguments.model_settings, &limits)?;
+    let tokenizer = PromptTokenizer::from_file(&parts.tokenizer, &limits)?;
+    let session = generation::session(arguments, &parts, &tokenizer)?;
     let file = source::text(path, &limits)?;
     let compiler = || Compiler::new(Arc::clone(session.compiled.vocabulary())).limits(limits.clone());
     let setting = Setting {
         arguments,
         limits: &limits,
-        parts,
-        tokenizer,
-        session,
+        parts: &parts,
+        tokenizer: &tokenizer,
+        session: &session,
         grammars: GrammarCache::new(compiler(), GRAMMAR_BYTES),
         checks: GrammarCache::new(compiler(), GRAMMAR_BYTES),
         check: compiler().compile(session.compiled.grammar())?,

@@ -240,7 +240,10 @@ impl Command {
     fn run(self, output: &mut Output) -> Result<Exit, Failure> {
         match self {
             #[cfg(feature = "ort")]
-            Command::Generate(arguments) => generation::run(&arguments, output),
+            Command::Generate(arguments) => match arguments.prompt.prompts.as_deref() {
+                Some(prompts) => generation_batch::run(&arguments, prompts, output),
+                None => generation::run(&arguments, output),
+            },
             #[cfg(not(feature = "ort"))]
             Command::Generate(_) => Err(errors::no_onnx_runtime().into()),
             Command::Mask(arguments) => mask::run(&arguments, output),
