@@ -124,6 +124,6 @@ pub(crate) fn too_long(url: &str, most: u64) -> Error {
         .in_file(url)
         .found(format!("more than {most} bytes"))
         .allowed(format!("{most} bytes"))
-        .help("ask for fewer tokens, or raise the bound (`Options::answer_bytes`)");
+        .help("ask for fewer tokens; in the library the bound is the option `answer_bytes`");
     Error::new(ErrorKind::Limit, diagnostic)
 }

@@ -37,7 +37,8 @@ fn schema(body: &Value) -> &Value {
 
 /// A customer's agent who books a room: the first of what it wants that is offered, with the values that it knows.
 fn booking(body: &Value) -> Value {
-    const WANTED: [&str; 4] = ["room_held", "book_room", "list_rooms", "find_rooms"];
+    const WANTED: [&str; 5] =
+        ["room_held", "book_room", "list_rooms", "find_rooms", "request_information(day, hour)"];
     let known = json!({"day": "Monday", "hour": 10, "people": 6, "room": "Oak"});
     let offered = schema(body)["properties"]["step"]["anyOf"].as_array().unwrap();
     for name in WANTED {
@@ -51,7 +52,10 @@ fn booking(body: &Value) -> Value {
             }
             let says = properties["say"]["enum"].as_array();
             if says.is_some_and(|names| names.iter().any(|known| known == name)) {
-                return json!({"step": {"say": name, "text": "What it says does not matter."}});
+                return match properties.get("text") {
+                    Some(_) => json!({"step": {"say": name, "text": "What it says does not matter."}}),
+                    None => json!({"step": {"say": name}}),
+                };
             }
         }
     }
