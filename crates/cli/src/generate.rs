@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     pub(super) unconstrained: bool,
     /// With `--output-format json` or --prompts, add for each token the natural logarithm of the model's probability,
     /// and the probability of the tokens that the grammar refused in its place
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) logprobs: bool,
     /// Outputs of each line of --prompts, with seeds from --seed on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "prompts", help_heading = "Prompt")]

@@ -66,7 +66,7 @@ pub(super) fn queue_full(waiting: usize) -> Error {
     let diagnostic = Diagnostic::new("decode/queue-full", "too many requests wait")
         .found(format!("{waiting} waiting requests"))
         .allowed("a request while `Scheduler::has_room`")
-        .help("submit it again after some steps, or raise `SchedulerOptions::queue`");
+        .help("submit it again after some steps, or raise `queue` of `SchedulerOptions`");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
