@@ -193,7 +193,7 @@ fn a_full_queue_refuses_and_keeps_its_order() {
     }
     let error = scheduler.submit(words(&["xa"], &[9])).unwrap_err();
     assert_eq!(error.code(), "decode/queue-full");
-    assert!(error.to_string().contains("SchedulerOptions::queue"), "{error}");
+    assert!(error.to_string().contains("`queue` of `SchedulerOptions`"), "{error}");
     let mut begun = Vec::new();
     scheduler.step(&mut model, &mut |id, _| begun.push(id));
     assert_eq!((scheduler.running(), scheduler.waiting()), (2, 1));
