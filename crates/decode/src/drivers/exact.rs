@@ -8,7 +8,8 @@ use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use grammata::error::Result;
 
-/// Draws `count` independent outputs from the model's distribution conditioned on `constraint` ([`ExactSampling`]), one
+/// Draws `count` independent outputs from the model's distribution conditioned on `constraint`
+/// ([`ExactSampling`](crate::ExactSampling)), one
 /// after another. Prefixes that one output found to be refused are remembered for the next, so later outputs take fewer
 /// tries.
 ///
