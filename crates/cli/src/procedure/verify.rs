@@ -28,6 +28,9 @@ pub(super) struct Arguments {
     /// Conditions on what the user did not decide are open: for traces that do not say what users decided
     #[arg(long)]
     open_decisions: bool,
+    /// Values of arguments need not be said by anybody
+    #[arg(long)]
+    no_provenance: bool,
     /// Also write what may come after the trace, and why the rest may not
     #[arg(long)]
     feedback: bool,
@@ -37,6 +40,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut procedure = arguments.file.read()?;
     if arguments.open_decisions {
         procedure.open_decisions();
+    }
+    if arguments.no_provenance {
+        procedure.open_sources();
     }
     let limits = arguments.file.limits.get();
     let text = source::text(&arguments.trace, &limits)?;
