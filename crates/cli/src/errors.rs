@@ -6,7 +6,7 @@ use grammata::syntax::Notation;
 use std::path::Path;
 use std::time::Duration;
 
-fn usage(diagnostic: Diagnostic) -> Error {
+pub(super) fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 

@@ -1,12 +1,9 @@
 //! The errors of files of prompts.
 
+use super::errors::usage;
 use grammata::diagnostic::{Diagnostic, Place};
-use grammata::error::{Error, ErrorKind};
+use grammata::error::Error;
 use grammata::syntax::Notation;
-
-fn usage(diagnostic: Diagnostic) -> Error {
-    Error::new(ErrorKind::Usage, diagnostic)
-}
 
 /// An error at the start of a line of a file of prompts.
 fn of_prompt_line(code: &'static str, message: &str, line: usize) -> Diagnostic {
