@@ -11,7 +11,7 @@ mod word;
 pub use command::CommandChat;
 pub use grammata_endpoint::{Answer, Call, Chat, Form, Message, Request, Role, Tool, Usage};
 
-pub(crate) use word::wrong;
+pub(crate) use word::{wrong, wrong_byte};
 
 use grammata::error::Result;
 

@@ -5,21 +5,19 @@ use grammata::error::Result;
 use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 
-/// How many bytes of a text begin a word of a grammar, if the text is none: all of them where only its end is missing.
+/// How many bytes of a text begin a word of an automaton, if the text is not a word: all of them if only its end is missing.
 ///
 /// # Errors
 /// Limits.
-pub(crate) fn wrong_byte(grammar: &Grammar, limits: &Limits, text: &str) -> Result<Option<usize>> {
-    let automaton = Automaton::new(grammar, limits)?;
-    let mut tables = Cache::new();
-    let mut at = Lazy::new(&automaton, &mut tables).start()?;
+pub(crate) fn wrong_byte(run: &mut Lazy<'_>, text: &str) -> Result<Option<usize>> {
+    let mut at = run.start()?;
     for (place, &byte) in text.as_bytes().iter().enumerate() {
-        at = Lazy::new(&automaton, &mut tables).step(at, byte)?;
+        at = run.step(at, byte)?;
         if at == ConfigurationId::DEAD {
             return Ok(Some(place));
         }
     }
-    Ok((!tables.is_accepting(at)).then_some(text.len()))
+    Ok((!run.is_accepting(at)).then_some(text.len()))
 }
 
 /// Why a text is no word of a grammar: what it has instead after its last good characters.
@@ -27,7 +25,10 @@ pub(crate) fn wrong_byte(grammar: &Grammar, limits: &Limits, text: &str) -> Resu
 /// # Errors
 /// Limits.
 pub(crate) fn wrong(grammar: &Grammar, limits: &Limits, text: &str) -> Result<Option<String>> {
-    let Some(place) = wrong_byte(grammar, limits, text)? else { return Ok(None) };
+    let automaton = Automaton::new(grammar, limits)?;
+    let mut tables = Cache::new();
+    let mut run = Lazy::new(&automaton, &mut tables);
+    let Some(place) = wrong_byte(&mut run, text)? else { return Ok(None) };
     let place = text.floor_char_boundary(place);
     let (good, bad) = text.split_at(place);
     let start = good.char_indices().rev().take(40).last().map_or(0, |(at, _)| at);

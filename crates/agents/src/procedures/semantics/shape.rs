@@ -1,7 +1,7 @@
 //! The texts that the schemas of slots allow.
 
-use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
-use grammata::error::Result;
+use crate::chat::wrong_byte;
+use grammata::automaton::{Automaton, Cache, Lazy};
 use grammata::limits::Limits;
 use grammata::syntax::json_schema::{self, Numbers, Whitespace};
 use serde_json::{Value, json};
@@ -46,17 +46,9 @@ impl Shape {
         let Some(automaton) = automaton else { return values };
         let mut cache = Cache::new();
         let mut run = Lazy::new(automaton, &mut cache);
-        values.into_iter().filter(|value| accepts(&mut run, &value.to_string()).unwrap_or(false)).collect()
+        values
+            .into_iter()
+            .filter(|value| matches!(wrong_byte(&mut run, &value.to_string()), Ok(None)))
+            .collect()
     }
-}
-
-fn accepts(run: &mut Lazy<'_>, text: &str) -> Result<bool> {
-    let mut at = run.start()?;
-    for &byte in text.as_bytes() {
-        at = run.step(at, byte)?;
-        if at == ConfigurationId::DEAD {
-            return Ok(false);
-        }
-    }
-    Ok(run.is_accepting(at))
 }
