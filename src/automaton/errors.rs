@@ -32,7 +32,7 @@ pub(super) fn cyclic_lockstep(rule: &str) -> Error {
         ErrorKind::Grammar,
         Diagnostic::new("automaton/cyclic-lockstep", "an intersection or complement contains itself")
             .at(Place::Rule(rule.into()))
-            .allowed("operands that do not lead back to the intersection or complement")
+            .allowed("operands that do not refer back to the intersection or complement")
             .help("move the recursion outside of the intersection"),
     )
 }
@@ -97,7 +97,7 @@ pub(super) fn few_names_in_distinct(root: &str) -> Error {
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/few-names-in-items",
-            "items that must differ have objects of which the further members have few possible names",
+            "items that must differ contain objects whose further members have few possible names",
         )
         .at(Place::Rule(root.into()))
         .help("list the names as members of their own"),
@@ -113,7 +113,7 @@ pub(super) fn few_names_for_one(place: Place, names: u32) -> Error {
         )
         .at(place)
         .found(format!("{names} names"))
-        .allowed("names of which there are endlessly many")
+        .allowed("infinitely many names")
         .help("list the names as members of their own"),
     )
 }
@@ -121,19 +121,19 @@ pub(super) fn few_names_for_one(place: Place, names: u32) -> Error {
 pub(super) fn token_terminal_within(place: Place, within: Surroundings, terminal: &str) -> Error {
     let (message, help) = match within {
         Surroundings::Product => (
-            "a token terminal stands in an intersection or complement, of which the operands read bytes alone",
+            "a token terminal is inside an intersection or complement, whose operands read only bytes",
             "put it before or after the intersection, or intersect the parts that are text",
         ),
         Surroundings::UniqueItems => (
-            "a token terminal stands in a list of different items, which are compared by their bytes",
+            "a token terminal is inside a list of different items, which are compared by their bytes",
             "put it before or after the list, or let items repeat",
         ),
         Surroundings::Name => (
-            "a token terminal stands in a name of an object, and names are compared by their bytes",
+            "a token terminal is inside a name of an object, and names are compared by their bytes",
             "let the name be text: any tokenisation of it is allowed",
         ),
         Surroundings::NamedMembers => (
-            "a token terminal stands in an object whose names must differ, which is followed by its bytes",
+            "a token terminal is inside an object whose names must differ, which are compared by their bytes",
             "put it before or after the object, or list the names of the object's members",
         ),
     };
@@ -153,7 +153,7 @@ pub(super) fn bounded_part_within(place: Place, within: Surroundings) -> Error {
     };
     bounded_part(
         place,
-        format!("a part that is bounded in tokens stands in {what}"),
+        format!("a part that is bounded in tokens is inside {what}"),
         "put it before or after that",
     )
 }
@@ -176,7 +176,7 @@ pub(super) fn distinct_in_lockstep(root: &str) -> Error {
         ErrorKind::Grammar,
         Diagnostic::new(
             "automaton/distinct-in-lockstep",
-            "a list of different items, or an object whose names differ, stands in an intersection or complement",
+            "a list of different items, or an object whose names differ, is inside an intersection or complement",
         )
         .at(Place::Rule(root.into()))
         .help("intersect the items or members instead"),

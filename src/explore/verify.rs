@@ -65,9 +65,9 @@ impl CompiledGrammar {
             for (said, to) in next {
                 match (said, to) {
                     (Next::Dead, ConfigurationId::DEAD) => {}
-                    (Next::Dead, _) => return Err(disagrees("it forbids what a word begins with")),
+                    (Next::Dead, _) => return Err(disagrees("it forbids a prefix of a word")),
                     (_, ConfigurationId::DEAD) => {
-                        return Err(disagrees("it allows what no word begins with"));
+                        return Err(disagrees("it allows a text that is not a prefix of a word"));
                     }
                     (Next::State(said), to) => {
                         if seen.insert((said, to)) {
@@ -77,7 +77,7 @@ impl CompiledGrammar {
                 }
             }
             if seen.len() > CONFIGURATIONS_A_PLACE * file.state_count() + CONFIGURATIONS {
-                return Err(disagrees("a place stands for many different ones"));
+                return Err(disagrees("one place represents many different configurations"));
             }
         }
         Ok(compared)

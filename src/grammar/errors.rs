@@ -35,9 +35,9 @@ pub(super) fn no_tokens_for_part() -> Error {
 
 pub(super) fn empty_token_terminal() -> Error {
     error(
-        Diagnostic::new("grammar/empty-token-terminal", "a set of tokens has none")
-            .allowed("a name, an id, or ids from a first to a last one that is not below it")
-            .help("list the tokens that may come there, or leave the alternative out"),
+        Diagnostic::new("grammar/empty-token-terminal", "a set of tokens is empty")
+            .allowed("a name, an id, or a range of ids whose last is not below its first")
+            .help("list the allowed tokens, or leave the alternative out"),
     )
 }
 
@@ -61,7 +61,7 @@ pub(super) fn empty_trigger() -> Error {
         Diagnostic::new("grammar/empty-trigger", "a trigger or a forbidden string of free text is empty")
             .found("\"\"")
             .allowed("strings of at least one character")
-            .help("remove it; where text may end without a trigger, say what follows its end"),
+            .help("remove it; if text may end without a trigger, give what follows its end"),
     )
 }
 
@@ -69,16 +69,16 @@ pub(super) fn trigger_twice(trigger: &str) -> Error {
     error(
         Diagnostic::new("grammar/trigger-twice", "a trigger of free text is given twice")
             .found(format!("`{}`", excerpt(trigger)))
-            .help("give it once, followed by a choice of what may come after it"),
+            .help("give it once, followed by a choice of its continuations"),
     )
 }
 
 pub(super) fn trigger_never_comes(trigger: &str, kind: &str, earlier: &str) -> Error {
     let (trigger, earlier) = (excerpt(trigger), excerpt(earlier));
     error(
-        Diagnostic::new("grammar/trigger-never-comes", format!("the trigger `{trigger}` cannot come"))
-            .found(format!("the {kind} `{earlier}`, which ends in it"))
+        Diagnostic::new("grammar/trigger-never-comes", format!("the trigger `{trigger}` can never occur"))
+            .found(format!("the {kind} `{earlier}`, which ends inside it"))
             .allowed("triggers in which no other ends earlier, and that contain no forbidden string")
-            .help("remove one of them, or let the shorter lead to a choice of how it goes on"),
+            .help("remove one of them, or let a choice of continuations follow the shorter one"),
     )
 }

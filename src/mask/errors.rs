@@ -43,20 +43,17 @@ pub(super) fn token_range(first: u32, last: u32, width: usize) -> Error {
 pub(super) fn part_too_short(most: u32, distance: Distance, place: Place) -> Error {
     let needed = match distance {
         Distance::Exact(least) => format!("a bound of at least {least}"),
-        Distance::AtMost(known) => format!("a bound of {known}, the least that is known to do"),
+        Distance::AtMost(known) => format!("a bound of {known}, the least known to suffice"),
         Distance::Unreachable => "none: no tokens of the vocabulary spell the part".into(),
-        Distance::Unknown => "a part of which a way to its end is found within `completion_search`".into(),
+        Distance::Unknown => "a part whose completion is found within `completion_search`".into(),
     };
     Error::new(
         ErrorKind::Grammar,
-        Diagnostic::new(
-            "mask/part-bound",
-            "a part is not known to be able to end within its bound of tokens",
-        )
-        .at(place)
-        .found(format!("at most {most} tokens"))
-        .allowed(needed)
-        .help("raise the bound of the part"),
+        Diagnostic::new("mask/part-bound", "a part may not be able to end within its bound of tokens")
+            .at(place)
+            .found(format!("at most {most} tokens"))
+            .allowed(needed)
+            .help("raise the bound of the part"),
     )
 }
 

@@ -13,7 +13,7 @@ fn format(diagnostic: Diagnostic) -> Error {
 }
 
 pub(super) fn no_mask_file(found: usize, is_archive: bool) -> Error {
-    let diagnostic = Diagnostic::new("mask-file/no-mask-file", "this is no mask file")
+    let diagnostic = Diagnostic::new("mask-file/no-mask-file", "not a mask file")
         .at(Place::Byte(0))
         .allowed("a file that begins with the bytes 89 47 4D 41 53 4B 0D 0A");
     format(match is_archive {
@@ -27,7 +27,7 @@ pub(super) fn no_mask_file(found: usize, is_archive: bool) -> Error {
 }
 
 pub(super) fn no_archive(found: usize, is_mask_file: bool) -> Error {
-    let diagnostic = Diagnostic::new("mask-file/no-archive", "this is no archive of mask files")
+    let diagnostic = Diagnostic::new("mask-file/no-archive", "not an archive of mask files")
         .at(Place::Byte(0))
         .allowed("a file that begins with the bytes 89 47 4D 41 52 43 0D 0A")
         .help("`grammata compile FOLDER --tokenizer FILE --archive FILE` writes one");
@@ -79,7 +79,7 @@ pub(super) fn damaged_block(at: usize) -> Error {
 /// A state, a row or a mask has an impossible value.
 pub(super) fn impossible(what: &str, id: usize) -> Error {
     format(
-        Diagnostic::new("mask-file/impossible", format!("{what} {id} of a mask file cannot be"))
+        Diagnostic::new("mask-file/impossible", format!("{what} {id} of a mask file is invalid"))
             .help(COMPILE_AGAIN),
     )
 }
@@ -89,7 +89,7 @@ pub(super) fn overlapping(what: &str, id: usize, most: usize) -> Error {
     format(
         Diagnostic::new("mask-file/impossible", "parts of a mask file overlap")
             .found(format!("{what} {id}, up to which there are more than {most} bytes"))
-            .allowed("rows, lists and masks that are apart, as Grammata writes them")
+            .allowed("rows, lists and masks that do not overlap")
             .help(COMPILE_AGAIN),
     )
 }
@@ -140,7 +140,7 @@ pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[To
         .found(show(found))
         .allowed(show(allowed))
         .help(format!(
-            "give what the file has ({settings}), or compile it again; `grammata compile --model FOLDER` takes the model's end tokens"
+            "give the settings of the file ({settings}), or compile it again; `grammata compile --model FOLDER` takes the model's end tokens"
         )),
     )
 }
@@ -161,7 +161,7 @@ pub(crate) fn no_token_index() -> Error {
         ErrorKind::Usage,
         Diagnostic::new("mask-file/no-token-index", "the token index of this vocabulary cannot be written")
             .found("a token of 65,535 bytes or more, or more than 2,147,483,648 tokens")
-            .help("leave it out: whoever needs it computes it"),
+            .help("leave it out: it is computed when it is needed"),
     )
 }
 

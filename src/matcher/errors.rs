@@ -69,7 +69,7 @@ pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -
 pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     Error::new(
         ErrorKind::Usage,
-        Diagnostic::new("matcher/rollback-too-far", "there are not so many steps to take back")
+        Diagnostic::new("matcher/rollback-too-far", "more steps to roll back than were taken")
             .found(format!("{wanted} steps"))
             .allowed(format!("at most {steps}"))
             .help("count one step for each accepted token or byte string"),
@@ -81,7 +81,7 @@ pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: us
     let tokens = |count: usize| format!("{count} token{}", if count == 1 { "" } else { "s" });
     let needed = match distance {
         Distance::Exact(least) => format!("a budget of at least {}", tokens(least)),
-        Distance::AtMost(known) => format!("a budget of {}, the least that is known to do", tokens(known)),
+        Distance::AtMost(known) => format!("a budget of {}, the least known to suffice", tokens(known)),
         Distance::Unreachable => "none: no tokens of the vocabulary spell a completion".into(),
         Distance::Unknown if least > budget => {
             format!("a budget of at least {}; which budget suffices is not known", tokens(least))
@@ -103,12 +103,9 @@ pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: us
 pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Error {
     let allowed = match part {
         Some((name, most, left)) => {
-            format!(
-                "what leaves `{}` a known way to end: {left} of its {most} tokens are left",
-                excerpt(name)
-            )
+            format!("tokens after which `{}` can end: {left} of its {most} tokens are left", excerpt(name))
         }
-        None => "what leaves a part that begins a known way to end within its bound".into(),
+        None => "tokens after which a part that begins can end within its bound".into(),
     };
     Error::new(
         ErrorKind::Rejected,
@@ -149,7 +146,7 @@ pub(super) fn draft_link(what: &'static str, (array, from, to): (&str, usize, i6
 pub(super) fn draft_rows(found: usize, nodes: usize, row_words: usize) -> Error {
     Error::new(
         ErrorKind::Usage,
-        Diagnostic::new("matcher/draft-rows", "there is no room for a mask of each node of the draft")
+        Diagnostic::new("matcher/draft-rows", "the buffer is too short for a mask of each node of the draft")
             .found(format!("{found} words of 32 bits"))
             .allowed(format!("at least {nodes} rows of {row_words} words"))
             .help("a draft has a row for each of its tokens, and one before the first"),

@@ -279,7 +279,7 @@ impl Path {
                     cache.step_token(automaton, at, by_bytes, token)
                 })?;
                 if at.is_dead() {
-                    return Err(disagrees("it allows what no word begins with"));
+                    return Err(disagrees("it allows a text that is not a prefix of a word"));
                 }
                 path.last.bytes.extend_from_slice(bytes);
                 path.push_step(Destination { at, base: step.base }, step.key_state, step.way, step.is_end);

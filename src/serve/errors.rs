@@ -8,9 +8,9 @@ pub(super) fn rows(first: usize, count: usize, words: usize, row_words: usize) -
     let rows = words.checked_div(row_words).unwrap_or(0);
     Error::new(
         ErrorKind::Usage,
-        Diagnostic::new("serve/rows", "a request has no rows of its own")
+        Diagnostic::new("serve/rows", "the rows of a request do not exist or belong to another request")
             .found(format!("{count} rows from row {first} on"))
-            .allowed(format!("rows of 0 to {rows} that no other request asks for"))
+            .allowed(format!("distinct rows below {rows}"))
             .help("a request has a row for its place, and one for each token of its draft"),
     )
 }

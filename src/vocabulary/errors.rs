@@ -77,10 +77,7 @@ pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
     let (what, help) = if cause.is_eof() {
         ("the tokenizer file ends too early", "the file is cut off: fetch or copy it again")
     } else {
-        (
-            "the tokenizer file cannot be read as what it seems to be",
-            "check that the file is whole and unedited",
-        )
+        ("the tokenizer file does not have its expected form", "check that the file is whole and unedited")
     };
     vocabulary(
         Diagnostic::new("vocabulary/json", what)
@@ -140,7 +137,7 @@ pub(crate) fn unsupported_model(found: &str) -> Error {
 
 pub(crate) fn unsupported_decoder(pointer: impl Into<String>, found: &str) -> Error {
     vocabulary(
-        Diagnostic::new("vocabulary/decoder", "this decoder does not map each token to bytes by itself")
+        Diagnostic::new("vocabulary/decoder", "this decoder does not map each token to bytes independently")
             .at(Place::Pointer(pointer.into()))
             .found(found)
             .allowed(

@@ -86,7 +86,7 @@ pub(crate) fn no_such_size(name: &str, count: usize) -> Failure {
         GrammataStatus::Usage,
         Diagnostic::new("c/size", format!("no object is as large as `{name}` would be"))
             .found(format!("{count} elements"))
-            .help("check whether a negative number was made unsigned"),
+            .help("check for a negative number that was converted to unsigned"),
     )
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn notation(found: &str) -> Failure {
     let all = engine::syntax::Notation::ALL.map(|notation| format!("`{}`", notation.id()));
     failure(
         GrammataStatus::Usage,
-        Diagnostic::new("c/notation", "there is no such notation")
+        Diagnostic::new("c/notation", "unknown notation")
             .found(found)
             .allowed(all.join(", "))
             .help("name the notation that the source is written in"),

@@ -24,7 +24,7 @@ pub(crate) fn no_such_size(name: &str, count: usize) -> Error {
     usage(
         Diagnostic::new("llg/size", format!("no object is as large as `{name}` would be"))
             .found(format!("{count} elements"))
-            .help("check whether a negative number was made unsigned"),
+            .help("check for a negative number that was converted to unsigned"),
     )
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn not_utf8(name: &str, error: &std::str::Utf8Error) -> Error {
 
 pub(crate) fn token_range(name: &str, token: u32, width: usize) -> Error {
     usage(
-        Diagnostic::new("llg/token-range", format!("`{name}` is no token of the vocabulary"))
+        Diagnostic::new("llg/token-range", format!("`{name}` is not a token of the vocabulary"))
             .found(format!("token {token}"))
             .allowed(format!("0 to {}", width.saturating_sub(1)))
             .help("pass a token of the model that the tokenizer was made for"),
@@ -47,7 +47,7 @@ pub(crate) fn token_range(name: &str, token: u32, width: usize) -> Error {
 
 pub(crate) fn kind(found: &str) -> Error {
     usage(
-        Diagnostic::new("llg/kind", "there is no such kind of grammar")
+        Diagnostic::new("llg/kind", "unknown kind of grammar")
             .found(found)
             .allowed("lark, json_schema, json, json_object, regex")
             .help(

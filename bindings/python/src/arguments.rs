@@ -143,7 +143,7 @@ pub(crate) fn limits(object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (name, limit) in given {
         let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
-        let kind = kind.ok_or_else(|| errors::limits(&format!("there is no limit `{name}`"))).raise(py)?;
+        let kind = kind.ok_or_else(|| errors::limits(&format!("unknown limit `{name}`"))).raise(py)?;
         limits = limits.with(*kind, limit);
     }
     Ok(limits)

@@ -173,7 +173,7 @@ pub(crate) fn element_type(found: &str, allowed: &'static str) -> Error {
         Diagnostic::new("python/element-type", "the buffer has elements of another type")
             .found(found)
             .allowed(allowed)
-            .help("convert the array first: it is filled where it lies, so nothing can be converted here"),
+            .help("convert the array first: it is filled in place, so the call cannot convert it"),
     )
 }
 
@@ -190,16 +190,16 @@ pub(crate) fn not_contiguous() -> Error {
 
 pub(crate) fn misaligned(address: usize) -> Error {
     usage(
-        Diagnostic::new("python/misaligned", "the buffer does not begin where a 32-bit word may")
+        Diagnostic::new("python/misaligned", "the buffer is not aligned to 32-bit words")
             .found(format!("an address that leaves {} divided by 4", address % 4))
-            .allowed("an address that 4 divides")
+            .allowed("a multiple of 4")
             .help("allocate an array of 32-bit elements instead of slicing bytes"),
     )
 }
 
 pub(crate) fn device(found: &str) -> Error {
     usage(
-        Diagnostic::new("python/device", "the memory is not of this machine's processor")
+        Diagnostic::new("python/device", "the memory is not the host's")
             .found(found)
             .allowed("a device of DLPack's type 1 (CPU), or pinned memory of the host (3, 11)")
             .help("fill a buffer on the CPU and copy it to the device"),
@@ -231,13 +231,13 @@ pub(crate) fn lengths(name: &str, found: usize, matchers: usize) -> Error {
         Diagnostic::new("python/rows", "a list does not fit the batch")
             .found(format!("`{name}` of {found}"))
             .allowed(format!("an entry for each of {matchers} matchers"))
-            .help("leave the list out where the default does for all"),
+            .help("leave the list out to use the default for all"),
     )
 }
 
 pub(crate) fn token_range(found: &str) -> Error {
     usage(
-        Diagnostic::new("python/token-range", "this is no token id")
+        Diagnostic::new("python/token-range", "not a token id")
             .found(found)
             .allowed(format!("an integer from 0 to {}", u32::MAX))
             .help("pass ids as the tokenizer has them, `Vocabulary.width` of them at most"),
@@ -255,7 +255,7 @@ pub(crate) fn choice(name: &'static str, found: &str, allowed: &str) -> Error {
 
 pub(crate) fn limits(cause: &impl std::fmt::Display) -> Error {
     usage(
-        Diagnostic::new("python/limits", "these are no limits")
+        Diagnostic::new("python/limits", "invalid limits")
             .cause(cause)
             .allowed("a dict from names of limits to numbers, such as {\"cache_bytes\": 1 << 28}")
             .help("docs/security.md lists the limits"),
@@ -273,7 +273,7 @@ pub(crate) fn not_json(what: &'static str, cause: &impl std::fmt::Display) -> Er
 
 pub(crate) fn tokenizer(found: &str, wanted: &'static str) -> Error {
     usage(
-        Diagnostic::new("python/tokenizer", "the tokenizer does not tell its tokens")
+        Diagnostic::new("python/tokenizer", "the tokenizer does not list its tokens")
             .found(found)
             .allowed(wanted)
             .help("`Vocabulary.from_file` reads tokenizer.json and rank files"),
@@ -282,7 +282,7 @@ pub(crate) fn tokenizer(found: &str, wanted: &'static str) -> Error {
 
 pub(crate) fn answer(found: &str, choices: usize) -> Error {
     usage(
-        Diagnostic::new("python/answer", "the policy's answer is none of the choices")
+        Diagnostic::new("python/answer", "the policy's answer is not one of the choices")
             .found(found)
             .allowed(format!("a place from 0 to {}, or a choice's label", choices.saturating_sub(1)))
             .help("`question.choices` has the labels; of a set the answer is a list of places"),

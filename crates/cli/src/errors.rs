@@ -240,7 +240,7 @@ pub(super) fn step_not_allowed(id: &str, allowed: &[&str]) -> Error {
         shown.push_str(&format!(" and {} more", allowed.len() - 12));
     }
     usage(
-        Diagnostic::new("cli/step-not-allowed", "a step is not allowed where it stands")
+        Diagnostic::new("cli/step-not-allowed", "a step is not allowed at its place")
             .found(id)
             .allowed(if shown.is_empty() { "nothing: the plan ends before it".to_owned() } else { shown })
             .help("steps are given by the ids of their actions, in the order of choices"),
@@ -269,7 +269,7 @@ pub(super) fn reward(command: &str, found: &str) -> Error {
         Diagnostic::new("cli/reward", "the reward command failed")
             .found(format!("`{command}`: {}", excerpt(found)))
             .allowed("a command that reads a plan as JSON from its standard input and writes a number")
-            .help("try it by itself: echo '{\"steps\": []}' | COMMAND"),
+            .help("try it alone: echo '{\"steps\": []}' | COMMAND"),
     )
 }
 
@@ -326,10 +326,10 @@ pub(super) fn name_needed() -> Error {
 /// A variable of the environment that is to hold a key, and does not.
 pub(super) fn no_key(name: &str) -> Error {
     usage(
-        Diagnostic::new("cli/no-key", "there is no key for the chat server")
+        Diagnostic::new("cli/no-key", "no key for the chat server")
             .found(format!("the environment variable `{name}` is not set, or empty"))
             .allowed("a variable that holds the key")
-            .help("set it; or leave `--endpoint-key-env` out for a server that wants no key"),
+            .help("set it; or leave `--endpoint-key-env` out for a server that needs no key"),
     )
 }
 
@@ -361,7 +361,7 @@ pub(super) fn no_model(path: &Path) -> Error {
 pub(super) fn no_tokenizer(model: &Path) -> Error {
     Error::new(
         ErrorKind::Model,
-        Diagnostic::new("cli/no-tokenizer", "there is no tokenizer.json beside the model")
+        Diagnostic::new("cli/no-tokenizer", "no tokenizer.json next to the model")
             .in_file(model.display().to_string())
             .allowed("tokenizer.json in the model's folder, or the folder above it")
             .help("name it with `--tokenizer PATH`"),
@@ -435,7 +435,7 @@ pub(super) fn no_such_user<'a>(name: &str, known: impl Iterator<Item = &'a str> 
 
 pub(super) fn unknown_call_format<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     usage(
-        Diagnostic::new("cli/no-such-format", "there is no call format and no file of this name")
+        Diagnostic::new("cli/no-such-format", "neither a call format nor a file has this name")
             .found(name)
             .allowed(known.clone().collect::<Vec<_>>().join(", "))
             .help(did_you_mean(name, known, "name one of these, or a file of TOML")),
@@ -489,7 +489,7 @@ pub(super) fn unused_within() -> Diagnostic {
 pub(super) fn empty_request() -> Error {
     usage(
         Diagnostic::new("cli/empty-request", "the request is empty")
-            .allowed("a text with at least one character that is no blank")
+            .allowed("a text that is not blank")
             .help("say what the user wants: grammata retrieve search 'Book a table in Rome.'"),
     )
 }
@@ -513,7 +513,7 @@ pub(super) fn expression_kind() -> Error {
 
 pub(super) fn not_a_call(place: Place, text: &str, cause: &str) -> Error {
     usage(
-        Diagnostic::new("cli/not-a-call", "this is no call of a tool")
+        Diagnostic::new("cli/not-a-call", "not a call of a tool")
             .at(place)
             .found(text)
             .cause(cause)

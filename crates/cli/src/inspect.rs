@@ -199,7 +199,7 @@ fn diff(
         writeln!(output, "{row:<20}  {} in {name}, {} in {other_name}", shown(a), shown(b))?;
     }
     if differing.is_empty() {
-        writeln!(output, "nothing differs in what they hold")?;
+        writeln!(output, "their contents are equal")?;
     }
     Ok(exit)
 }

@@ -23,7 +23,7 @@ fn name_and_number(argument: &str) -> Result<(LimitKind, usize), String> {
     let Some(&kind) = LimitKind::ALL.iter().find(|kind| kind.name() == name) else {
         let names: Vec<&str> = LimitKind::ALL.iter().map(|kind| kind.name()).collect();
         let all = format!("the limits are {}", names.join(", "));
-        return Err(format!("there is no limit `{name}`; {}", did_you_mean(name, names, all)));
+        return Err(format!("unknown limit `{name}`; {}", did_you_mean(name, names, all)));
     };
     let number = number.replace('_', "");
     let number = number.parse().map_err(|_| format!("`{name}` must be a whole number, 0 or more"))?;

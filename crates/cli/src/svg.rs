@@ -51,9 +51,10 @@ pub(super) fn render(dot: String) -> Result<String> {
         Err(RecvTimeoutError::Disconnected) => {
             Err(errors::drawing_failed("the layout came to a contradiction"))
         }
-        Err(RecvTimeoutError::Timeout) => {
-            Err(errors::drawing_too_large(&format!("{edges} edges"), "what is laid out within a minute"))
-        }
+        Err(RecvTimeoutError::Timeout) => Err(errors::drawing_too_large(
+            &format!("{edges} edges"),
+            "graphs that are laid out within a minute",
+        )),
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn no_candidate() -> Error {
     model(
         Diagnostic::new("decode/no-candidate", "the model gives no allowed token a probability")
             .found("logits that are NaN or minus infinity for every allowed token")
-            .help("the model's numbers overflowed (f16 weights?), or it forbids what the grammar asks for"),
+            .help("the model's numbers overflowed (f16 weights?), or it forbids everything that the grammar allows"),
     )
 }
 
@@ -133,7 +133,7 @@ pub(super) fn no_sequence() -> Error {
 /// A sequence that comes twice in one batch.
 pub(super) fn twice_in_batch() -> Error {
     usage(
-        Diagnostic::new("decode/twice-in-batch", "a sequence comes twice in one batch")
+        Diagnostic::new("decode/twice-in-batch", "a sequence occurs twice in one batch")
             .allowed("one feed for each sequence")
             .help("put the tokens of a sequence into one feed, or feed two forks of it"),
     )
@@ -167,7 +167,7 @@ pub(super) fn context(tokens: usize, limit: usize) -> Error {
 /// A row of logits that does not exist.
 pub(super) fn row(row: usize, rows: usize) -> Error {
     usage(
-        Diagnostic::new("decode/row-range", "there is no such row of logits")
+        Diagnostic::new("decode/row-range", "the row of logits does not exist")
             .found(row.to_string())
             .allowed(format!("less than {rows}")),
     )
@@ -176,7 +176,7 @@ pub(super) fn row(row: usize, rows: usize) -> Error {
 /// A truncation to more tokens than a sequence has.
 pub(super) fn truncate(length: usize, available: usize) -> Error {
     usage(
-        Diagnostic::new("decode/truncate", "the sequence is shorter than it is to become")
+        Diagnostic::new("decode/truncate", "the sequence is shorter than the requested length")
             .found(length.to_string())
             .allowed(format!("at most {available}")),
     )

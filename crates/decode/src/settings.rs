@@ -55,7 +55,7 @@ pub(super) fn read_settings(folder: &Path, name: &str, limits: &Limits) -> Resul
     let Some(text) = read_text(folder, name, limits)? else { return Ok(Settings::new()) };
     match serde_json::from_str(&text) {
         Ok(serde_json::Value::Object(settings)) => Ok(settings),
-        Ok(_) => Err(errors::settings(&folder.join(name), "JSON that is no object", "")),
+        Ok(_) => Err(errors::settings(&folder.join(name), "JSON that is not an object", "")),
         Err(e) => Err(errors::settings_json(&folder.join(name), &text, &e)),
     }
 }

@@ -30,7 +30,7 @@ impl PromptTokenizer {
         };
         let bytes = files::read(path, limits.tokenizer_bytes, too_large)?;
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes)
-            .map_err(|e| errors::tokenizer(format!("`{}` is no tokenizer", path.display()), e))?;
+            .map_err(|e| errors::tokenizer(format!("`{}` is not a tokenizer", path.display()), e))?;
         // a prompt must not be truncated or padded silently
         tokenizer.with_padding(None);
         tokenizer

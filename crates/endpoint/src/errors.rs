@@ -24,7 +24,7 @@ fn seconds(time: Duration) -> String {
 /// An address that is none of a server.
 pub(crate) fn url(found: &str) -> Error {
     usage(
-        Diagnostic::new("endpoint/url", "this is no address of a chat server")
+        Diagnostic::new("endpoint/url", "not the address of a chat server")
             .found(found)
             .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, without user, query and fragment")
             .help("give the address below which `/chat/completions` is, such as http://127.0.0.1:8080/v1"),
@@ -36,7 +36,7 @@ pub(crate) fn key() -> Error {
     usage(
         Diagnostic::new("endpoint/key", "the key of the chat server cannot be sent")
             .allowed("a key of visible ASCII characters")
-            .help("set the environment variable of the key anew, without blanks and line ends"),
+            .help("set the environment variable of the key again, without blanks and line ends"),
     )
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn wait(url: &str, status: u16, wait: Duration, most: Duration) -> Er
 
 /// A redirection, which is not followed: the key is for this server alone.
 pub(crate) fn redirect(url: &str, status: u16, location: &str) -> Error {
-    io(Diagnostic::new("endpoint/redirect", "the chat server sends the request to another place")
+    io(Diagnostic::new("endpoint/redirect", "the chat server redirects the request")
         .in_file(url)
         .found(format!("status {status}, `Location: {}`", excerpt(location)))
         .allowed("an answer of this server: redirections are not followed")

@@ -60,7 +60,10 @@ pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
             match is_known {
                 true => continue,
                 false => {
-                    return Err(Fault::Foreign(text.to_owned(), "a line is no server-sent event".to_owned()));
+                    return Err(Fault::Foreign(
+                        text.to_owned(),
+                        "a line is not a server-sent event".to_owned(),
+                    ));
                 }
             }
         };

@@ -126,7 +126,7 @@ fn mapping(meter: &Meter, parts: &[Value]) -> Result<Value, Error> {
     for pair in parts.chunks_exact(2) {
         let [key, value] = pair else { continue };
         if key.as_object().is_some() {
-            return Err(invalid("a key of a mapping that is no text, number, boolean or none"));
+            return Err(invalid("a key of a mapping that is not a text, number, boolean or none"));
         }
         pairs.push((key.clone(), value.clone()));
     }
@@ -162,7 +162,7 @@ fn namespace(meter: &Meter, from: Option<ValueOrKwargs>) -> Result<Value, Error>
     if let Some(from) = from.map(ValueOrKwargs::into_value) {
         data(meter, &from)?;
         for key in from.try_iter()? {
-            let name: Arc<str> = Arc::from(key.as_str().ok_or_else(|| invalid("a name that is no text"))?);
+            let name: Arc<str> = Arc::from(key.as_str().ok_or_else(|| invalid("a name that is not a text"))?);
             let value = from.get_item(&key)?;
             namespace.with(|values| values.insert(name, value));
         }

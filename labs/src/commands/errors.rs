@@ -19,7 +19,7 @@ pub(super) fn needs_embedder() -> Error {
 /// An arm of an unknown name.
 pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     usage(
-        Diagnostic::new("cli/no-such-arm", "there is no arm of this name")
+        Diagnostic::new("cli/no-such-arm", "unknown arm")
             .found(name)
             .allowed(known.clone().collect::<Vec<_>>().join(", "))
             .help(did_you_mean(name, known, "name one of these")),
@@ -40,7 +40,7 @@ pub(super) fn task_name(name: &str) -> Error {
 #[cfg(feature = "ort")]
 pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     usage(
-        Diagnostic::new("cli/not-tasks", "these are no tasks of tools")
+        Diagnostic::new("cli/not-tasks", "the entry is not a task of tools")
             .found(format!("task {number}"))
             .cause(cause)
             .allowed("`question` with `tool` or `answer`; `query` and `solution`; a question of BFCL with its ground truth")
@@ -73,9 +73,11 @@ pub(super) fn no_arm(arm: &str, format: &str) -> Error {
 /// No request is left to measure with.
 pub(super) fn no_requests() -> Error {
     usage(
-        Diagnostic::new("cli/no-requests", "there is no request to measure with")
-            .allowed("requests of which this catalogue has all needed tools, at most k of them")
-            .help("name a file with `--requests FILE`, and let `--where` keep some of it"),
+        Diagnostic::new("cli/no-requests", "no request is left to measure with")
+            .allowed("requests that need at most k tools, all in this catalogue")
+            .help(
+                "name a file with `--requests FILE`, and choose a `--where` that keeps some of its requests",
+            ),
     )
 }
 

@@ -5,7 +5,7 @@ use grammata::error::{Error, ErrorKind};
 
 /// A line that is not a recorded session.
 pub(super) fn recorded(line: usize, cause: &str) -> Error {
-    let diagnostic = Diagnostic::new("procedure/recorded", "a line is no recorded session")
+    let diagnostic = Diagnostic::new("procedure/recorded", "a line is not a recorded session")
         .at(grammata::Place::LineColumn { line, column: 1 })
         .cause(cause)
         .allowed("a JSON object with `id`, `kind`, `tasks` and `events`, which are those of a trace")

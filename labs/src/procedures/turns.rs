@@ -45,7 +45,7 @@ impl Recorded {
             let session: Recorded =
                 serde_json::from_str(line).map_err(|cause| errors::recorded(number, &cause.to_string()))?;
             if let Some(event) = session.events.iter().find(|event| Event::of(event).is_none()) {
-                return Err(errors::recorded(number, &format!("{event} is no event")));
+                return Err(errors::recorded(number, &format!("{event} is not an event")));
             }
             sessions.push(session);
         }

@@ -15,7 +15,7 @@ fn data(diagnostic: Diagnostic) -> Error {
 /// A request that needs no tool, or has an empty group of tools.
 pub(super) fn nothing_relevant() -> Error {
     usage(
-        Diagnostic::new("retrieval/nothing-relevant", "a list cannot be judged where no tool is needed")
+        Diagnostic::new("retrieval/nothing-relevant", "a list cannot be judged if no tool is needed")
             .allowed("at least one tool, and no empty group of tools")
             .help("leave requests without tools out of the measurement"),
     )
@@ -64,7 +64,7 @@ pub(super) fn other_run(path: &Path) -> Error {
 /// A line that is not a draft.
 pub(super) fn draft_line(path: &Path, cause: &serde_json::Error) -> Error {
     data(
-        Diagnostic::new("retrieval/draft-line", "a line is no draft")
+        Diagnostic::new("retrieval/draft-line", "a line is not a draft")
             .in_file(path.display().to_string())
             .cause(cause)
             .allowed("lines as they were written")

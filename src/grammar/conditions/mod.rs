@@ -36,7 +36,7 @@ pub(crate) struct Constraints<'o> {
 pub(crate) fn undecidable(limit: usize) -> Error {
     let diagnostic = Diagnostic::new("limit/exceeded", "the limit `condition_search` is exceeded")
         .limit(LimitKind::ConditionSearch)
-        .found("conditions on which members come together that take more decisions to combine")
+        .found("conditions on combinations of members that take more decisions to combine")
         .allowed(format!("at most {limit} decisions"))
         .help(
             "let fewer conditions speak of the same members, split the object into smaller ones, or raise the limit \

@@ -107,13 +107,13 @@ pub(super) fn undefined<'a>(
     let known: Vec<&str> = known.into_iter().collect();
     let otherwise = match what {
         "symbol" => "add it to `symbols`, or correct the name",
-        "state" => "a state is one that accepts or that a transition leaves, or is listed in `states`",
-        "stack symbol" => "a stack symbol is `stack_start` or one that some transition pushes",
+        "state" => "a state must accept, have a transition that leaves it, or be listed in `states`",
+        "stack symbol" => "a stack symbol is `stack_start`, or is pushed by a transition",
         "head" => "write rules for it, or correct the name",
         "action, group, flag or fact" => {
-            "correct the name; a flag is one that some `effects` or outcome sets, or that `facts` declares"
+            "correct the name; a flag is set by `effects` or an outcome, or declared in `facts`"
         }
-        _ if place.starts_with("/limits") => "a name in `limits` is that of a symbol or of a group",
+        _ if place.starts_with("/limits") => "a name in `limits` is a symbol or a group",
         _ => "a name in a body is a symbol or the head of a rule",
     };
     error(
@@ -144,7 +144,8 @@ pub(super) fn no_input(transition: usize) -> Error {
 }
 
 pub(super) fn reads_nothing(transition: usize, from: &str) -> Error {
-    let message = format!("a transition from `{}` reads nothing, which a `dfa` cannot have", excerpt(from));
+    let message =
+        format!("a transition from `{}` reads nothing, which a `dfa` does not allow", excerpt(from));
     error(
         Diagnostic::new("automaton-spec/nondeterministic", message)
             .at(Place::Pointer(format!("/transitions/{transition}")))
@@ -176,7 +177,7 @@ pub(super) fn nothing_accepts(kind: Kind) -> Error {
 }
 
 pub(super) fn accepting_of_no_use() -> Error {
-    let message = "`accepting` is of no use: the automaton accepts by empty stack in every state";
+    let message = "`accepting` has no effect: the automaton accepts by empty stack in every state";
     error(
         Diagnostic::new("automaton-spec/misplaced", message)
             .at(Place::Pointer("/accepting".to_owned()))
@@ -208,10 +209,10 @@ pub(super) fn empty_language() -> Error {
     error(
         Diagnostic::new(
             "automaton-spec/empty-language",
-            "no word is accepted: no way leads from the start to an end",
+            "no word is accepted: no path leads from the start to an end",
         )
         .at(Place::Pointer("/start".to_owned()))
-        .help("add what is missing on the way; with parameters, see whether their values leave one"),
+        .help("add the missing transitions or rules; with parameters, check that their values leave a path"),
     )
 }
 
@@ -358,7 +359,7 @@ pub(super) fn parameter_allowed(name: &str, kind: ParameterType) -> Error {
 }
 
 pub(super) fn parameter_value(parameter: &Parameter, found: &str) -> Error {
-    let message = format!("the parameter `{}` cannot have this value", parameter.name);
+    let message = format!("invalid value for the parameter `{}`", parameter.name);
     error(
         Diagnostic::new("automaton-spec/parameter", message)
             .at(Place::Pointer(format!("/parameters/{}", parameter.name)))
@@ -373,7 +374,7 @@ pub(super) fn unknown_parameter(name: &str, parameters: &[Parameter]) -> Error {
         Diagnostic::new("automaton-spec/parameter", format!("no such parameter: `{}`", excerpt(name)))
             .at(Place::Pointer("/parameters".to_owned()))
             .allowed(list(parameters.iter().map(|parameter| parameter.name.as_str())))
-            .help("mend the name, or declare the parameter in the header"),
+            .help("correct the name, or declare the parameter in the header"),
     )
 }
 
@@ -387,7 +388,7 @@ pub(super) fn template(found: &str, place: Place) -> Error {
 }
 
 pub(super) fn crossed_limits(name: &str, place: String) -> Error {
-    let message = format!("`{}` must come more often than it may", excerpt(name));
+    let message = format!("`{}` must occur more often than it may", excerpt(name));
     error(Diagnostic::new("automaton-spec/empty-language", message).at(Place::Pointer(place)).help(
         "let the number under `at_least` be at most that under `at_most`, and at most 1 under `at_most_once`",
     ))
@@ -407,7 +408,7 @@ pub(super) fn bad_set(name: &str, wrong: &str) -> Error {
         Diagnostic::new("automaton-spec/set", wrong)
             .at(Place::Pointer(pointer(["symbols", name, "set"])))
             .allowed("`{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\" }`")
-            .help("mend the set, or the symbol's `text`"),
+            .help("correct the set, or the symbol's `text`"),
     )
 }
 
@@ -446,7 +447,7 @@ pub(super) fn token_in_plan(name: &str) -> Error {
 
 pub(super) fn free_text_under_limits(name: &str) -> Error {
     let message = format!(
-        "the symbol `{}` is free text, in which other symbols may stand, so `limits` and `requires` cannot be checked",
+        "the symbol `{}` is free text, which may contain other symbols, so `limits` and `requires` cannot be checked",
         excerpt(name)
     );
     error(
@@ -472,15 +473,18 @@ pub(super) fn free_text_of(name: &str) -> Place {
 
 pub(super) fn cost_in_text() -> Error {
     error(
-        Diagnostic::new("automaton-spec/plans-only", "what a plan may cost cannot be checked on texts")
-            .at(Place::Pointer("/limits/max_cost".to_owned()))
-            .help("use the spec with `grammata plan`, or take `max_cost` out"),
+        Diagnostic::new(
+            "automaton-spec/plans-only",
+            "a bound on the cost of plans cannot be checked on texts",
+        )
+        .at(Place::Pointer("/limits/max_cost".to_owned()))
+        .help("use the spec with `grammata plan`, or take `max_cost` out"),
     )
 }
 
 pub(super) fn misplaced_templates() -> Error {
     error(
-        Diagnostic::new("automaton-spec/misplaced", "templates stand in the header, if there is one")
+        Diagnostic::new("automaton-spec/misplaced", "templates belong in the header, if there is one")
             .at(Place::Pointer("/templates".to_owned()))
             .help("move `[templates]` before the line `# ---`"),
     )

@@ -122,13 +122,13 @@ pub(super) fn check_symbols(document: &Document) -> Result<()> {
         } else if set.of.len() > SET_ELEMENTS {
             Some(format!("a set has at most {SET_ELEMENTS} elements"))
         } else if distinct.len() < set.of.len() {
-            Some("an element stands twice in a set".to_owned())
+            Some("an element occurs twice in a set".to_owned())
         } else if set.of.iter().any(String::is_empty) {
             Some("an element of a set has no text".to_owned())
         } else if set.min > set.max || set.max > set.of.len() {
             Some("the bounds of a set are crossed, or more than it has elements".to_owned())
         } else if symbol.text.matches("{}").count() != 1 {
-            Some("the text of a set-valued symbol needs one `{}`, where the set stands".to_owned())
+            Some("the text of a set-valued symbol needs one `{}` for the set".to_owned())
         } else {
             None
         };

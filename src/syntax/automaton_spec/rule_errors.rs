@@ -69,7 +69,7 @@ pub(super) fn set_twice(name: &str, place: String) -> Error {
     error(
         at("automaton-spec/effects", message, place)
             .allowed("each name once in `set` and `clear` together")
-            .help("decide for one of them; what an outcome sets comes after what its action sets"),
+            .help("keep one of them; an outcome's effects come after those of its action"),
     )
 }
 
@@ -118,7 +118,7 @@ pub(super) fn cost_of_outcomes() -> Error {
             "`max_cost` and `outcomes` do not go together",
             "/limits/max_cost".into(),
         )
-        .help("take `max_cost` out; or limit how often costly actions may come, with `at_most`"),
+        .help("take `max_cost` out; or limit how often costly actions may occur, with `at_most`"),
     )
 }
 
@@ -157,7 +157,7 @@ pub(super) fn brace_in_text(id: &str) -> Error {
         format!("the text of `{}` has a `{{`, so `limits` and `requires` cannot be checked", excerpt(id));
     error(
         at("automaton-spec/ambiguous-texts", message, pointer(["symbols", id, "text"]))
-            .allowed("texts without `{`, where some symbol has arguments and some `limits` or `requires`")
+            .allowed("texts without `{`, if some symbol has arguments and some `limits` or `requires`")
             .help("take the `{` out of the text and the `separator`"),
     )
 }
@@ -191,7 +191,7 @@ pub(super) fn text_of_arguments(id: &str) -> Error {
     let message = format!("the text of `{}` does not say where its arguments are", excerpt(id));
     error(
         at("automaton-spec/arguments", message, pointer(["symbols", id, "text"]))
-            .allowed("one `{}`, where the JSON of the arguments is; and no `set` beside `arguments`")
+            .allowed("one `{}`, for the JSON of the arguments; and no `set` next to `arguments`")
             .help("leave `text` out: then the arguments follow the name; or put one `{}` into it"),
     )
 }

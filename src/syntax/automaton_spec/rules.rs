@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for WrittenOutcomes {
                 let names: Vec<String> = Vec::deserialize(SeqAccessDeserializer::new(seq))?;
                 let mut seen = rustc_hash::FxHashSet::default();
                 if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
-                    return Err(A::Error::custom(format!("the outcome `{twice}` stands twice")));
+                    return Err(A::Error::custom(format!("the outcome `{twice}` occurs twice")));
                 }
                 Ok(WrittenOutcomes(names.into_iter().map(|name| (name, WrittenEffects::default())).collect()))
             }

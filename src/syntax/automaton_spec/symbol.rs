@@ -247,7 +247,7 @@ impl<'de> Deserialize<'de> for Symbols {
                 let mut seen = rustc_hash::FxHashSet::default();
                 while let Some(name) = seq.next_element::<String>()? {
                     if !seen.insert(name.clone()) {
-                        return Err(A::Error::custom(format!("the symbol `{name}` stands twice")));
+                        return Err(A::Error::custom(format!("the symbol `{name}` occurs twice")));
                     }
                     symbols.push(Symbol { text: name.clone(), id: name, ..Symbol::default() });
                 }

@@ -72,7 +72,7 @@ pub(super) fn undefined_rule<'s>(
 
 pub(super) fn unknown_function(source: &str, offset: usize) -> Error {
     error(
-        at(source, offset, "gbnf/unknown-function", "`@` begins a function that is not known")
+        at(source, offset, "gbnf/unknown-function", "unknown function after `@`")
             .found(excerpt(&next(source, offset)))
             .allowed("`@text(…)`, `@regex(\"…\")`, `@substring(\"…\", …)`, `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)`")
             .help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows"),
@@ -90,7 +90,7 @@ pub(super) fn expected_text(source: &str, offset: usize, function: &str) -> Erro
 
 pub(super) fn regex_flag(source: &str, offset: usize, flag: char) -> Error {
     error(
-        at(source, offset, "gbnf/regex-flag", "this flag of a pattern is not read")
+        at(source, offset, "gbnf/regex-flag", "unsupported flag of a pattern")
             .found(flag.to_string())
             .allowed("i (letters in either case), s (`.` is every character), u (no effect), j (nothing that a JSON string escapes)")
             .help("write the pattern without it"),
@@ -116,7 +116,7 @@ pub(super) fn in_pattern(cause: Error, source: &str, offset: usize) -> Error {
 pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Error {
     let known = ["lazy", "max_chars", "max_tokens", "capture", "temperature"];
     error(
-        at(source, offset, "gbnf/unknown-attribute", "this attribute of a rule is not read")
+        at(source, offset, "gbnf/unknown-attribute", "unsupported attribute of a rule")
             .found(excerpt(name))
             .allowed("lazy, max_chars=N, max_tokens=N, capture, capture=\"name\", temperature=N")
             .help(did_you_mean(name, known, "take it out, if its effect is not needed")),
@@ -196,12 +196,12 @@ pub(super) fn unproductive_rule(source: &str, offset: usize, name: &str) -> Erro
 pub(super) fn unreachable_rule(source: &str, offset: usize, name: &str) -> Diagnostic {
     let name = excerpt(name);
     at(source, offset, "gbnf/unreachable-rule", format!("the rule `{name}` is not used"))
-        .help("use it in a rule that the root leads to, or remove it")
+        .help("use it in a rule that the root reaches, or remove it")
 }
 
 pub(super) fn more_unreachable_rules(count: usize) -> Diagnostic {
     Diagnostic::new("gbnf/unreachable-rule", format!("{count} more rules are not used"))
-        .help("use them in rules that the root leads to, or remove them")
+        .help("use them in rules that the root reaches, or remove them")
 }
 
 pub(super) fn expected_rule(source: &str, offset: usize) -> Error {
@@ -221,8 +221,10 @@ pub(super) fn expected_definition(source: &str, offset: usize, name: &str) -> Er
     let sign = [":=", "=", "->", "→", ":"].into_iter().find(|sign| rest.starts_with(sign));
     let help = match sign {
         Some(sign) => format!("did you mean `::=`? GBNF does not define rules with `{sign}`"),
-        None => "a rule is `name ::= …`; to go on with a rule on a new line, use parentheses or end the line in `|`"
-            .to_owned(),
+        None => {
+            "a rule is `name ::= …`; to continue a rule on a new line, use parentheses or end the line in `|`"
+                .to_owned()
+        }
     };
     error(
         at(source, offset, "gbnf/expected-rule", format!("`::=` should follow the name `{}`", excerpt(name)))
@@ -242,7 +244,7 @@ pub(super) fn unexpected(source: &str, offset: usize) -> Error {
         None => "separate rules by line ends; write text in double quotes".to_owned(),
     };
     error(
-        at(source, offset, "gbnf/unexpected", "this cannot stand in a rule")
+        at(source, offset, "gbnf/unexpected", "this is not allowed in a rule")
             .found(next(source, offset))
             .allowed("a literal, a class, `.`, a token, a rule name, a group, `|` or a repeat")
             .help(help),
@@ -344,7 +346,7 @@ pub(super) fn nothing_to_repeat(source: &str, offset: usize) -> Error {
 
 pub(super) fn bad_escape(source: &str, start: usize, end: usize) -> Error {
     error(
-        at(source, start, "gbnf/bad-escape", "there is no such escape")
+        at(source, start, "gbnf/bad-escape", "unknown escape")
             .found(written(source, start, end))
             .allowed("\\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xNN \\uNNNN \\UNNNNNNNN")
             .help("write `\\\\` for a backslash; other characters need none before them"),
@@ -362,7 +364,7 @@ pub(super) fn short_escape(source: &str, start: usize, end: usize, digits: usize
 
 pub(super) fn no_character(source: &str, start: usize, end: usize) -> Error {
     error(
-        at(source, start, "gbnf/bad-escape", "there is no character of this number")
+        at(source, start, "gbnf/bad-escape", "no character has this number")
             .found(written(source, start, end))
             .allowed("0 to 10FFFF without D800 to DFFF, the surrogates")
             .help("write a character beyond FFFF as one `\\UNNNNNNNN`, not as two halves"),
@@ -374,7 +376,7 @@ const TOKEN_FORMS: &str =
 
 pub(super) fn not_a_token(source: &str, offset: usize) -> Error {
     error(
-        at(source, offset, "gbnf/bad-token", "a `!` stands before what is no token")
+        at(source, offset, "gbnf/bad-token", "`!` needs a token after it")
             .found(next(source, offset))
             .allowed("`!<name>` or `!<[id]>`: any token but this one")
             .help("to leave characters out, write a class: `[^a]`"),

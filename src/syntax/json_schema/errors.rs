@@ -47,7 +47,7 @@ pub(super) fn evaluation_too_deep(pointer: &str, limit: usize) -> Error {
         Diagnostic::new("limit/exceeded", "a value of `enum` or `const` passes through too many schemas")
             .at(at(pointer))
             .allowed(format!("at most {limit} schemas, one inside the other or referred to by the other"))
-            .help("shorten the chain of `$ref`, `allOf` and `anyOf` beside the listed values"),
+            .help("shorten the chain of `$ref`, `allOf` and `anyOf` next to the listed values"),
     )
 }
 
@@ -64,7 +64,7 @@ pub(super) fn not_a_schema(pointer: &str, found: &Value<'_>) -> Error {
 /// Another kind of document, of which a schema is a part: at `inside`, with `NAME` or a number to be filled in.
 pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/other-document", format!("{kind} is no JSON Schema"))
+        Diagnostic::new("json-schema/other-document", format!("{kind} is not a JSON Schema"))
             .at(at(""))
             .found(found)
             .allowed("one of the schemas in it")
@@ -77,14 +77,11 @@ pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
 
 pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value<'_>, allowed: &str) -> Error {
     error(
-        Diagnostic::new(
-            "json-schema/invalid-keyword",
-            format!("`{keyword}` has a value that it cannot have"),
-        )
-        .at(at(pointer))
-        .found(found.to_string())
-        .allowed(allowed)
-        .help("check the schema against the meta-schema of its draft"),
+        Diagnostic::new("json-schema/invalid-keyword", format!("invalid value for `{keyword}`"))
+            .at(at(pointer))
+            .found(found.to_string())
+            .allowed(allowed)
+            .help("check the schema against the meta-schema of its draft"),
     )
 }
 
@@ -102,7 +99,7 @@ fn combination(pointer: &str, message: impl Into<String>) -> Diagnostic {
 
 pub(super) fn negated_unique_items(pointer: &str) -> Error {
     error(
-        combination(pointer, "`uniqueItems` is not supported where it may have to fail")
+        combination(pointer, "`uniqueItems` is not supported where it is negated")
             .allowed("`uniqueItems` outside of `not`, `oneOf`, `if` and the like")
             .help("leave out the `not`, `oneOf` or `if` around it"),
     )
@@ -110,17 +107,17 @@ pub(super) fn negated_unique_items(pointer: &str) -> Error {
 
 pub(super) fn too_many_contains(pointer: &str, limit: usize) -> Error {
     error(
-        combination(pointer, "too many different `contains` hold of one array")
+        combination(pointer, "too many different `contains` apply to one array")
             .allowed(format!("at most {limit}"))
-            .help("join those that ask for the same counts, or leave some out"),
+            .help("join those with the same counts, or leave some out"),
     )
 }
 
 pub(super) fn too_many_cases(pointer: &str, keyword: &str, limit: usize) -> Error {
     error(
-        combination(pointer, format!("what `{keyword}` finds evaluated depends on too many alternatives"))
+        combination(pointer, format!("the effect of `{keyword}` depends on too many alternatives"))
             .allowed(format!("at most {limit} cases of what is evaluated"))
-            .help("declare the members or items beside the keyword, or use fewer `anyOf`, `oneOf` and `if`"),
+            .help("declare the members or items next to the keyword, or use fewer `anyOf`, `oneOf` and `if`"),
     )
 }
 
@@ -140,7 +137,7 @@ pub(super) fn too_many_alternatives(pointer: &str, reason: &str) -> Error {
         )
         .at(at(pointer))
         .found(reason)
-        .help("require a member whose value tells the alternatives apart, or merge them into one `anyOf`"),
+        .help("require a member whose value distinguishes the alternatives, or merge them into one `anyOf`"),
     )
 }
 
@@ -231,11 +228,11 @@ pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value<'
 
 pub(super) fn invalid_policy(pointer: &str, found: &Value<'_>, allowed: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/invalid-policy", "`x-grammata` asks for something that there is not")
+        Diagnostic::new("json-schema/invalid-policy", "unknown option in `x-grammata`")
             .at(at(pointer))
             .found(found.to_string())
             .allowed(allowed)
-            .help("mend it, or leave it out"),
+            .help("correct it, or leave it out"),
     )
 }
 
@@ -266,7 +263,7 @@ pub(super) fn document_unavailable(pointer: &str, uri: &str, reason: &str) -> Er
         )
         .at(at(pointer))
         .found(reason)
-        .help("see to it that the resolver gives the document"),
+        .help("check that the resolver returns the document"),
     )
 }
 
@@ -275,7 +272,7 @@ pub(super) fn dangling_reference(pointer: &str, keyword: &str, reference: &str) 
         Diagnostic::new("json-schema/dangling-reference", format!("`{keyword}` points to nothing"))
             .at(at(pointer))
             .found(reference)
-            .help("add the schema there, or mend the reference (`~1` is `/` and `~0` is `~` in a name)"),
+            .help("add the schema there, or correct the reference (`~1` is `/` and `~0` is `~` in a name)"),
     )
 }
 
@@ -318,7 +315,7 @@ pub(super) fn cyclic_reference(cycle: &[&str]) -> Error {
         Diagnostic::new("json-schema/cyclic-reference", "a schema applies itself to the same value")
             .at(at(cycle.first().copied().unwrap_or("")))
             .found(shown)
-            .help("let the reference stand inside `properties`, `items` or another keyword that goes deeper"),
+            .help("put the reference inside `properties`, `items` or another keyword that goes deeper"),
     )
 }
 
@@ -357,7 +354,7 @@ pub(super) fn undeclared_elements(pointer: &str) -> Error {
     error(
         Diagnostic::new(
             "json-schema/undeclared-elements",
-            "this style of elements writes declared names alone",
+            "this style of elements writes only declared names",
         )
         .at(at(pointer))
         .allowed("objects whose members are all in `properties`")
@@ -379,19 +376,21 @@ pub(super) fn unknown_keyword(pointer: &str, keyword: &str, is_other_draft: bool
     } else {
         did_you_mean(keyword, super::keywords::table::names(), "check its spelling, and `$schema`")
     };
-    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is no keyword of this draft"))
+    Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is not a keyword of this draft"))
         .at(at(pointer))
         .help(format!("it is read as an annotation, which restricts nothing; {advice}"))
 }
 
 pub(super) fn beside_ref(pointer: &str, keyword: &str) -> Diagnostic {
-    Diagnostic::new("json-schema/beside-ref", format!("`{keyword}` stands beside `$ref` and means nothing"))
+    Diagnostic::new("json-schema/beside-ref", format!("`{keyword}` has no effect next to `$ref`"))
         .at(at(pointer))
-        .help("drafts up to 7 ignore what is beside `$ref`; name a newer draft in `$schema`, or use `allOf`")
+        .help(
+            "drafts up to 7 ignore keywords next to `$ref`; name a newer draft in `$schema`, or use `allOf`",
+        )
 }
 
 pub(super) fn duplicate_key(pointer: &str) -> Diagnostic {
-    Diagnostic::new("json-schema/duplicate-key", "a key stands twice in the same object")
+    Diagnostic::new("json-schema/duplicate-key", "a key occurs twice in the same object")
         .at(at(pointer))
         .help("the last one counts; remove the others")
 }
@@ -400,7 +399,7 @@ pub(super) fn too_many_patterns(pointer: &str, limit: usize) -> Error {
     error(
         Diagnostic::new(
             "json-schema/unsupported-combination",
-            "too many different patterns of `patternProperties` hold of one object",
+            "too many different patterns of `patternProperties` apply to one object",
         )
         .at(at(pointer))
         .allowed(format!("at most {limit} combinations of patterns that match one name"))
@@ -412,7 +411,7 @@ pub(super) fn too_many_members(pointer: &str, limit: usize) -> Error {
     error(
         Diagnostic::new(
             "json-schema/unsupported-combination",
-            "too many members of undeclared names must be there in one object",
+            "too many members of undeclared names are required in one object",
         )
         .at(at(pointer))
         .allowed(format!("at most {limit}"))

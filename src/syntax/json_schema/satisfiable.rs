@@ -211,9 +211,9 @@ impl Satisfiable {
                 return Err("`minProperties` is above `maxProperties`".into());
             }
             let blamed = object.members.iter().find(|m| m.required && !self.contains(m.value));
-            return blamed.map(|member| member.value).ok_or_else(|| {
-                "the members that there must be are more than those that there may be".into()
-            });
+            return blamed
+                .map(|member| member.value)
+                .ok_or_else(|| "more members are required than allowed".into());
         }
         if let Some(array) = array {
             if array.count.is_crossed() {

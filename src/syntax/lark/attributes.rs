@@ -30,7 +30,7 @@ impl<'s> Parser<'s> {
                 "lazy" if !has_value => read.is_lazy = true,
                 "suffix" | "stop" if has_value => {
                     if read.end.is_some() {
-                        let why = "`suffix` and `stop` do not stand together";
+                        let why = "`suffix` and `stop` exclude each other";
                         return Err(errors::attributes_together(self.source, at, name, why));
                     }
                     (read.is_lazy, read.end) = (true, Some(self.end(name)?));
@@ -53,7 +53,7 @@ impl<'s> Parser<'s> {
         if let Some(&(at, name)) = seen.iter().find(|(_, name)| *name == "stop_capture")
             && read.end.is_none()
         {
-            let why = "`stop_capture` stands beside `suffix` or `stop`";
+            let why = "`stop_capture` needs `suffix` or `stop`";
             return Err(errors::attributes_together(self.source, at, name, why));
         }
         Ok(read)

@@ -33,7 +33,7 @@ pub(super) fn unexpected(source: &str, offset: usize, allowed: &str) -> Error {
 }
 
 pub(super) fn unclosed(source: &str, offset: usize, open: &str, close: &str) -> Error {
-    error(source, offset, "lark/unclosed", format!("nothing ends what `{open}` begins"), |diagnostic| {
+    error(source, offset, "lark/unclosed", format!("`{open}` is not closed"), |diagnostic| {
         diagnostic.found(next(source, offset)).help(format!("add `{close}`"))
     })
 }
@@ -47,7 +47,7 @@ pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -
 }
 
 pub(super) fn unknown_option(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/unknown-option", "this option of the grammar is not read", |diagnostic| {
+    error(source, offset, "lark/unknown-option", "unsupported option of the grammar", |diagnostic| {
         diagnostic
             .found(excerpt(name))
             .allowed("allow_initial_skip and no_forcing, each true or false")
@@ -62,7 +62,7 @@ pub(super) fn number(source: &str, offset: usize) -> Error {
 }
 
 pub(super) fn escape(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/escape", "there is no such escape", |diagnostic| {
+    error(source, offset, "lark/escape", "unknown escape", |diagnostic| {
         diagnostic
             .found(next(source, offset))
             .allowed("\\b \\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
@@ -72,7 +72,7 @@ pub(super) fn escape(source: &str, offset: usize) -> Error {
 
 pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Error {
     let known = ["%ignore", "%import", "%json", "%lark", "%regex", "%llguidance", "%grammar_options"];
-    error(source, offset, "lark/unknown-directive", "this directive is not read", |diagnostic| {
+    error(source, offset, "lark/unknown-directive", "unsupported directive", |diagnostic| {
         diagnostic.found(excerpt(name)).allowed(known.join(", ")).help(did_you_mean(
             name,
             known,
@@ -101,7 +101,7 @@ pub(super) fn unknown_terminal(source: &str, offset: usize, name: &str) -> Error
 }
 
 pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/unknown-attribute", "this attribute is not read", |diagnostic| {
+    error(source, offset, "lark/unknown-attribute", "unsupported attribute", |diagnostic| {
         diagnostic
             .found(excerpt(name))
             .allowed(super::attributes::ALLOWED)
@@ -129,24 +129,23 @@ pub(super) fn attributes_together(source: &str, offset: usize, name: &str, why: 
     error(source, offset, "lark/attributes-together", why, |diagnostic| {
         diagnostic
             .found(excerpt(name))
-            .allowed("one of `suffix` and `stop`, and `stop_capture` beside it")
+            .allowed("one of `suffix` and `stop`, and `stop_capture` only with one of them")
             .help("take this attribute out")
     })
 }
 
-pub(super) fn lazy_beside(source: &str, offset: usize, lazy: &str) -> Error {
-    let message = "what may begin here begins where a lazy rule may, and cannot be held apart from it";
-    error(source, offset, "lark/lazy-beside", message, |diagnostic| {
+pub(super) fn lazy_ambiguous(source: &str, offset: usize, lazy: &str) -> Error {
+    let message = "this part may begin where a lazy rule may, and cannot be distinguished from it";
+    error(source, offset, "lark/lazy-ambiguous", message, |diagnostic| {
         diagnostic
             .found(format!("the rule `{}` and {}", excerpt(lazy), next(source, offset)))
-            .allowed("literals, patterns, terminals and tokens beside a lazy rule")
-            .help("let a literal come before it")
+            .allowed("literals, patterns, terminals and tokens where a lazy rule may begin")
+            .help("put a literal before it")
     })
 }
 
 pub(super) fn lazy_crossed(source: &str, offset: usize, lazy: &str) -> Error {
-    let message =
-        "a lazy rule could begin in this part and end in the next one, and would not be taken there";
+    let message = "a lazy rule could begin in this part and end in the next one, and would not be recognised";
     error(source, offset, "lark/lazy-crossed", message, |diagnostic| {
         diagnostic
             .found(format!("the rule `{}` and {}", excerpt(lazy), next(source, offset)))
@@ -161,12 +160,12 @@ pub(super) fn lazy_ignored(source: &str, offset: usize, lazy: &str) -> Error {
         diagnostic
             .found(excerpt(lazy))
             .allowed("lazy rules with a character that is not ignored")
-            .help("ignore other characters, or name them in the rules in which they may stand")
+            .help("ignore other characters, or name them in the rules that allow them")
     })
 }
 
 pub(super) fn substring(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/regex-directive", "`%regex` has other fields than it reads", |diagnostic| {
+    error(source, offset, "lark/regex-directive", "`%regex` has unsupported fields", |diagnostic| {
         diagnostic
             .found(next(source, offset))
             .allowed("`{\"substring_chunks\": [\"…\", …]}` or `{\"substring_chars\": \"…\"}`")
@@ -175,22 +174,22 @@ pub(super) fn substring(source: &str, offset: usize) -> Error {
 }
 
 pub(super) fn unsupported(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/unsupported", "priorities and templates are not read", |diagnostic| {
+    error(source, offset, "lark/unsupported", "priorities and templates are not supported", |diagnostic| {
         diagnostic
             .found(next(source, offset))
             .allowed("`name: body`")
-            .help("no terminal comes before another here, so leave priorities out; write a rule for each use of a template")
+            .help("all terminals compete equally here, so leave priorities out; write a rule for each use of a template")
     })
 }
 
 pub(super) fn too_deep(source: &str, offset: usize, most: usize) -> Error {
-    error(source, offset, "lark/too-deep", "groups stand too deep in each other", |diagnostic| {
+    error(source, offset, "lark/too-deep", "groups are nested too deeply", |diagnostic| {
         diagnostic.allowed(format!("{most} levels")).help("give an inner group a rule of its own")
     })
 }
 
 pub(super) fn range(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/range", "this is no range of characters", |diagnostic| {
+    error(source, offset, "lark/range", "not a range of characters", |diagnostic| {
         diagnostic
             .found(next(source, offset))
             .allowed("`\"a\"..\"z\"`: one character each, the smaller one first")
@@ -199,19 +198,19 @@ pub(super) fn range(source: &str, offset: usize) -> Error {
 }
 
 pub(super) fn crossed(source: &str, offset: usize, min: u32, max: u32) -> Error {
-    error(source, offset, "lark/crossed-bounds", "a repeat comes at least more often than at most", |d| {
+    error(source, offset, "lark/crossed-bounds", "the bounds of a repeat are crossed", |d| {
         d.found(format!("{min}..{max}")).allowed("the smaller number first").help("exchange the two")
     })
 }
 
 pub(super) fn flag(source: &str, offset: usize, flag: char) -> Error {
-    error(source, offset, "lark/flag", "this flag of a pattern is not read", |diagnostic| {
+    error(source, offset, "lark/flag", "unsupported flag of a pattern", |diagnostic| {
         diagnostic.found(flag.to_string()).allowed("i, s, u, x").help("write the pattern without it")
     })
 }
 
 pub(super) fn ids(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/token-ids", "these are no ids of tokens", |diagnostic| {
+    error(source, offset, "lark/token-ids", "not ids of tokens", |diagnostic| {
         diagnostic
             .found(next(source, offset))
             .allowed("numbers and ranges: `<[5,7-9]>`; all others: `<[^5,7-9]>`; all: `<[*]>`")
@@ -253,7 +252,7 @@ pub(super) fn rule_in_terminal(source: &str, offset: usize, name: &str) -> Error
 pub(super) fn no_start<'s>(source: &str, name: &str, known: impl Iterator<Item = &'s str>) -> Error {
     let help =
         did_you_mean(name, known, format!("add a rule `{}: …`, or set `Options::start`", excerpt(name)));
-    error(source, source.len(), "lark/no-start", "there is no rule from which texts start", |diagnostic| {
+    error(source, source.len(), "lark/no-start", "there is no start rule", |diagnostic| {
         diagnostic.found(excerpt(name)).help(help)
     })
 }

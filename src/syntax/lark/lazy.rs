@@ -84,7 +84,7 @@ impl<'s> Lowering<'s, '_, '_> {
                 }
             };
             if self.lazies.len().saturating_mul(self.lazies.len()).saturating_mul(PAIR_NODES) > limit {
-                let found = format!("{} lazy rules, each held apart from each other", self.lazies.len());
+                let found = format!("{} lazy rules, each distinguished from each other", self.lazies.len());
                 let error = Limits::exceeded(LimitKind::GrammarNodes, limit, found);
                 return Err(errors::at_place(error, self.source, definition.at));
             }

@@ -246,7 +246,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             if after.len() < parts.len()
                 && let Some(&lazy) = ends.sometimes.iter().find(|lazy| !beside.contains(lazy))
             {
-                return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+                return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
             }
             after.push(beside);
         }
@@ -266,7 +266,11 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
                     && !is_text
                     && let Some(&lazy) = begins.iter().find(|lazy| !after[at + 1].contains(lazy))
                 {
-                    return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+                    return Err(errors::lazy_ambiguous(
+                        self.source,
+                        part.at,
+                        self.lazies[lazy as usize].name,
+                    ));
                 }
                 let (mut made, shape) = self.part(part, min, false, begins, &follows[at + 1])?;
                 if is_text && may_miss {
@@ -311,14 +315,14 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let own = self.firsts.ends(part).unwrap_or_default();
         let again = union(&union(&self.firsts.item(&part.item).0, ends), &own.always);
         if let Some(&lazy) = own.sometimes.iter().find(|lazy| !again.contains(lazy)) {
-            return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+            return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
         }
         // an empty first turn lets the second begin where the first does
         let differs = |lazy: &&u32| !again.contains(lazy) || !begins.contains(lazy);
         if self.firsts.item(&part.item).1
             && let Some(&lazy) = begins.iter().chain(&again).find(differs)
         {
-            return Err(errors::lazy_beside(self.source, part.at, self.lazies[lazy as usize].name));
+            return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
         }
         let (more, shape) = self.element(part, in_terminal, &again, &again)?;
         let more_shape = self.shapes.repeat(shape, min, max, part.at);
@@ -471,7 +475,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     /// Checks that no lazy rule may begin where a nested grammar or a schema begins.
     fn check_alone(&self, at: usize, begins: &[u32]) -> Result<()> {
         match begins.first() {
-            Some(&lazy) => Err(errors::lazy_beside(self.source, at, self.lazies[lazy as usize].name)),
+            Some(&lazy) => Err(errors::lazy_ambiguous(self.source, at, self.lazies[lazy as usize].name)),
             None => Ok(()),
         }
     }

@@ -263,8 +263,8 @@ impl<'p> Translator<'p> {
 
     /// The error for half of a surrogate pair that was just read.
     pub(super) fn lone_surrogate(&self, start: usize) -> Error {
-        let help = "half of a surrogate pair is no character; write `\\u{…}` with the character's number";
-        self.error(start, "regex/lone-surrogate", "a surrogate stands alone", help)
+        let help = "half of a surrogate pair is not a character; write `\\u{…}` with the character's number";
+        self.error(start, "regex/lone-surrogate", "an unpaired surrogate", help)
     }
 
     /// Reads one escape.

@@ -48,7 +48,7 @@ pub(super) fn is_unsupported(code: &str) -> bool {
 
 pub(super) fn ahead_in_behind(pattern: &str) -> Error {
     let message = "look-ahead, `$` and word boundaries are not supported inside look-behind";
-    let help = "put what is asked of the text after it behind the look-behind";
+    let help = "move assertions about the following text behind the look-behind";
     error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn word_boundary(source: &Source<'_>, span: &Span) -> Error {
     error(
         at_span(source, span, "regex/word-boundary", "this kind of word boundary is not supported")
             .allowed("`\\b` and `\\B`, with Unicode")
-            .help("spell out the characters that may stand on both sides"),
+            .help("list the characters that are allowed on both sides"),
     )
 }
 
@@ -203,7 +203,7 @@ pub(super) fn from_hir(source: &Source<'_>, cause: &hir::Error) -> Error {
     match cause.kind() {
         Kind::InvalidUtf8 => not_utf8(source, span),
         Kind::UnicodePropertyNotFound | Kind::UnicodePropertyValueNotFound => error(
-            at_span(source, span, "regex/unknown-property", "there is no such Unicode property")
+            at_span(source, span, "regex/unknown-property", "unknown Unicode property")
                 .help("the properties are general categories (`\\p{L}`), scripts (`\\p{Script=Greek}`) and binary properties (`\\p{Alphabetic}`)"),
         ),
         kind => error(

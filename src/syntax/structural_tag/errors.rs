@@ -34,7 +34,7 @@ pub(super) fn not_json(cause: &serde_json::Error) -> Error {
 
 pub(super) fn not_a_tag(found: &Value) -> Error {
     error(
-        Diagnostic::new("structural-tag/no-tag", "this is no structural tag")
+        Diagnostic::new("structural-tag/no-tag", "not a structural tag")
             .at(at(""))
             .found(shown(found))
             .allowed("`{\"type\": \"structural_tag\", \"format\": …}`, or `{\"structures\": […], \"triggers\": […]}`")
@@ -76,7 +76,7 @@ pub(super) fn unknown_field(pointer: &str, format: &str, field: &str, fields: &[
 
 pub(super) fn unknown_format(pointer: &str, found: &str, formats: &[&str]) -> Error {
     error(
-        Diagnostic::new("structural-tag/unknown-format", "there is no format of that type")
+        Diagnostic::new("structural-tag/unknown-format", "unknown type of format")
             .at(at(pointer))
             .found(excerpt(found))
             .allowed(formats.join(", "))
@@ -115,7 +115,7 @@ pub(super) fn crossed_bounds(pointer: &str, min: u32, max: u32) -> Error {
 pub(super) fn unknown_style(pointer: &str, found: &str) -> Error {
     let styles = ["json"].into_iter().chain(Elements::ALL.map(|(name, _)| name));
     error(
-        Diagnostic::new("structural-tag/unknown-style", "there is no style of that name")
+        Diagnostic::new("structural-tag/unknown-style", "unknown style")
             .at(at(pointer))
             .found(excerpt(found))
             .help(did_you_mean(found, styles.clone(), "take one of these"))
@@ -126,21 +126,24 @@ pub(super) fn unknown_style(pointer: &str, found: &str) -> Error {
 pub(super) fn no_trigger(pointer: &str, begin: &str, triggers: &[&str]) -> Error {
     let triggers = triggers.iter().map(|trigger| format!("`{}`", excerpt(trigger)));
     error(
-        Diagnostic::new("structural-tag/no-trigger", "no trigger is a beginning of the tag's")
+        Diagnostic::new("structural-tag/no-trigger", "no trigger is a prefix of the tag's beginning")
             .at(at(pointer))
             .found(excerpt(begin))
-            .allowed(format!("one that starts with {}", triggers.collect::<Vec<_>>().join(", ")))
+            .allowed(format!("a beginning that starts with {}", triggers.collect::<Vec<_>>().join(", ")))
             .help("add the tag's beginning, or the first part of it, to `triggers`"),
     )
 }
 
 pub(super) fn many_triggers(pointer: &str, begin: &str, first: &str, second: &str) -> Error {
     error(
-        Diagnostic::new("structural-tag/many-triggers", "several triggers are beginnings of the tag's")
-            .at(at(pointer))
-            .found(format!("`{}`: {} and {}", excerpt(begin), excerpt(first), excerpt(second)))
-            .allowed("one trigger for each tag")
-            .help("take the longer of the two out of `triggers`"),
+        Diagnostic::new(
+            "structural-tag/many-triggers",
+            "several triggers are prefixes of the tag's beginning",
+        )
+        .at(at(pointer))
+        .found(format!("`{}`: {} and {}", excerpt(begin), excerpt(first), excerpt(second)))
+        .allowed("one trigger for each tag")
+        .help("take the longer of the two out of `triggers`"),
     )
 }
 
@@ -157,7 +160,7 @@ pub(super) fn token_in_text(pointer: &str) -> Error {
     error(
         Diagnostic::new(
             "structural-tag/token-trigger",
-            "a tag that begins with a token is no part of text with triggers",
+            "text with triggers cannot have a tag that begins with a token",
         )
         .at(at(pointer))
         .allowed("`begin` as a string")
@@ -192,7 +195,7 @@ pub(super) fn unknown_grammar<'n>(
         "give the grammar under this name: `grammars` of the options",
     );
     error(
-        Diagnostic::new("structural-tag/unknown-grammar", "there is no grammar of that name")
+        Diagnostic::new("structural-tag/unknown-grammar", "unknown grammar")
             .at(at(pointer))
             .found(excerpt(name))
             .allowed(allowed)
@@ -233,7 +236,7 @@ pub(super) fn in_schema(pointer: &str, diagnostic: Diagnostic) -> Diagnostic {
 pub(super) fn trigger_without_tag(pointer: &str, trigger: &str) -> Diagnostic {
     Diagnostic::new(
         "structural-tag/trigger-without-tag",
-        "no tag begins with the trigger, so that text cannot have it",
+        "no tag begins with the trigger, so it can never occur",
     )
     .at(at(pointer))
     .found(excerpt(trigger))

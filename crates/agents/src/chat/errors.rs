@@ -7,16 +7,11 @@ use std::time::Duration;
 /// An answer that may not come, twice.
 pub(super) fn refused(answer: &str, reason: &str) -> Error {
     let found = if answer.trim().is_empty() { "an empty answer" } else { answer };
-    let diagnostic = Diagnostic::new(
-        "chat/refused",
-        "the model's answer is refused, and so was its first one",
-    )
-    .found(found)
-    .cause(reason)
-    .allowed("what the question offers")
-    .help(
-        "ask a stronger model, or take one of the forms that its server holds it to (`--endpoint-dialect`)",
-    );
+    let diagnostic = Diagnostic::new("chat/refused", "the model's answer was refused twice")
+        .found(found)
+        .cause(reason)
+        .allowed("an answer that the question offers")
+        .help("use a stronger model, or a form that its server enforces (`--endpoint-dialect`)");
     Error::new(ErrorKind::Model, diagnostic)
 }
 

@@ -127,7 +127,7 @@ impl Document {
         }
         let Some((name, at)) = key.take() else {
             let Content::Scalar { text, .. } = &self.nodes[child].content else {
-                return Err(Malformed::new(place, "a key that is no scalar", "keys that are texts"));
+                return Err(Malformed::new(place, "a key that is not a scalar", "keys that are texts"));
             };
             *key = Some((text.clone(), place));
             return Ok(());

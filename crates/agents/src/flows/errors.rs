@@ -39,7 +39,7 @@ pub(super) fn unknown<'k>(
     known: impl IntoIterator<Item = &'k str>,
 ) -> Error {
     let help = did_you_mean(name, known, format!("declare the {what}, or correct its name"));
-    let diagnostic = Diagnostic::new("flow/unknown-name", format!("there is no such {what}"));
+    let diagnostic = Diagnostic::new("flow/unknown-name", format!("unknown {what}"));
     at(pointer, diagnostic.found(name).help(help))
 }
 
@@ -51,7 +51,7 @@ pub(super) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k st
 pub(super) fn name(name: &str, pointer: String) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/name", "an API cannot have this name")
+        Diagnostic::new("flow/name", "invalid name of an API")
             .found(excerpt(name))
             .allowed("a letter, then up to 63 letters, digits and `_`")
             .help("calls are written `Name()`: choose such a name"),
@@ -61,7 +61,7 @@ pub(super) fn name(name: &str, pointer: String) -> Error {
 pub(super) fn outcome_name(name: &str, pointer: String) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/outcome-name", "an outcome cannot have this name")
+        Diagnostic::new("flow/outcome-name", "invalid name of an outcome")
             .found(excerpt(name))
             .allowed("a letter, then up to 63 letters, digits and `_`")
             .help("answers are written `Name()=outcome`: choose such a name"),
@@ -82,9 +82,9 @@ pub(super) fn fixed_outcomes(api: &str) -> Error {
 pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
     at(
         format!("/apis/{api}/outcomes/{outcome}"),
-        Diagnostic::new("flow/unanswered", "no plan can be finished whatever the APIs answer")
+        Diagnostic::new("flow/unanswered", "some answer of an API leaves no plan that can be finished")
             .found(format!("no plan that ends has `{api}()={outcome}`"))
-            .allowed("for each outcome of an API that must come, steps that its data allow")
+            .allowed("for each outcome of a required API, steps that its data allow")
             .help(
                 "add an alternative (`either`) or an optional step for that answer, or leave the outcome out",
             ),
@@ -95,7 +95,7 @@ pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
 pub(super) fn answer(found: &str, known: &[String]) -> Error {
     let allowed = if known.is_empty() { "none: no API has outcomes".to_owned() } else { known.join(", ") };
     let help = did_you_mean(found, known.iter().map(String::as_str), "name an API and one of its outcomes");
-    let diagnostic = Diagnostic::new("flow/answer", "there is no such answer of an API")
+    let diagnostic = Diagnostic::new("flow/answer", "unknown answer of an API")
         .found(excerpt(found))
         .allowed(allowed)
         .help(help);
@@ -105,7 +105,7 @@ pub(super) fn answer(found: &str, known: &[String]) -> Error {
 pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/twice", format!("{what} is there twice"))
+        Diagnostic::new("flow/twice", format!("{what} occurs twice"))
             .found(name)
             .help("leave one out, or rename one"),
     )
@@ -113,10 +113,13 @@ pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
 
 /// Makers of inputs are requested at a level where calls may lack them.
 pub(super) fn arguments(level: u8) -> Error {
-    let diagnostic = Diagnostic::new("flow/arguments", "calls name makers only where each input has one")
-        .found(format!("level {level}"))
-        .allowed("level 4, 5 or 6")
-        .help("raise the level, or leave the brackets empty");
+    let diagnostic = Diagnostic::new(
+        "flow/arguments",
+        "calls can name the makers of their inputs only if each input has one",
+    )
+    .found(format!("level {level}"))
+    .allowed("level 4, 5 or 6")
+    .help("raise the level, or leave the brackets empty");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
@@ -136,7 +139,7 @@ pub(super) fn redefined(what: &str, name: &str, domain: &str, pointer: String) -
         Diagnostic::new("flow/api-redefined", format!("{what} is declared differently by two domains"))
             .found(format!("`{}` of `{}`", excerpt(name), excerpt(domain)))
             .allowed("equal declarations, one prelude, and ends that each need one thing")
-            .help("keep the names of the domains apart (`--apart`), or rename one"),
+            .help("keep the names of the domains separate (`--apart`), or rename one"),
     )
 }
 
@@ -145,15 +148,15 @@ pub(super) fn empty_alternatives(api: &str, pointer: String) -> Error {
         pointer,
         Diagnostic::new("flow/empty-alternatives", format!("an input of `{api}` has no alternatives"))
             .found("`[]`")
-            .allowed("a name, or a list of names any of which serves")
-            .help("name what serves the input, or leave the input out"),
+            .allowed("a name, or a list of alternative names")
+            .help("name the data for the input, or leave the input out"),
     )
 }
 
 pub(super) fn end(found: &str, pointer: String) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/end", "a flow ends with the API `end`, which comes nowhere else")
+        Diagnostic::new("flow/end", "a flow must end with the API `end`, and use it nowhere else")
             .found(found)
             .allowed("`end` as the last API of the last step, once")
             .help("move the API to the end of the flow, or name another one as `end`"),
@@ -199,7 +202,7 @@ pub(super) enum Maker<'a> {
 pub(super) fn cycle(flow: &str, cycle: &str, pointer: String) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/cyclic-dependency", format!("APIs of the flow `{flow}` need each other"))
+        Diagnostic::new("flow/cyclic-dependency", format!("cyclic dependency of APIs in the flow `{flow}`"))
             .found(cycle)
             .allowed("APIs whose inputs are made before them")
             .help("let another API make one of the inputs, or list it under the flow's `assumes`"),
@@ -214,7 +217,7 @@ pub(super) fn empty_step(step: &str) -> Diagnostic {
 
 pub(super) fn level(level: u8) -> Error {
     let diagnostic =
-        Diagnostic::new("flow/level", "plans of this level are no sequences of the domain's APIs")
+        Diagnostic::new("flow/level", "plans of this level are not sequences of the domain's APIs")
             .found(format!("level {level}"))
             .allowed("levels 2 to 6, and 1 for texts")
             .help("take a level from 2 to 6");
@@ -286,9 +289,9 @@ pub(super) fn nested_after(pointer: String) -> Error {
 pub(super) fn cyclic_steps(flow: &str, circle: &str, pointer: String) -> Error {
     at(
         pointer,
-        Diagnostic::new("flow/cyclic-steps", format!("steps of the flow `{flow}` come after each other"))
+        Diagnostic::new("flow/cyclic-steps", format!("cyclic order of steps in the flow `{flow}`"))
             .found(circle)
-            .allowed("an `after` that some order of the steps agrees with")
+            .allowed("lists `after` without a cycle")
             .help("take one of these steps out of the other's `after`"),
     )
 }

@@ -249,7 +249,7 @@ impl<'d> Writer<'d> {
         }
         let (listed, limit) = (self.listed, self.g.limits().source_bytes);
         if listed > limit {
-            return Err(Limits::exceeded(LimitKind::SourceBytes, limit, "longer lists of what may come"));
+            return Err(Limits::exceeded(LimitKind::SourceBytes, limit, "longer lists of allowed calls"));
         }
         self.g.build(rules[0])
     }

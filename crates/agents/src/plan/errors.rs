@@ -12,42 +12,46 @@ pub(super) fn too_many_states(limit: usize) -> Error {
 }
 
 pub(super) fn budget_exhausted(cause: &Error) -> Error {
-    let diagnostic = Diagnostic::new("plan/budget-exhausted", "how many plans there are was not found out")
+    let diagnostic = Diagnostic::new("plan/budget-exhausted", "the number of plans could not be determined")
         .limit(cause.limit())
         .cause(cause.diagnostic().message())
         .allowed("specs whose plans have a finite number of states")
-        .help("limit how often actions may come, or raise the limit (`Limits::plan_states`)");
+        .help("limit how often actions may occur, or raise the limit (`Limits::plan_states`)");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
 pub(super) fn exhausted_infinite() -> Error {
     let diagnostic =
-        Diagnostic::new("plan/budget-exhausted", "whether there is an end of plans was not found out")
-            .help("limit how often actions may come");
+        Diagnostic::new("plan/budget-exhausted", "it could not be determined whether a plan can end")
+            .help("limit how often actions may occur");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
 pub(super) fn exhausted_search(most: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
-        .found(format!("unfinished plans of {most} steps"))
-        .help("allow more steps (`max_free_steps`, `--max-free-steps`), or limit how often actions may come");
+    let diagnostic = Diagnostic::new(
+        "plan/budget-exhausted",
+        "no plan was found before the search was stopped",
+    )
+    .found(format!("unfinished plans of {most} steps"))
+    .help("allow more steps (`max_free_steps`, `--max-free-steps`), or limit how often actions may occur");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
 pub(super) fn exhausted_orders(orders: usize) -> Error {
     let diagnostic = Diagnostic::new(
         "plan/budget-exhausted",
-        "no order of the steps was found, though not all were tried",
+        "no order of the steps was found before the search was stopped",
     )
     .found(format!("more than {orders} partial orders"))
-    .help("give the steps in the order of the spec's words, or check a part of the plan");
+    .help("give the steps in an order that the spec allows, or check a part of the plan");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
 pub(super) fn exhausted_questions(questions: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/budget-exhausted", "no plan was found, though not all was tried")
-        .found(format!("more than {questions} questions"))
-        .help("keep fewer unfinished plans (a narrower beam), or limit how often actions may come");
+    let diagnostic =
+        Diagnostic::new("plan/budget-exhausted", "no plan was found before the search was stopped")
+            .found(format!("more than {questions} questions"))
+            .help("keep fewer unfinished plans (a narrower beam), or limit how often actions may occur");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
@@ -68,7 +72,7 @@ pub(super) fn template(name: &str, found: String, place: grammata::Place) -> Err
         })
         .help(match name {
             "task" => "change the template; or give the task itself, which takes its place: `--task TEXT`",
-            _ => "change the template, or what it is given",
+            _ => "change the template, or its values",
         });
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -85,7 +89,7 @@ pub(super) fn no_scores() -> Error {
 
 pub(super) fn bad_scores(found: usize, choices: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/bad-scores", "the policy's scores do not fit its choices")
-        .found(format!("{found} scores of {choices} choices, or one that is not a number"))
+        .found(format!("{found} scores for {choices} choices, or a score that is not a number"))
         .allowed("one natural logarithm of a probability for each choice")
         .help("correct the policy's `scores`");
     Error::new(ErrorKind::Usage, diagnostic)
@@ -93,7 +97,7 @@ pub(super) fn bad_scores(found: usize, choices: usize) -> Error {
 
 pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/bad-scores", "a heuristic's scores do not fit its choices")
-        .found(format!("{found} scores of {choices} choices, or one that is not a number"))
+        .found(format!("{found} scores for {choices} choices, or a score that is not a number"))
         .allowed("one number for each choice")
         .help("correct the heuristic's `scores`");
     Error::new(ErrorKind::Usage, diagnostic)
@@ -114,7 +118,7 @@ fn list(choices: &[impl AsRef<str>]) -> String {
 }
 
 pub(super) fn script_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
-    let diagnostic = Diagnostic::new("plan/no-answer", format!("there is no answer to question {question}"))
+    let diagnostic = Diagnostic::new("plan/no-answer", format!("question {question} has no answer"))
         .allowed(list(choices))
         .help("add an answer for every question");
     Error::new(ErrorKind::Usage, diagnostic)
@@ -130,7 +134,7 @@ pub(super) fn input_ended(question: usize, choices: &[impl AsRef<str>]) -> Error
 
 pub(super) fn quit(question: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/quit", format!("ended at question {question} with `quit`"))
-        .help("there is no plan; begin again to answer anew");
+        .help("there is no plan; start again to answer otherwise");
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
@@ -147,7 +151,7 @@ pub(super) fn unreadable(cause: &str) -> Error {
     let diagnostic = Diagnostic::new("plan/unreadable", "the plan cannot be read")
         .cause(cause)
         .allowed("a JSON list of the ids of actions and `{\"action\": ID, \"elements\": [TEXTS]}`, or lines of text")
-        .help("write one step after the other, in the order in which they are carried out");
+        .help("write the steps in the order in which they are carried out");
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
@@ -156,14 +160,17 @@ pub(super) fn exhausted_nearest(most: usize) -> Error {
         .limit(LimitKind::PlanStates)
         .found(format!("more than {most} partial alignments"))
         .allowed("a quarter of `Limits::plan_states`")
-        .help("limit how often actions may come; whether the plan is valid does not depend on it");
+        .help("limit how often actions may occur; whether the plan is valid does not depend on it");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
 pub(super) fn exhausted_verdict() -> Error {
-    let diagnostic = Diagnostic::new("plan/budget-exhausted", "where the plan goes wrong was not found out")
-        .allowed("specs with some hundred thousand states")
-        .help("limit how often actions may come");
+    let diagnostic = Diagnostic::new(
+        "plan/budget-exhausted",
+        "the place where the plan goes wrong could not be determined",
+    )
+    .allowed("specs with some hundred thousand states")
+    .help("limit how often actions may occur");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
@@ -230,15 +237,15 @@ fn ids(spec: &Spec, actions: &[usize]) -> String {
 }
 
 pub(super) fn step_not_allowed(spec: &Spec, action: usize, open: &[usize]) -> Error {
-    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the action may not come now")
+    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the action is not allowed now")
         .found(id(spec, action))
         .allowed(ids(spec, open))
-        .help("take one of the actions that may come; `grammata plan explain --steps IDS --why ID` says what forbids another");
+        .help("choose an allowed action; `grammata plan explain --steps IDS --why ID` shows what forbids another");
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
 pub(super) fn no_step(text: &str, spec: &Spec, open: &[usize]) -> Error {
-    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the text is no step that may come now")
+    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the text is not a step that is allowed now")
         .found(text)
         .allowed(ids(spec, open))
         .help("write one step on one line: the text of its action with its arguments, or its id");
@@ -249,7 +256,7 @@ fn arguments(spec: &Spec, action: usize, message: &str) -> Diagnostic {
     let schema = spec.arguments_schema(action).map_or_else(|| "none".to_owned(), Value::to_string);
     let message = format!("{message} of `{}`", excerpt(id(spec, action)));
     Diagnostic::new("plan/wrong-arguments", message)
-        .allowed(format!("what the schema admits: {}", excerpt(&schema)))
+        .allowed(format!("a value of the schema: {}", excerpt(&schema)))
         .help("give the action the arguments that its schema in the spec describes")
 }
 
@@ -278,10 +285,8 @@ pub(super) fn arguments_not_json(spec: &Spec, action: usize, text: &str, cause: 
 }
 
 pub(super) fn no_arguments(spec: &Spec, action: usize, question: usize) -> Error {
-    let message = format!(
-        "there is no answer to question {question}, for the arguments of `{}`",
-        excerpt(id(spec, action))
-    );
+    let message =
+        format!("question {question} has no answer, for the arguments of `{}`", excerpt(id(spec, action)));
     let diagnostic = Diagnostic::new("plan/no-answer", message)
         .allowed("JSON on one line, as the schema of the action has it")
         .help("add an answer for every question");
@@ -305,6 +310,6 @@ pub(super) fn wrong_elements(spec: &Spec, action: usize) -> Error {
     };
     let message = format!("`{}` cannot take these elements", excerpt(id(spec, action)));
     let diagnostic =
-        Diagnostic::new("plan/step-not-allowed", message).allowed(allowed).help("choose the elements anew");
+        Diagnostic::new("plan/step-not-allowed", message).allowed(allowed).help("choose the elements again");
     Error::new(ErrorKind::Rejected, diagnostic)
 }

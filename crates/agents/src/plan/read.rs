@@ -184,10 +184,7 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     let plan = match value.get("plans").and_then(Value::as_array).map(Vec::as_slice) {
         Some([plan]) => plan,
         Some(plans) => {
-            return Err(errors::unreadable(&format!(
-                "a list of {} plans, of which one is read",
-                plans.len()
-            )));
+            return Err(errors::unreadable(&format!("a list of {} plans instead of one", plans.len())));
         }
         None => &value,
     };

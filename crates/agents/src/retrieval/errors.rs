@@ -112,7 +112,7 @@ pub(super) fn no_vectors(missing: &str) -> Error {
 /// The number of vectors differs from the number of documents.
 pub(super) fn row_count(found: usize, expected: usize) -> Error {
     usage(
-        Diagnostic::new("retrieval/row-count", "there is not one vector for each document")
+        Diagnostic::new("retrieval/row-count", "the numbers of vectors and documents differ")
             .found(format!("{found} vectors"))
             .allowed(format!("{expected} vectors"))
             .help("embed the documents of the same catalogue"),
@@ -124,17 +124,17 @@ pub(super) fn other_embedder() -> Error {
         Diagnostic::new("retrieval/other-embedder", "the index was made with another embedder")
             .found("another fingerprint of model, tokenizer and maximum of tokens")
             .allowed("the embedder that made the index")
-            .help("load that embedder, or make the index again with this one"),
+            .help("load that embedder, or rebuild the index with this one"),
     )
 }
 
 /// An invalid field in the file of an index.
 pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) -> Error {
     data(
-        Diagnostic::new("retrieval/index-file", format!("{field} of an index cannot be right"))
+        Diagnostic::new("retrieval/index-file", format!("{field} of an index is invalid"))
             .found(found)
             .allowed(allowed)
-            .help("make the index again from the catalogue: the file has been cut, changed, or is no index"),
+            .help("rebuild the index from the catalogue: the file is truncated, changed, or not an index"),
     )
 }
 
@@ -174,7 +174,7 @@ pub(super) fn locked(path: &Path) -> Error {
 /// An invalid name for a collection of a server.
 pub(super) fn collection_name(name: &str) -> Error {
     usage(
-        Diagnostic::new("retrieval/collection-name", "a collection of a server cannot have this name")
+        Diagnostic::new("retrieval/collection-name", "invalid name of a collection")
             .found(excerpt(name))
             .allowed("1 to 255 of the letters A to Z and a to z, digits, `_` and `-`")
             .help("name one collection for each embedder, as in `tools-minilm`"),
@@ -202,7 +202,8 @@ pub(super) fn server_refused(status: u16, message: &str) -> Error {
 
 /// A response cannot be parsed.
 pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) -> Error {
-    let diagnostic = Diagnostic::new("retrieval/server-answer", "the server of the index answered otherwise");
+    let diagnostic =
+        Diagnostic::new("retrieval/server-answer", "the server of the index gave an unexpected answer");
     let diagnostic = match cause {
         Some(cause) => diagnostic.cause(cause),
         None => diagnostic,

@@ -116,12 +116,12 @@ pub(super) fn checked(
         if let (End::Before(byte), Some(parameter)) = (end, found)
             && holds_raw(parameter, byte, is_list(parameter))
         {
-            return fault(path, "a text between two parameters with which no value goes on");
+            return fault(path, "a text between two parameters that cannot occur in a value");
         }
     }
     let before_query = made.split('?').next().unwrap_or_default();
     if before_query.split('/').any(|segment| matches!(segment, "." | "..")) {
-        return fault(path, "segments that are no `.` or `..`");
+        return fault(path, "segments other than `.` or `..`");
     }
     Ok(made)
 }

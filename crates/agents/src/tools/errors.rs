@@ -15,7 +15,7 @@ pub(super) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
 
 /// A document of an unknown kind.
 pub(super) fn unknown_form(place: Place, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/unknown-form", "this is no document of tools")
+    let diagnostic = Diagnostic::new("tools/unknown-form", "not a document of tools")
         .at(place)
         .found(found)
         .allowed(
@@ -44,7 +44,7 @@ pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_documen
 /// A diagnostic of the JSON Schema front end about the arguments of a tool.
 pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -> Diagnostic {
     let inside = inside.map_or_else(String::new, |inside| format!(" ({inside})"));
-    let made = Diagnostic::new("tools/arguments", "no grammar can be made of the arguments of this tool")
+    let made = Diagnostic::new("tools/arguments", "the arguments of this tool cannot be compiled")
         .at(place)
         .cause(format!("{}: {}{inside}", cause.code(), cause.message()))
         .help("correct the schema; the other tools are not touched by it");
@@ -64,7 +64,7 @@ pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
 
 /// A part of a tool description with an invalid form.
 pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
-    Diagnostic::new("tools/form", "this part of the description of a tool has another form")
+    Diagnostic::new("tools/form", "this part of a tool's description has an unknown form")
         .at(place)
         .found(found)
         .allowed(allowed)
@@ -117,19 +117,16 @@ fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic
 
 /// A member that a later one with the same key replaces.
 pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
-    Diagnostic::new(
-        "tools/repeated-key",
-        "this key is there again in the same object, and what it has here is lost",
-    )
-    .at(place)
-    .found(key)
-    .allowed("each key once in an object")
-    .help("rename or remove one of them; with `--strict` this is an error")
+    Diagnostic::new("tools/repeated-key", "this key is repeated in the object, and its value here is ignored")
+        .at(place)
+        .found(key)
+        .allowed("each key once in an object")
+        .help("rename or remove one of them; with `--strict` this is an error")
 }
 
 /// A key of a path item that is not a method.
 pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
-    Diagnostic::new("tools/path-item-key", "this key of a path is no method, and no tool is made of it")
+    Diagnostic::new("tools/path-item-key", "this key of a path is not a method, and makes no tool")
         .at(place)
         .found(found)
         .allowed("get, put, post, delete, options, head, patch, trace, query; keys that begin with `x-`")
@@ -143,7 +140,7 @@ pub(super) fn notice(place: Place, message: &str, found: &str, help: &str) -> Di
 
 /// A table that is not a call format.
 pub(super) fn format(place: Place, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/format", "this is no call format")
+    let diagnostic = Diagnostic::new("tools/format", "not a call format")
         .at(place)
         .found(found)
         .allowed("description, text, lead, begin, call, separator, end, between, after, several, always, endings, nothing")
@@ -164,11 +161,11 @@ pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
 /// A text that is not a turn of the format.
 pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
     let found = if found.is_empty() { "the end of the text" } else { found };
-    let diagnostic = Diagnostic::new("tools/call-text", "this is no turn of the format")
+    let diagnostic = Diagnostic::new("tools/call-text", "the text is not a turn in this call format")
         .at(place)
         .found(found)
         .allowed(allowed)
-        .help("the grammar of the format says what may come");
+        .help("see the grammar of the format for what is allowed");
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
@@ -229,7 +226,7 @@ pub(super) fn call_arguments(fault: Diagnostic) -> Error {
 
 /// A tool without an HTTP request.
 pub(super) fn no_request(name: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/request", "a call of this tool is no HTTP request")
+    let diagnostic = Diagnostic::new("tools/request", "a call of this tool is not an HTTP request")
         .at(Place::Pointer("/name".to_owned()))
         .found(name)
         .allowed("a tool of an OpenAPI document")
@@ -254,15 +251,17 @@ pub(super) fn request(argument: &str, allowed: &str) -> Error {
         .at(Place::Pointer(pointer))
         .found(argument)
         .allowed(allowed)
-        .help("see `grammata tools list --output-format json` for what the tool stands for");
+        .help("see `grammata tools list --output-format json` for the tool's operation");
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
 /// A token or bytes with which no turn continues.
 pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
-    let allowed = names
-        .map_or_else(|| "what the mask allows".to_owned(), |names| format!("the name of a tool: {names}"));
-    let diagnostic = Diagnostic::new("tools/rejected", "no turn goes on so")
+    let allowed = names.map_or_else(
+        || "a token that the mask allows".to_owned(),
+        |names| format!("the name of a tool: {names}"),
+    );
+    let diagnostic = Diagnostic::new("tools/rejected", "token or text not allowed here")
         .at(Place::Byte(place))
         .found(found)
         .allowed(allowed)
@@ -272,7 +271,7 @@ pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Erro
 
 /// The host speaks before the model's turn can end.
 pub(super) fn open_turn(place: usize) -> Error {
-    let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model has not come to an end")
+    let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model is not finished")
         .at(Place::Byte(place))
         .help("let the model finish, or begin the turn again: `Session::restart`");
     Error::new(ErrorKind::Usage, diagnostic)
@@ -280,7 +279,7 @@ pub(super) fn open_turn(place: usize) -> Error {
 
 /// An unrecognised `tool_choice`.
 pub(super) fn tool_choice(found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tool-choice", "this says of no tools whether they may be called")
+    let diagnostic = Diagnostic::new("tools/tool-choice", "unrecognised `tool_choice`")
         .found(found)
         .allowed("\"auto\", \"required\", \"any\", \"none\", {\"type\": \"function\", \"name\": N}, {\"type\": \"allowed_tools\", \"mode\": \"auto\", \"tools\": [\u{2026}]}")
         .help("write the choice as one of these");

@@ -145,8 +145,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let from = match (walk.is_empty(), total == "1") {
         (true, true) => "plan",
         (true, false) => "plans",
-        (false, true) => "plan goes on from here",
-        (false, false) => "plans go on from here",
+        (false, true) => "plan continues from here",
+        (false, false) => "plans continue from here",
     };
     writeln!(output, "{total} {from}{}", if complete { "; the plan may end here" } else { "" })?;
     if total == "0"

@@ -32,7 +32,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         output.flush()?;
     }
     if supervisor.is_blocking() {
-        messages::note("nothing may come: results or decisions can keep the agent from every closing answer");
+        messages::note(
+            "no act is allowed: results or decisions can keep the agent from every closing answer",
+        );
     }
     if graph.is_truncated {
         arguments.drawing.note_truncated();

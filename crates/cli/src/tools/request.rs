@@ -66,10 +66,12 @@ fn call(text: &str) -> Result<Call> {
     })?;
     match (call["name"].as_str(), call["arguments"].as_object()) {
         (Some(tool), Some(arguments)) => Ok(Call { tool: tool.to_owned(), arguments: arguments.clone() }),
-        (None, _) => Err(errors::not_a_call(Place::Pointer("/name".to_owned()), text, "`name` is no text")),
+        (None, _) => {
+            Err(errors::not_a_call(Place::Pointer("/name".to_owned()), text, "`name` is not a text"))
+        }
         (_, None) => {
             let place = Place::Pointer("/arguments".to_owned());
-            Err(errors::not_a_call(place, text, "`arguments` is no object"))
+            Err(errors::not_a_call(place, text, "`arguments` is not an object"))
         }
     }
 }

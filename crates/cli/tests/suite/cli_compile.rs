@@ -65,7 +65,7 @@ fn a_mask_file_of_a_model_has_its_end_tokens() {
     let wrong = run(&["check", &by_name, "--model", &model, "--text", "abc"]);
     let expected = format!(
         "error[mask-file/other-vocabulary] a mask file for another vocabulary: same tokens, other end tokens\n  \
-         at: {by_name} (mask file)\n  found: end tokens 0, 2\n  allowed: end tokens 2\n  help: give what the file has (`--eos`), or \
+         at: {by_name} (mask file)\n  found: end tokens 0, 2\n  allowed: end tokens 2\n  help: give the settings of the file (`--eos`), or \
          compile it again; `grammata compile --model FOLDER` takes the model's end tokens\n"
     );
     assert_eq!((wrong.code, wrong.err.as_str()), (2, expected.as_str()));
@@ -102,7 +102,7 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     let grammar = out(0, &["inspect", &path("a.gmask"), "--grammar"]);
     assert!(grammar.contains("::="), "{grammar}");
     let same = out(0, &["inspect", &path("a.gmask"), "--diff", &path("a.gmask")]);
-    assert_eq!(same, "nothing differs in what they hold\n");
+    assert_eq!(same, "their contents are equal\n");
     let differs = json(1, &["inspect", &path("b.gmask"), "--diff", &path("a.gmask"), "--output-format=json"]);
     let differs = &differs["differences"];
     assert_eq!(differs["places"][0], 3);
@@ -164,7 +164,7 @@ fn a_folder_of_grammars_becomes_an_archive() {
     let one = json(0, &["inspect", &archive, "--name", "b.json", "--output-format=json"]);
     assert_eq!(one, json(0, &["inspect", &alone, "--output-format=json"]));
     let same = out(0, &["inspect", &archive, "--name", "b.json", "--diff", &alone]);
-    assert_eq!(same, "nothing differs in what they hold\n");
+    assert_eq!(same, "their contents are equal\n");
     out(0, &["inspect", &archive, "--name", "b.json", "-o", &path("b.gmask")]);
     assert!(std::fs::read(path("b.gmask")).unwrap() == std::fs::read(&alone).unwrap());
     out(0, &["check", &path("b.gmask"), "--text", "true"]);

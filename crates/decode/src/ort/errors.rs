@@ -50,7 +50,9 @@ pub(super) fn model_file(path: &Path, reason: impl std::fmt::Display) -> Error {
             .in_file(path.display().to_string())
             .cause(reason)
             .allowed("an ONNX model that this release of ONNX Runtime reads")
-            .help("check that the file is whole, and that the files with its external data lie beside it"),
+            .help(
+                "check that the file is complete, and that the files with its external data are next to it",
+            ),
     )
 }
 

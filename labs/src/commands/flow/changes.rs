@@ -37,7 +37,7 @@ impl Change {
         match self {
             Change::StepsSwapped => "no two adjacent steps of a flow can change places",
             Change::FlowAdded => "no two flows can be joined to another one",
-            Change::None | Change::ApisRenamed => "the domain cannot be written anew",
+            Change::None | Change::ApisRenamed => "the domain cannot be rewritten",
         }
     }
 }

@@ -113,9 +113,9 @@ pub(super) fn read(text: &str, set: &Rc<ToolSet>, options: &ReadOptions) -> Resu
     for (at, value) in values.iter().enumerate() {
         let id = value["id"].as_str().map_or_else(|| format!("task-{at}"), str::to_owned);
         let task = one(value, id, set, options)?;
-        tasks.push(
-            task.ok_or_else(|| crate::commands::errors::not_tasks(at + 1, "no question with what is right"))?,
-        );
+        tasks.push(task.ok_or_else(|| {
+            crate::commands::errors::not_tasks(at + 1, "no question with its right answer")
+        })?);
     }
     Ok(tasks)
 }

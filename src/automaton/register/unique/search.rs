@@ -56,7 +56,7 @@ impl Lazy<'_> {
         }
         if self.memory.searches >= NESTED_SEARCHES {
             let limit = automaton.limits().lockstep_search;
-            let found = "lists of different items whose items are such lists again and again";
+            let found = "deeper nested lists of different items";
             return Err(Limits::exceeded(LimitKind::LockstepSearch, limit, found));
         }
         self.memory.searches += 1;

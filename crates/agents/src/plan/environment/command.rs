@@ -39,7 +39,7 @@ impl Environment for CommandEnvironment {
         if text.is_empty() {
             return Ok(Observation::default());
         }
-        let wrong = |cause: &dyn std::fmt::Display| format!("what it wrote is not an observation: {cause}");
+        let wrong = |cause: &dyn std::fmt::Display| format!("its output is not an observation: {cause}");
         // serde reads structs from arrays too
         if text.first() != Some(&b'{') {
             return Err(errors::command_failed(id, wrong(&"not a JSON object")));

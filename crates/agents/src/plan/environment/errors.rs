@@ -7,8 +7,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 fn forbidden(action: &str, found: impl AsRef<str>) -> Diagnostic {
-    let message =
-        format!("the environment gave back what the spec does not allow after `{}`", excerpt(action));
+    let message = format!("the spec does not allow the environment's answer to `{}`", excerpt(action));
     Diagnostic::new("environment/forbidden", message).found(found)
 }
 
@@ -50,7 +49,7 @@ pub(super) fn no_such_fact<'a>(
     rejected(
         forbidden(action, format!("the fact `{found}`"))
             .allowed(format!("the facts {}", list(known.clone())))
-            .help(did_you_mean(found, known, "declare it in `facts`, or give it back as `data`")),
+            .help(did_you_mean(found, known, "declare it in `facts`, or return it as `data`")),
     )
 }
 
@@ -67,7 +66,7 @@ pub(super) fn no_such_value(action: &str, variable: &Variable, found: &Value) ->
     rejected(
         forbidden(action, format!("`{}` = {found}", excerpt(&variable.name)))
             .allowed(list(all.iter().map(String::as_str)))
-            .help("list the value in `facts`, or give back one of these"),
+            .help("list the value in `facts`, or return one of these"),
     )
 }
 
@@ -87,7 +86,7 @@ pub(super) fn fact_contradicts(
                 "`{name}` = {}, by the effects of the action and its outcome",
                 value_name(variable, value)
             ))
-            .help("give back the outcome whose effects these are, or change the effects"),
+            .help("return the outcome with these effects, or change the effects"),
     )
 }
 

@@ -35,7 +35,9 @@ pub type Make = fn(width: usize) -> Box<dyn Search>;
 
 /// All searches: name, description and constructor.
 pub const STRATEGIES: [(&str, &str, Make); 5] = [
-    ("greedy", "offers what leads to finished plans and keeps each choice", |_| Box::new(Greedy)),
+    ("greedy", "offers only choices that lead to finished plans, and keeps each choice", |_| {
+        Box::new(Greedy)
+    }),
     ("backtracking", "offers all that is allowed and goes back at dead ends", |_| Box::new(Backtracking)),
     ("best-first", "the most probable plan of all by the policy's scores", |_| Box::new(BestFirst)),
     ("beam", "the most probable plan among those that stay in a beam", |width| Box::new(Beam { width })),

@@ -55,14 +55,14 @@ impl<'m> ChatAgent<'m> {
         chat::ask(self.model, request, |answer| {
             let Some(act) = object_act(&answer.text, situation.offers) else {
                 return Ok(Err(
-                    "it is no object with `call` and `arguments`, or with `say` and `text`".to_owned()
+                    "it is not an object with `call` and `arguments`, or with `say` and `text`".to_owned()
                 ));
             };
             let text = step_text(&act, situation.offers, binding.format);
             let Some(wrong) = chat::wrong(&grammar, limits, &text)? else { return Ok(Ok(text)) };
             let conversation = situation.conversation;
             let obstacle = conversation.obstacle(&conversation.resolve(act));
-            Ok(Err(obstacle.map_or(wrong, |obstacle| format!("the step may not come now: {obstacle}"))))
+            Ok(Err(obstacle.map_or(wrong, |obstacle| format!("the step is not allowed now: {obstacle}"))))
         })
     }
 

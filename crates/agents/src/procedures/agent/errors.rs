@@ -9,7 +9,7 @@ pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("procedure/result", message)
         .found(excerpt(found))
         .allowed(allowed)
-        .help("let the API give back one of these, or widen the schema of the slot");
+        .help("let the API return one of these, or widen the schema of the slot");
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 

@@ -83,7 +83,7 @@ pub(in crate::procedures) fn unknown_field(place: Place, field: &str, known: &[&
 }
 
 pub(in crate::procedures) fn kind(place: Place, found: &str, known: &[&str]) -> Diagnostic {
-    Diagnostic::new("pdl/kind", "there is no such kind of answer")
+    Diagnostic::new("pdl/kind", "unknown kind of answer")
         .at(place)
         .found(found)
         .allowed(known.join(", "))
@@ -174,7 +174,7 @@ pub(in crate::procedures) fn node_kind(place: Place, name: &str, is_api: bool) -
 pub(in crate::procedures) fn cyclic_precondition(place: Place, cycle: &str) -> Diagnostic {
     Diagnostic::new(
         "pdl/cyclic-precondition",
-        "preconditions require each other, so none of them can ever come",
+        "cyclic preconditions: none of these nodes can ever be reached",
     )
     .at(place)
     .found(cycle)
@@ -202,7 +202,7 @@ pub(in crate::procedures) fn unreachable_node(place: Place, name: &str) -> Diagn
 }
 
 pub(in crate::procedures) fn unreachable_code(place: Place, found: &str) -> Diagnostic {
-    Diagnostic::new("pdl/unreachable-code", "the flow never comes here")
+    Diagnostic::new("pdl/unreachable-code", "this line is never reached")
         .at(place)
         .found(found)
         .allowed("comments after a statement that leaves the block")
@@ -228,11 +228,11 @@ pub(in crate::procedures) fn missing_precondition(place: Place, name: &str, apis
 pub(in crate::procedures) fn suspicious_guard(place: Place, name: &str, api: &str) -> Diagnostic {
     Diagnostic::new(
         "pdl/suspicious-guard",
-        format!("`{name}` requires `{api}` and comes only where that said no"),
+        format!("`{name}` requires `{api}`, but is called only if its result is negative"),
     )
     .at(place)
     .found(name)
-    .allowed("a call where the call that it requires said yes")
+    .allowed("a call after a positive result of the call that it requires")
     .help("move the call behind the loop")
 }
 

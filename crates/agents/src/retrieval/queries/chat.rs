@@ -46,7 +46,7 @@ impl<'m> ChatWriter<'m> {
         };
         chat::ask(self.model, request, |answer| {
             let draft = draft(&answer.text);
-            Ok(if draft.queries.is_empty() { Err("there is no query in it".to_owned()) } else { Ok(draft) })
+            Ok(if draft.queries.is_empty() { Err("it contains no query".to_owned()) } else { Ok(draft) })
         })
     }
 }

@@ -73,7 +73,7 @@ impl Writer<'_> {
     ) -> Result<ExprId> {
         let names: Vec<&str> = written.iter().map(|(name, _)| *name).collect();
         let Some(conditions) = plain.conditions(&names) else {
-            let message = "this format writes arguments apart that depend on each other";
+            let message = "this format writes arguments separately, but some depend on others";
             let found = "dependentRequired";
             let refusal =
                 errors::not_callable(tool.place.clone(), message, found, "a format that writes one object");
@@ -226,11 +226,7 @@ impl Writer<'_> {
                 return Err(self.unwritable(tool, member.name, "a value that it can write"));
             }
             if required && is_optional {
-                return Err(self.unwritable(
-                    tool,
-                    member.name,
-                    "arguments of which those that must come are first",
-                ));
+                return Err(self.unwritable(tool, member.name, "required arguments before optional ones"));
             }
             is_optional |= !required;
             parts.push((self.builder.choice(texts), required));

@@ -51,7 +51,7 @@ pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
     match &tool.binding {
         Binding::Http(http) => Ok(http),
         Binding::Host => {
-            let message = "this tool stands for no request";
+            let message = "this tool is not an HTTP request";
             let allowed = "a tool of an OpenAPI document";
             Err(errors::fatal(errors::not_callable(tool.place.clone(), message, &tool.name, allowed)))
         }

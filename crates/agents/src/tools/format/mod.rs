@@ -237,7 +237,7 @@ impl CallFormat {
         }
         let has_text = matches!(format.text, TextPlace::Before | TextPlace::Named);
         if format.after && !has_text || !format.endings.is_empty() && format.text != TextPlace::Named {
-            return wrong("text after calls, or endings of text, where no text comes");
+            return wrong("text after calls, or endings of text, in a format without text");
         }
         let begins_with_text = matches!(format.call.first(), Some(Piece::Text(text)) if !text.is_empty());
         let only_calls = edges.into_iter().all(|pieces| pieces.is_empty()) && begins_with_text;
@@ -250,7 +250,7 @@ impl CallFormat {
             format.call.iter().find(|piece| matches!(piece, Piece::Element(_)))
             && parts.iter().any(String::is_empty)
         {
-            return wrong("an argument whose name or value nothing ends");
+            return wrong("an argument without a text that ends its name or value");
         }
         Ok(format)
     }

@@ -173,7 +173,7 @@ fn positional(
             (None, _) => is_left_out = true,
             // the parser adds it
             (_, Some(items)) if items.is_empty() && member.required => {}
-            (Some(_), _) if is_left_out => return Err("arguments of which none is left out before another"),
+            (Some(_), _) if is_left_out => return Err("optional arguments left out only at the end"),
             (_, Some(items)) if items.is_empty() && has_empty_text(plain, member, form) => {
                 values.push(EMPTY_LIST.to_owned());
             }

@@ -239,7 +239,7 @@ impl Reader<'_> {
             RequestForm::Message => {
                 let text = self.rest();
                 let call = read_message(text, self.set)
-                    .ok_or_else(|| self.wrong("a request that a tool stands for"))?;
+                    .ok_or_else(|| self.wrong("a request of one of the tools"))?;
                 self.at += text.len();
                 Ok(call)
             }
@@ -252,7 +252,7 @@ impl Reader<'_> {
                 self.literal("\nInput: ")?;
                 let object = self.object()?;
                 read_restgpt(&method, object, self.set)
-                    .ok_or_else(|| self.wrong("a request that a tool stands for"))
+                    .ok_or_else(|| self.wrong("a request of one of the tools"))
             }
         }
     }
@@ -322,8 +322,8 @@ fn read_restgpt(method: &str, mut object: Arguments, set: &ToolSet) -> Option<Ca
 
 /// The request of a call, without its server.
 fn made(tool: &Tool, call: &Call) -> std::result::Result<Parts, &'static str> {
-    let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
-    Parts::of(http, &call.arguments).map_err(|_| "arguments of which a request can be made")
+    let Binding::Http(http) = &tool.binding else { return Err("a tool of an HTTP operation") };
+    Parts::of(http, &call.arguments).map_err(|_| "arguments that a request can have")
 }
 
 pub(super) fn endpoint(tool: &Tool, call: &Call) -> std::result::Result<String, &'static str> {
@@ -331,14 +331,14 @@ pub(super) fn endpoint(tool: &Tool, call: &Call) -> std::result::Result<String, 
         Binding::Http(http) if call.arguments.is_empty() => Ok(format!("{} {}", http.method, http.path)),
         Binding::Http(http) => match path(http, &call.arguments) {
             Ok(path) => Ok(format!("{} {path}", http.method)),
-            Err(_) => Err("arguments of which a path can be made"),
+            Err(_) => Err("arguments that a path can have"),
         },
-        Binding::Host => Err("a tool that stands for a request"),
+        Binding::Host => Err("a tool of an HTTP operation"),
     }
 }
 
 pub(super) fn message(tool: &Tool, call: &Call) -> std::result::Result<String, &'static str> {
-    let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
+    let Binding::Http(http) = &tool.binding else { return Err("a tool of an HTTP operation") };
     let parts = made(tool, call)?;
     let headers: String = parts.headers.iter().map(|(name, value)| format!("\n{name}: {value}")).collect();
     let body = parts.body.as_ref().map_or_else(String::new, |(body, _)| format!("\n\n{body}"));
@@ -350,7 +350,7 @@ pub(super) fn restgpt(
     plain: &Plain<'_>,
     call: &Call,
 ) -> std::result::Result<String, &'static str> {
-    let Binding::Http(http) = &tool.binding else { return Err("a tool that stands for a request") };
+    let Binding::Http(http) = &tool.binding else { return Err("a tool of an HTTP operation") };
     let server = http.server.as_deref().ok_or("a server with an absolute address")?;
     let is_apart = |parameter: &Parameter| {
         matches!(parameter.location, Location::Header | Location::Cookie)
@@ -359,7 +359,7 @@ pub(super) fn restgpt(
     if http.parameters.iter().any(is_apart) {
         return Err("parameters in the path and the query");
     }
-    let path = path(http, &call.arguments).map_err(|_| "arguments of which a request can be made")?;
+    let path = path(http, &call.arguments).map_err(|_| "arguments that a request can have")?;
     let url = format!("{server}{path}");
     let given = |members: &[(&str, &str)]| -> Map<String, Value> {
         let given = members

@@ -15,7 +15,7 @@ fn shown(value: &Value) -> String {
 
 /// A table that is not a preset.
 pub(super) fn preset(place: Place, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/preset", "this is no preset of structural tags")
+    let diagnostic = Diagnostic::new("tools/preset", "not a preset of structural tags")
         .at(place)
         .found(found)
         .allowed(
@@ -36,7 +36,7 @@ pub(super) fn contradiction(found: &str, allowed: &str) -> Error {
 }
 
 pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
-    let diagnostic = Diagnostic::new("tools/unknown-family", "there is no preset of that name")
+    let diagnostic = Diagnostic::new("tools/unknown-family", "unknown preset")
         .found(name)
         .allowed(known.clone().collect::<Vec<_>>().join(", "))
         .help(did_you_mean(name, known, "use one of these, or write a preset of your own in TOML"));
@@ -45,7 +45,7 @@ pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str
 
 /// A part of the list of tools has an invalid form.
 pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tag-tools", "this part of the list of tools has another form")
+    let diagnostic = Diagnostic::new("tools/tag-tools", "this part of the list of tools has an unknown form")
         .at(at(pointer))
         .found(shown(found))
         .allowed(allowed)

@@ -131,7 +131,7 @@ impl<'d> Schemas<'d> {
         let found = found.to_string();
         self.notes.push(errors::notice(
             place,
-            "this is no schema, and is read as one that allows everything",
+            "not a schema: any value is allowed",
             &found,
             "write an object or a boolean",
         ));

@@ -83,7 +83,7 @@ fn schema(parameter: &Value, pointer: &str, notes: &mut Vec<Diagnostic>) -> Valu
         "TIME (24-hour HH:MM)" => json!({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}),
         "ARRAY" | "OBJECT" | "ENUM" => {
             let place = Place::Pointer(join(pointer, "type"));
-            let message = "nothing says what the values of this parameter are, and any is allowed";
+            let message = "this parameter has no type: any value is allowed";
             notes.push(errors::notice(place, message, kind, "name it in the description"));
             json!({})
         }

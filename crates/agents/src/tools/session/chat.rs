@@ -70,9 +70,9 @@ fn turn(answer: &Answer, names: &[&str], sent: &[String]) -> std::result::Result
     let mut turn = Turn::default();
     for call in &answer.calls {
         let name = sent.iter().position(|name| *name == call.name).and_then(|place| names.get(place));
-        let name = name.ok_or_else(|| format!("there is no tool `{}`", call.name))?;
+        let name = name.ok_or_else(|| format!("unknown tool `{}`", call.name))?;
         let Value::Object(arguments) = &call.arguments else {
-            return Err(format!("the arguments of `{name}` are no JSON object"));
+            return Err(format!("the arguments of `{name}` are not a JSON object"));
         };
         turn.calls.push(Call { tool: (*name).to_owned(), arguments: arguments.clone() });
     }

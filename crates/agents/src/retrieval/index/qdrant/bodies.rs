@@ -80,7 +80,7 @@ impl Info {
         let (Some(version), Some(embedder), Some("Dot")) =
             (version.and_then(Value::as_u64), embedder.and_then(Value::as_str), distance)
         else {
-            return Err(errors::other_collection(&options.collection, "it is no index of tools"));
+            return Err(errors::other_collection(&options.collection, "it is not an index of tools"));
         };
         if version != VERSION {
             let what = format!("it is an index of version {version}");

@@ -173,11 +173,11 @@ fn binary(
     notes: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     if required {
-        let message = "a part that must be sent is no text";
+        let message = "a required part is not text";
         let found = format!("{name}: a file");
         return Err(errors::fatal(errors::not_callable(api.place(pointer), message, &found, "texts")));
     }
-    let message = "a part that is no text is left out";
+    let message = "a part that is not text is left out";
     notes.push(errors::notice(api.place(pointer), message, name, "the host may add it"));
     Ok(())
 }

@@ -93,7 +93,7 @@ fn one(
     let Some(media_type) = first else { return Ok(made) };
     let place = api.place(&join(pointer, "contentType"));
     if !address::is_media_type(media_type) {
-        let message = "this is no media type, and the part is written without one";
+        let message = "not a media type: the part is written without one";
         let found = media_type.escape_debug().to_string();
         notes.push(errors::notice(place, message, &found, "name one, as `text/plain`"));
         return Ok(made);

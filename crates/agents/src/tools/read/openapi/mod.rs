@@ -109,7 +109,7 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
         let pointer = join("/paths", path);
         if let Some(other) = shapes.insert(shape(path), path) {
             let message = "another path is the same but for the names of its parameters";
-            let help = "where calls are written as requests, they are read as the first of these paths";
+            let help = "if calls are written as requests, they are read as the first of these paths";
             reading.note(None, errors::notice(api.place(&pointer), message, other, help));
         }
         match api.resolve(item, pointer.clone()) {

@@ -33,7 +33,7 @@ pub(super) fn of(
     if let Some(url) = address::server(&url) {
         return Some(url);
     }
-    let message = "no path can follow this address of a server, and no request is made with it";
+    let message = "no path can follow this address of a server, so it is not used";
     let help = "an address has a scheme and a host, and no `?`, `#`, `.` and `..` as segments, or control characters";
     notes.push(errors::notice(api.place(&pointer), message, &url.escape_debug().to_string(), help));
     address::server(api.server?)

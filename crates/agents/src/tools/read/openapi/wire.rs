@@ -10,7 +10,7 @@ use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use serde_json::Value;
 
-const MESSAGE: &str = "no request can be made of this operation";
+const MESSAGE: &str = "this operation cannot be written as a request";
 
 /// Whether a parameter is omitted because its name cannot be written.
 ///
@@ -33,7 +33,7 @@ pub(super) fn is_left_out(
         let message = "a request cannot have a parameter of this name";
         return Err(errors::fatal(errors::not_callable(place, message, &name, allowed)));
     }
-    let message = "a request cannot have a parameter of this name, which is left out";
+    let message = "a request cannot have a parameter of this name: it is left out";
     notes.push(errors::notice(place, message, &name, "a name has letters, digits and !#$%&'*+-.^_`|~"));
     Ok(true)
 }
@@ -65,8 +65,7 @@ pub(super) fn check(
             return refused(item_pointer, &http.path.escape_debug().to_string(), "parameters before `#`");
         }
         let message = "what follows `#` in a path is not part of a request, and is left out";
-        let help =
-            "where calls are written as requests, paths that are then equal are read as the first of them";
+        let help = "if calls are written as requests, equal paths are read as the first of them";
         notes.push(errors::notice(
             api.place(item_pointer),
             message,
@@ -117,7 +116,7 @@ pub(super) fn check(
         http.parameters.iter().any(|parameter| parameter.location == location && is_it(parameter))
     };
     if has(Location::Cookie, None) && has(Location::Header, Some("cookie")) {
-        return refused(pointer, "a header Cookie beside parameters in the cookie", "one of both");
+        return refused(pointer, "a header Cookie in addition to parameters in the cookie", "one of both");
     }
     Ok(())
 }
