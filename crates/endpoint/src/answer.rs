@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::time::Duration;
 
-/// A call of a tool, as the model wrote it: nothing of it is checked.
+/// A call of a tool, as the model wrote it, unchecked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The name of the tool.
@@ -23,12 +23,12 @@ pub struct Answer {
     pub is_cut: bool,
 }
 
-/// What was asked, and what it cost.
+/// Counts of requests, tokens and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Requests that were answered.
     pub answers: u64,
-    /// Requests that were sent; those that failed or were refused are among them.
+    /// Requests that were sent, including failed and refused ones.
     pub sent: u64,
     /// Tokens of prompts, as the server counts them.
     pub prompt_tokens: u64,
@@ -36,6 +36,6 @@ pub struct Usage {
     pub answer_tokens: u64,
     /// Answers without a count of tokens.
     pub uncounted: u64,
-    /// Time until the answers were whole, with all that failed before.
+    /// Time until the answers were complete, including failed tries.
     pub time: Duration,
 }

@@ -1,11 +1,11 @@
-//! Requests as JSON, and what a message of the model says by the encoding of its form.
+//! Requests as JSON, and the answers that a model's messages encode.
 
 use crate::answer::{Answer, Call};
 use crate::dialect::Encoding;
 use crate::request::{ANSWER, CALLS, Form, Request};
 use serde_json::{Map, Value, json};
 
-/// What is sent beside the messages and the form.
+/// The members of a request in addition to the messages and the form.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings<'s> {
     pub(crate) model: Option<&'s str>,
@@ -16,11 +16,11 @@ pub(crate) struct Settings<'s> {
     pub(crate) dropped: &'s [&'static str],
 }
 
-/// Members that a request can do without; one that a server refuses by name is not sent again.
+/// Optional members of a request. One that a server refuses by name is not sent again.
 pub(crate) const OPTIONAL: [&str; 5] =
     ["stream_options", "parallel_tool_calls", "temperature", "seed", "max_tokens"];
 
-/// The body of a request.
+/// Returns the body of a request.
 pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_>) -> String {
     let mut members = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -50,7 +50,7 @@ pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_
     Value::Object(members).to_string()
 }
 
-/// The messages; a form that the server does not hold the model to is said in the last one.
+/// Returns the messages. If the server does not enforce the form, the last message describes it.
 fn messages(request: &Request, encoding: Encoding) -> Value {
     let mut messages: Vec<Value> = request
         .messages
@@ -67,7 +67,7 @@ fn messages(request: &Request, encoding: Encoding) -> Value {
     messages.into()
 }
 
-/// The form in words.
+/// Returns the form in words.
 fn said(form: &Form, encoding: Encoding) -> Option<String> {
     let is_json = encoding == Encoding::JsonObject || matches!(form, Form::Json { .. } | Form::Tools { .. });
     Some(match form {
@@ -89,7 +89,7 @@ fn said(form: &Form, encoding: Encoding) -> Option<String> {
     })
 }
 
-/// The members that an encoding has for a form.
+/// Returns the members of an encoding for a form.
 fn form(form: &Form, encoding: Encoding) -> Vec<(&'static str, Value)> {
     match (encoding, form) {
         (Encoding::StrictSchema | Encoding::Schema, form) => {
@@ -135,7 +135,7 @@ fn form(form: &Form, encoding: Encoding) -> Vec<(&'static str, Value)> {
     }
 }
 
-/// What vLLM calls a form, and its value.
+/// Returns vLLM's name of a form, and its value.
 fn structured(form: &Form) -> Option<(&'static str, Value)> {
     Some(match form {
         Form::Choice(texts) => ("choice", json!(texts)),
@@ -147,7 +147,7 @@ fn structured(form: &Form) -> Option<(&'static str, Value)> {
     })
 }
 
-/// A grammar in GBNF of some texts.
+/// Returns a grammar in GBNF whose words are some texts.
 fn alternatives(texts: &[String]) -> String {
     let quoted = |text: &String| {
         let mut quoted = String::from("\"");
@@ -167,7 +167,7 @@ fn alternatives(texts: &[String]) -> String {
     format!("root ::= {}\n", texts.join(" | "))
 }
 
-/// A message of the model as it came.
+/// A message of the model as received.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Written {
     pub(crate) text: String,
@@ -179,7 +179,8 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The answer by the encoding of the form. What has not the shape asked for stays a text, for the caller to refuse.
+    /// Decodes the answer by the encoding of the form. A message without the requested shape stays a text, which the
+    /// caller refuses.
     pub(crate) fn answer(self, form: &Form, encoding: Encoding) -> Answer {
         let json = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
         let calls: Vec<Call> = self

@@ -25,13 +25,13 @@ pub enum Encoding {
     Prompt,
 }
 
-/// What a server accepts: for each kind of form its encodings, the strongest first. The last one is always
+/// The encodings that a server accepts for each kind of form, the strongest first. The last one is always
 /// [`Encoding::Prompt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The name.
     pub name: &'static str,
-    /// Which servers it is for.
+    /// The servers that it is for.
     pub about: &'static str,
     choice: &'static [Encoding],
     json: &'static [Encoding],
@@ -83,12 +83,12 @@ pub const DIALECTS: [Dialect; 4] = [
 ];
 
 impl Dialect {
-    /// The dialect of a name.
+    /// Returns the dialect of a name.
     pub fn named(name: &str) -> Option<&'static Dialect> {
         DIALECTS.iter().find(|dialect| dialect.name == name)
     }
 
-    /// The encodings of a kind of form, the strongest first.
+    /// Returns the encodings of a kind of form, the strongest first.
     pub fn encodings(&self, kind: FormKind) -> &'static [Encoding] {
         match kind {
             FormKind::Text => &[Prompt],

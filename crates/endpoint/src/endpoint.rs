@@ -1,4 +1,4 @@
-//! A server: each request in the strongest form that it accepts.
+//! A chat server that gets each request in the strongest form that it accepts.
 
 use crate::body::{self, OPTIONAL, Settings};
 use crate::http::{Http, Options, Outcome};
@@ -8,31 +8,31 @@ use std::time::Instant;
 
 /// A chat server.
 ///
-/// The first request of each kind of form is sent in the strongest encoding of the dialect. Where the server refuses it
-/// (status 400 or 422), the next weaker one is sent; that the server accepts one is remembered. A member beside the form
-/// that it refuses by name (`temperature`, `seed`, …) is not sent again.
+/// The first request of each kind of form is sent in the strongest encoding of the dialect. If the server refuses it
+/// (status 400 or 422), the next weaker one is sent, and the accepted one is remembered. Another member that the server
+/// refuses by name (`temperature`, `seed`, …) is not sent again.
 #[derive(Debug)]
 pub struct Endpoint {
     http: Http,
     options: Options,
-    /// By kind of form, the place of the encoding that the server accepts.
+    /// By kind of form, the index of the encoding that the server accepts.
     accepted: Vec<(FormKind, usize)>,
     dropped: Vec<&'static str>,
     usage: Usage,
 }
 
 impl Endpoint {
-    /// A server at a URL, below which `/chat/completions` is. Nothing is sent yet.
+    /// Creates a client of the server at a URL, to which `/chat/completions` is appended. Sends nothing.
     ///
     /// # Errors
-    /// `endpoint/url`: this is no address of a server; `endpoint/certificates`: an address with `https` where the system
-    /// trusts nobody.
+    /// `endpoint/url`: not an address of a server; `endpoint/certificates`: an address with `https`, but the system has
+    /// no trusted certificates.
     pub fn new(url: &str, options: Options) -> Result<Endpoint> {
         let http = Http::new(url, &options)?;
         Ok(Endpoint { http, options, accepted: Vec::new(), dropped: Vec::new(), usage: Usage::default() })
     }
 
-    /// The address that requests are sent to.
+    /// Returns the address to which requests are sent.
     pub fn url(&self) -> &str {
         self.http.url()
     }

@@ -1,4 +1,4 @@
-//! Requests by HTTP: deadlines, bounds, and what is tried again.
+//! Requests by HTTP: deadlines, bounds and retries.
 
 use crate::body::Written;
 use crate::dialect::{DIALECTS, Dialect};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// A secret that a server wants. It is never shown.
+/// A secret that a server requires. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -17,7 +17,7 @@ impl Key {
     /// A key.
     ///
     /// # Errors
-    /// `endpoint/key`: it is empty, or has other than visible ASCII characters.
+    /// `endpoint/key`: the key is empty, or has other characters than visible ASCII.
     pub fn new(key: impl Into<String>) -> Result<Key> {
         let key = key.into();
         let is_sendable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
@@ -31,11 +31,11 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// How a server is asked.
+/// Options of requests to a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The name of the model; servers of one model need none.
+    /// The name of the model; servers with one model need none.
     pub model: Option<String>,
     /// Sent as `Authorization: Bearer KEY`; none by default.
     pub key: Option<Key>,
@@ -45,23 +45,23 @@ pub struct Options {
     pub stream: bool,
     /// How the model chooses tokens: 0, the default, takes the most probable one.
     pub temperature: f32,
-    /// Equal seeds give equal answers, as far as the server can. 0 by default.
+    /// The seed. Equal seeds give equal answers if the server supports it. 0 by default.
     pub seed: u64,
-    /// How often a request is sent that fails for a reason that may pass: no connection, or a status 429, 500, 502, 503 or 504.
+    /// The most tries of a request that fails for a temporary reason: no connection, or a status 429, 500, 502, 503 or 504.
     /// 4 by default.
     pub tries: u32,
-    /// The pause before the second try, doubled for each further one, where the server names none (`Retry-After`). 0.5 s by
-    /// default.
+    /// The pause before the second try, doubled for each further one, if the server names none (`Retry-After`). 0.5 s
+    /// by default.
     pub pause: Duration,
-    /// The longest pause: a server that asks for a longer one has failed. 30 s by default.
+    /// The longest pause; a server that asks for a longer one is an error. 30 s by default.
     pub most_pause: Duration,
-    /// The most time until there is a connection. 10 s by default.
+    /// The longest time until there is a connection. 10 s by default.
     pub connect: Duration,
-    /// The most time until an answer begins; without `stream` it begins when the model has ended. 120 s by default.
+    /// The longest time until an answer begins; without `stream` it begins when the model has ended. 120 s by default.
     pub first_byte: Duration,
-    /// The most time of one try, up to the last byte. 300 s by default.
+    /// The longest time of one try, up to the last byte. 300 s by default.
     pub deadline: Duration,
-    /// Bytes of an answer, at most. 8 MiB by default.
+    /// The most bytes of an answer. 8 MiB by default.
     pub answer_bytes: u64,
 }
 
@@ -101,17 +101,17 @@ grammata_base::setters!(Options {
     answer_bytes: u64,
 });
 
-/// Bytes of an error's body that are read.
+/// The most bytes of an error's body that are read.
 const MOST_ERROR: u64 = 1 << 16;
 
-/// What a server says to a request that reached it.
+/// A server's response to a request.
 pub(crate) enum Outcome {
     Written(Written),
-    /// The request is wrong: its status, and what the server says of it.
+    /// The server refuses the request: the status and the server's message.
     Refused(u16, String),
 }
 
-/// What came of one try.
+/// The result of one try.
 enum Try {
     Done(Outcome),
     Failed(Error),
@@ -128,7 +128,7 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// A server at a URL.
+    /// Creates a client of the server at a URL.
     ///
     /// # Errors
     /// `endpoint/url`, `endpoint/certificates`.
@@ -154,7 +154,7 @@ impl Http {
         let config = if is_safe { config.tls_config(tls()?) } else { config };
         let path = if base.ends_with("/chat/completions") { "" } else { "/chat/completions" };
         let url = format!("{base}{path}");
-        // what the client cannot parse is said now
+        // an address that the client cannot parse is reported now
         url.parse::<ureq::http::Uri>().map_err(|_| errors::url(&url))?;
         Ok(Http { url, agent: config.build().into() })
     }
@@ -163,10 +163,10 @@ impl Http {
         &self.url
     }
 
-    /// Sends a request, and again where that may help; counts the tries in `sent`.
+    /// Sends a request, and repeats it after temporary failures. Counts the tries in `sent`.
     ///
     /// # Errors
-    /// No answer that can be read, in the time and the bytes allowed.
+    /// No readable answer within the allowed time and bytes.
     pub(crate) fn send(&self, body: &str, options: &Options, sent: &mut u64) -> Result<Outcome> {
         for tries in 1.. {
             *sent += 1;
@@ -257,7 +257,7 @@ impl Http {
         }
     }
 
-    /// What came of a request without a whole answer.
+    /// Returns the result of a request without a complete answer.
     fn failed(&self, error: ureq::Error, options: &Options, tries: u32) -> Try {
         use ureq::{Error, Timeout};
         let url = &self.url;
@@ -272,7 +272,7 @@ impl Http {
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
                 Try::Failed(errors::unreachable(url, tries, error))
             }
-            // a certificate that is wrong stays so
+            // an invalid certificate stays invalid
             Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
                 Try::Failed(errors::unreachable(url, tries, cause))
             }
@@ -281,17 +281,17 @@ impl Http {
     }
 }
 
-/// What the body of an error says, without the key.
+/// Returns the message in the body of an error, without the key.
 fn message(body: impl Read, options: &Options) -> String {
     let mut text = Vec::new();
-    // what was read before the body broke is said
+    // if the body breaks off, the part that was read is reported
     let _ = body.take(MOST_ERROR).read_to_end(&mut text);
     let text = String::from_utf8_lossy(&text);
     let said = serde_json::from_str(&text).ok().as_ref().and_then(sse::error);
     hidden(said.as_deref().unwrap_or(text.trim()), options)
 }
 
-/// A text of the server without the key, which some of them repeat.
+/// Returns a text of the server without the key, which some servers repeat.
 fn hidden(text: &str, options: &Options) -> String {
     match &options.key {
         Some(key) => text.replace(&key.0, "…"),

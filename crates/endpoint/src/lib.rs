@@ -1,9 +1,9 @@
 //! A client of chat servers that speak OpenAI's protocol (`POST /chat/completions`).
 //!
-//! A [`Request`] is messages and a [`Form`]: what the answer must look like. Which forms a server accepts is a row of
-//! [`DIALECTS`]. [`Endpoint`] sends each request in the strongest of them; a server that refuses one is sent the next
-//! weaker one, which is remembered. What a server says of its own answers is never believed: who asks checks the answer,
-//! whatever the form. [`Chat`] is the seam for everything else that answers such requests.
+//! A [`Request`] has messages and a [`Form`], the required form of the answer. A row of [`DIALECTS`] lists the
+//! encodings of forms that a server accepts. [`Endpoint`] sends each request in the strongest of them; if the server
+//! refuses it, the next weaker one is sent and remembered. Servers are not trusted to enforce a form: the caller checks
+//! each answer. [`Chat`] is the interface for everything else that answers such requests.
 
 // docs.rs says of each item which feature it takes
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -32,15 +32,15 @@ pub use request::{Form, FormKind, Message, Request, Role, Tool};
 
 use grammata_base::Result;
 
-/// Who answers requests.
+/// A source of answers to requests.
 pub trait Chat {
-    /// The answer to a request. It may be of any form: the caller checks it.
+    /// Returns the answer to a request. It may have any form: the caller checks it.
     ///
     /// # Errors
-    /// There is no answer.
+    /// No answer could be obtained.
     fn ask(&mut self, request: &Request) -> Result<Answer>;
 
-    /// What was asked so far.
+    /// Returns the counts so far.
     fn usage(&self) -> Usage {
         Usage::default()
     }

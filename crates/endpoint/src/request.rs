@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What holds for the whole conversation.
+    /// Instructions for the whole conversation.
     System,
-    /// Who asks.
+    /// The user, who asks.
     User,
     /// The model.
     Assistant,
@@ -55,20 +55,20 @@ impl Message {
 pub struct Tool {
     /// The name.
     pub name: String,
-    /// What it does.
+    /// What the tool does.
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub parameters: Value,
 }
 
-/// What an answer must look like.
+/// The required form of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// Any text.
     Text,
     /// One of these texts.
     Choice(Vec<String>),
-    /// A JSON text that a schema admits. Servers want an object at the root.
+    /// A JSON text that a schema allows. Servers require an object at the root.
     Json {
         /// A name for the schema: letters, digits, `_` and `-`, at most 64.
         name: String,
@@ -77,15 +77,15 @@ pub enum Form {
     },
     /// A text that a regular expression matches as a whole.
     Regex(String),
-    /// A text of a grammar in GBNF.
+    /// A word of a grammar in GBNF.
     Grammar(String),
     /// Calls of tools.
     Tools {
         /// The tools.
         tools: Vec<Tool>,
-        /// Whether there must be a call.
+        /// Whether at least one call is required.
         is_required: bool,
-        /// Whether there may be several calls.
+        /// Whether several calls are allowed.
         is_several: bool,
     },
 }
@@ -107,9 +107,9 @@ pub enum FormKind {
     Tools,
 }
 
-/// The member that holds an answer which a server can only write within an object.
+/// The member that has an answer which a server can only write inside an object.
 pub(crate) const ANSWER: &str = "answer";
-/// The member that holds calls which a server writes as JSON.
+/// The member that has calls which a server writes as JSON.
 pub(crate) const CALLS: &str = "calls";
 
 impl Form {
@@ -125,8 +125,8 @@ impl Form {
         }
     }
 
-    /// A JSON Schema of the form: its own, or one of an object with the member `answer` or `calls`. None of any text and of
-    /// grammars.
+    /// A JSON Schema of the form: its own, or one of an object with the member `answer` or `calls`. `None` for any text
+    /// and for grammars.
     pub fn schema(&self) -> Option<Value> {
         let object = |name: &str, member: Value| json!({"type": "object", "properties": {name: member}, "required": [name], "additionalProperties": false});
         match self {
@@ -161,14 +161,14 @@ impl Form {
 pub struct Request {
     /// The conversation so far; the answer is the model's next message.
     pub messages: Vec<Message>,
-    /// What the answer must look like.
+    /// The required form of the answer.
     pub form: Form,
-    /// Tokens of the answer, at most.
+    /// The most tokens of the answer.
     pub max_tokens: u32,
 }
 
 impl Request {
-    /// A question of the user.
+    /// Creates a request with a question of the user.
     pub fn new(question: impl Into<String>, form: Form, max_tokens: u32) -> Request {
         Request { messages: vec![Message::user(question)], form, max_tokens }
     }

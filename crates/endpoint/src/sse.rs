@@ -4,29 +4,29 @@ use crate::body::Written;
 use serde_json::Value;
 use std::io::{BufRead, Read};
 
-/// Calls of one answer, at most.
+/// The most calls of one answer.
 const MOST_CALLS: usize = 256;
 
-/// Why a stream is no answer.
+/// Why a stream is not an answer.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// It cannot be read further.
     Broken(std::io::Error),
     /// It is longer than it may be.
     TooLong,
-    /// It ended before the answer was whole.
+    /// It ended before the answer was complete.
     Ended,
-    /// A line or a part is not one: what was found, and what is wrong with it.
+    /// A line or a part is malformed: what was found, and what is wrong with it.
     Foreign(String, String),
 }
 
-/// The counts of tokens of an answer or a part.
+/// Returns the counts of prompt and answer tokens of an answer or a part.
 pub(crate) fn tokens(value: &Value) -> Option<(u64, u64)> {
     let usage = value.get("usage")?;
     Some((usage.get("prompt_tokens")?.as_u64()?, usage.get("completion_tokens")?.as_u64()?))
 }
 
-/// What a server says of an error.
+/// Returns a server's message about an error.
 pub(crate) fn error(value: &Value) -> Option<String> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let message = error.get("message").and_then(Value::as_str).or(error.as_str());
@@ -54,7 +54,7 @@ pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
         };
         let text = text.trim_end_matches(['\n', '\r']);
         let Some(data) = text.strip_prefix("data:") else {
-            // a comment, the end of an event, or a field that says nothing of the answer
+            // a comment, the end of an event, or a field that is not part of the answer
             let is_known = text.is_empty()
                 || [":", "event:", "id:", "retry:"].iter().any(|known| text.starts_with(known));
             match is_known {
@@ -83,7 +83,7 @@ struct Made {
 }
 
 impl Made {
-    /// Adds a part; says whether the answer is whole.
+    /// Adds a part. Returns whether the answer is complete.
     fn add(&mut self, part: &Value) -> Result<bool, String> {
         if let Some(message) = error(part) {
             return Err(message);
@@ -123,7 +123,7 @@ impl Made {
     }
 }
 
-/// Reads a whole answer.
+/// Reads an answer that is not streamed.
 pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     let excerpt = || String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
     let foreign = |wrong: String| Fault::Foreign(excerpt(), wrong);

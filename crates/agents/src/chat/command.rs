@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 /// Bytes of an answer, at most.
 const MOST_OUTPUT: u64 = 1 << 20;
 
-/// Runs a command for each request: `sh -c COMMAND`, with a line of JSON on its standard input. Its members are `question`,
-/// the last message; `messages`, all of them as `{"role", "content"}`; and what the form has: `choices`, the texts of which
-/// one is the answer, or `schema`, a JSON Schema of it. What the command writes is the answer. A command that runs longer
-/// than its deadline is killed, with the processes of its group.
+/// Runs a command for each request: `sh -c COMMAND`, with a line of JSON on its standard input. Its members are
+/// `question`, the last message; `messages`, all of them as `{"role", "content"}`; and, by the form, `choices` (one of
+/// these texts is the answer) or `schema` (a JSON Schema of the answer). The output of the command is the answer. A
+/// command that runs longer than its deadline is killed, with the processes of its group.
 #[derive(Clone, Debug)]
 pub struct CommandChat {
     command: String,
@@ -22,13 +22,13 @@ pub struct CommandChat {
 }
 
 impl CommandChat {
-    /// A command that may take as long as `deadline` for an answer.
+    /// Creates a command that must answer within `deadline`.
     pub fn new(command: impl Into<String>, deadline: Duration) -> CommandChat {
         CommandChat { command: command.into(), deadline, usage: Usage::default() }
     }
 }
 
-/// The request as the command reads it.
+/// Returns the request as the line of JSON that the command reads.
 fn line(request: &Request) -> String {
     let messages: Vec<Value> = request
         .messages
@@ -72,7 +72,7 @@ impl Chat for CommandChat {
     }
 }
 
-/// The calls of an object `{"calls": [{"name", "arguments"}]}`.
+/// Returns the calls of an object `{"calls": [{"name", "arguments"}]}`.
 fn calls(text: &str) -> Option<Vec<Call>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let call = |call: &Value| {

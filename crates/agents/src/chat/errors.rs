@@ -4,7 +4,7 @@ use grammata::diagnostic::{Diagnostic, excerpt};
 use grammata::error::{Error, ErrorKind};
 use std::time::Duration;
 
-/// An answer that may not come, twice.
+/// Two answers in a row that are not allowed.
 pub(super) fn refused(answer: &str, reason: &str) -> Error {
     let found = if answer.trim().is_empty() { "an empty answer" } else { answer };
     let diagnostic = Diagnostic::new("chat/refused", "the model's answer was refused twice")

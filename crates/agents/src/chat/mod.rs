@@ -1,8 +1,8 @@
-//! Models that are asked by chat: they give texts and no logits, so that no mask can hold them to anything.
+//! Models that are asked by chat. They return texts, not logits, so no mask can constrain them.
 //!
-//! A room says in a [`Request`] what may come, in the strongest words that it has, and checks the [`Answer`] itself:
-//! [`ask`] takes what the check accepts, asks once more with the reason of a refusal, and then fails. A model is a
-//! [`Chat`]: a server (`grammata_endpoint::Endpoint`), or a [`CommandChat`].
+//! A caller describes the allowed answers in a [`Request`], as strongly as its form permits, and checks the [`Answer`]
+//! itself. [`ask`] returns an answer that passes the check. After a refusal it asks once more with the reason, and then
+//! fails. A model is a [`Chat`]: a server (`grammata_endpoint::Endpoint`), or a [`CommandChat`].
 
 mod command;
 mod errors;
@@ -15,14 +15,14 @@ pub(crate) use word::{wrong, wrong_byte};
 
 use grammata::error::Result;
 
-/// Tokens of an answer that is one of some texts, at most: what a server may write around it counts.
+/// The most tokens of an answer that is one of several texts, including what a server may write around it.
 pub(crate) const CHOICE_TOKENS: u32 = 256;
 
-/// Asks a model for what `check` accepts. `check` gives what the answer means, or why it is refused.
+/// Asks a model for an answer that `check` accepts. `check` returns the meaning of an answer, or why it is refused.
 ///
 /// # Errors
-/// `chat/refused`: the answer was refused, and the second one with the reason of the first refusal too; what the model
-/// and `check` report.
+/// `chat/refused`: the first answer was refused, and so was the second, which was asked for with the reason. Errors of
+/// the model and of `check`.
 pub fn ask<T>(
     model: &mut dyn Chat,
     request: Request,
@@ -49,7 +49,7 @@ fn cut(answer: &Answer, reason: String) -> String {
     if answer.is_cut { format!("{reason}; the bound on tokens cut it") } else { reason }
 }
 
-/// An answer as a text.
+/// Returns an answer as a text.
 fn written(answer: &Answer) -> String {
     let calls: Vec<String> =
         answer.calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();

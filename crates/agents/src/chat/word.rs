@@ -1,11 +1,12 @@
-//! Texts of models, held to grammars.
+//! Checks of a model's texts against grammars.
 
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::error::Result;
 use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 
-/// How many bytes of a text begin a word of an automaton, if the text is not a word: all of them if only its end is missing.
+/// Returns the length in bytes of the longest prefix that begins a word of an automaton, or `None` if the text is a
+/// word. It is the whole length if only the end is missing.
 ///
 /// # Errors
 /// Limits.
@@ -20,7 +21,8 @@ pub(crate) fn wrong_byte(run: &mut Lazy<'_>, text: &str) -> Result<Option<usize>
     Ok((!run.is_accepting(at)).then_some(text.len()))
 }
 
-/// Why a text is no word of a grammar: what it has instead after its last good characters.
+/// Returns why a text is not a word of a grammar: the characters found after its last good ones. `None` if it is a
+/// word.
 ///
 /// # Errors
 /// Limits.
