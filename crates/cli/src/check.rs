@@ -252,7 +252,7 @@ impl Checker<'_> {
 
 /// Whether the matcher accepts a part of a text.
 enum Taken {
-    /// Accepted, in so many tokens; 0 without a tokenizer.
+    /// Accepted, with the number of tokens; 0 without a tokenizer.
     Tokens(usize),
     Rejected,
     /// Rejected, because a token ended the text.

@@ -20,12 +20,12 @@ pub(super) fn standard_output(cause: &std::io::Error) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A file that cannot be read or written; one that does not exist with the names that are near.
+/// A file that cannot be read or written. If it does not exist, the help has similar names.
 pub(super) fn io(path: &Path, cause: &std::io::Error) -> Error {
     suggest(Error::io(path, cause), path)
 }
 
-/// An error about a file, with the names that are near if there is no such file.
+/// Adds similar names to an error about a file that does not exist.
 pub(super) fn suggest(error: Error, path: &Path) -> Error {
     if error.kind() != ErrorKind::Io || path.exists() {
         return error;
@@ -36,7 +36,7 @@ pub(super) fn suggest(error: Error, path: &Path) -> Error {
     }
 }
 
-/// The question whether a file beside `path` with a name near to its was meant.
+/// Returns a question whether a file with a similar name, in the folder of `path`, was meant.
 fn near(path: &Path) -> Option<String> {
     /// Files of a folder whose names are compared, at most.
     const FILES: usize = 1_000;
@@ -414,7 +414,7 @@ pub(super) fn needs_agent() -> Error {
     )
 }
 
-/// The output of the guard is that of a protocol.
+/// The standard output of the guard has the messages of a protocol, so it cannot have a report.
 pub(super) fn guard_writes_messages() -> Error {
     usage(
         Diagnostic::new("cli/guard-output", "standard output of `guard` has the messages of the protocol")
@@ -470,7 +470,7 @@ pub(super) fn unknown_tool<'k>(name: &str, known: impl Iterator<Item = &'k str>)
     )
 }
 
-/// An offset past the end of what is listed.
+/// An offset past the end of a list.
 pub(super) fn nothing_after(what: &str, offset: usize) -> Diagnostic {
     Diagnostic::new("cli/nothing-listed", format!("no {what} are left after the offset"))
         .found(format!("`--offset {offset}`"))

@@ -132,7 +132,7 @@ fn forced(
     ahead.forced_bytes()
 }
 
-/// The report: what the grammar expects after a text.
+/// The report: what the grammar expects after a text, as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     grammar: &'a Origin,

@@ -5,7 +5,7 @@
 //! - `text` shows bytes and places; `errors` makes the program's own errors, of the codes `cli/…`; `report` puts errors
 //!   of the library into the words of the command line.
 //!
-//! Nothing here decides anything about grammars or masks: it uses what the crate exports.
+//! This crate has no logic of grammars or masks: it uses the public API of the libraries.
 
 mod canvas;
 mod check;
@@ -131,13 +131,13 @@ pub fn run() -> ExitCode {
     ExitCode::from(run_on(std::env::args_os().collect()))
 }
 
-/// Runs the program on arguments, the first of which is its own name, and the process's standard input and output. Gives its
-/// exit code. For other programs that have this one inside.
+/// Runs the program on arguments, the first of which is its own name, and the process's standard input and output.
+/// Returns its exit code. For programs that embed this one.
 pub fn run_on(arguments: Vec<OsString>) -> u8 {
     run_program(arguments, |program: Program, output| program.command.run(output))
 }
 
-/// The program's command with all that its help shows, for tests and for what is made from it.
+/// Returns the program's command with its whole help, for tests, completions and manual pages.
 pub fn command() -> clap::Command {
     let mut command = program();
     command.build();
@@ -201,7 +201,7 @@ fn not_written(cause: &std::io::Error) -> Exit {
     Exit::Unusable
 }
 
-/// Shows help, the version, or what is wrong with the arguments.
+/// Shows help, the version, or the error of the arguments.
 fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     // the advice to put an unknown option after `--` would make a file's name of it
     if error.kind() == ErrorKind::UnknownArgument {

@@ -263,8 +263,8 @@ pub(super) fn of_text(
 /// Reads a grammar and compiles it with the front end of its kind.
 ///
 /// # Errors
-/// The file cannot be read, its kind cannot be told, an option has no meaning for the kind, and what the
-/// front end reports.
+/// The file cannot be read, its kind is unknown, an option has no meaning for the kind, or the front end reports an
+/// error.
 pub(super) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
     load_with(args, limits, json_schema::Options::default())
 }
@@ -314,7 +314,7 @@ fn load_mask_file(args: &SourceArgs, path: &Path, limits: &Limits) -> Result<Loa
     Ok(Loaded { grammar, origin, warnings: Vec::new(), text, masks: Some(Arc::new(masks)) })
 }
 
-/// Reads the file of a grammar, given by itself or by its folder. Returns its path and text.
+/// Reads the file of a grammar, given by its path or by its folder. Returns its path and text.
 pub(super) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String)> {
     let file = locate(path)?;
     let text = text(&file, limits)?;

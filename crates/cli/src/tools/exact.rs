@@ -79,7 +79,7 @@ pub fn most_probable(
         let scores = LogSoftmax::of(row);
         let mut scores: Vec<f32> =
             row.iter().take(vocabulary).map(|&logit| scores.at(logit) as f32).collect();
-        // the first end token stands for all, with their total probability
+        // the first end token represents all, with their total probability
         let ends = end_tokens.iter().filter_map(|&token| scores.get(token as usize));
         let end: f64 = ends.map(|&score| f64::from(score).exp()).sum();
         if let Some(first) = end_tokens.first().and_then(|&token| scores.get_mut(token as usize)) {

@@ -182,7 +182,7 @@ fn write_read(read: &TextReport, output: &mut Output) -> std::io::Result<()> {
 /// Returns the call format of a name, or reads it from a file in TOML.
 ///
 /// # Errors
-/// There is no such format or file, or the file cannot be read or is not a call format.
+/// The format or file does not exist, or the file cannot be read or is not a call format.
 pub fn format(name: &str, limits: &grammata::limits::Limits) -> Result<CallFormat> {
     if let Some(format) = CallFormat::named(name) {
         return Ok(format);
