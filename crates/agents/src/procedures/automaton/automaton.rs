@@ -1,7 +1,7 @@
-//! The automaton of what may come next: states over cells of values, made as they are visited.
+//! The automaton of the agent's next steps: states over cells of values, constructed on demand.
 //!
-//! Letters of the system and of the user are joined to those of the agent that they answer: a transition is a call with
-//! its outcome, or an answer with what the user decides after it. Whatever changes no state has no transition.
+//! A transition joins a letter of the agent with the reply of the system or the user: a call with its outcome, or an
+//! answer with what the user decides after it. Steps that do not change the state have no transition.
 
 use super::marks::Marks;
 use super::rules::{self, Mode, View};
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 /// The id of a state; the start is 0.
 pub type StateId = u32;
 
-/// What follows a call or an answer.
+/// The reply to a call or an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The system's result, or the user's decision, as cells of registers; a decision may be left open.
@@ -28,17 +28,17 @@ pub enum Outcome {
     Error,
 }
 
-/// A call or an answer of the agent, with what follows it.
+/// A call or an answer of the agent, with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Letter {
     /// The node, by its index.
     pub node: usize,
-    /// What follows.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
 impl Letter {
-    /// The letter as a line of text: `API: slot = value`, `answer: slot = value` or the name alone.
+    /// Returns the letter as a line of text: `API: slot = value`, `answer: slot = value` or the name alone.
     pub fn text(&self, procedure: &Procedure) -> String {
         let name = procedure.nodes().get(self.node).map_or("", |node| node.name.as_str());
         match self.outcome.text(procedure) {
@@ -64,7 +64,7 @@ impl Outcome {
     }
 }
 
-/// A choice of the agent with all that may follow it.
+/// A choice of the agent with all its outcomes.
 #[derive(Clone, Debug)]
 pub(in crate::procedures) struct Move {
     pub(in crate::procedures) node: usize,
@@ -82,7 +82,7 @@ struct State {
 pub struct Automaton<'p> {
     procedure: &'p Procedure,
     mode: Mode,
-    /// Whether states have the numbers of calls that `max_calls` bounds.
+    /// Whether states include the numbers of calls that `max_calls` bounds.
     counts_calls: bool,
     states: Vec<State>,
     ids: FxHashMap<State, StateId>,
@@ -91,7 +91,7 @@ pub struct Automaton<'p> {
 }
 
 impl<'p> Automaton<'p> {
-    /// The automaton, with its start alone. Numbers of calls are part of its states.
+    /// Creates the automaton with only its start. Its states include numbers of calls.
     pub fn new(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Automaton<'p> {
         Automaton::with_counts(procedure, mode, true, limits)
     }
@@ -138,19 +138,19 @@ impl<'p> Automaton<'p> {
         Ok(View::of(procedure, self.mode, &state.marks, &state.points))
     }
 
-    /// Whether a node may come in a state.
+    /// Returns whether a node is open in a state.
     pub(in crate::procedures) fn is_open(&self, state: StateId, view: &View, node: usize) -> bool {
         rules::broken(self.procedure, self.mode, self.marks(state), view, node).is_none()
     }
 
-    /// Whether a closing answer may be said; every state counts if the procedure has none.
+    /// Returns whether a closing answer may be said; true in every state if the procedure has none.
     pub(in crate::procedures) fn is_complete(&self, state: StateId, view: &View) -> bool {
         let closing = &self.procedure.closing;
         !closing.contains(&true)
             || (0..closing.len()).any(|node| closing[node] && self.is_open(state, view, node))
     }
 
-    /// The choices of the agent in a state that change it, in the order of the nodes.
+    /// Returns the choices of the agent that change a state, in the order of the nodes.
     pub(in crate::procedures) fn moves(&mut self, state: StateId) -> Result<Vec<Move>> {
         let view = self.view(state)?;
         let mut moves = Vec::new();
@@ -256,7 +256,7 @@ impl<'p> Automaton<'p> {
         Ok(id)
     }
 
-    /// The state without what no rule asks for.
+    /// Returns the state without the marks that no rule reads, so that equivalent states are equal.
     fn normal(&self, mut state: State) -> State {
         let procedure = self.procedure;
         for (node, done) in state.marks.done.iter_mut().enumerate() {
@@ -274,7 +274,8 @@ impl<'p> Automaton<'p> {
     }
 }
 
-/// The next combination of cells, the last register fastest; `false` after the last one. Decisions may be unset.
+/// Advances to the next combination of cells, the last register fastest. Returns `false` after the last one. Decisions
+/// may be unset.
 fn next(procedure: &Procedure, registers: &[u32], values: &mut [Option<u16>], is_api: bool) -> bool {
     for (&register, value) in registers.iter().zip(values.iter_mut()).rev() {
         let cells = procedure.registers[register as usize].cells.len();
@@ -309,7 +310,8 @@ impl TransitionSystem for Automaton<'_> {
         self.view(*state).is_ok_and(|view| self.is_complete(*state, &view))
     }
 
-    /// `Yes` where a closing answer may be said at once; elsewhere a [`Supervisor`](crate::procedures::Supervisor) knows.
+    /// `Yes` if a closing answer may be said now; for other states a [`Supervisor`](crate::procedures::Supervisor) is
+    /// needed.
     fn completable(&mut self, state: &StateId) -> Result<Completable> {
         let view = self.view(*state)?;
         Ok(if self.is_complete(*state, &view) { Completable::Yes } else { Completable::Unknown })

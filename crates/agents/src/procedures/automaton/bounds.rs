@@ -1,37 +1,39 @@
-//! How many acts a turn and a session have at most.
+//! Bounds on the acts of a turn and of a session.
 //!
-//! The *rank* of a state is the fewest acts to a closing answer. What the user says or decides for the first time is *news*. From
-//! news to news the lowest rank counts that was reached:
+//! The *rank* of a state is the smallest number of acts to a closing answer. Words and decisions of the user that are
+//! new are *news*. The lowest rank reached since the last news counts:
 //!
-//! - a call after which it has not fallen is *aside*. After [`ASIDE`] of them in a turn only calls are offered some outcome of
-//!   which lowers it, after twice as many none;
-//! - a turn without news after one in which it has not fallen is *idle*. From the [`IDLE`]th of them on the same holds for answers,
-//!   and replies out of the workflow are not offered; with twice as many the conversation is *stalled* and ends.
+//! - a call that does not lower it is *aside*. After [`ASIDE`] of them in a turn only calls are offered that may lower
+//!   it by some outcome, and after twice as many no calls;
+//! - a turn without news, after a turn that did not lower it, is *idle*. From the [`IDLE`]th idle turn on the same
+//!   holds for answers, and replies out of the workflow are not offered; after twice as many the conversation is
+//!   *stalled* and ends.
 //!
-//! So a turn has no more calls than falls and those aside, and an answer; and from news to news there are no more turns than
-//! falls and idle ones.
+//! So a turn has at most as many calls as falls of the rank and calls aside, and one answer. Between news there are at
+//! most as many turns as falls and idle turns.
 
 use super::supervisor::Supervisor;
 
-/// Calls of a turn that may bring it no nearer.
+/// The number of calls in a turn that need not lower the rank.
 pub(in crate::procedures) const ASIDE: usize = 3;
-/// Turns without news that may bring it no nearer.
+/// The number of turns without news that need not lower the rank.
 pub(in crate::procedures) const IDLE: usize = 2;
 
-/// The most acts of an agent whose steps keep the pace, calls and answers alike.
+/// The most acts (calls and answers) of an agent that keeps the pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// In a turn.
     pub turn: usize,
-    /// From what the user says or decides for the first time to the next of its kind, or to the end.
+    /// Between two new words or decisions of the user, or from the last one to the end.
     pub news: usize,
-    /// In a session whose user says hello, tells each slot and decides each question in one way, until a closing answer.
+    /// In a session until a closing answer, if the user says hello, tells each slot once and decides each question in
+    /// one way.
     pub session: usize,
 }
 
 impl Supervisor<'_> {
-    /// How many acts an agent has that keeps the pace. `None` where the start is outside of S: nothing leads to a closing answer for
-    /// certain.
+    /// Returns the most acts of an agent that keeps the pace. `None` if the start is outside of S: then no behaviour is
+    /// certain to reach a closing answer.
     pub fn bounds(&self) -> Option<Bounds> {
         if self.is_blocking() {
             return None;
@@ -39,7 +41,7 @@ impl Supervisor<'_> {
         let procedure = self.procedure();
         let falls = self.greatest_rank() as usize;
         let turn = falls + 2 * ASIDE + 1;
-        // the last act is the word with which the driver ends a stalled conversation
+        // the last act is the message with which the driver ends a stalled conversation
         let news = falls + (falls + 2 * IDLE) * (2 * ASIDE + 1) + 1;
         let mut tells: Vec<&String> = procedure.nodes.iter().flat_map(|node| &node.request).collect();
         tells.retain(|slot| procedure.is_tellable(slot));

@@ -1,4 +1,4 @@
-//! What a session or a state of the automaton remembers, and the effects of answers on it.
+//! The memory of a session or of a state of the automaton, and the effects of answers on it.
 
 use crate::procedures::language::status::Status;
 use crate::procedures::language::value::Scalar;
@@ -23,14 +23,14 @@ impl Cell for u16 {
     }
 }
 
-/// The memory of a procedure: what was done, the values of registers, and the number of calls.
+/// The memory of a procedure: the status of nodes, the values of registers, and the numbers of calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::procedures) struct Marks<V> {
     /// By node.
     pub(in crate::procedures) done: Box<[Status]>,
     /// By register.
     pub(in crate::procedures) values: Box<[Option<V>]>,
-    /// By node, of those that have `max_calls`.
+    /// By node with `max_calls`: the number of calls.
     pub(in crate::procedures) calls: Box<[u32]>,
 }
 
@@ -44,8 +44,9 @@ impl<V: Cell> Marks<V> {
         }
     }
 
-    /// An API has answered. `is_new`: not as it answered before, with other arguments or another outcome; then all that
-    /// requires it, directly or not, is taken back. What the API writes is unset; the caller sets it.
+    /// Records the answer of an API. If `is_new` (other arguments or another outcome than before), everything that
+    /// requires the API, directly or not, is taken back. The registers that the API writes are unset; the caller sets
+    /// them.
     pub(in crate::procedures) fn answered(
         &mut self,
         procedure: &Procedure,
@@ -66,7 +67,7 @@ impl<V: Cell> Marks<V> {
         }
     }
 
-    /// An answer was said: what the user decides after it is unset.
+    /// Records that an answer was said, and unsets what the user decides after it.
     pub(in crate::procedures) fn said(&mut self, procedure: &Procedure, answer: usize) {
         self.done[answer] = Status::Ok;
         self.unset(&procedure.writes[answer]);

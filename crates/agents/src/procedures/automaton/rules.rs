@@ -1,4 +1,4 @@
-//! The rules: why a node may not come in a state.
+//! The rules: why a node is not open in a state.
 
 use super::marks::{Cell, Marks};
 use super::truth::Evaluation;
@@ -10,7 +10,7 @@ use std::fmt;
 /// How much of a procedure binds the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Preconditions alone, of calls and of answers.
+    /// Only preconditions, of calls and of answers.
     Graph,
     /// Preconditions, and a call of the text whose conditions hold. The order is free beyond that.
     #[default]
@@ -32,17 +32,17 @@ impl fmt::Display for Mode {
 /// The rule that a node breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::procedures) enum Rule {
-    /// A precondition, by its place among those of the node.
+    /// A precondition, by its index in the node.
     Precondition(usize),
     /// `max_calls`.
     Limit,
     /// No call of the text is open.
     Guard,
-    /// The control flow is elsewhere.
+    /// The control flow does not permit it.
     Order,
 }
 
-/// What a mode knows of a state beside its marks.
+/// The data of a state that a mode needs in addition to its marks.
 #[derive(Debug)]
 pub(in crate::procedures) struct View {
     pub(in crate::procedures) evaluation: Evaluation,
@@ -73,7 +73,7 @@ pub(in crate::procedures) fn is_met<V>(marks: &Marks<V>, precondition: &Precondi
     }
 }
 
-/// The first rule that a node breaks in a state, arguments aside; `None` if it may come.
+/// Returns the first rule that a node breaks in a state, without regard to arguments; `None` if it is open.
 pub(in crate::procedures) fn broken<V: Cell>(
     procedure: &Procedure,
     mode: Mode,

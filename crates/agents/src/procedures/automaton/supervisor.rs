@@ -1,9 +1,9 @@
-//! The supervisor: the greatest behaviour of the agent that neither results nor decisions can lead into a dead end.
+//! The supervisor: the largest set of choices of the agent that no results or decisions can lead into a dead end.
 //!
-//! Results of calls and decisions of the user are not the agent's to choose (they are *uncontrollable*). The supremal
-//! controllable and nonblocking set S of states (Ramadge and Wonham, SIAM J. Control Optim. 25(1), 1987) is found by
-//! removal: of choices some outcome of which is outside of S, and of states from which no closing answer can be reached
-//! by the choices left.
+//! The agent does not choose results of calls and decisions of the user (they are *uncontrollable*). The supremal
+//! controllable and nonblocking set S of states (Ramadge and Wonham, SIAM J. Control Optim. 25(1), 1987) is the fixed
+//! point of two removals: choices with an outcome outside of S, and states from which the remaining choices reach no
+//! closing answer.
 
 use super::automaton::{Automaton, Letter, Move, Outcome, StateId};
 use super::marks::Marks;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 /// The size of a procedure's automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// States that can be reached.
+    /// Reachable states.
     pub states: usize,
     /// Outcomes of the agent's choices that change a state, in all states.
     pub edges: usize,
@@ -32,17 +32,17 @@ pub struct Size {
 #[derive(Debug)]
 pub struct Supervisor<'p> {
     automaton: Automaton<'p>,
-    /// By state: the choices, those that leave S among them.
+    /// By state: the choices, including those that leave S.
     moves: Vec<Vec<Move>>,
     /// By state: whether a closing answer may be said.
     complete: FixedBitSet,
     safe: FixedBitSet,
-    /// By state of S: the fewest acts to a closing answer.
+    /// By state of S: the smallest number of acts to a closing answer.
     ranks: Vec<u32>,
 }
 
 impl<'p> Supervisor<'p> {
-    /// Makes all states and finds S.
+    /// Constructs all states and computes S.
     ///
     /// # Errors
     /// The limits `plan_states` and `compile_work`.
@@ -50,7 +50,7 @@ impl<'p> Supervisor<'p> {
         Supervisor::of(Automaton::new(procedure, mode, limits))
     }
 
-    /// The same without the bounds of `max_calls`: its states do not count calls.
+    /// Like `new`, without the bounds of `max_calls`: its states do not count calls.
     ///
     /// # Errors
     /// The limits `plan_states` and `compile_work`.
@@ -83,8 +83,8 @@ impl<'p> Supervisor<'p> {
         }
     }
 
-    /// By state the fewest acts to a closing answer by choices that stay in S, that answer included; of states outside of S the
-    /// greatest number.
+    /// Computes for each state the smallest number of acts, by choices that stay in S, up to and including a closing
+    /// answer; `u32::MAX` for states outside of S.
     fn ranked(&self) -> Vec<u32> {
         let mut before: Vec<Vec<StateId>> = vec![Vec::new(); self.moves.len()];
         for from in self.safe.ones() {
@@ -116,12 +116,12 @@ impl<'p> Supervisor<'p> {
         self.ranks.get(state as usize).copied().filter(|&rank| rank < u32::MAX)
     }
 
-    /// The fewest acts to a closing answer in the state of a session; `None` outside of S.
+    /// Returns the smallest number of acts to a closing answer from the state of a session; `None` outside of S.
     pub(in crate::procedures) fn rank_of(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<u32> {
         self.rank(self.automaton.find(marks, points)?)
     }
 
-    /// The same after the best outcome of a node; `None` too of nodes that change no state.
+    /// Returns the rank after the best outcome of a node; `None` also for nodes that do not change the state.
     pub(in crate::procedures) fn least_rank_after(
         &self,
         marks: &Marks<Scalar>,
@@ -148,7 +148,8 @@ impl<'p> Supervisor<'p> {
         Size { states: self.moves.len(), edges, safe: self.safe.count_ones(..) }
     }
 
-    /// Whether the start is outside of S: whatever the agent does, a closing answer may be out of reach.
+    /// Returns whether the start is outside of S: whatever the agent does, results or decisions can keep it from a
+    /// closing answer.
     pub fn is_blocking(&self) -> bool {
         !self.safe.contains(0)
     }
@@ -158,7 +159,7 @@ impl<'p> Supervisor<'p> {
         self.safe.contains(state as usize)
     }
 
-    /// The outcomes of the agent's choices in a state that lead out of S.
+    /// Returns the outcomes of the agent's choices in a state that leave S.
     pub fn leaving(&self, state: StateId) -> Vec<Letter> {
         let choices = self.moves.get(state as usize).into_iter().flatten();
         choices
@@ -173,8 +174,8 @@ impl<'p> Supervisor<'p> {
         self.automaton.mode()
     }
 
-    /// The first outcome of a node that leads out of S, in the state of a session. `None` also for nodes that change no state,
-    /// and where the automaton has no such state.
+    /// Returns the first outcome of a node that leaves S, in the state of a session. `None` also for nodes that do not
+    /// change the state, and if the automaton lacks the state.
     pub(in crate::procedures) fn leaving_by(
         &self,
         marks: &Marks<Scalar>,
@@ -195,8 +196,8 @@ impl<'p> Supervisor<'p> {
     }
 }
 
-/// The words of the supervised procedure: choices that stay in S, with their outcomes. A word is accepted where a closing
-/// answer may be said.
+/// The words of the supervised procedure: choices that stay in S, with their outcomes. A word is accepted if a closing
+/// answer may be said after it.
 impl TransitionSystem for Supervisor<'_> {
     type State = StateId;
     type Label = Letter;

@@ -7,19 +7,19 @@ use crate::procedures::language::value::{Literal, Scalar, Truth};
 use crate::procedures::semantics::guards::{GuardId, Test};
 use crate::procedures::semantics::procedure::Procedure;
 
-/// Which conditions hold and which guards are open in one state.
+/// The truth of all conditions and guards in one state.
 #[derive(Debug)]
 pub(in crate::procedures) struct Evaluation {
     /// By expression.
     pub(in crate::procedures) truths: Vec<Truth>,
-    /// By guard: whether it and all before it are open.
+    /// By guard: whether it and all guards before it are open.
     open: Vec<bool>,
     /// By guard: the conjunction of its test with those before it in its block.
     along: Vec<Truth>,
 }
 
 impl Evaluation {
-    /// One pass over all conditions and guards.
+    /// Evaluates all conditions and guards in one pass.
     pub(in crate::procedures) fn of<V: Cell>(procedure: &Procedure, marks: &Marks<V>) -> Evaluation {
         let expressions = &procedure.program.expressions.nodes;
         let mut truths: Vec<Truth> = Vec::with_capacity(expressions.len());
@@ -49,7 +49,7 @@ impl Evaluation {
         guard.is_none_or(|guard| self.open[guard as usize])
     }
 
-    /// Whether a test is passed. Guards that it names are evaluated before.
+    /// Returns whether a test is passed. Guards to which it refers must have been evaluated.
     pub(in crate::procedures) fn test<V: Cell>(
         &self,
         procedure: &Procedure,
@@ -71,7 +71,7 @@ impl Evaluation {
     }
 }
 
-/// The truth of an expression whose children are known.
+/// Returns the truth of an expression from that of its children.
 fn truth<V: Cell>(procedure: &Procedure, marks: &Marks<V>, expression: &Expr, known: &[Truth]) -> Truth {
     match expression {
         Expr::Prose => Truth::Open,
@@ -100,7 +100,7 @@ fn truth<V: Cell>(procedure: &Procedure, marks: &Marks<V>, expression: &Expr, kn
     }
 }
 
-/// The value of an operand of a comparison, or the truth of the comparison without it.
+/// Returns the value of an operand, or the truth of the comparison if the operand has no value.
 fn operand<V: Cell>(procedure: &Procedure, marks: &Marks<V>, operand: ExprId) -> Result<Scalar, Truth> {
     match procedure.program.expressions.get(operand) {
         Expr::Literal(literal) => Ok(Scalar::from(literal)),

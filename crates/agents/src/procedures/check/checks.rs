@@ -52,7 +52,7 @@ pub(in crate::procedures) fn preconditions(
     all
 }
 
-/// By node, all that it requires, directly or not. Each cycle is an error.
+/// Returns for each node the nodes that it requires, directly or not. Each cycle is an error.
 pub(in crate::procedures) fn closure(
     nodes: &[Node],
     preconditions: &[Vec<Precondition>],
@@ -101,7 +101,7 @@ pub(in crate::procedures) fn closure(
     Ok(closure)
 }
 
-/// The first node of the subtree of an expression; the others are up to the expression itself.
+/// Returns the first node of the subtree of an expression. The subtree ends with the expression itself.
 fn first_of(expressions: &Expressions, root: ExprId) -> ExprId {
     let mut first = root;
     loop {
@@ -120,7 +120,7 @@ fn register(expression: &Expr) -> Option<u32> {
     }
 }
 
-/// Marks the registers that conditions around calls test, with what they are compared with.
+/// Marks the registers that conditions around calls test, and collects the literals that they are compared with.
 pub(in crate::procedures) fn tested(
     registers: &mut Registers,
     program: &Program,
@@ -150,7 +150,7 @@ pub(in crate::procedures) fn tested(
     Ok(())
 }
 
-/// Adds what the registers of a condition are compared with. A register by itself is compared with `true`.
+/// Adds the literals that the registers of a condition are compared with. A register alone is compared with `true`.
 fn literals(registers: &mut Registers, expressions: &Expressions, first: ExprId, root: ExprId) {
     let mut compared = FxHashSet::default();
     for id in (first..=root).rev() {
@@ -181,7 +181,7 @@ fn literals(registers: &mut Registers, expressions: &Expressions, first: ExprId,
     }
 }
 
-/// What the text says, for its checks.
+/// The input of the checks of a text.
 pub(in crate::procedures) struct Text {
     pub(in crate::procedures) assigned: FxHashSet<String>,
     pub(in crate::procedures) used: FxHashSet<String>,
@@ -216,7 +216,7 @@ pub(in crate::procedures) fn text(
     Ok(())
 }
 
-/// Names after `$` in the text of an answer; of `$API-slot` the slot.
+/// Returns the names after `$` in the text of an answer; for `$API-slot` the slot.
 fn holes(text: &str) -> impl Iterator<Item = &str> {
     text.split('$').skip(1).filter_map(|rest| {
         let word = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -283,12 +283,12 @@ fn conditions(procedure: &Procedure, text: &Text, findings: &mut Findings) {
     }
 }
 
-/// What a guard and those before it test.
+/// The APIs that a guard and those before it test.
 #[derive(Clone, Default)]
 pub(in crate::procedures) struct Before {
     /// APIs whose results they read.
     pub(in crate::procedures) apis: Rc<BTreeSet<usize>>,
-    /// APIs an error of which they require.
+    /// APIs whose errors they require.
     pub(in crate::procedures) raised: Rc<BTreeSet<usize>>,
     loops: Option<Rc<Loops>>,
 }
@@ -344,7 +344,7 @@ fn dependencies(
     Ok(())
 }
 
-/// By guard; guards that add nothing share what is before them.
+/// Computes the tests of each guard. Guards that add nothing share those of their parent.
 pub(in crate::procedures) fn before(
     procedure: &Procedure,
     loops: &FxHashSet<ExprId>,
@@ -394,7 +394,7 @@ pub(in crate::procedures) fn before(
     Ok(all)
 }
 
-/// The API of `required` whose first result must have been no for a condition to hold, if there is one.
+/// Returns an API of `required` whose first slot must be false for a condition to hold, if there is one.
 fn said_no(
     procedure: &Procedure,
     condition: ExprId,
@@ -404,7 +404,7 @@ fn said_no(
     let expressions = &procedure.program.expressions;
     let first = first_of(expressions, condition);
     budget.spend((condition - first) as usize + 1)?;
-    // by expression: for it to hold, and for it not to
+    // by expression: the API that must say no for it to be true, and for it to be false
     let mut known: Vec<[Option<usize>; 2]> = Vec::new();
     let of = |known: &[[Option<usize>; 2]], id: ExprId| known[(id - first) as usize];
     let api_of = |id: ExprId| {

@@ -9,12 +9,12 @@ use grammata::limits::Limits;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Columns of a list or a mapping in one line, at most.
+/// The most columns of a list or a mapping in one line.
 const WIDTH: usize = 110;
 
-/// A file as YAML in one layout: keys in the order of the file, each slot, API and answer in one line where it fits, the text
-/// of the procedure as a block with two spaces a level. What is read from the result is the same procedure. Comments outside of
-/// the text are not kept. Formatting a formatted file changes nothing.
+/// Writes a file as YAML in one layout: keys in the order of the file; each slot, API and answer in one line if it
+/// fits; the text of the procedure as a block with two spaces per level. The result reads as the same procedure.
+/// Comments outside of the text are lost. Formatting is idempotent.
 ///
 /// # Errors
 /// Those of [`Procedure::read`].
@@ -110,7 +110,7 @@ fn flow(document: &Document, root: NodeId) -> String {
     text
 }
 
-/// A scalar in one line: as it is where that reads as the same value, else between double quotes.
+/// Writes a scalar in one line: plain if that reads as the same value, otherwise in double quotes.
 fn scalar(text: &str, is_plain: bool) -> String {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-' | '.' | '/' | '!');
     let is_safe = !text.is_empty()
@@ -140,7 +140,7 @@ fn block(text: &str) -> String {
             lines.push(String::new());
             continue;
         }
-        // a line that goes on inside brackets keeps its place
+        // a line that continues inside brackets keeps its place
         let level = if depth > 0 { levels.len() + 1 } else { level(&mut levels, pdl::indent(line)) };
         lines.push(format!("{}{trimmed}", " ".repeat(2 * level)));
         depth = depth.saturating_add(pdl::opened(line, depth > 0)).max(0);

@@ -1,4 +1,4 @@
-//! Static checks that need the automaton: blocking, unreachable nodes, outcomes that nothing follows.
+//! Static checks that need the automaton: blocking, unreachable nodes, and outcomes without a continuation.
 
 use super::checks;
 use crate::procedures::automaton::automaton::{Outcome, StateId};
@@ -14,7 +14,7 @@ use grammata::limits::Limits;
 use grammata_base::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// Letters named in a finding, at most.
+/// The most letters that a finding names.
 const NAMED: usize = 3;
 
 /// Checks the automaton in the mode `guarded`.
@@ -62,7 +62,8 @@ fn closing_place(procedure: &Procedure) -> grammata::Place {
     procedure.sites.first().map(|site| site.place.clone()).unwrap_or_default()
 }
 
-/// Warns of outcomes after which nothing is open that builds on the call. Gives the nodes that are open in some state.
+/// Warns of outcomes after which no node that builds on the call is open. Returns the nodes that are open in some
+/// state.
 fn after_outcomes(
     supervisor: &Supervisor<'_>,
     warns: bool,

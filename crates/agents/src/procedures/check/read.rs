@@ -18,10 +18,10 @@ use grammata_base::work::Budget;
 use rustc_hash::FxHashMap;
 
 impl Procedure {
-    /// Reads a procedure. The checks that need its automaton are left to [`check`](fn@crate::procedures::check).
+    /// Reads a procedure. The checks that need its automaton are in [`check`](fn@crate::procedures::check).
     ///
     /// # Errors
-    /// All errors of the file, of the codes `pdl/…`, up to 20; the limits `source_bytes`, `procedure_nodes` and `compile_work`.
+    /// All errors of the file (`pdl/…`), up to 20; the limits `source_bytes`, `procedure_nodes` and `compile_work`.
     pub fn read(text: &str, format: Format, limits: &Limits) -> Result<Procedure> {
         let mut findings = Findings::default();
         let procedure = read(text, format, limits, &mut findings)?;
@@ -36,7 +36,7 @@ impl Procedure {
     }
 }
 
-/// Reads a file as far as its errors permit. `None` if no procedure can be made of it.
+/// Reads a file and collects its findings. `None` if its errors leave no procedure.
 pub(in crate::procedures) fn read(
     text: &str,
     format: Format,
@@ -120,7 +120,7 @@ fn build(
     Ok(procedure)
 }
 
-/// By node, the registers that it unsets and that its answer sets.
+/// Returns for each node the registers that it unsets and that its answer sets.
 fn writes(nodes: &[Node], targets: &[Vec<String>], registers: &Registers) -> Vec<Vec<u32>> {
     let mut writes: Vec<Vec<u32>> = targets
         .iter()
@@ -131,7 +131,7 @@ fn writes(nodes: &[Node], targets: &[Vec<String>], registers: &Registers) -> Vec
             writes[api].push(id as u32);
         }
     }
-    // in the order of the response, a call's own register before the last value of the slot
+    // in the order of the response, the register of the call before that of the slot's last value
     for (node, writes) in nodes.iter().zip(&mut writes) {
         let place = |&register: &u32| {
             let register = &registers.list[register as usize];

@@ -1,4 +1,4 @@
-//! All static checks of a file, and what they found.
+//! All static checks of a file, and their findings.
 
 use super::{outcomes, read};
 use crate::document::Format;
@@ -10,18 +10,18 @@ use grammata::diagnostic::Place;
 use grammata::error::{Error, ErrorKind, Result};
 use grammata::limits::Limits;
 
-/// What the static checks say of a file.
+/// The result of the static checks of a file.
 #[derive(Debug)]
 pub struct Report {
     /// All findings, in the order of their places.
     pub findings: Vec<Finding>,
     /// The procedure, if the file has no errors.
     pub procedure: Option<Procedure>,
-    /// The size of the automaton in the mode `guarded`, the numbers of calls aside.
+    /// The size of the automaton in the mode `guarded`, without numbers of calls.
     pub size: Option<Size>,
-    /// How many acts an agent has in the mode `guarded` that keeps the pace.
+    /// The most acts of an agent that keeps the pace, in the mode `guarded`.
     pub bounds: Option<Bounds>,
-    /// The limit that kept the automaton from being checked.
+    /// The limit because of which the automaton was not checked.
     pub unchecked: Option<Error>,
 }
 

@@ -17,7 +17,8 @@ pub struct ProcedureGraph {
 }
 
 impl Supervisor<'_> {
-    /// What a state remembers: what is done, the values that conditions test, and numbers of calls that are bounded.
+    /// Returns the memory of a state as text: the nodes that are done, the values that conditions test, and bounded
+    /// numbers of calls.
     pub fn state_text(&self, state: StateId) -> String {
         let (procedure, marks) = (self.procedure(), self.automaton().marks(state));
         let mut parts = Vec::new();
@@ -40,8 +41,8 @@ impl Supervisor<'_> {
         parts.join(", ")
     }
 
-    /// Draws the states that fewest choices lead to, at most `most`. States where a closing answer may be said have a double
-    /// line; choices that change nothing are left out.
+    /// Draws at most `most` states, those with the fewest choices from the start. States in which a closing answer may
+    /// be said have a double line. Choices that do not change the state are left out.
     ///
     /// # Errors
     /// None at present.

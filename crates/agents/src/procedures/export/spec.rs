@@ -1,4 +1,4 @@
-//! The supervised procedure as a spec of plans: its states written out as a finite automaton.
+//! The supervised procedure as a spec of plans: a finite automaton over its states.
 
 use crate::procedures::automaton::automaton::{Letter, StateId};
 use crate::procedures::automaton::supervisor::Supervisor;
@@ -7,8 +7,8 @@ use grammata::transitions::Graph;
 use serde_json::{Value, json};
 
 impl Supervisor<'_> {
-    /// A spec of the kind `dfa` whose symbols are acts with their outcomes and whose states are those that can be reached without
-    /// leaving S. Its words are sessions up to where a closing answer may be said. Every command of plans reads it.
+    /// Writes a spec of the kind `dfa`. Its symbols are acts with their outcomes, and its states are those reachable
+    /// inside S. Its words are sessions after which a closing answer may be said. Every command of plans reads it.
     ///
     /// # Errors
     /// None at present.

@@ -1,4 +1,4 @@
-//! What a procedure declares: slots, APIs and answers, and the text that calls them.
+//! The declarations of a procedure: slots, APIs and answers, and the text that calls them.
 
 use super::errors::{self, Findings};
 use crate::document::{Content, Document, Entry, NodeId};
@@ -33,13 +33,13 @@ pub struct Slot {
     pub schema: Option<Value>,
     /// Where its values come from, if the file says so.
     pub source: Option<Source>,
-    /// The value that holds where nobody said one.
+    /// The value if nobody said one.
     pub default: Option<Value>,
     /// Where the file declares it.
     pub place: Place,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// A call that the system answers.
@@ -50,7 +50,7 @@ pub enum NodeKind {
     Request,
     /// A greeting or the like.
     Courtesy,
-    /// A reply to what the procedure does not treat.
+    /// A reply to a message that is outside of the procedure.
     OutOfWorkflow,
 }
 
@@ -62,7 +62,7 @@ impl NodeKind {
         ("courtesy", NodeKind::Courtesy),
     ];
 
-    /// Whether it is free of preconditions and conditions: questions and replies out of the workflow.
+    /// Returns whether it needs no preconditions and conditions: questions and replies out of the workflow.
     pub fn is_free(self) -> bool {
         matches!(self, NodeKind::Request | NodeKind::OutOfWorkflow)
     }
@@ -91,7 +91,7 @@ pub struct Node {
     pub writes: bool,
     /// The most calls of an API in one session.
     pub max_calls: Option<u32>,
-    /// Whether it stays done when what it requires changes.
+    /// Whether it stays done if a node that it requires changes.
     pub keep: bool,
     /// Slots that a request asks for.
     pub asks: Vec<String>,
@@ -101,7 +101,7 @@ pub struct Node {
     pub place: Place,
 }
 
-/// What a file declares.
+/// The declarations of a file.
 #[derive(Debug)]
 pub(in crate::procedures) struct Declarations {
     pub(in crate::procedures) name: String,
@@ -130,12 +130,12 @@ const API: [&str; 11] = [
 ];
 const ANSWER: [&str; 7] = ["name", "desc", "precondition", "pre", "kind", "asks", "claims"];
 
-/// A name as it is compared: without surrounding whitespace, with `_` for whitespace inside.
+/// Returns a name in the form that is compared: without surrounding whitespace, with `_` for whitespace inside.
 pub fn normal(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// Reads the declarations of a file; `None` if it has no name or no procedure, which is among the findings.
+/// Reads the declarations of a file. `None`, with a finding, if it has no name or no procedure.
 pub(in crate::procedures) fn read(document: &Document, findings: &mut Findings) -> Option<Declarations> {
     let place = document.node(0).place.clone();
     let file = Fields::of(document, 0, &FILE, findings)?;
@@ -239,7 +239,7 @@ fn nodes(file: &Fields<'_>, findings: &mut Findings) -> Vec<Node> {
     nodes
 }
 
-/// The kind of an answer: as written, or by its name.
+/// Returns the kind of an answer: the written one, or one by its name.
 fn kind(fields: &Fields<'_>, name: &str, description: &str, findings: &mut Findings) -> NodeKind {
     if let Some(written) = fields.text("kind", findings).filter(|kind| !kind.is_empty()) {
         if let Some((_, kind)) = NodeKind::ANSWERS.iter().find(|(name, _)| *name == written) {
@@ -269,7 +269,7 @@ struct Fields<'d> {
 }
 
 impl<'d> Fields<'d> {
-    /// `None` if the value is no mapping, which is an error.
+    /// Reads a mapping. `None`, with an error, if the value is not a mapping.
     fn of(document: &'d Document, id: NodeId, known: &[&str], findings: &mut Findings) -> Option<Fields<'d>> {
         let node = document.node(id);
         let Content::Mapping(written) = &node.content else {
@@ -323,7 +323,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// The mappings of a list; nothing if the field is not there.
+    /// Returns the mappings of a list; none if the field is missing.
     fn list(&self, key: &str, known: &[&str], findings: &mut Findings) -> Vec<Fields<'d>> {
         let Some(entry) = self.get(key) else { return Vec::new() };
         let node = self.document.node(entry.value);
@@ -414,7 +414,7 @@ impl<'d> Fields<'d> {
         number
     }
 
-    /// Patterns, which may hold anything; `auto` alone.
+    /// Reads the patterns of `claims`: a list, or one text (`auto`).
     fn claims(&self, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get("claims") else { return Vec::new() };
         match self.document.json(entry.value) {

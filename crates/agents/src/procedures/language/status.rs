@@ -1,6 +1,6 @@
-//! What is known of nodes.
+//! The status of nodes.
 
-/// What is known of a node.
+/// The status of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// It was not called or said, or was taken back.

@@ -7,7 +7,7 @@ use std::fmt;
 /// A literal of the procedure's text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
-    /// `true` or `false`, in letters of any case.
+    /// `true` or `false`, case-insensitive.
     Boolean(bool),
     /// A decimal number.
     Number(f64),
@@ -15,8 +15,8 @@ pub enum Literal {
     Text(String),
 }
 
-/// A value in the form in which values are compared: numbers as numbers, also where they were written as texts; all else as
-/// texts without letters' case, so that `true` and `"True"` are equal.
+/// A value in the form in which values are compared: numbers as numbers, even if they were written as texts; everything
+/// else as case-insensitive text, so `true` and `"True"` are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A finite number.
@@ -28,7 +28,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The form of a JSON value.
+    /// Converts a JSON value.
     pub fn of(value: &Value) -> Scalar {
         match value {
             Value::String(text) => Scalar::of_text(text),
@@ -49,7 +49,7 @@ impl Scalar {
         }
     }
 
-    /// The order of two values of one type; values of different types have none.
+    /// Returns the order of two values of one type; `None` for different types.
     pub(in crate::procedures) fn compare(&self, other: &Scalar) -> Option<Ordering> {
         match (self, other) {
             (Scalar::Number(a), Scalar::Number(b)) => a.partial_cmp(b),
@@ -79,12 +79,12 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The truth of a condition where some values are not known.
+/// The truth of a condition of which some values may be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::procedures) enum Truth {
     True,
     False,
-    /// For the model or the user to say: both branches are open.
+    /// The model or the user decides: both branches are open.
     Open,
     /// An API has not answered, or the user has not decided: both branches are closed.
     Closed,
@@ -103,7 +103,7 @@ impl Truth {
         }
     }
 
-    /// Conjunction: a side that decides wins, else closed goes before open.
+    /// Conjunction: false if a side is false, otherwise closed if a side is closed, otherwise open if a side is open.
     pub(in crate::procedures) fn and(self, other: Truth) -> Truth {
         match (self, other) {
             (Truth::False, _) | (_, Truth::False) => Truth::False,
@@ -117,7 +117,7 @@ impl Truth {
         self.not().and(other.not()).not()
     }
 
-    /// Whether a branch for which the condition must be `wanted` is open.
+    /// Returns whether a branch is open that requires the condition to be `wanted`.
     pub(in crate::procedures) fn permits(self, wanted: bool) -> bool {
         match self {
             Truth::Open => true,
