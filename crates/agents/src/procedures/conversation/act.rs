@@ -1,10 +1,10 @@
-//! What an agent wrote in one step, read.
+//! Reading of the step that an agent wrote.
 
 use super::session::Values;
 use super::step::StepFormat;
 use serde_json::Value;
 
-/// An act of the agent as it was written: names are not looked up yet.
+/// An act of the agent as written; its names are not resolved yet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     /// A call, or a control.
@@ -26,7 +26,8 @@ pub enum Act {
 }
 
 impl Act {
-    /// Reads a step in one of the formats; what surrounds it, as models write it, is left aside. `None` if it is none.
+    /// Reads a step in one of the formats and ignores text that models write around it. `None` if the text is not a
+    /// step.
     pub fn read(text: &str, format: StepFormat) -> Option<Act> {
         match format {
             StepFormat::Json => json(text),
@@ -34,7 +35,7 @@ impl Act {
         }
     }
 
-    /// An answer by its name, which of a question has the slots that it asks for in brackets.
+    /// Returns an answer by its name. The name of a question has the slots that it asks for in brackets.
     pub(super) fn answer(name: &str, text: &str) -> Act {
         answer(name, text)
     }
@@ -72,7 +73,7 @@ fn lines(text: &str) -> Option<Act> {
     if let Some(name) = after("Action:") {
         let name = name.strip_prefix("API_").or(name.strip_prefix("API.")).unwrap_or(name);
         let input = &text[text.find("Action Input:")? + "Action Input:".len()..];
-        // the first value of the rest; models go on after it
+        // only the first value of the rest, because models continue after it
         let mut values = serde_json::Deserializer::from_str(input).into_iter::<Value>();
         let arguments = values.next()?.ok()?.as_object()?.clone();
         return Some(Act::Call { name: name.to_owned(), arguments });

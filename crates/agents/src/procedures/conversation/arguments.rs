@@ -10,19 +10,19 @@ use crate::procedures::language::status::Status;
 use crate::procedures::language::value::Scalar;
 use serde_json::{Value, json};
 
-/// Texts of an argument beyond which they are a graph of words and no list.
+/// The most texts of an argument that are a list; more are a graph of words.
 const MOST_LISTED: usize = 16;
 
-/// What decides the value of an argument.
+/// The origin of the value of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// The value in a call that this one builds on.
     Fixed(Value),
-    /// What results, decisions, the user or the file told: one of these.
+    /// One of these values, which results, decisions, the user or the file told.
     Told(Vec<Value>),
-    /// The user's messages: one of these pieces, in the order of their first place.
+    /// One of these pieces of the user's messages, in the order in which they first occur.
     Words(Vec<String>),
-    /// The slot's schema alone.
+    /// Any value of the slot's schema.
     Schema,
 }
 
@@ -33,9 +33,9 @@ pub struct Argument {
     pub slot: String,
     /// The schema of the slot; `true` if the file has none.
     pub schema: Value,
-    /// What decides the value.
+    /// The origin of the value.
     pub origin: Origin,
-    /// Whether the call must have it.
+    /// Whether the call requires it.
     pub is_required: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Arguments {
 }
 
 impl Argument {
-    /// All values, if they are listed and few.
+    /// Returns all values, if they are listed and few.
     fn values(&self) -> Option<Vec<Value>> {
         match &self.origin {
             Origin::Fixed(value) => Some(vec![value.clone()]),
@@ -63,7 +63,7 @@ impl Argument {
         }
     }
 
-    /// The JSON Schema of the value.
+    /// Returns the JSON Schema of the value.
     pub(super) fn narrowed(&self) -> Value {
         match &self.origin {
             Origin::Fixed(value) => json!({ "const": value }),
@@ -75,7 +75,7 @@ impl Argument {
 }
 
 impl Arguments {
-    /// The JSON Schema of the arguments.
+    /// Returns the JSON Schema of the arguments.
     pub fn schema(&self) -> Value {
         let properties: Values = self.slots.iter().map(|slot| (slot.slot.clone(), slot.narrowed())).collect();
         let required: Vec<&str> =
@@ -92,7 +92,7 @@ impl Arguments {
         schema
     }
 
-    /// Whether nothing is left but what is excluded.
+    /// Returns whether all arguments are excluded.
     fn is_empty(&self) -> bool {
         if self.excluded.is_empty() {
             return false;
@@ -116,7 +116,7 @@ impl Arguments {
         self.excluded.iter().filter(is_among).count() >= all
     }
 
-    /// The schemas of the request as the file has them: nothing is known.
+    /// Returns the arguments by the schemas of the file, without knowledge from the conversation.
     pub(in crate::procedures) fn plain(session: &Session<'_>, api: usize) -> Arguments {
         let procedure = session.procedure();
         let declared = &procedure.nodes[api];
@@ -136,20 +136,21 @@ fn schema_of(session: &Session<'_>, slot: &str) -> Value {
 }
 
 impl Session<'_> {
-    /// The arguments that a call may have now. A slot of the request
-    /// - that a precondition's request has too, and that is not in `rebind`, has the value of that call (*consistency*);
+    /// Returns the arguments that a call may have now. A slot of the request
+    /// - that a precondition's request also has, and that is not in `rebind`, has the value of that call
+    ///   (*consistency*);
     /// - that the response of a precondition has, that the user decided after one, or whose `source` is a result, has one of
     ///   the values told; one whose `source` is the user is a piece of the user's messages;
-    /// - else has a value that somebody said, once the user has said anything (*provenance*): the user, a result of this
-    ///   conversation, or the file as a default;
-    /// - of an enumeration or a boolean that the user may have said in other words, and of all where [provenance](
+    /// - otherwise has a value that somebody said, once the user has said anything (*provenance*): the user, a result
+    ///   of this conversation, or the file as a default;
+    /// - of an enumeration or a boolean that the user may have said in other words, and of any kind if [provenance](
     ///   Session::provenance) is off, has any value of its schema.
     ///
-    /// Arguments that repeat a call of this turn are excluded, unless what it depends on was answered anew.
+    /// Arguments that repeat a call of this turn are excluded, unless an API on which it depends was answered again.
     ///
     /// # Errors
-    /// Two calls that disagree about a slot, a required slot that can have no value, or nothing left but a repetition. Whether
-    /// the call may come otherwise is for [`obstacle`](Session::obstacle) to say.
+    /// Two calls that disagree about a slot, a required slot that can have no value, or only repetitions left. Other
+    /// obstacles of the call are found by [`obstacle`](Session::obstacle).
     pub fn arguments(&self, api: usize) -> Result<Arguments, Obstacle> {
         let Some(declared) = self.procedure.nodes.get(api).filter(|node| node.kind == NodeKind::Api) else {
             return Err(Obstacle::Unknown);
@@ -238,8 +239,8 @@ impl Session<'_> {
         Origin::Schema
     }
 
-    /// Why a result of a call cannot be followed: the first slot whose value is in no cell of the conditions that test it,
-    /// with the values that are allowed.
+    /// Returns why a result of a call cannot be followed: the first slot whose value is in no cell of the conditions
+    /// that test it, and the allowed values.
     pub fn foreign(&self, api: usize, result: &Values) -> Option<(String, String)> {
         for &register in &self.procedure.writes[api] {
             let register = &self.procedure.registers[register as usize];

@@ -1,4 +1,4 @@
-//! Claims: what only one answer may say, as patterns.
+//! Claims: patterns of texts that only one answer may say.
 
 use crate::procedures::language::declarations::Node;
 use crate::procedures::semantics::procedure::Procedure;
@@ -7,18 +7,18 @@ use grammata::grammar::{ExprId, GrammarBuilder};
 use grammata::syntax::regex::{self, Dialect};
 use rustc_hash::FxHashSet;
 
-/// Letters of a word that `auto` takes for a claim, at least.
+/// The least letters of a word that `auto` claims.
 const LEAST_LETTERS: usize = 4;
 
-/// The words of a text in lower case, without names after `$`.
+/// Returns the words of a text in lower case, without names after `$`.
 fn words(text: &str) -> FxHashSet<String> {
     let runs = text.split(|c: char| !c.is_alphanumeric() && c != '$' && c != '_');
     let words = runs.filter(|run| !run.contains(['$', '_']) && run.chars().count() >= LEAST_LETTERS);
     words.map(str::to_lowercase).collect()
 }
 
-/// The patterns that only a node may say: those of its `claims`, where `auto` stands for the words of its text that no other
-/// answer's text has. Letters match in either case.
+/// Returns the patterns that only a node may say: those of its `claims`. `auto` means the words of its text that no
+/// other answer's text has. Patterns are case-insensitive.
 pub(in crate::procedures) fn patterns(procedure: &Procedure, node: usize) -> Vec<String> {
     let declared = &procedure.nodes[node];
     let mut patterns = Vec::new();
@@ -37,7 +37,7 @@ pub(in crate::procedures) fn patterns(procedure: &Procedure, node: usize) -> Vec
     patterns
 }
 
-/// The texts in which one of the patterns matches somewhere.
+/// Returns an expression for the texts in which some pattern matches; `None` if there are no patterns.
 ///
 /// # Errors
 /// Errors of the patterns (`regex/…`).

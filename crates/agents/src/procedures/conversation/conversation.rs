@@ -1,4 +1,5 @@
-//! A conversation with frames: procedures that interrupt each other, what may come in the present one, and the effect of acts.
+//! A conversation with frames: procedures that interrupt each other, the open steps of the current one, and the effects
+//! of acts.
 
 use super::act::Act;
 use super::arguments::{Arguments, Origin};
@@ -14,19 +15,19 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use serde_json::Value;
 
-/// Replies outside of the workflow that may come in a row.
+/// The most replies outside of the workflow in a row.
 const MOST_FREE: usize = 3;
-/// Frames of a conversation, at most.
+/// The most frames of a conversation.
 const MOST_FRAMES: usize = 3;
 
-/// The replies that are no nodes, and what they are for.
+/// The replies that are not nodes, and their purposes.
 pub const FREE_REPLIES: [(&str, &str); 3] = [
     ("free", "answers what is out of the workflow"),
     ("clarify", "asks what the user means"),
     ("decline", "declines a wish that cannot be met"),
 ];
 
-/// A procedure in a mode, with the supremal controllable and nonblocking set of its states where that is to be kept.
+/// A procedure in a mode. If it is supervised, it has the supremal controllable and nonblocking set of its states.
 #[derive(Debug)]
 pub struct Workflow<'p> {
     procedure: &'p Procedure,
@@ -35,10 +36,11 @@ pub struct Workflow<'p> {
 }
 
 impl<'p> Workflow<'p> {
-    /// A procedure whose dead ends are avoided.
+    /// Creates a workflow whose dead ends are avoided.
     ///
     /// # Errors
-    /// The limits `plan_states` and `compile_work`; `pdl/blocking` if nothing may come from the start on.
+    /// The limits `plan_states` and `compile_work`; `pdl/blocking` if results or decisions can block the procedure from
+    /// the start.
     pub fn new(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Result<Workflow<'p>> {
         let supervisor = Supervisor::new(procedure, mode, limits)?;
         if supervisor.is_blocking() {
@@ -47,7 +49,7 @@ impl<'p> Workflow<'p> {
         Ok(Workflow { procedure, mode, supervisor: Some(supervisor) })
     }
 
-    /// A procedure whose rules alone bind the agent.
+    /// Creates a workflow in which only the rules bind the agent.
     pub fn unsupervised(procedure: &'p Procedure, mode: Mode) -> Workflow<'p> {
         Workflow { procedure, mode, supervisor: None }
     }
@@ -70,7 +72,7 @@ impl<'p> Workflow<'p> {
     }
 }
 
-/// Which texts answers with a reference text have.
+/// The allowed texts of answers that have a reference text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Texts {
@@ -83,7 +85,7 @@ pub enum Texts {
     Free,
 }
 
-/// What is offered to the agent.
+/// Options of the steps that are offered to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -91,15 +93,15 @@ pub enum Texts {
     serde(default, deny_unknown_fields)
 )]
 pub struct Offering {
-    /// Only nodes that may come; else all.
+    /// Only open nodes; otherwise all nodes.
     pub only_open: bool,
-    /// Arguments narrowed by what is known; else the plain schemas.
+    /// Arguments narrowed by the conversation; otherwise by the plain schemas.
     pub narrow: bool,
     /// Texts of answers.
     pub texts: Texts,
-    /// What one answer claims no other text may say.
+    /// Texts that one answer claims are excluded from all others.
     pub claims: bool,
-    /// Only acts that bring a closing answer nearer, where others are used up.
+    /// Only acts that bring a closing answer nearer, once the others are used up.
     pub progress: bool,
 }
 
@@ -109,7 +111,7 @@ impl Default for Offering {
     }
 }
 
-/// An act with its names looked up.
+/// An act with its names resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolved {
     /// A call of an API, by the index of its node.
@@ -128,16 +130,16 @@ pub enum Resolved {
         /// The text.
         text: String,
     },
-    /// A reply that is no node.
+    /// A reply that is not a node.
     Free {
         /// `free`, `clarify` or `decline`.
         kind: &'static str,
         /// The text.
         text: String,
     },
-    /// Another procedure begins, by its place among the workflows.
+    /// Another procedure begins, by its index among the workflows.
     Switch(usize),
-    /// The present procedure is left.
+    /// The current procedure is left.
     Return,
     /// A call of an unknown name.
     Unknown(String),
@@ -152,7 +154,7 @@ struct Frame<'w> {
 pub struct Conversation<'w> {
     workflows: &'w [Workflow<'w>],
     frames: Vec<Frame<'w>>,
-    /// Replies outside of the workflow since the last act that was none.
+    /// Replies outside of the workflow since the last other act.
     free: usize,
     is_complete: bool,
     asks_for_owners: bool,
@@ -165,7 +167,7 @@ impl std::fmt::Debug for Conversation<'_> {
 }
 
 impl<'w> Conversation<'w> {
-    /// A conversation that begins with the first of the workflows. `None` if there is none.
+    /// Creates a conversation that begins with the first of the workflows. `None` if the list is empty.
     pub fn new(workflows: &'w [Workflow<'w>]) -> Option<Conversation<'w>> {
         let session = workflows.first()?.session();
         Some(Conversation {
@@ -177,7 +179,7 @@ impl<'w> Conversation<'w> {
         })
     }
 
-    /// Whether somebody must have said the values of arguments, as [`Session::provenance`] has it. On by default.
+    /// Sets whether somebody must have said the values of arguments, as in [`Session::provenance`]. On by default.
     #[must_use]
     pub fn provenance(mut self, is_on: bool) -> Conversation<'w> {
         self.asks_for_owners = is_on;
@@ -185,7 +187,8 @@ impl<'w> Conversation<'w> {
         self
     }
 
-    /// Whether nothing more is to come: the user said nothing new for several turns, and nothing brought a closing answer nearer.
+    /// Returns whether the conversation is stalled: the user said nothing new for several turns, and no act brought a
+    /// closing answer nearer.
     pub fn is_stalled(&self) -> bool {
         self.session().is_stalled()
     }
@@ -194,45 +197,45 @@ impl<'w> Conversation<'w> {
         &self.frames[self.frames.len() - 1]
     }
 
-    /// The session of the present frame.
+    /// Returns the session of the current frame.
     pub fn session(&self) -> &Session<'w> {
         &self.frame().session
     }
 
-    /// The same to be changed.
+    /// Returns the session of the current frame, mutable.
     pub fn session_mut(&mut self) -> &mut Session<'w> {
         let last = self.frames.len() - 1;
         &mut self.frames[last].session
     }
 
-    /// The present workflow, by its place among all.
+    /// Returns the index of the current workflow.
     pub fn workflow(&self) -> usize {
         self.frame().workflow
     }
 
-    /// The number of frames: 1 where nothing was interrupted.
+    /// Returns the number of frames; 1 if nothing was interrupted.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether a closing answer of the first procedure was said.
+    /// Returns whether a closing answer of the first procedure was said.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// The user says something: all frames hear it.
+    /// Records a message of the user in all frames.
     pub fn hear(&mut self, text: &str) {
         self.frames.iter_mut().for_each(|frame| frame.session.hear(text));
     }
 
-    /// The workflows that may begin now: those that are not begun, while there is room.
+    /// Returns the workflows that may begin now: those that have not begun, if a frame is free.
     fn switches(&self) -> impl Iterator<Item = usize> {
         let is_begun = |workflow: &usize| self.frames.iter().any(|frame| frame.workflow == *workflow);
         let has_room = self.frames.len() < MOST_FRAMES;
         (0..self.workflows.len()).filter(move |workflow| has_room && !is_begun(workflow))
     }
 
-    /// What the agent may do next.
+    /// Returns the steps that the agent may take next.
     pub fn offers(&self, offering: &Offering) -> Vec<Offer> {
         let session = self.session();
         let procedure = session.procedure();
@@ -302,7 +305,7 @@ impl<'w> Conversation<'w> {
         Offer::Answer { name: name.to_owned(), text: Text::Free, forbidden }
     }
 
-    /// What others than a node claim.
+    /// Returns the patterns that other nodes claim.
     fn forbidden(&self, node: usize, offering: &Offering) -> Vec<String> {
         if !offering.claims {
             return Vec::new();
@@ -313,7 +316,8 @@ impl<'w> Conversation<'w> {
         claiming.flat_map(|other| claims::patterns(procedure, other)).collect()
     }
 
-    /// The questions that a request may be: for the slots that it names, or for slots of one call that the user can tell.
+    /// Adds the questions that a request may ask: for the slots that it names, or for slots of one call that the user
+    /// can tell.
     fn questions(&self, node: usize, offering: &Offering, offers: &mut Vec<Offer>) {
         let session = self.session();
         let declared = &session.procedure().nodes()[node];
@@ -335,7 +339,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// The sets of slots that a question may be for, each once.
+    /// Returns the sets of slots that a question may ask for, without duplicates.
     fn asked(&self) -> Vec<Vec<String>> {
         let session = self.session();
         let procedure = session.procedure();
@@ -356,7 +360,7 @@ impl<'w> Conversation<'w> {
         all
     }
 
-    /// The text of a question for slots.
+    /// Returns the text of a question for slots.
     fn question(&self, slots: &[String]) -> String {
         let name = |slot: &String| {
             let declared = self.session().procedure().slot(slot);
@@ -369,7 +373,7 @@ impl<'w> Conversation<'w> {
         format!("Please tell me: {}.", super::fill::one_line(&names.join(", ")))
     }
 
-    /// Looks up the names of an act. Answers of unknown names are free replies.
+    /// Resolves the names of an act. Answers of unknown names are free replies.
     pub fn resolve(&self, act: Act) -> Resolved {
         let procedure = self.session().procedure();
         match act {
@@ -402,7 +406,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Why an act may not come.
+    /// Returns why an act is not allowed.
     pub fn obstacle(&self, act: &Resolved) -> Option<Obstacle> {
         match act {
             Resolved::Call { api, arguments } => self.session().obstacle(*api, Some(arguments)),
@@ -412,7 +416,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Follows an act, whether it may come or not. Of a call the result is to follow with [`result`](Conversation::result).
+    /// Applies an act, even if it is not allowed. After a call, pass its result to [`result`](Conversation::result).
     pub fn take(&mut self, act: &Resolved) -> Option<Obstacle> {
         let is_free = match act {
             Resolved::Free { .. } => true,
@@ -447,7 +451,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// A closing answer was said: a procedure that interrupted another one is over.
+    /// Ends a procedure that interrupted another one, after its closing answer.
     fn close(&mut self) {
         match self.frames.len() {
             1 => self.is_complete = true,
@@ -473,21 +477,21 @@ impl<'w> Conversation<'w> {
         self.frames.push(Frame { workflow, session });
     }
 
-    /// The system answers the call that waits.
+    /// Applies the answer of the system to the pending call.
     pub fn result(&mut self, result: &Values) {
         self.session_mut().result(result);
     }
 
-    /// The user decides a slot of the present frame.
+    /// Records a decision of the user on a slot of the current frame.
     pub fn decide(&mut self, slot: &str, value: &Value) {
         self.session_mut().decide(slot, value);
     }
 }
 
-/// Slots of which all subsets are questions; of more, all runs.
+/// The most slots for which every subset is a question. For more slots, only runs of adjacent ones are.
 const MOST_SUBSETS: usize = 5;
 
-/// The sets of slots that one question may be for, in the order of the slots.
+/// Returns the sets of slots that one question may ask for, in the order of the slots.
 fn subsets(slots: &[String]) -> Vec<Vec<String>> {
     if slots.len() > MOST_SUBSETS {
         let ends = |from: usize| (from + 1..=slots.len()).map(move |to| (from, to));

@@ -1,10 +1,10 @@
-//! The texts of answers with the values that they speak of.
+//! The texts of answers with their values filled in.
 
 use super::session::Session;
 use crate::procedures::language::declarations::NodeKind;
 use serde_json::Value;
 
-/// A value as a text says it: without quotes, the elements of a list with commas.
+/// Returns a value as text: without quotes, the elements of a list separated by commas.
 pub(in crate::procedures) fn spoken(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -15,14 +15,14 @@ pub(in crate::procedures) fn spoken(value: &Value) -> String {
     }
 }
 
-/// A text in one line.
+/// Returns a text in one line.
 pub(in crate::procedures) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Session<'_> {
-    /// The text of an answer with values in the place of `$slot` and `$API-slot`, in one line, and the values. A slot without a
-    /// value is called by its name.
+    /// Returns the text of an answer in one line, with values in place of `$slot` and `$API-slot`, and these values. A
+    /// slot without a value is replaced by its name.
     pub fn fill(&self, node: usize) -> (String, Vec<String>) {
         let Some(declared) = self.procedure.nodes.get(node).filter(|node| node.kind != NodeKind::Api) else {
             return (String::new(), Vec::new());
@@ -50,7 +50,7 @@ impl Session<'_> {
     }
 }
 
-/// The name at the beginning of what follows a `$`, and the rest.
+/// Splits the text after a `$` into the name and the rest.
 fn hole(text: &str) -> (&str, &str) {
     let is_begin = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let end = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());

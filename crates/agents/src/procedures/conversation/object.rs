@@ -1,5 +1,5 @@
-//! Steps as JSON objects, for agents that no mask holds to the grammar of a step: a schema of what is offered, which is wider
-//! than the grammar, and the text of the step that an object stands for, which the grammar judges.
+//! Steps as JSON objects, for agents without masks: a schema of the offered steps, which is wider than their grammar,
+//! and the text of an object's step, which the grammar checks.
 
 use super::act::Act;
 use super::arguments::Arguments;
@@ -8,14 +8,15 @@ use super::session::Values;
 use super::step::{Offer, StepFormat, Text};
 use serde_json::{Value, json};
 
-/// The member of the object that holds the step: strict servers want an object at the root.
+/// The member that has the step, because strict servers require an object at the root.
 const STEP: &str = "step";
-/// The member that holds a thought.
+/// The member that has a thought.
 const THOUGHT: &str = "thought";
 
-/// A JSON Schema of an object with one of the offers as `step`, `{"call": API, "arguments": {…}}` or `{"say": NAME, "text": TEXT}`,
-/// and with a `thought` before it if `thinks`. All members are required and no others allowed, as strict servers want it: an
-/// optional argument is null where it has no value. Answers with one text alone need none.
+/// Returns a JSON Schema of an object with one of the offers as `step`, `{"call": API, "arguments": {…}}` or `{"say":
+/// NAME, "text": TEXT}`, and with a `thought` before it if `thinks`. As strict servers require, all members are
+/// required and no others are allowed: an optional argument without a value is null. Answers with only one text need no
+/// `text`.
 pub fn object_schema(offers: &[Offer], thinks: bool) -> Value {
     let mut steps = Vec::new();
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
@@ -45,18 +46,18 @@ fn call(name: &str, arguments: Value) -> Value {
     object([("call", json!({"type": "string", "enum": [name]})), ("arguments", arguments)])
 }
 
-/// The schema of an object that has all of some members.
+/// Returns the schema of an object that requires these members.
 fn object<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
     let properties: Values = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let required: Vec<&String> = properties.keys().collect();
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// The schema of arguments, wider than [`Arguments::schema`]: what repeats the last act is not excluded.
+/// Returns a schema of arguments that is wider than [`Arguments::schema`]: repetitions are not excluded.
 fn schema(arguments: &Arguments) -> Value {
     object(arguments.slots.iter().map(|slot| {
         let schema = match slot.narrowed() {
-            // a slot of which the file says nothing
+            // a slot that the file does not declare
             Value::Bool(_) => json!({"type": ["string", "number", "boolean"]}),
             schema => schema,
         };
@@ -65,7 +66,7 @@ fn schema(arguments: &Arguments) -> Value {
     }))
 }
 
-/// The act that an object says, alone or as the member `step`. `None` if it says none.
+/// Reads the act of an object, which is the object or its member `step`. `None` if there is no act.
 pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
     let value: Value = serde_json::from_str(text.trim()).ok()?;
     let step = value.get(STEP).unwrap_or(&value);
@@ -84,7 +85,7 @@ pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
         return Some(Act::Call { name: name.to_owned(), arguments });
     }
     let name = field("say")?;
-    // the one text that an answer may have is said, whatever was written
+    // an answer with one text says that text, whatever was written
     let fixed = offers.iter().find_map(|offer| match offer {
         Offer::Answer { name: known, text: Text::Verbatim(text), .. } if known == name => Some(text.as_str()),
         _ => None,
@@ -93,7 +94,8 @@ pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
     Some(Act::answer(name, &one_line(text)))
 }
 
-/// The text of an act in a format, as the grammar of the offers spells it: arguments in the order of the request.
+/// Returns the text of an act in a format, as the grammar of the offers spells it: arguments in the order of the
+/// request.
 pub fn step_text(act: &Act, offers: &[Offer], format: StepFormat) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     match act {

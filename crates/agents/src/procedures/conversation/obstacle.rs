@@ -1,8 +1,8 @@
-//! Why a node may not come next.
+//! Reasons why a node is not open.
 
 use std::fmt;
 
-/// Why a node may not come: the first rule that it breaks.
+/// Why a node is not open: the first rule that it breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// No node has the name.
@@ -15,33 +15,34 @@ pub enum Obstacle {
     Guard {
         /// The condition as written, with `not` if it must not hold.
         condition: String,
-        /// `slot = value` for what it reads; a slot without a value is `not known`.
+        /// `slot = value` for each slot that it reads; a slot without a value is `not known`.
         values: String,
     },
     /// The control flow of the text is elsewhere (mode `strict`).
     Order,
-    /// A value is not that of a call which the call builds on.
+    /// A value differs from that in a call on which this one builds.
     Stale {
         /// The call that it builds on.
         api: String,
         /// The slot.
         slot: String,
     },
-    /// A required slot of the request is missing, or nothing is known that may be its value.
+    /// A required slot of the request is missing, or no value of it is known.
     Argument(String),
-    /// The value of a slot is in no message of the user, no result and no decision, and is not its declared default; or nobody
-    /// said anything that a required slot may be.
+    /// The value of a slot is in no message of the user, no result and no decision, and is not its declared default; or
+    /// nobody said a possible value of a required slot.
     Unsaid(String),
-    /// The same call with the same arguments was answered in this turn, and nothing that it depends on was answered anew.
+    /// The same call with the same arguments was answered in this turn, and no API on which it depends was answered
+    /// again.
     Again,
     /// The user dropped the request, and the call has an effect in the world.
     Cancelled,
-    /// Some outcome of the node, which is named, leads to a state from which no closing answer is certain to be reached.
+    /// An outcome of the node, which is named, leads to a state from which reaching a closing answer is not certain.
     Blocking(String),
 }
 
 impl Obstacle {
-    /// The kind of the obstacle in one word.
+    /// Returns the kind of the obstacle in one word.
     pub fn code(&self) -> &'static str {
         match self {
             Obstacle::Unknown => "unknown",

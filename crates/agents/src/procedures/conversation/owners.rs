@@ -1,13 +1,13 @@
-//! What was said in a conversation, and by whom.
+//! Everything that was said in a conversation, and by whom.
 
 use super::sayings::Saying;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-/// Values of results that are remembered, at most; the first are forgotten.
+/// The most values of results that are remembered; the oldest are forgotten.
 const MOST_TOLD: usize = 4_096;
 
-/// What was said in a conversation, and by whom.
+/// Everything that was said in a conversation, and by whom.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Owners {
     /// The user's messages, the oldest first.
@@ -16,9 +16,9 @@ pub(in crate::procedures) struct Owners {
     pub(in crate::procedures) agreed: Vec<Saying>,
     /// The text of the last answer.
     proposed: String,
-    /// Values of results with their slots, elements of lists one by one, the oldest first.
+    /// Values of results with their slots, the oldest first. Elements of lists are separate values.
     pub(in crate::procedures) told: Vec<(String, Value)>,
-    /// Values that held before the conversation.
+    /// Values known before the conversation.
     pub(in crate::procedures) given: Map<String, Value>,
     /// By slot, the number of messages when it was asked for last.
     asked: FxHashMap<String, usize>,
@@ -26,7 +26,7 @@ pub(in crate::procedures) struct Owners {
     asked_all: Option<usize>,
 }
 
-/// The elements of a list, or the value.
+/// Returns the elements of a list, or the value alone.
 pub(in crate::procedures) fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items.clone(),
@@ -40,7 +40,7 @@ impl Owners {
         self.messages.push(Saying::of(text));
     }
 
-    /// An answer was said; a question for these slots, or for all if it is a question that names none.
+    /// Records an answer and the slots that it asks for. A question without slots asks for all.
     pub(in crate::procedures) fn answered(&mut self, text: &str, asks: &[String], is_question: bool) {
         text.clone_into(&mut self.proposed);
         let now = self.messages.len();
@@ -50,7 +50,7 @@ impl Owners {
         }
     }
 
-    /// The user decided after the last answer: unless with a no, what it said is the user's too.
+    /// Records a decision after the last answer. Unless it is a no, the user also owns the text of that answer.
     pub(in crate::procedures) fn decided(&mut self, value: &Value) {
         let is_no = matches!(value, Value::Null | Value::Bool(false));
         if !is_no && !self.proposed.is_empty() {
@@ -70,13 +70,13 @@ impl Owners {
         self.given.insert(slot.to_owned(), value);
     }
 
-    /// The messages since a slot was asked for; `None` if it was not, or nobody answered.
+    /// Returns the messages since the agent asked for a slot; `None` if it did not, or if the user has not answered.
     pub(in crate::procedures) fn answers_to(&self, slot: &str) -> Option<&[Saying]> {
         let asked = self.asked.get(slot).copied().max(self.asked_all)?;
         self.messages.get(asked..).filter(|messages| !messages.is_empty())
     }
 
-    /// The numbers of the user's messages, each once, the latest message first.
+    /// Returns the distinct numbers of the user's messages, the latest message first.
     pub(in crate::procedures) fn numbers(&self) -> Vec<Value> {
         let mut seen = Vec::new();
         for number in self.messages.iter().rev().flat_map(Saying::numbers) {

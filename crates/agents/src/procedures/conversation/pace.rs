@@ -1,11 +1,12 @@
-//! The pace of a conversation: acts that bring it no nearer to a closing answer are [bounded](crate::procedures::automaton::bounds).
+//! The pace of a conversation: acts that do not bring it nearer to a closing answer are
+//! [bounded](crate::procedures::automaton::bounds).
 
 use super::sayings::words;
 use crate::procedures::automaton::bounds::{ASIDE, IDLE};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// What is counted of a conversation.
+/// The counters of a conversation.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Pace {
     /// The lowest rank since the last news.
@@ -22,7 +23,7 @@ pub(in crate::procedures) struct Pace {
 }
 
 impl Pace {
-    /// The user says something in a state of a rank.
+    /// Records a message of the user in a state of a rank.
     pub(in crate::procedures) fn hear(&mut self, text: &str, rank: Option<u32>) {
         let before = self.words.len();
         self.words.extend(words(text));
@@ -35,7 +36,7 @@ impl Pace {
         self.has_fallen = false;
     }
 
-    /// The user decides, after which the state has a rank.
+    /// Records a decision of the user; `rank` is that of the state after it.
     pub(in crate::procedures) fn decide(&mut self, slot: &str, value: &Value, rank: Option<u32>) {
         if self.decisions.insert(format!("{slot} = {value}")) {
             self.news(rank);
@@ -47,7 +48,7 @@ impl Pace {
         self.lowest = rank;
     }
 
-    /// An act led to a state of a rank.
+    /// Records an act; `rank` is that of the state after it.
     pub(in crate::procedures) fn act(&mut self, is_call: bool, rank: Option<u32>) {
         let falls = match (rank, self.lowest) {
             (Some(rank), Some(lowest)) => rank < lowest,
@@ -62,22 +63,22 @@ impl Pace {
         }
     }
 
-    /// Whether only acts may come that can lower the rank.
+    /// Returns whether only calls that can lower the rank are allowed.
     pub(in crate::procedures) fn is_pressed(&self) -> bool {
         self.aside >= ASIDE || self.is_idle()
     }
 
-    /// Whether no call may come in this turn.
+    /// Returns whether no call is allowed in this turn.
     pub(in crate::procedures) fn is_over(&self) -> bool {
         self.aside >= 2 * ASIDE
     }
 
-    /// Whether that holds for answers too.
+    /// Returns whether only answers that can lower the rank are allowed.
     pub(in crate::procedures) fn is_idle(&self) -> bool {
         self.idle >= IDLE
     }
 
-    /// Whether nothing more is to come of the conversation.
+    /// Returns whether the conversation should end.
     pub(in crate::procedures) fn is_stalled(&self) -> bool {
         self.idle >= 2 * IDLE
     }

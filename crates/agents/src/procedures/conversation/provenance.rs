@@ -9,7 +9,7 @@ use crate::procedures::language::value::Scalar;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// The values of an enumeration or a boolean; `None` of other schemas.
+/// Returns the values of an enumeration or a boolean; `None` for other schemas.
 fn closed(schema: &Value) -> Option<Vec<Value>> {
     match (schema.get("enum"), schema.get("type").and_then(Value::as_str)) {
         (Some(Value::Array(values)), _) => Some(values.clone()),
@@ -27,8 +27,8 @@ impl Session<'_> {
         self.procedure.slot(slot).and_then(|slot| slot.schema.as_ref())
     }
 
-    /// Whether the user may have said a value of an enumeration or a boolean in other words: the slot was asked for and the user
-    /// answered, or a message has a word of its name or of its values.
+    /// Returns whether the user may have said a value of an enumeration or a boolean in other words: the agent asked
+    /// for the slot and the user answered, or a message has a word of its name or of its values.
     fn is_in_other_words(&self, slot: &str) -> bool {
         let Some(values) = self.schema(slot).and_then(closed) else { return false };
         if self.owners.answers_to(slot).is_some() {
@@ -39,9 +39,9 @@ impl Session<'_> {
         self.owners.messages.iter().any(|message| message.hints_at(&hints))
     }
 
-    /// Whether somebody said the value of an argument: the user in a message, or by a decision; a result; the call that this one
-    /// builds on; or the file, as a default. A `source` leaves only the user or only that result, beside decisions. Lists and
-    /// objects are not asked for.
+    /// Returns whether somebody said the value of an argument: the user in a message or by a decision; a result; a call
+    /// on which this one builds; or the file, as a default. With a `source`, only the user or only that result counts,
+    /// in addition to decisions. Lists and objects need no owner.
     pub(in crate::procedures) fn is_owned(&self, api: usize, slot: &str, value: &Value) -> bool {
         let owners = &self.owners;
         let is_value = |other: &Value| is_same(other, value);
@@ -68,7 +68,7 @@ impl Session<'_> {
             }
             Some(Source::User) => is_said(),
             None => {
-                // of the two booleans some other slot always has one
+                // some other slot almost always has a given boolean, so only the slot itself counts
                 let counts = |known: &str| !value.is_boolean() || known == slot;
                 let is_decided = |(known, decided): (&String, &Value)| counts(known) && is_value(decided);
                 owners.told.iter().any(|(known, told)| counts(known) && is_value(told))
@@ -78,8 +78,8 @@ impl Session<'_> {
         }
     }
 
-    /// The values that an argument may have, of a slot that no call before fixes and no result alone tells: those that somebody
-    /// said and that its schema allows. `None` if any value of the schema may come.
+    /// Returns the values that somebody said and that the schema of the slot allows, for a slot that no earlier call
+    /// fixes and that does not come from a result alone. `None` if any value of the schema is allowed.
     pub(in crate::procedures) fn said_values(&self, slot: &str) -> Option<Vec<Value>> {
         let owners = &self.owners;
         let declared = self.procedure.slot(slot);
@@ -129,7 +129,7 @@ impl Session<'_> {
     }
 }
 
-/// Whether a schema says no more of texts than how long they are.
+/// Returns whether a schema restricts at most the length of texts.
 pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
     let Some(fields) = schema.as_object() else { return schema == &Value::Bool(true) };
     let is_text = fields.get("type").is_none_or(|kind| kind == "string");
@@ -137,11 +137,11 @@ pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
     is_text && fields.keys().all(|key| only.contains(&key.as_str()))
 }
 
-/// A text in other cases and without spaces, as patterns may ask for.
+/// Returns a text in other cases and without spaces, because patterns may require these spellings.
 fn spellings(text: &str) -> Vec<String> {
     let squeezed: String = text.split_whitespace().collect();
     let mut spellings = vec![text.to_lowercase(), squeezed.to_lowercase()];
-    // of some letters the upper case is another text in lower case
+    // some letters change when they are converted to upper case and back
     let upper = [text, &squeezed].map(str::to_uppercase).into_iter();
     spellings.extend(upper.filter(|upper| spellings.contains(&upper.to_lowercase())).collect::<Vec<_>>());
     spellings.push(squeezed);

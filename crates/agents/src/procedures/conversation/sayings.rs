@@ -1,4 +1,4 @@
-//! What a text says: words, numbers, times and days, as the values of arguments are compared with them.
+//! The words, numbers, times and days of a text, with which values of arguments are compared.
 
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -79,10 +79,10 @@ const MONTHS: [&str; 12] = [
 ];
 /// In the order of [`weekday`].
 const WEEKDAYS: [&str; 7] = ["saturday", "sunday", "monday", "tuesday", "wednesday", "thursday", "friday"];
-/// Words that mean a day which only a calendar knows.
+/// Words for a day that depends on the calendar.
 const RELATIVE: [&str; 6] = ["today", "tonight", "tomorrow", "yesterday", "weekend", "week"];
 
-/// Words beside which a number may be an hour.
+/// Words next to which a number may be an hour.
 const HOURS: [&str; 13] = [
     "at",
     "around",
@@ -98,17 +98,17 @@ const HOURS: [&str; 13] = [
     "time",
     "hour",
 ];
-/// Years of a text of which days are made, at most.
+/// The most years of a text that are combined with its days.
 const MOST_YEARS: usize = 4;
 
-/// A time of day: minutes of a half day, and which half it is if that is said.
+/// A time of day: minutes of a half day, and the half if it is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Time {
     minutes: u32,
     is_afternoon: Option<bool>,
 }
 
-/// What one text says.
+/// The words and values of one text.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Saying {
     /// In lower case.
@@ -123,7 +123,7 @@ pub(in crate::procedures) struct Saying {
     is_relative: bool,
 }
 
-/// The words of a text: its runs of letters and digits, in lower case.
+/// Returns the words of a text: its runs of letters and digits, in lower case.
 pub(in crate::procedures) fn words(text: &str) -> Vec<String> {
     let text = text.to_lowercase();
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -149,8 +149,8 @@ impl Saying {
         Saying { text, words, numbers, times, months, weekdays, is_relative }
     }
 
-    /// Whether the text has a value: its words, cases, spaces and marks aside, or another form of the same number, time or day.
-    /// Lists and objects are not asked for.
+    /// Returns whether the text has a value: its words, without regard to case, spaces and marks, or another form of
+    /// the same number, time or day. False for lists and objects.
     pub(in crate::procedures) fn has(&self, value: &Value) -> bool {
         match value {
             Value::Number(number) => number.as_f64().is_some_and(|number| self.numbers.contains(&number)),
@@ -174,7 +174,7 @@ impl Saying {
             || day(&lower).is_some_and(|day| self.has_day(day))
     }
 
-    /// Whether some words in a row are this text once they are written together.
+    /// Returns whether consecutive words, joined without spaces, are this text.
     fn has_words(&self, squeezed: &str) -> bool {
         (0..self.words.len()).any(|from| {
             let mut rest = squeezed;
@@ -195,12 +195,12 @@ impl Saying {
         is_number || self.is_relative || self.weekdays.contains(&weekday(year, month, day))
     }
 
-    /// The numbers, in the order of the text.
+    /// Returns the numbers, in the order of the text.
     pub(in crate::procedures) fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// Times of day and whole days in the forms that schemas ask for.
+    /// Returns times of day and dates in the forms that schemas require.
     pub(in crate::procedures) fn normal_forms(&self) -> Vec<String> {
         let mut forms = Vec::new();
         for time in &self.times {
@@ -224,7 +224,7 @@ impl Saying {
         forms
     }
 
-    /// Whether some word begins as one of these does: of words of at least four letters the first four.
+    /// Returns whether some word has the same first four letters as one of these words. Shorter words do not count.
     pub(in crate::procedures) fn hints_at<'w>(&self, words: impl IntoIterator<Item = &'w String>) -> bool {
         let begin = |word: &str| -> Option<String> {
             let begin: String = word.chars().take(4).collect();
@@ -235,13 +235,13 @@ impl Saying {
     }
 }
 
-/// The place of a name in a list, of which the first three letters are enough.
+/// Returns the index of a name, or of its first three letters, in a list.
 fn named(names: &[&str], word: &str) -> Option<u32> {
     let is_name = |name: &&str| *name == word || word.len() >= 3 && name[..3] == *word;
     names.iter().position(is_name).map(|place| place as u32)
 }
 
-/// The months that words name; `may` only beside a number.
+/// Returns the months that words name; `may` counts only next to a number.
 fn months(words: &[String]) -> Vec<u32> {
     let is_number = |place: Option<usize>| {
         let word = place.and_then(|place| words.get(place));
@@ -291,7 +291,7 @@ fn digits(text: &str) -> Vec<f64> {
     numbers
 }
 
-/// The value of a word of a number.
+/// Returns the value of a number word.
 fn value_of(word: &str) -> Option<u32> {
     let place = |list: &[&str]| list.iter().position(|known| *known == word).map(|place| place as u32);
     let tens = || TENS.iter().position(|(tens, ordinal)| *tens == word || *ordinal == word);
@@ -323,7 +323,7 @@ fn spelled(words: &[String]) -> Vec<f64> {
     numbers
 }
 
-/// Whether a number goes on with a smaller one: `twenty` with `five`, `hundred` with `ten`.
+/// Returns whether a number word may be followed by a smaller one: `twenty` by `five`, `hundred` by `ten`.
 fn fits_after(before: u32, value: u32) -> bool {
     let is_tens = (20..100).contains(&(before % 100)) && before.is_multiple_of(10);
     is_tens && (1..10).contains(&value) || before >= 100 && before.is_multiple_of(100) && value < 100
@@ -336,7 +336,7 @@ fn clocks(text: &str) -> Vec<Time> {
     let mut at = 0;
     while at < bytes.len() {
         let run = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        // the minutes of a time are no time
+        // the minutes of a time are not a time of their own
         let is_minute = at >= 2 && matches!(bytes[at - 1], b':' | b'.') && bytes[at - 2].is_ascii_digit();
         let is_begin = !is_minute && (at == 0 || !bytes[at - 1].is_ascii_digit());
         if (1..=2).contains(&run) && is_begin {
@@ -375,7 +375,7 @@ fn spoken_times(words: &[String]) -> Vec<Time> {
     times
 }
 
-/// A number that a text in lower case is: in digits, as an ordinal (`2nd`), or in words.
+/// Reads a number from a text in lower case: in digits, as an ordinal (`2nd`), or in words.
 fn number(text: &str) -> Option<f64> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
     let begins = digits.starts_with(|c: char| c.is_ascii_digit() || c == '-');
@@ -388,7 +388,7 @@ fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// The time of day that a text in lower case begins with: `17:15`, `5 pm`; an hour alone is none.
+/// Reads the time of day at the beginning of a text in lower case: `17:15`, `5 pm`. An hour alone is not a time.
 fn time(text: &str) -> Option<Time> {
     let (hour, rest) = hours(text)?;
     let minutes = rest.strip_prefix([':', '.']).filter(|rest| rest.len() >= 2 && rest.is_char_boundary(2));
@@ -401,7 +401,7 @@ fn time(text: &str) -> Option<Time> {
     let is_afternoon = match half.get(..2) {
         Some("am") => Some(false),
         Some("pm") => Some(true),
-        // hours from 0 to 24 with a minute say which half they are of, unless they may be of both
+        // with a minute, an hour above 12 or with a leading zero determines the half of the day
         _ if minute.is_some() && (hour > 12 || text.starts_with('0')) => Some(hour >= 12),
         _ => None,
     };
@@ -411,7 +411,7 @@ fn time(text: &str) -> Option<Time> {
     Some(Time { minutes: hour % 12 * 60 + minute.unwrap_or(0), is_afternoon })
 }
 
-/// The hour that a text begins with, and the rest.
+/// Returns the hour at the beginning of a text, and the rest.
 fn hours(text: &str) -> Option<(u32, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let hour: u32 = text.get(..end).filter(|digits| digits.len() <= 2)?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! One conversation under a procedure: values as they came, which nodes may come next, and why others may not.
+//! One conversation under a procedure: its values, the open nodes, and why the others are not open.
 
 use super::obstacle::Obstacle;
 use super::owners::Owners;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 /// Arguments or results by slot.
 pub type Values = Map<String, Value>;
 
-/// An answer of an API: what it was asked and what it said of the slots of its response.
+/// An answer of an API: the arguments of the call and the values of its response.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::procedures) struct Answer {
     pub(in crate::procedures) status: Status,
@@ -28,12 +28,12 @@ pub(in crate::procedures) struct Answer {
     pub(in crate::procedures) response: Vec<Option<Value>>,
 }
 
-/// A call that waits for its answer.
+/// A pending call.
 #[derive(Clone, Debug)]
 struct Pending {
     api: usize,
     arguments: Values,
-    /// Where the flow goes on after an error, if the call was in order.
+    /// Where the flow continues after an error, if the call was allowed.
     failed: Option<Box<[PointId]>>,
 }
 
@@ -44,20 +44,20 @@ pub struct Session<'p> {
     mode: Mode,
     supervisor: Option<&'p Supervisor<'p>>,
     pub(in crate::procedures) marks: Marks<Scalar>,
-    /// By node: the last answer, also of what was taken back.
+    /// By node: the last answer, even if it was taken back.
     pub(in crate::procedures) answers: Vec<Option<Answer>>,
-    /// The calls of this turn that were answered, and upon which nothing that they depend on was answered anew.
+    /// The answered calls of this turn for which no API on which they depend was answered again.
     pub(in crate::procedures) made: Vec<(usize, Values)>,
     pub(in crate::procedures) points: Box<[PointId]>,
     pending: Option<Pending>,
     /// The last value of each slot, for texts.
     pub(in crate::procedures) known: Values,
-    /// What the user decided and nothing took back.
+    /// Decisions of the user that were not taken back.
     pub(in crate::procedures) decided: Values,
     /// The user's messages, the oldest first.
     pub(in crate::procedures) heard: Vec<String>,
     pub(in crate::procedures) owners: Owners,
-    /// Whether it is asked who said the values of arguments.
+    /// Whether values of arguments need an owner.
     pub(in crate::procedures) asks_for_owners: bool,
     pub(in crate::procedures) pace: Pace,
     is_cancelled: bool,
@@ -65,7 +65,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    /// A conversation before its first message.
+    /// Creates a conversation before its first message.
     pub fn new(procedure: &'p Procedure, mode: Mode) -> Session<'p> {
         Session {
             procedure,
@@ -87,28 +87,28 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// A conversation in which no node may come some outcome of which leaves the supremal controllable and nonblocking set of
-    /// states. In a state that the automaton does not have (a response lacked a slot that conditions test, or an error was not
-    /// caught) the rules of the mode alone hold.
+    /// Creates a conversation without nodes of which some outcome leaves the supremal controllable and nonblocking set
+    /// of states. In a state that the automaton lacks (a response lacked a slot that conditions test, or an error was
+    /// not caught), only the rules of the mode hold.
     pub fn supervised(supervisor: &'p Supervisor<'p>) -> Session<'p> {
         let session = Session::new(supervisor.procedure(), supervisor.mode());
         Session { supervisor: Some(supervisor), ..session }
     }
 
-    /// The same conversation, bound by the rules of the mode alone.
+    /// Returns the same conversation, bound only by the rules of the mode.
     pub fn unsupervised(&self) -> Session<'p> {
         Session { supervisor: None, ..self.clone() }
     }
 
-    /// Whether a value of an argument must have been said: in the user's messages, once there is one, by a result or a decision of
-    /// the user, or in the file as a default. On by default.
+    /// Sets whether values of arguments need an owner: the user's messages (from the first one on), a result, a
+    /// decision of the user, or a default of the file. On by default.
     #[must_use]
     pub fn provenance(mut self, is_on: bool) -> Session<'p> {
         self.asks_for_owners = is_on;
         self
     }
 
-    /// Whether it is asked who said the values of arguments: not before the user's first message.
+    /// Whether values of arguments need an owner: not before the user's first message.
     pub(in crate::procedures) fn asks_for_owners(&self) -> bool {
         self.asks_for_owners && !self.owners.messages.is_empty()
     }
@@ -118,12 +118,12 @@ impl<'p> Session<'p> {
         self.mode
     }
 
-    /// The last value of each slot that calls, results and decisions told.
+    /// Returns the last value of each slot that calls, results and decisions told.
     pub fn known(&self) -> &Map<String, Value> {
         &self.known
     }
 
-    /// The last value of a slot: `slot`, or `API.slot` and `API-slot` for the response of an API.
+    /// Returns the last value of a slot: `slot`, or `API.slot` and `API-slot` for the response of an API.
     pub fn value(&self, name: &str) -> Option<&Value> {
         let of_result = name.split_once(['.', '-']).and_then(|(api, slot)| {
             let api = self.procedure.node(api)?;
@@ -133,13 +133,13 @@ impl<'p> Session<'p> {
         of_result.or_else(|| self.known.get(name))
     }
 
-    /// Tells values that hold before the conversation, such as those of the frame below.
+    /// Sets a value that is known before the conversation, such as those of the frame below.
     pub fn tell(&mut self, slot: &str, value: Value) {
         self.owners.given(slot, value.clone());
         self.known.insert(slot.to_owned(), value);
     }
 
-    /// The user says something, which begins a turn. Arguments may quote it.
+    /// Records a message of the user, which begins a turn. Arguments may quote it.
     pub fn hear(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.made.clear();
@@ -149,24 +149,26 @@ impl<'p> Session<'p> {
         self.heard.push(text);
     }
 
-    /// The fewest acts to a closing answer, if the supervisor knows the state.
+    /// Returns the smallest number of acts to a closing answer, if the supervisor knows the state.
     fn rank(&self) -> Option<u32> {
         self.supervisor?.rank_of(&self.marks, &self.points)
     }
 
-    /// Whether some outcome of a node has a lower rank than any since the user last said something new.
+    /// Returns whether some outcome of a node has a lower rank than any state since the user last said something new.
     pub(in crate::procedures) fn may_lower(&self, node: usize) -> bool {
         let Some(supervisor) = self.supervisor else { return true };
         let Some(lowest) = self.pace.lowest else { return true };
         supervisor.least_rank_after(&self.marks, &self.points, node).is_some_and(|rank| rank < lowest)
     }
 
-    /// Whether acts that bring a closing answer no nearer are bounded: where a supervisor knows how near it is, until one was said.
+    /// Returns whether acts that do not bring a closing answer nearer are bounded: if there is a supervisor, until a
+    /// closing answer is said.
     pub(in crate::procedures) fn has_pace(&self) -> bool {
         self.supervisor.is_some() && !self.is_complete
     }
 
-    /// Whether a node brings the conversation on where acts that do not are used up.
+    /// Returns whether the pace allows a node: always, until acts that do not bring a closing answer nearer are used
+    /// up.
     pub(in crate::procedures) fn keeps_pace(&self, node: usize) -> bool {
         if !self.has_pace() {
             return true;
@@ -181,7 +183,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Whether the user said nothing new for so long, while nothing led on, that no more is to come.
+    /// Returns whether the conversation should end: too many turns without news that did not bring a closing answer
+    /// nearer.
     pub fn is_stalled(&self) -> bool {
         self.has_pace() && self.pace.is_stalled()
     }
@@ -191,7 +194,7 @@ impl<'p> Session<'p> {
         &self.heard
     }
 
-    /// The user drops the request: no call with `effect: write` may come any more.
+    /// Records that the user drops the request: no call with `effect: write` is allowed any more.
     pub fn cancel(&mut self) {
         self.is_cancelled = true;
     }
@@ -201,7 +204,7 @@ impl<'p> Session<'p> {
         self.is_cancelled
     }
 
-    /// The outcome of a node that leaves S.
+    /// Returns an outcome of a node that leaves S.
     fn leaving(&self, node: usize) -> Option<Obstacle> {
         let outcome = self.supervisor?.leaving_by(&self.marks, &self.points, node)?;
         Some(Obstacle::Blocking(outcome.text(self.procedure)))
@@ -217,12 +220,12 @@ impl<'p> Session<'p> {
         self.is_complete
     }
 
-    /// What is known of a node, by its index.
+    /// Returns the status of a node, by its index.
     pub fn status(&self, node: usize) -> Status {
         self.marks.done.get(node).copied().unwrap_or_default()
     }
 
-    /// The truth of conditions where slots that nothing sets have these values.
+    /// Evaluates conditions if slots that nothing sets have these values.
     pub(in crate::procedures) fn evaluation_with(&self, told: &Values) -> Evaluation {
         let mut marks = self.marks.clone();
         for (value, register) in marks.values.iter_mut().zip(&self.procedure.registers) {
@@ -237,14 +240,14 @@ impl<'p> Session<'p> {
         View::of(self.procedure, self.mode, &self.marks, &self.points)
     }
 
-    /// The nodes that may come, by their indices. Arguments are not asked for, but an API is left out if the calls that it
-    /// builds on disagree about a slot of its request.
+    /// Returns the indices of the open nodes. Arguments are not checked, but an API is left out if the calls on which
+    /// it builds disagree about a slot of its request.
     pub fn open(&self) -> Vec<usize> {
         let view = self.view();
         (0..self.procedure.nodes.len()).filter(|&node| self.blocked(&view, node).is_none()).collect()
     }
 
-    /// Why a node may not come, with these arguments or whatever they are. `None` if it may.
+    /// Returns why a node is not open, with these arguments or with any. `None` if it is open.
     pub fn obstacle(&self, node: usize, arguments: Option<&Values>) -> Option<Obstacle> {
         if node >= self.procedure.nodes.len() {
             return Some(Obstacle::Unknown);
@@ -261,8 +264,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Lines that say what may come and why the rest may not: `open:` with the description of each node, and `blocked:`
-    /// with the obstacle of each.
+    /// Returns lines with the open nodes and their descriptions (`open:`), and the other nodes with their obstacles
+    /// (`blocked:`).
     pub fn feedback(&self) -> String {
         let view = self.view();
         let (mut open, mut blocked) = (String::from("open:\n"), String::from("blocked:\n"));
@@ -276,7 +279,7 @@ impl<'p> Session<'p> {
         open + &blocked
     }
 
-    /// Why a call has no arguments once the user has said something, and of other nodes `None`.
+    /// Returns why no arguments of a call are possible, once the user has said something. `None` for other nodes.
     pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
@@ -313,7 +316,7 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// The outermost test that keeps the first call of a node closed.
+    /// Returns the outermost test that keeps the first call of a node closed.
     fn closed_guard(&self, view: &View, node: usize) -> Obstacle {
         let procedure = self.procedure;
         let guard = procedure.sites_of[node].first().and_then(|&site| procedure.sites[site].guard);
@@ -347,14 +350,14 @@ impl<'p> Session<'p> {
         Obstacle::Guard { condition, values }
     }
 
-    /// The condition that an expression is part of, as written.
+    /// Returns the condition that contains an expression, as written.
     fn condition(&self, expression: ExprId) -> String {
         let conditions = &self.procedure.program.expressions.conditions;
         let place = conditions.partition_point(|condition| condition.root < expression);
         conditions.get(place).map(|condition| condition.text.clone()).unwrap_or_default()
     }
 
-    /// The values that the condition of an expression reads.
+    /// Returns the values that the condition of an expression reads.
     fn values(&self, expression: ExprId) -> String {
         let expressions = &self.procedure.program.expressions;
         let place = expressions.conditions.partition_point(|condition| condition.root < expression);
@@ -374,7 +377,7 @@ impl<'p> Session<'p> {
         texts.join(", ")
     }
 
-    /// The arguments of the last answered call of a precondition of a node, with its index.
+    /// Returns the arguments of the last answered calls of a node's preconditions, with their indices.
     pub(in crate::procedures) fn bases(&self, node: usize) -> impl Iterator<Item = (usize, &Values)> {
         self.procedure.preconditions[node].iter().filter_map(|precondition| {
             let is_done = self.marks.done[precondition.node] != Status::No;
@@ -383,7 +386,7 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// Two calls that a call builds on and that do not agree about a slot.
+    /// Returns an obstacle if two calls on which a call builds disagree about a slot.
     pub(in crate::procedures) fn conflict(&self, node: usize) -> Option<Obstacle> {
         let declared = &self.procedure.nodes[node];
         for slot in declared.request.iter().filter(|slot| !declared.rebind.contains(slot)) {
@@ -433,8 +436,8 @@ impl<'p> Session<'p> {
         is_made.then_some(Obstacle::Again)
     }
 
-    /// The agent calls an API. The call waits for [its result](Session::result) even if there is an obstacle, which is given:
-    /// what a session did is followed whether it was right or not.
+    /// Records a call of the agent and returns its obstacle, if there is one. The call waits for [its
+    /// result](Session::result) even if there is an obstacle, because wrong acts are followed too.
     pub fn call(&mut self, api: usize, arguments: Values, judge_arguments: bool) -> Option<Obstacle> {
         let obstacle = match self.procedure.nodes.get(api).map(|node| node.kind) {
             Some(NodeKind::Api) => self.obstacle(api, Some(&arguments).filter(|_| judge_arguments)),
@@ -450,8 +453,8 @@ impl<'p> Session<'p> {
         obstacle
     }
 
-    /// The system answers the call that waits; `error` in the result says that it failed. Without a call that waits nothing
-    /// happens.
+    /// Applies the answer of the system to the pending call. A member `error` means that the call failed. Without a
+    /// pending call nothing happens.
     pub fn result(&mut self, result: &Values) {
         let Some(Pending { api, arguments, failed }) = self.pending.take() else { return };
         let is_error = result.get("error").is_some_and(|error| match error {
@@ -490,13 +493,13 @@ impl<'p> Session<'p> {
         self.pace.act(true, rank);
     }
 
-    /// The agent says an answer; an obstacle is given, and the answer counts as said all the same.
+    /// Records an answer of the agent and returns its obstacle, if there is one. The answer counts as said in any case.
     pub fn say(&mut self, answer: usize) -> Option<Obstacle> {
         self.say_text(answer, "", &[])
     }
 
-    /// The same with the text of the answer and the slots that it asks for, as far as they are known. What the user agrees to by
-    /// a decision, the values of the text are said.
+    /// Like `say`, with the text of the answer and the slots that it asks for, if they are known. If the user agrees to
+    /// the text by a decision, its values are owned by the user.
     pub fn say_text(&mut self, answer: usize, text: &str, asks: &[String]) -> Option<Obstacle> {
         self.made.clear();
         let declared = self.procedure.nodes.get(answer).map_or(&[][..], |node| node.asks.as_slice());
@@ -519,19 +522,19 @@ impl<'p> Session<'p> {
         obstacle
     }
 
-    /// The agent says what is no node.
+    /// Records a reply that is not a node.
     pub fn free(&mut self) {
         self.made.clear();
         let has_question = self.procedure.nodes.iter().any(|node| node.kind == NodeKind::Request);
         self.owners.answered("", &[], !has_question);
     }
 
-    /// Takes back what the user decided after an answer.
+    /// Takes back the decisions after an answer.
     fn forget(&mut self, node: usize) {
         self.procedure.targets[node].iter().for_each(|slot| drop(self.decided.remove(slot)));
     }
 
-    /// The user decides a slot.
+    /// Records a decision of the user.
     pub fn decide(&mut self, slot: &str, value: &Value) {
         self.made.clear();
         self.owners.decided(value);
@@ -546,7 +549,7 @@ impl<'p> Session<'p> {
         self.pace.decide(slot, value, rank);
     }
 
-    /// Moves the control flow past a node. Gives where it goes on after an error.
+    /// Moves the control flow past a node. Returns where it continues after an error.
     fn advance(&mut self, node: usize) -> Option<Box<[PointId]>> {
         if self.mode != Mode::Strict {
             return None;
@@ -558,7 +561,7 @@ impl<'p> Session<'p> {
 }
 
 impl Supervisor<'_> {
-    /// The state of a session. `None` if the automaton has no such state.
+    /// Returns the state of a session. `None` if the automaton lacks it.
     pub(in crate::procedures) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
         self.automaton().find(&session.marks, &session.points)
     }

@@ -1,5 +1,5 @@
-//! The grammar of what an agent writes in one step: a thought if there is to be one, and then a call with its arguments or an
-//! answer with its text, in FlowAgent's published format or in JSON.
+//! The grammar of one step of an agent: an optional thought, then a call with its arguments or an answer with its text,
+//! in FlowAgent's published format or in JSON.
 
 use super::arguments::{Argument, Arguments, Origin};
 use super::claims;
@@ -29,13 +29,13 @@ pub enum StepFormat {
 pub enum Text {
     /// This text and no other.
     Verbatim(String),
-    /// Any text that has each of these in it.
+    /// Any text that contains each of these.
     Guided(Vec<String>),
     /// Any text.
     Free,
 }
 
-/// What may come in a step.
+/// A step that is offered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// A call.
@@ -45,20 +45,20 @@ pub enum Offer {
         /// Its arguments.
         arguments: Arguments,
     },
-    /// An answer, or a reply that is no node.
+    /// An answer, or a reply that is not a node.
     Answer {
-        /// The name, of a question with the slots it asks for: `ask(slot, slot)`.
+        /// The name; for a question with the slots that it asks for: `ask(slot, slot)`.
         name: String,
         /// Its text.
         text: Text,
         /// Patterns that the text may not contain, unless it is verbatim.
         forbidden: Vec<String>,
     },
-    /// Another procedure begins (`switch NAME`) or the present one is left (`return`).
+    /// Another procedure begins (`switch NAME`), or the current one is left (`return`).
     Control(String),
 }
 
-/// How the grammar of a step is made.
+/// Options of the grammar of a step.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -69,7 +69,7 @@ pub enum Offer {
 pub struct StepOptions {
     /// How a step is written.
     pub format: StepFormat,
-    /// The most characters of a thought; without a number there is none.
+    /// The most characters of a thought; `None` for no thought.
     pub thought: Option<u32>,
     /// The most characters of a text that is not verbatim. 400 by default.
     pub text_characters: u32,
@@ -95,11 +95,11 @@ grammata_base::setters!(StepOptions {
     limits: Limits,
 });
 
-/// The grammar of a step that is one of the offers.
+/// Builds the grammar of a step that is one of the offers.
 ///
 /// # Errors
-/// Slots with schemas that are not supported (`json-schema/…`), claims that are no patterns (`regex/…`), limits; among these
-/// messages of the user with too many words to quote (`grammar_nodes`).
+/// Slots with schemas that are not supported (`json-schema/…`), claims that are not patterns (`regex/…`); limits, for
+/// instance if the user's messages have too many words to quote (`grammar_nodes`).
 pub fn step_grammar(offers: &[Offer], options: &StepOptions) -> Result<Grammar> {
     let mut maker = Maker { builder: GrammarBuilder::with_limits(options.limits.clone()), options };
     let mut steps = Vec::with_capacity(offers.len());
@@ -124,7 +124,7 @@ impl Maker<'_> {
         self.options.format == StepFormat::Json
     }
 
-    /// What stands before the step.
+    /// Builds the part before the step.
     fn thought(&mut self) -> ExprId {
         let is_json = self.is_json();
         let begin = if is_json { self.builder.text("{") } else { self.builder.empty() };
@@ -137,7 +137,7 @@ impl Maker<'_> {
         self.builder.sequence([begin, thought])
     }
 
-    /// One character of a text that does not begin a paragraph.
+    /// Builds one character of a text in one paragraph; the first one is not a space.
     fn character(&mut self, is_first: bool) -> ExprId {
         let mut ranges = vec![('!', '\u{7e}'), ('\u{a1}', '\u{d7ff}'), ('\u{e000}', char::MAX)];
         if !is_first {
@@ -156,14 +156,14 @@ impl Maker<'_> {
         self.builder.choice([class, quote, backslash])
     }
 
-    /// A paragraph of a bounded number of characters, which begins with no space.
+    /// Builds a paragraph of a bounded number of characters that does not begin with a space.
     fn line(&mut self, most: u32) -> ExprId {
         let (first, other) = (self.character(true), self.character(false));
         let rest = self.builder.repeat(other, 0, Some(most.saturating_sub(1)));
         self.builder.sequence([first, rest])
     }
 
-    /// A text as it is written between the marks of the format.
+    /// Returns a text as the format writes it.
     fn spelled(&self, text: &str) -> String {
         if !self.is_json() {
             return text.to_owned();
@@ -223,7 +223,7 @@ impl Maker<'_> {
         Ok(self.builder.sequence([before, inner, after]))
     }
 
-    /// The object of the arguments, members in the order of the request.
+    /// Builds the object of the arguments, with members in the order of the request.
     fn arguments(&mut self, arguments: &Arguments) -> Result<ExprId> {
         let mut members = Vec::with_capacity(arguments.slots.len());
         for slot in &arguments.slots {
@@ -263,13 +263,13 @@ impl Maker<'_> {
         }
     }
 
-    /// Texts as JSON strings, in a trie of their bytes.
+    /// Builds texts as JSON strings, in a trie of their bytes.
     fn words(&mut self, words: &[String]) -> ExprId {
         let mut spelled: Vec<String> =
             words.iter().map(|word| Value::from(word.as_str()).to_string()).collect();
         spelled.sort();
         spelled.dedup();
-        // by node its edges; the strings come sorted, so edges are pushed in rising order
+        // by node: its edges; the strings are sorted, so edges are pushed in ascending order
         let mut nodes: Vec<Vec<(u8, Option<u32>)>> = vec![Vec::new()];
         let (mut path, mut before): (Vec<u32>, &[u8]) = (vec![0], &[]);
         for word in &spelled {
@@ -301,7 +301,7 @@ impl Maker<'_> {
         self.builder.word_graph(graph)
     }
 
-    /// All spellings of these arguments in the grammar of the request.
+    /// Builds all spellings of these arguments in the grammar of the request.
     fn repetition(&mut self, arguments: &Arguments, values: &Values) -> ExprId {
         let (mut parts, mut separator) = (vec![self.builder.text("{")], "");
         for slot in &arguments.slots {

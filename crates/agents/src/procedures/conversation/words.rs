@@ -1,20 +1,20 @@
-//! Pieces of the user's messages: what arguments may quote.
+//! Pieces of the user's messages that arguments may quote.
 
 use rustc_hash::FxHashSet;
 
-/// Words of a piece, at most.
+/// The most words of a piece.
 const MOST_WORDS: usize = 12;
 
-/// A byte of a text, and the number of the run that it is in.
+/// A byte offset in a text, and the number of its run.
 type Boundary = (usize, usize);
 
-/// Whether a character at the end of a run belongs to the sentence and not to the word.
+/// Returns whether a character at the end of a run belongs to the sentence and not to the word.
 fn is_mark(c: char) -> bool {
     matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '(' | ')')
 }
 
-/// The places in a text where words begin, and those where they end, each with the number of its run of characters without
-/// white space. A run begins and ends a word unless a mark of the sentence is there, and so do letters and digits inside it
+/// Returns the places where words begin and those where they end, each with the number of its run of characters without
+/// whitespace. Words begin and end at the ends of a run, unless a punctuation mark is there, and at letters and digits
 /// next to other characters.
 fn boundaries(text: &str) -> (Vec<Boundary>, Vec<Boundary>) {
     let (mut begins, mut ends) = (Vec::new(), Vec::new());
@@ -40,8 +40,8 @@ fn boundaries(text: &str) -> (Vec<Boundary>, Vec<Boundary>) {
     (begins, ends)
 }
 
-/// The pieces of texts from the beginning of a word to the end of a word, of at most 12 words, as they are spelled there, each
-/// once. The latest text comes first.
+/// Returns the distinct pieces of texts from the beginning of a word to the end of a word, of at most 12 words, as they
+/// are spelled there. Pieces of the latest text come first.
 pub(in crate::procedures) fn pieces(texts: &[String]) -> Vec<String> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut pieces = Vec::new();
