@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 /// By API, pairs of arguments that a call must have and its result.
 pub type Rows = BTreeMap<String, Vec<(Map<String, Value>, Map<String, Value>)>>;
 
-/// By API, rows of arguments that a call must have and the result that it then gets. The first row that fits counts; a call
-/// without one gets an empty result. A result of `{"timeout": true}` is that of a call that takes too long.
+/// By API, rows of arguments that a call must have and the result that it then gets. The first matching row is used; a
+/// call without one gets an empty result. The result `{"timeout": true}` means that the call takes too long.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedApis {
     rows: Rows,
 }
 
 impl SimulatedApis {
-    /// APIs with these rows.
+    /// Creates APIs with these rows.
     pub fn new(rows: Rows) -> SimulatedApis {
         SimulatedApis { rows }
     }
 
-    /// The result of a call.
+    /// Returns the result of a call.
     pub fn result(&self, api: &str, arguments: &Map<String, Value>) -> Map<String, Value> {
         let fits = |condition: &Map<String, Value>| {
             condition.iter().all(|(slot, wanted)| {

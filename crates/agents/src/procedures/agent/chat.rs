@@ -1,4 +1,4 @@
-//! An agent that is a model asked by chat.
+//! An agent that asks a chat model.
 
 use super::decision::{DecisionRequest, UNCLEAR};
 use super::usage::Usage;
@@ -11,11 +11,12 @@ use grammata::limits::Limits;
 use serde_json::Value;
 use std::time::Instant;
 
-/// Tokens of one step, at most.
+/// The most tokens of one step.
 const MOST_TOKENS: u32 = 1_024;
 
-/// A model that writes steps as JSON objects. The schema of an object is made from what is offered; the grammar of the step,
-/// under which other models write, judges what comes: a step that it refuses is asked for once more, and then an error.
+/// A model that writes steps as JSON objects. The schema of an object is built from the offered steps. The grammar of
+/// the step, under which other models write, checks the answer: after a refusal the model is asked once more, and a
+/// second refusal is an error.
 pub struct ChatAgent<'m> {
     model: &'m mut dyn Chat,
     limits: Limits,
@@ -29,7 +30,7 @@ impl std::fmt::Debug for ChatAgent<'_> {
 }
 
 impl<'m> ChatAgent<'m> {
-    /// An agent that asks a model.
+    /// Creates an agent that asks a model.
     pub fn new(model: &'m mut dyn Chat, limits: &Limits) -> ChatAgent<'m> {
         ChatAgent { model, limits: limits.clone(), usage: Usage::default() }
     }

@@ -1,4 +1,4 @@
-//! The published controllers of FlowAgent: an act is judged after it was written, and a refusal is told to the agent.
+//! The published controllers of FlowAgent. An act is judged after it was written, and the agent is told of a refusal.
 
 use crate::procedures::conversation::Resolved;
 use crate::procedures::language::declarations::NodeKind;
@@ -8,32 +8,32 @@ use rustc_hash::FxHashSet;
 /// Where the published code differs from the paper's Algorithm 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quirks {
-    /// Only calls are judged, and answers never.
+    /// Only calls are judged, not answers.
     pub calls_only: bool,
     /// A node counts as done once its preconditions were met, even if the call is refused or fails.
     pub done_at_once: bool,
-    /// The bounds on tries count acts that were carried out, and refusals are not bounded.
+    /// The bound on tries counts acts that were carried out; refusals are not bounded.
     pub unbounded_refusals: bool,
     /// A refused act stays in the history and counts as made.
     pub keeps_refused: bool,
-    /// Acts of one turn after which it ends without a reply.
+    /// The number of acts after which a turn ends without a reply.
     pub acts_in_turn: Option<usize>,
 }
 
-/// The controllers after a decision.
+/// Options of the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
     /// Preconditions are judged.
     pub dependency: bool,
-    /// Equal calls in a row at which the last is refused; 0 judges no repetition.
+    /// The number of equal calls in a row of which the last is refused; 0 allows any repetition.
     pub duplicates: usize,
-    /// Tries of one turn, at most.
+    /// The most tries of one turn.
     pub most_tries: usize,
-    /// What the code does otherwise.
+    /// The differences of the published code.
     pub quirks: Quirks,
 }
 
-/// Refusals of a turn after which a run without a bound is an error.
+/// The number of refusals in a turn after which a run without a bound fails.
 pub(super) const REFUSAL_CAP: usize = 50;
 
 impl Controllers {
@@ -63,7 +63,7 @@ impl Controllers {
     };
 }
 
-/// What the controllers remember of a session.
+/// The memory of the controllers of a session.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// Nodes that were done.
@@ -73,7 +73,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Why an act is refused.
+    /// Returns why an act is refused.
     pub(super) fn judge(
         &mut self,
         procedure: &Procedure,
@@ -116,7 +116,7 @@ impl Memory {
         is_repeated.then(|| "repeat".to_owned())
     }
 
-    /// An act was carried out.
+    /// Records that an act was carried out.
     pub(super) fn carried_out(&mut self, act: &Resolved) {
         if let Resolved::Call { api: node, .. } | Resolved::Say { node, .. } = act {
             self.done.insert(*node);

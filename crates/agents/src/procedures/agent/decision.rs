@@ -1,31 +1,31 @@
-//! What the user decides after an answer, and which decisions there are.
+//! Decisions of the user after an answer, and their choices.
 
 use crate::procedures::conversation::Conversation;
 use crate::procedures::semantics::procedure::Procedure;
 use serde_json::Value;
 
-/// A question of what the user decided.
+/// A question what the user decided.
 #[derive(Clone, Debug)]
 pub struct DecisionRequest<'a> {
     /// The slot that is decided.
     pub slot: &'a str,
-    /// What the slot means.
+    /// The description of the slot.
     pub description: &'a str,
     /// What the agent said.
     pub said: &'a str,
     /// What the user answered.
     pub reply: &'a str,
-    /// The decisions: each as it is called, with its value.
+    /// The choices: each with its name and value.
     pub choices: Vec<(String, Value)>,
 }
 
-/// How the decision to drop the request is called.
+/// The name of the decision to drop the request.
 pub(super) const CANCEL: &str = "cancel";
-/// How a reply is called that decides nothing.
+/// The name of a reply that decides nothing.
 pub(super) const UNCLEAR: &str = "unclear";
 
-/// The decisions that there are on a slot: yes and no, the values of its enumeration, or an element of a list that the answer
-/// tells, else a piece of the reply.
+/// Returns the choices of a slot: the values of its enumeration, yes and no for a boolean, the elements of a list that
+/// the answer tells, or otherwise the pieces of the reply.
 pub(super) fn choices(
     conversation: &Conversation<'_>,
     node: usize,

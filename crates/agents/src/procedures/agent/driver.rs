@@ -29,11 +29,11 @@ use serde_json::{Value, json};
 )]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// Messages of the user, at most. 20 by default.
+    /// The most messages of the user. 20 by default.
     pub user_messages: usize,
-    /// Acts of the agent in one turn, at most. 6 by default.
+    /// The most acts of the agent in one turn. 6 by default.
     pub acts: usize,
-    /// Tries to write a step that can be read. 3 by default.
+    /// The most tries to write a readable step. 3 by default.
     pub tries: usize,
     /// Caps.
     pub limits: Limits,
@@ -47,18 +47,18 @@ impl Default for RunOptions {
 
 grammata_base::setters!(RunOptions { user_messages: usize, acts: usize, tries: usize, limits: Limits });
 
-/// What is said where the agent says nothing that can be used.
+/// The reply if the agent writes nothing usable.
 const NO_REPLY: &str = "Sorry, I cannot go on with that. Could you say it in other words?";
-/// What is said where nothing more is to come.
+/// The reply that ends a stalled conversation.
 const STALLED: &str = "I can do no more for you here. Goodbye.";
-/// What is said where the session cannot go on.
+/// The reply if the session cannot continue.
 const FAILED: &str = "Sorry, something went wrong here, and I cannot go on.";
 
 /// Runs a session: the first workflow is the user's, the others may interrupt it.
 ///
 /// # Errors
-/// Failures of the agent, of the user, and of the environment but those of single calls (`environment/failed` and
-/// `environment/timeout`, which the procedure sees as errors); limits.
+/// Failures of the agent, of the user, and of the environment, except those of single calls (`environment/failed` and
+/// `environment/timeout`), which the procedure sees as errors; limits.
 pub fn run(
     workflows: &[Workflow<'_>],
     binding: &AgentOptions,
@@ -82,7 +82,7 @@ pub fn run(
     Ok(driver.record)
 }
 
-/// A spec whose actions are the APIs of a procedure; `None` if it has none.
+/// Returns a spec whose actions are the APIs of a procedure; `None` if it has none.
 fn spec_of(procedure: &Procedure, limits: &Limits) -> Result<Option<Spec>> {
     let session = Session::new(procedure, Mode::Graph);
     let mut symbols = Values::new();
@@ -118,7 +118,7 @@ struct Driver<'w, 'r> {
     options: &'r RunOptions,
 }
 
-/// What the agent said last.
+/// The last reply of the agent.
 struct Spoken {
     text: String,
     node: Option<usize>,
@@ -160,7 +160,7 @@ impl Driver<'_, '_> {
                 is_closing: self.conversation.is_complete()
                     && node.is_some_and(|node| procedure.is_closing(node)),
             })?;
-            // a reply out of the workflow leaves open what was to be decided
+            // a reply out of the workflow leaves the decision open
             spoken = match spoken.filter(|_| node.is_none()) {
                 Some(before) if self.is_undecided(&before) => Some(before),
                 _ => Some(said),
@@ -173,7 +173,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// Whether the user still has to decide something after an answer that nothing took back.
+    /// Returns whether a decision of the user is missing after an answer that was not taken back.
     fn is_undecided(&self, spoken: &Spoken) -> bool {
         let session = self.conversation.session();
         let is_said = spoken.node.is_some_and(|node| session.status(node) == Status::Ok);
@@ -184,7 +184,7 @@ impl Driver<'_, '_> {
         self.record.entries.push((self.conversation.depth() - 1, entry));
     }
 
-    /// Finds out what the user decided with a reply to an answer.
+    /// Asks what the user decided with a reply to an answer.
     fn decide(&mut self, spoken: &Spoken, reply: &str) -> Result<()> {
         let Some(node) = spoken.node else { return Ok(()) };
         for slot in &spoken.decisions {
@@ -216,7 +216,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// The agent acts until it says something.
+    /// Runs the agent until it says something.
     fn turn(&mut self) -> Result<Spoken> {
         let mut refusals: Vec<String> = Vec::new();
         let (mut acts, mut unread, mut refused) = (0, 0, 0);
@@ -275,8 +275,8 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// Why an act is not carried out: what the controllers say; a name that is none; and where there is a mask over nodes, what
-    /// it should have kept out.
+    /// Returns why an act is not carried out: a refusal of the controllers, an unknown name, or, if there is a mask
+    /// over nodes, an act that it excludes.
     fn refusal(&mut self, act: &Resolved) -> Option<String> {
         if let Some(controllers) = &self.binding.controllers {
             let procedure = self.conversation.session().procedure();
@@ -285,7 +285,7 @@ impl Driver<'_, '_> {
         match (self.binding.mask, act) {
             (Mask::Open(_), _) => {
                 let obstacle = self.conversation.obstacle(act);
-                // plain schemas do not keep arguments together
+                // plain schemas do not enforce consistent arguments
                 let is_lenient = !self.binding.narrow;
                 let is_argument = |obstacle: &Obstacle| {
                     matches!(
@@ -311,7 +311,7 @@ impl Driver<'_, '_> {
         Spoken { text: text.to_owned(), node: None, asks: Vec::new(), decisions: Vec::new() }
     }
 
-    /// Carries an act out. Gives what was said, if it ends the turn.
+    /// Carries out an act. Returns the reply, if it ends the turn.
     fn act(&mut self, act: Resolved) -> Result<Option<Spoken>> {
         let procedure = self.conversation.session().procedure();
         let name = |node: usize| procedure.nodes()[node].name.clone();
@@ -357,7 +357,7 @@ impl Driver<'_, '_> {
         Ok(None)
     }
 
-    /// The system answers a call.
+    /// Carries out a call and applies its result.
     fn answer(&mut self, api: usize, arguments: Values) -> Result<Option<Spoken>> {
         let (result, failure) = self.execute(api, arguments)?;
         let session = self.conversation.session();
@@ -383,7 +383,8 @@ impl Driver<'_, '_> {
         Ok(None)
     }
 
-    /// The result of a call; of one that the environment did not carry out, what the procedure sees and the failure.
+    /// Returns the result of a call. If the environment failed, the result is what the procedure sees, and the failure
+    /// is returned too.
     fn execute(&mut self, api: usize, arguments: Values) -> Result<(Values, Option<Error>)> {
         let procedure = self.conversation.session().procedure();
         let name = procedure.nodes()[api].name.clone();

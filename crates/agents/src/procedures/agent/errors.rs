@@ -3,7 +3,7 @@
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
-/// An API gave back what cannot be followed.
+/// A result of an API that cannot be followed.
 pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     let message = format!("the result of `{}` is not what its response allows", excerpt(api));
     let diagnostic = Diagnostic::new("procedure/result", message)
@@ -13,7 +13,7 @@ pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Refusals without end.
+/// Too many refusals.
 pub(super) fn refusals(count: usize) -> Error {
     let diagnostic = Diagnostic::new("procedure/refusals", "the controllers refused every act of a turn")
         .found(format!("{count} refusals"))
@@ -22,7 +22,7 @@ pub(super) fn refusals(count: usize) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// A file of simulated users cannot be read.
+/// A simulation that cannot be read.
 pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     let diagnostic = Diagnostic::new("procedure/simulation", "the simulation cannot be read")
         .at(Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
@@ -31,7 +31,7 @@ pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// The template of a prompt fails.
+/// A template of a prompt that fails.
 pub(super) fn template(found: String, place: Place) -> Error {
     let diagnostic = Diagnostic::new("procedure/template", "the prompt of a step cannot be written")
         .at(place)

@@ -1,9 +1,9 @@
 //! The driver: a session of an agent with a user and with APIs.
 //!
-//! An [`Agent`] writes one step at a time, under a grammar of what is offered ([`ModelAgent`]) or not; a [`User`] answers; an
-//! [`Environment`](crate::plan::Environment) carries calls out. [`run`] brings them together and gives a [`Record`]. How much an
-//! agent is bound is said by [`AgentOptions`]: a mask over nodes and arguments, or the published controllers, which refuse an act
-//! after it was written.
+//! An [`Agent`] writes one step at a time, with or without a grammar of the offered steps ([`ModelAgent`]); a [`User`]
+//! answers; an [`Environment`](crate::plan::Environment) carries calls out. [`run`] combines them and returns a
+//! [`Record`]. [`AgentOptions`] configure how the agent is bound: a mask over nodes and arguments, or the published
+//! controllers, which refuse an act after it was written.
 
 mod apis;
 mod chat;
@@ -42,36 +42,36 @@ use super::conversation::step::Offer;
 use grammata::error::Result;
 use serde_json::Value;
 
-/// What an agent sees when it is to write a step.
+/// The situation in which an agent writes a step.
 #[derive(Debug)]
 pub struct Situation<'a, 'w> {
     /// The conversation.
     pub conversation: &'a Conversation<'w>,
-    /// What happened so far.
+    /// The events so far.
     pub record: &'a Record,
-    /// What may come; everything, where there is no mask.
+    /// The offered steps; all steps, if there is no mask.
     pub offers: &'a [Offer],
     /// How it is bound.
     pub binding: &'a AgentOptions,
-    /// What the controllers said of the last try.
+    /// The controllers' refusals of the last tries.
     pub refusals: &'a [String],
 }
 
-/// Who writes the steps.
+/// An author of steps.
 pub trait Agent {
-    /// One step as a text in the format of the options.
+    /// Writes one step in the format of the options.
     ///
     /// # Errors
     /// The agent fails.
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String>;
 
-    /// What the user decided with a reply to an answer; `None` if that is not clear.
+    /// Returns what the user decided with a reply to an answer; `None` if that is unclear.
     ///
     /// # Errors
     /// The agent fails.
     fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>>;
 
-    /// What it was asked to do so far.
+    /// Returns the costs so far.
     fn usage(&self) -> Usage {
         Usage::default()
     }

@@ -15,14 +15,14 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Tokens of one step, at most.
+/// The most tokens of one step.
 const MOST_TOKENS: usize = 160;
-/// The same without a mask, where nothing else ends a step.
+/// The most tokens of a step without a mask, which nothing else ends.
 const MOST_FREE_TOKENS: usize = 64;
-/// Compiled grammars that are kept; beyond that all are dropped.
+/// The most compiled grammars that are kept; beyond that all are dropped.
 const MOST_KEPT: usize = 256;
 
-/// A language model that writes steps. Grammars are kept by what is offered: the open nodes and the values known.
+/// A language model that writes steps. Grammars are cached by the offered steps: the open nodes and the known values.
 pub struct ModelAgent<'m> {
     policy: ModelPolicy<'m>,
     compiler: Compiler,
@@ -38,7 +38,7 @@ impl std::fmt::Debug for ModelAgent<'_> {
 }
 
 impl<'m> ModelAgent<'m> {
-    /// An agent that writes with a model, as its policy samples.
+    /// Creates an agent that writes with a model and the sampling of its policy.
     pub fn new(policy: ModelPolicy<'m>, vocabulary: &Arc<Vocabulary>, limits: &Limits) -> ModelAgent<'m> {
         ModelAgent {
             policy,

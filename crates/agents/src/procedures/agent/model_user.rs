@@ -1,4 +1,4 @@
-//! A user who is played by a language model.
+//! A user played by a language model.
 
 use super::simulation::UserScript;
 use super::user::{Reply, Said, User};
@@ -12,18 +12,18 @@ use grammata::vocabulary::Vocabulary;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What the model writes to leave.
+/// The text with which the model leaves.
 const END: &str = "[END]";
 /// A message of the user, or its end.
 const MESSAGE: &str = r"\[END\]|[^\[\]\s\x00-\x1f]([^\[\]\n\r\x00-\x1f]{0,158}[^\[\]\s\x00-\x1f])?";
-/// Tokens of a message, at most.
+/// The most tokens of a message.
 const MOST_TOKENS: usize = 96;
-/// Lines of the conversation that a prompt shows, at most.
+/// The most lines of the conversation in a prompt.
 const SHOWN: usize = 12;
 
-/// A user whose messages a model writes: the first one is that of the script, of which the model also sees what the user knows
-/// and wants. Under a grammar a message is one line of 1 to 160 characters without brackets, or the end. Which values a
-/// message tells is not known.
+/// A user whose messages a model writes. The first message is that of the script; the model also sees what the script's
+/// user knows and wants. Under a grammar a message is one line of 1 to 160 characters without brackets, or the end. The
+/// values that a message tells are not known.
 pub struct ModelUser<'m> {
     policy: ModelPolicy<'m>,
     message: CompiledGrammar,
@@ -39,7 +39,7 @@ impl std::fmt::Debug for ModelUser<'_> {
 }
 
 impl<'m> ModelUser<'m> {
-    /// A user with the aims of a script.
+    /// Creates a user with the aims of a script.
     ///
     /// # Errors
     /// The grammar of messages exceeds the limits.
@@ -68,7 +68,7 @@ impl<'m> ModelUser<'m> {
     }
 }
 
-/// What the user is told of itself.
+/// Returns the instructions of the user.
 fn task(script: &UserScript) -> String {
     let mut text = String::from(
         "You are a customer who talks to an agent. Write your next message in the first person, in one short sentence. Answer what \
@@ -93,7 +93,7 @@ impl User for ModelUser<'_> {
         self.lines.push(format!("Agent: {}", one_line(said.text)));
         let prompt = self.prompt();
         let written = self.policy.write(&prompt, Some(&self.message), MOST_TOKENS)?.text;
-        // what the bound on tokens cuts may end with a blank, or within the end
+        // a message cut by the bound on tokens may end with a blank, or inside the end marker
         let text = written.trim_end().to_owned();
         if text.is_empty() || END.starts_with(&text) {
             return Ok(Reply::End);

@@ -1,48 +1,48 @@
-//! How an agent is bound: the grammar of its steps, and what its prompts and answers hold.
+//! Options of an agent: the grammar of its steps, and the contents of its prompts and answers.
 
 use super::controllers::Controllers;
 use crate::procedures::automaton::rules::Mode;
 use crate::procedures::conversation::step::StepFormat;
 use crate::procedures::conversation::{Offering, Texts};
 
-/// What the grammar of a step holds.
+/// The steps that the grammar allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mask {
-    /// There is none: the agent writes freely.
+    /// No grammar: the agent writes freely.
     None,
     /// The form of steps: all nodes, arguments by their schemas.
     Form,
-    /// Only nodes that may come in a mode.
+    /// Only nodes that are open in a mode.
     Open(Mode),
 }
 
-/// How an agent is bound.
+/// Options that bind an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentOptions {
-    /// What the grammar of a step holds. Only nodes that may come in the mode `guarded` by default.
+    /// The steps that the grammar allows. Only nodes that are open in the mode `guarded` by default.
     pub mask: Mask,
-    /// Arguments narrowed by what is known. On by default.
+    /// Arguments narrowed by the conversation. On by default.
     pub narrow: bool,
     /// Somebody must have said the values of narrowed arguments: the user, a result, a decision or the file. On by default.
     pub provenance: bool,
-    /// Acts that bring a closing answer no nearer are bounded. On by default.
+    /// Acts that do not bring a closing answer nearer are bounded. On by default.
     pub progress: bool,
     /// Texts of answers. Verbatim by default.
     pub texts: Texts,
-    /// Claims of one answer are out of the texts of others. On by default.
+    /// Claims of one answer are excluded from the texts of others. On by default.
     pub claims: bool,
-    /// The prompt lists what is open and what is blocked by what. On by default.
+    /// The prompt lists the open nodes, and the others with their obstacles. On by default.
     pub feedback: bool,
     /// The prompt has the text of the procedure. Off by default.
     pub procedure: bool,
-    /// The prompt of a step, as a Jinja template; without one the default, which the source has as `prompt.jinja`.
+    /// The prompt of a step, as a Jinja template. The default is `prompt.jinja` of the source.
     pub template: Option<String>,
     /// Acts are judged after they were written. `None` by default.
     pub controllers: Option<Controllers>,
     /// How steps are written.
     pub format: StepFormat,
-    /// The most characters of a thought; without a number, the default, there is none.
+    /// The most characters of a thought. `None`, the default, for no thought.
     pub thought: Option<u32>,
     /// The most characters of a text that is not verbatim. 80 by default.
     pub text_characters: u32,
@@ -88,7 +88,8 @@ impl AgentOptions {
         text_characters: 80,
     };
 
-    /// The mode of the mask. Without one: `graph` if there are controllers, otherwise `guarded`.
+    /// Returns the mode of the mask. Without a mask over nodes it is `graph` if there are controllers, otherwise
+    /// `guarded`.
     pub fn mode(&self) -> Mode {
         match self.mask {
             Mask::Open(mode) => mode,
@@ -97,7 +98,7 @@ impl AgentOptions {
         }
     }
 
-    /// What the conversation offers an agent that is bound like this.
+    /// Returns the options of the steps that a conversation offers the agent.
     pub fn offering(&self) -> Offering {
         Offering {
             only_open: matches!(self.mask, Mask::Open(_)),

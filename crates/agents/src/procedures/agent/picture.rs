@@ -1,4 +1,4 @@
-//! A picture of a session: the states that it went through, where it is, what may come, and why the rest may not.
+//! A picture of a session: its states, the current one, the open steps, and why the others are not open.
 
 use super::record::Record;
 use crate::procedures::automaton::StateId;
@@ -9,8 +9,9 @@ use grammata::error::Result;
 use grammata_base::dot::escape;
 use std::fmt::Write;
 
-/// A session in Graphviz's notation: boxes are states, with what is done and the values that conditions test, the present one
-/// with a double line; arrows are the acts, in order; dashed ones what may come. One box lists what is blocked and by what.
+/// Draws a session in Graphviz's notation. Boxes are states, with the done nodes and the values that conditions test;
+/// the current one has a double line. Arrows are the acts, in order; dashed ones are open. One box lists the blocked
+/// nodes and their obstacles.
 ///
 /// # Errors
 /// None at present.

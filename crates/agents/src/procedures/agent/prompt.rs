@@ -14,10 +14,10 @@ use minijinja::context;
 use minijinja::value::Value as Shown;
 use serde_json::Value;
 
-/// Events that a prompt shows, at most. The first shown one moves by half of that, so that prompts begin alike.
+/// The most events in a prompt. The first one moves by half of that, so that consecutive prompts share their beginning.
 const SHOWN: usize = 16;
 
-/// The prompt of a step, where no other is given.
+/// The default prompt of a step.
 const TEMPLATE: &str = include_str!("prompt.jinja");
 
 /// A node as the template sees it.
@@ -34,7 +34,7 @@ fn described(node: &Node) -> Shown {
     }
 }
 
-/// The history in the published notation.
+/// Returns the history in the published notation.
 fn history(entries: &[(usize, Entry)]) -> Vec<String> {
     let first = match entries.len() {
         all if all <= SHOWN => 0,
@@ -60,7 +60,8 @@ fn history(entries: &[(usize, Entry)]) -> Vec<String> {
     lines
 }
 
-/// What is open, and what is blocked by what, in one line each. Calls that nobody told the arguments of are blocked.
+/// Returns the open nodes, and the blocked ones with their obstacles, in one line each. Calls whose arguments nobody
+/// told are blocked.
 fn feedback(situation: &Situation<'_, '_>) -> (String, String) {
     let session = situation.conversation.session();
     let nodes = session.procedure().nodes();
@@ -81,7 +82,7 @@ fn feedback(situation: &Situation<'_, '_>) -> (String, String) {
     (names.join(", "), blocked.join(", "))
 }
 
-/// The prompt of a step that is to be written in a format.
+/// Returns the prompt of a step in a format.
 ///
 /// # Errors
 /// `procedure/template` if the template cannot be read or exceeds the limits of templates.
@@ -127,7 +128,7 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
         .map_err(|fault| fault.into_error(limits, errors::template))
 }
 
-/// The prompt of a decision.
+/// Returns the prompt of a decision.
 pub(super) fn decision(request: &DecisionRequest<'_>) -> String {
     let names: Vec<&str> =
         request.choices.iter().take(8).map(|(name, _)| name.as_str()).chain([UNCLEAR]).collect();

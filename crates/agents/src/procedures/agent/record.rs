@@ -1,4 +1,4 @@
-//! What happened in a session.
+//! The events of a session.
 
 use super::usage::Usage;
 use crate::procedures::conversation::session::Values;
@@ -14,7 +14,7 @@ pub enum Entry {
         text: String,
         /// The type of a message that is out of the workflow.
         kind: Option<String>,
-        /// The values that the message tells, as far as a script knows them.
+        /// The values that the message tells, if a script knows them.
         tells: Vec<(String, Value)>,
     },
     /// The agent says an answer.
@@ -26,7 +26,7 @@ pub enum Entry {
         /// The slots that it asks for.
         asks: Vec<String>,
     },
-    /// The agent says what is no node.
+    /// A reply of the agent that is not a node.
     Free {
         /// `free`, `clarify` or `decline`.
         kind: String,
@@ -42,7 +42,7 @@ pub enum Entry {
     },
     /// The system answers.
     Result(Values),
-    /// What the user decided with the last message; `None` if that was not clear.
+    /// The user's decision with the last message; `None` if it was unclear.
     Decide {
         /// The slot.
         slot: String,
@@ -58,11 +58,11 @@ pub enum Entry {
         /// Why.
         reason: String,
     },
-    /// What the agent wrote was no step.
+    /// The agent's text was not a step.
     Unread(String),
     /// Another procedure begins.
     Switch(String),
-    /// The present procedure is left.
+    /// The current procedure is left.
     Return,
 }
 
@@ -71,15 +71,15 @@ pub enum Entry {
 pub enum Ending {
     /// The user left.
     Left,
-    /// The user wrote as many messages as there may be.
+    /// The user wrote the maximum number of messages.
     Turns,
-    /// The user said nothing new for several turns, and nothing brought a closing answer nearer.
+    /// The user said nothing new for several turns, and no act brought a closing answer nearer.
     Stalled,
-    /// The session cannot go on: an error that nothing catches, or a result that cannot be followed.
+    /// The session cannot continue: an uncaught error, or a result that cannot be followed.
     Failed(Error),
 }
 
-/// A session as it happened.
+/// The record of a session.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// The name of the procedure.
@@ -92,12 +92,12 @@ pub struct Record {
     pub is_complete: bool,
     /// Steps that were refused or could not be read.
     pub refusals: usize,
-    /// What the agent was asked.
+    /// The costs of the agent.
     pub usage: Usage,
 }
 
 impl Record {
-    /// The record of a session of a procedure that has not begun.
+    /// Creates the record of a session that has not begun.
     pub fn new(procedure: &str) -> Record {
         Record {
             procedure: procedure.to_owned(),
@@ -121,7 +121,7 @@ impl Record {
 }
 
 impl Entry {
-    /// The event of a trace; `None` for what traces do not have.
+    /// Returns the event of a trace; `None` if traces lack it.
     pub fn event(&self) -> Option<Value> {
         Some(match self {
             Entry::User { text, kind: Some(kind), .. } => json!(["user", text, kind]),
@@ -136,7 +136,7 @@ impl Entry {
         })
     }
 
-    /// Who it is of, and its text, for people.
+    /// Returns the speaker and the text, for people.
     pub fn line(&self) -> (&'static str, String) {
         let values = |values: &Values| Value::Object(values.clone()).to_string();
         match self {

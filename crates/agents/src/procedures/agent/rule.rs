@@ -1,4 +1,5 @@
-//! A reference agent without a model: always the first node in the order of the text that is open, of use and has its arguments.
+//! A reference agent without a model. It takes the first node in the order of the text that is open and useful and has
+//! its arguments.
 
 use super::decision::DecisionRequest;
 use super::record::Entry;
@@ -18,24 +19,24 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// An agent that follows the text. It takes what users tell from their scripts, not from their words, and knows of the slots
-/// that it may leave out what the user wants.
+/// An agent that follows the text. It reads what users tell from their scripts, not from their words, and knows which
+/// optional slots the user wants.
 #[derive(Clone, Debug, Default)]
 pub struct RuleAgent {
-    /// What the user wants, by slot: slots that are not here are not asked for.
+    /// The values that the user wants, by slot. Other slots are not asked for.
     wants: Values,
-    /// Conditions in words that hold.
+    /// Conditions in words, and whether they hold.
     prose: BTreeMap<String, bool>,
-    /// What the user told and nothing replaced.
+    /// The values that the user told and that nothing replaced.
     told: Values,
     /// Events of the record that were read.
     read: usize,
-    /// By answer, what it built on when it was said.
+    /// By answer, the basis on which it was said.
     said: FxHashMap<usize, String>,
 }
 
 impl RuleAgent {
-    /// An agent for a user who wants this, where these conditions in words hold.
+    /// Creates an agent for a user who wants these values, with the truth of conditions in words.
     pub fn new(wants: Values, prose: BTreeMap<String, bool>) -> RuleAgent {
         RuleAgent { wants, prose, ..RuleAgent::default() }
     }
@@ -47,7 +48,7 @@ impl RuleAgent {
                 Entry::User { kind, tells, .. } => {
                     for (slot, value) in tells {
                         self.wants.insert(slot.clone(), value.clone());
-                        // a value that changes is told only where it was before
+                        // a changed value counts only if the slot was told before
                         if kind.is_none() || self.told.contains_key(slot) {
                             self.told.insert(slot.clone(), value.clone());
                         }
@@ -62,7 +63,7 @@ impl RuleAgent {
         self.read = entries.len();
     }
 
-    /// Whether all conditions of a call are known and hold.
+    /// Returns whether all conditions of a call are known and hold.
     fn holds(&self, session: &Session<'_>, site: usize) -> bool {
         let procedure = session.procedure();
         let evaluation = session.evaluation_with(&self.told);
@@ -78,7 +79,7 @@ impl RuleAgent {
         })
     }
 
-    /// Whether a condition in words holds; `None` of a condition that is not in words alone.
+    /// Returns whether a condition in words holds; `None` if the condition is not only words.
     fn prose_of(&self, procedure: &Procedure, expr: pdl::ExprId) -> Option<bool> {
         let expressions = &procedure.program.expressions;
         if !matches!(expressions.get(expr), pdl::Expr::Prose) {
@@ -89,7 +90,7 @@ impl RuleAgent {
         Some(self.prose.get(text).copied().unwrap_or(false))
     }
 
-    /// What an answer builds on: the results of the calls that it or its conditions depend on, and the values of these.
+    /// Returns the basis of an answer: the results of the calls on which it or its conditions depend, and their values.
     fn basis(&self, session: &Session<'_>, node: usize) -> String {
         let procedure = session.procedure();
         let mut text = String::new();
@@ -122,7 +123,7 @@ impl RuleAgent {
         text
     }
 
-    /// The step at a call of the text; `None` if it is of no use now.
+    /// Returns the step at a call of the text; `None` if it is useless now.
     fn at_site(&mut self, situation: &Situation<'_, '_>, site: usize) -> Option<String> {
         let session = situation.conversation.session();
         let procedure = session.procedure();
@@ -151,7 +152,7 @@ impl RuleAgent {
         let session = situation.conversation.session();
         let procedure = session.procedure();
         let declared = &procedure.nodes[api];
-        // what a message tells in other words is to be asked for where arguments quote the user
+        // if arguments quote the user, a value told in other words must be asked for
         let is_said = |slot: &String, value: &Value| match session.origin(api, slot) {
             Origin::Words(words) if situation.binding.narrow => words.iter().any(|word| value == word),
             Origin::Told(values) if situation.binding.narrow && procedure.is_tellable(slot) => {
@@ -214,7 +215,7 @@ impl RuleAgent {
     }
 }
 
-/// A step that says something, with the text that is offered if it is but one.
+/// Returns a step that says something, with the offered text if there is only one.
 fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     let verbatim = situation.offers.iter().find_map(|offer| match offer {
         Offer::Answer { name: known, text: Text::Verbatim(text), .. } if known == name => Some(text.as_str()),
@@ -227,7 +228,7 @@ fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     }
 }
 
-/// A step out of the workflow; a question, where their bound is reached.
+/// Returns a step out of the workflow, or a question if the bound of such steps is reached.
 fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     let procedure = situation.conversation.session().procedure();
     let is_node = |name: &str| {
@@ -261,7 +262,8 @@ impl Agent for RuleAgent {
         Ok(outside(situation, "Is there anything else?"))
     }
 
-    /// What the last message told of the slot; a user who tells nothing of it dropped the request or left the question open.
+    /// Decides by what the last message told of the slot. A user who tells nothing dropped the request or left the
+    /// question open.
     fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
         let told = request.reply.split(';').find_map(|part| {
             let (slot, value) = part.split_once(':')?;

@@ -29,7 +29,7 @@ pub struct OutOfWorkflow {
     pub cancel: bool,
 }
 
-/// What a session should have.
+/// The expected calls and informs of a session.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -54,9 +54,9 @@ pub struct UserScript {
     /// Slots that the first message tells.
     #[serde(default)]
     pub opens_with: Vec<String>,
-    /// What the user knows.
+    /// The values that the user knows.
     pub slots: Values,
-    /// What the user decides, by slot: a value, or a list that is used up.
+    /// The decisions of the user, by slot: a value, or a list of values for one decision after another.
     #[serde(default)]
     pub decide: Values,
     /// Conditions in words that hold.
@@ -65,7 +65,7 @@ pub struct UserScript {
     /// Messages out of the workflow.
     #[serde(default)]
     pub oow: Vec<OutOfWorkflow>,
-    /// What the session should have.
+    /// The expected calls and informs.
     #[serde(default)]
     pub expect: Expected,
 }
@@ -76,7 +76,7 @@ pub struct UserScript {
 pub struct Simulation {
     /// The name of the procedure.
     pub procedure: String,
-    /// By API, rows of arguments and the result of calls that have them.
+    /// By API, rows of arguments and the result of calls with these arguments.
     pub mock: Rows,
     /// The users.
     pub users: Vec<UserScript>,

@@ -1,13 +1,13 @@
-//! What agents cost.
+//! Costs of agents.
 
 use std::time::Duration;
 
-/// What an agent was asked, and how long that took.
+/// The costs of an agent: prompts, tokens and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Prompts answered.
     pub calls: usize,
-    /// Tokens that the model was fed; what two prompts begin with alike is fed once.
+    /// Tokens that the model was fed; a common prefix of two prompts is fed once.
     pub tokens: usize,
     /// Time in the model.
     pub model: Duration,

@@ -1,4 +1,4 @@
-//! Users: who the agent talks to.
+//! Users of an agent.
 
 use super::simulation::{OutOfWorkflow, UserScript};
 use crate::procedures::conversation::fill::spoken;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub struct Said<'a> {
     /// The words.
     pub text: &'a str,
-    /// The name of the node; `None` for a reply that is no node or is out of the workflow.
+    /// The name of the node; `None` for a reply that is not a node or is out of the workflow.
     pub node: Option<&'a str>,
     /// The slots that it asks for.
     pub asks: &'a [String],
@@ -22,7 +22,7 @@ pub struct Said<'a> {
     pub is_closing: bool,
 }
 
-/// What a user answers.
+/// The reply of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// A message.
@@ -31,7 +31,7 @@ pub enum Reply {
         text: String,
         /// The type of a message that is out of the workflow.
         kind: Option<String>,
-        /// The values that it tells, as far as they are known.
+        /// The values that it tells, if they are known.
         tells: Vec<(String, Value)>,
     },
     /// The user leaves.
@@ -39,29 +39,29 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// A message of which only the words are known.
+    /// Creates a message of which only the words are known.
     pub fn text(text: impl Into<String>) -> Reply {
         Reply::Message { text: text.into(), kind: None, tells: Vec::new() }
     }
 }
 
-/// Who the agent talks to.
+/// A user of an agent.
 pub trait User {
-    /// The first message.
+    /// Returns the first message.
     ///
     /// # Errors
     /// The user cannot be asked.
     fn open(&mut self) -> Result<Reply>;
 
-    /// The answer to what the agent said.
+    /// Returns the answer to a reply of the agent.
     ///
     /// # Errors
     /// The user cannot be asked.
     fn reply(&mut self, said: &Said<'_>) -> Result<Reply>;
 }
 
-/// A user of a simulation: tells what it is asked for, decides as its script says, leaves the workflow where the script has
-/// it, and leaves after a closing answer once it has decided all that its script has.
+/// A user of a simulation. It tells the slots that it is asked for, and decides and leaves the workflow as its script
+/// says. After a closing answer it leaves once it has made all decisions of the script.
 #[derive(Clone, Debug)]
 pub struct ScriptedUser {
     open: String,
@@ -71,13 +71,13 @@ pub struct ScriptedUser {
     outside: Vec<OutOfWorkflow>,
     /// Messages so far that answered the agent.
     turn: usize,
-    /// What was to be said when the user left the workflow.
+    /// The reply that was replaced when the user left the workflow.
     held: Option<Reply>,
     /// The user dropped the request.
     is_cancelled: bool,
     /// A closing answer was said.
     is_closed: bool,
-    /// Replies in a row that moved nothing.
+    /// Consecutive replies without progress.
     idle: usize,
 }
 
@@ -85,7 +85,7 @@ pub struct ScriptedUser {
 const MOST_IDLE: usize = 2;
 
 impl ScriptedUser {
-    /// A user with a script.
+    /// Creates a user with a script.
     pub fn new(script: &UserScript) -> ScriptedUser {
         let list = |value: &Value| match value {
             Value::Array(values) => values.iter().cloned().collect(),
@@ -111,7 +111,7 @@ impl ScriptedUser {
         Reply::Message { text: parts.join("; "), kind: None, tells: values }
     }
 
-    /// What the user would decide now; `None` if its script says nothing of some slot.
+    /// Returns the decisions that the user would make now; `None` if the script lacks one of the slots.
     fn decisions(&self, slots: &[String]) -> Option<Vec<(String, Value)>> {
         let value = |slot: &String| {
             let of_script = self.decide.iter().find(|(known, _)| known == slot);
@@ -120,7 +120,7 @@ impl ScriptedUser {
         slots.iter().map(|slot| Some((slot.clone(), value(slot)?))).collect()
     }
 
-    /// The answer within the workflow; `None` where there is nothing to say.
+    /// Returns the answer within the workflow; `None` if there is nothing to say.
     fn answer(&self, said: &Said<'_>) -> Option<Reply> {
         if !said.decisions.is_empty() {
             return self.decisions(said.decisions).map(ScriptedUser::telling);
@@ -130,7 +130,7 @@ impl ScriptedUser {
         (!known.is_empty()).then(|| ScriptedUser::telling(known))
     }
 
-    /// A message out of the workflow.
+    /// Returns a message out of the workflow.
     fn leave_workflow(&mut self, outside: OutOfWorkflow, held: Option<Reply>) -> Reply {
         self.is_cancelled |= outside.cancel;
         if outside.set.is_empty() && !outside.cancel {
@@ -184,10 +184,10 @@ impl User for ScriptedUser {
 
 /// Shows what the agent said.
 type Say<'f> = dyn FnMut(&str) -> Result<()> + 'f;
-/// Gives the next message.
+/// Returns the next message.
 type Ask<'f> = dyn FnMut() -> Result<Option<String>> + 'f;
 
-/// A user who is asked through functions: `say` shows what the agent said, `ask` gives the next message or nothing at the end.
+/// A user behind two functions: `say` shows a reply of the agent, `ask` returns the next message, or `None` at the end.
 pub struct AskedUser<'f> {
     say: Box<Say<'f>>,
     ask: Box<Ask<'f>>,
@@ -200,7 +200,7 @@ impl std::fmt::Debug for AskedUser<'_> {
 }
 
 impl<'f> AskedUser<'f> {
-    /// A user behind two functions.
+    /// Creates a user behind two functions.
     pub fn new(
         say: impl FnMut(&str) -> Result<()> + 'f,
         ask: impl FnMut() -> Result<Option<String>> + 'f,

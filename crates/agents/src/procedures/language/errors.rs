@@ -14,16 +14,16 @@ pub enum Severity {
     Note,
 }
 
-/// What the static checks found at one place.
+/// A finding of the static checks at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How serious it is.
     pub severity: Severity,
-    /// Code, place, what was found and allowed, and help.
+    /// The code, the place, the found and the allowed text, and help.
     pub diagnostic: Diagnostic,
 }
 
-/// The findings of a file, in the order in which they were made.
+/// The findings of a file, in the order of their discovery.
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Findings(pub(crate) Vec<Finding>);
 
@@ -49,7 +49,7 @@ impl Findings {
     }
 }
 
-/// What ends the reading of a file.
+/// An error that ends the reading of a file.
 pub(in crate::procedures) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -320,12 +320,12 @@ pub(in crate::procedures) fn trace(line: usize, found: &str, allowed: &str) -> E
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Names as a list, or that there are none.
+/// Returns names as a list, or a text that there are none.
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// Nothing may come from the start on.
+/// The procedure is blocked from the start.
 pub(in crate::procedures) fn blocked_start(name: &str) -> Error {
     let message = "results or decisions can keep the agent from every closing answer from the start on";
     let diagnostic = Diagnostic::new("pdl/blocking", message)

@@ -26,7 +26,7 @@ pub enum Event {
         /// The slots that it asks for.
         asks: Vec<String>,
     },
-    /// `["free", TEXT]`: the agent says what is no node.
+    /// `["free", TEXT]`: a reply of the agent that is not a node.
     Free,
     /// `["slot", NAME, VALUE]`: the user decided.
     Decide(String, Value),
@@ -39,7 +39,7 @@ pub enum Event {
 const FORMS: &str = r#"["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, OBJECT], ["result", OBJECT], ["slot", NAME, VALUE] or ["guide", TEXT]"#;
 
 impl Event {
-    /// The event that a JSON value describes; `None` if it has none of the forms.
+    /// Reads the event of a JSON value; `None` if it has none of these forms.
     pub fn of(value: &Value) -> Option<Event> {
         let items = value.as_array()?;
         let text = |place: usize| items.get(place).and_then(Value::as_str).map(str::to_owned);
@@ -77,7 +77,7 @@ pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Follows an event without judging it.
+/// Applies an event without judging it.
 pub fn follow(session: &mut Session<'_>, event: &Event) {
     let node = |name: &str| session.procedure().node(name).unwrap_or(usize::MAX);
     match event {
@@ -106,14 +106,14 @@ pub struct Violation {
     pub obstacle: Obstacle,
 }
 
-/// What a trace shows.
+/// The verdict on a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Calls and answers that were judged.
     pub steps: usize,
-    /// Those that break a rule, in order.
+    /// The steps that break a rule, in order.
     pub violations: Vec<Violation>,
-    /// Whether a closing answer was said where it may be.
+    /// Whether a closing answer was said when it was allowed.
     pub is_complete: bool,
 }
 
@@ -122,7 +122,7 @@ pub struct Verdict {
 /// calls are judged too: their agreement with the calls that they build on, missing ones, values that nobody said (once the
 /// trace has a message of the user), and repetition within a turn.
 ///
-/// Also gives the session after the trace.
+/// Also returns the session after the trace.
 pub fn verify<'p>(
     procedure: &'p Procedure,
     mode: Mode,

@@ -1,5 +1,5 @@
-//! Random sessions: an agent that does anything which is offered, a user who says and decides anything, and APIs that answer
-//! anything their schemas allow, fail now and then, and leave slots out.
+//! Random sessions: the agent takes any offered step, the user says and decides anything, and APIs answer anything that
+//! their schemas allow, sometimes fail, and leave slots out.
 
 use crate::procedures::conversation::arguments::{Arguments, Origin};
 use crate::procedures::conversation::session::Values;
@@ -13,10 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Numbers above the least one of a schema without a greatest one.
+/// The size of the range of numbers if a schema has no maximum.
 const NUMBERS: i64 = 60;
 
-/// What happens in random sessions.
+/// Options of random sessions.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -25,7 +25,7 @@ const NUMBERS: i64 = 60;
 )]
 #[non_exhaustive]
 pub struct WalkOptions {
-    /// Acts of the agent, at most. 24 by default.
+    /// The most acts of the agent. 24 by default.
     pub acts: usize,
     /// The share of calls that fail. 1 in 8 by default.
     pub errors: f64,
@@ -33,9 +33,9 @@ pub struct WalkOptions {
     pub missing: f64,
     /// The share of a user's decisions that are not made. 1 in 4 by default.
     pub undecided: f64,
-    /// Whether the agent takes a call with an effect wherever one is offered.
+    /// Whether the agent always takes a call with an effect if one is offered.
     pub eager: bool,
-    /// What is offered to the agent.
+    /// Options of the offered steps.
     pub offering: Offering,
 }
 
@@ -64,14 +64,14 @@ grammata_base::setters!(WalkOptions {
 /// A random session.
 #[derive(Clone, Debug)]
 pub struct Walk {
-    /// What happened, as [`verify`](fn@crate::procedures::verify) reads it.
+    /// The events, as [`verify`](fn@crate::procedures::verify) reads them.
     pub events: Vec<Value>,
     /// Whether a closing answer was said.
     pub is_complete: bool,
 }
 
-/// A session under the first of the workflows. Equal seeds give equal sessions. `known` has values that users may tell, by slot;
-/// texts of other slots are made up.
+/// Runs a session under the first of the workflows. Equal seeds give equal sessions. `known` has values that users may
+/// tell, by slot; texts of other slots are made up.
 pub fn random_walk(
     workflow: &[Workflow<'_>],
     known: &BTreeMap<String, Vec<Value>>,
@@ -116,7 +116,7 @@ impl World<'_> {
             _ => false,
         };
         let write = offers.iter().find(is_write).filter(|_| self.options.eager);
-        // by node first: a question is offered for each set of slots
+        // a node is chosen first, because a question is offered for each set of slots
         let mut nodes: Vec<&str> = offers.iter().map(node_of).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -152,12 +152,12 @@ impl World<'_> {
                     events.push(json!(["slot", slot, decided]));
                 }
             }
-            // one procedure has no others
+            // there is only one procedure
             Offer::Control(_) => {}
         }
     }
 
-    /// Arguments; `None` where they would repeat the last call.
+    /// Chooses arguments; `None` if they would repeat the last call.
     fn arguments(&mut self, arguments: &Arguments) -> Option<Values> {
         let mut values = Map::new();
         for slot in &arguments.slots {
@@ -189,14 +189,15 @@ impl World<'_> {
         values
     }
 
-    /// A value of a slot, of a user one that is known.
+    /// Chooses a value of a slot; for a slot of the user, a known one.
     fn value_of(&mut self, procedure: &Procedure, slot: &str, is_users: bool) -> Value {
         let schema = procedure.slot(slot).and_then(|slot| slot.schema.as_ref());
         let known = self.known.get(slot).filter(|_| is_users);
         self.value(schema.unwrap_or(&Value::Null), known)
     }
 
-    /// A value of a schema, as far as it is an enumeration, a boolean or a number; else a known one, or one of few texts.
+    /// Chooses a value of an enumeration, a boolean or a number by its schema, otherwise a known value or one of a few
+    /// texts.
     fn value(&mut self, schema: &Value, known: Option<&Vec<Value>>) -> Value {
         if let Some(value) =
             schema.get("enum").and_then(Value::as_array).and_then(|all| all.choose(&mut self.random))
@@ -209,7 +210,7 @@ impl World<'_> {
                 let least = schema.get("minimum").and_then(Value::as_i64).unwrap_or(0);
                 let most = schema.get("maximum").and_then(Value::as_i64);
                 let most = most.unwrap_or_else(|| least.saturating_add(NUMBERS)).max(least);
-                // conditions change at the ends more often than anywhere else
+                // conditions change most often at the ends of a range
                 match self.random.random_range(0..4) {
                     0 => least.into(),
                     1 => most.into(),
@@ -225,12 +226,12 @@ impl World<'_> {
     }
 }
 
-/// The name of an answer without the slots that it asks for.
+/// Returns the name of an answer without the slots that it asks for.
 fn base(name: &str) -> &str {
     name.split('(').next().unwrap_or_default()
 }
 
-/// The slots that an answer asks for.
+/// Returns the slots that an answer asks for.
 fn asks_of(name: &str) -> Vec<String> {
     let inside = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inside.map_or_else(Vec::new, |slots| slots.split(", ").map(str::to_owned).collect())
@@ -245,6 +246,6 @@ fn node_of(offer: &Offer) -> &str {
 }
 
 fn share(share: f64) -> f64 {
-    // clamp keeps NaN, which is no probability
+    // clamp keeps NaN, which is not a probability
     if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
 }

@@ -10,7 +10,7 @@ pub(in crate::procedures) type PointId = u32;
 #[derive(Debug)]
 enum Point {
     End,
-    /// A call; `caught`: where the flow goes on after an error.
+    /// A call; `caught`: where the flow continues after an error.
     Call {
         node: usize,
         next: PointId,
@@ -38,9 +38,9 @@ pub(in crate::procedures) struct Step {
     pub(in crate::procedures) failed: Box<[PointId]>,
 }
 
-/// A block that is open while the text is read from its end.
+/// An open block, while the text is read from its end.
 enum Open {
-    /// Where an `if` goes when its present arm ends, and when all conditions read so far are false.
+    /// The points after the current arm of an `if`, and after all conditions read so far are false.
     If {
         after: PointId,
         otherwise: PointId,
@@ -49,7 +49,7 @@ enum Open {
         after: PointId,
         head: PointId,
     },
-    /// `caught`: the beginning of `except`, once it was read; `outer`: that around the `try`.
+    /// `caught`: the beginning of `except`, once it is read; `outer`: that of the surrounding `try`.
     Try {
         after: PointId,
         caught: Option<PointId>,
@@ -138,7 +138,7 @@ impl Flow {
         (self.points.len() - 1) as PointId
     }
 
-    /// The beginning of a condition that leads to `yes` or `no`. `and` and `or` stop early.
+    /// Adds a condition that leads to `yes` or `no`, and returns its first point. `and` and `or` short-circuit.
     fn condition(
         &mut self,
         expressions: &Expressions,
@@ -197,8 +197,8 @@ impl Flow {
         self.entry
     }
 
-    /// The calls that the flow can be at, from some points: it passes conditions that are not decided both ways, and
-    /// answers that are no informs.
+    /// Returns the calls that the flow can reach from some points. An undecided condition is passed both ways, and
+    /// answers other than informs are passed.
     pub(in crate::procedures) fn calls(
         &self,
         nodes: &[Node],
@@ -235,7 +235,7 @@ impl Flow {
         calls
     }
 
-    /// The points after a node is called at one of these calls; `None` if none of them calls it.
+    /// Returns the points after a node is called at one of these calls; `None` if none of them calls it.
     pub(in crate::procedures) fn step(&self, calls: &[PointId], node: usize) -> Option<Step> {
         let (mut answered, mut failed) = (Vec::new(), Vec::new());
         for &point in calls {
@@ -253,7 +253,7 @@ impl Flow {
         (!answered.is_empty()).then(|| Step { answered: answered.into(), failed: failed.into() })
     }
 
-    /// Whether one of these calls is of the node.
+    /// Returns whether one of these calls is of the node.
     pub(in crate::procedures) fn has_call(&self, calls: &[PointId], node: usize) -> bool {
         calls.iter().any(|&point| matches!(self.points[point as usize], Point::Call { node: called, .. } if called == node))
     }

@@ -6,20 +6,21 @@ use grammata::diagnostic::Place;
 /// The index of a [`Guard`].
 pub(in crate::procedures) type GuardId = u32;
 
-/// One test of a path to a call, after those of its parent: a persistent list, so that calls share the tests before them.
+/// A test on the path to a call, after the tests of its parent. Guards form a persistent list, so calls share the tests
+/// before them.
 #[derive(Debug)]
 pub(in crate::procedures) struct Guard {
     pub(in crate::procedures) parent: Option<GuardId>,
     pub(in crate::procedures) test: Test,
-    /// Of a condition of an `if` or `elif`, the number of the block, from 1; else 0.
+    /// The number of the block, from 1, if this is a condition of an `if` or `elif`; otherwise 0.
     pub(in crate::procedures) block: u32,
 }
 
 #[derive(Debug)]
 pub(in crate::procedures) enum Test {
-    /// A condition is so.
+    /// A condition is `wanted`.
     Condition { expr: ExprId, wanted: bool },
-    /// The last answer of an API is no error.
+    /// The last answer of an API is not an error.
     NoError(usize),
     /// Whether the last answer of some API of a `try` is an error; by the index in [`Guards::tries`].
     Raised { of: usize, wanted: bool },
@@ -40,7 +41,7 @@ impl Guards {
         self.push_in(0, parent, test)
     }
 
-    /// Adds a condition of the branches of a block.
+    /// Adds a condition of a branch of a block.
     pub(in crate::procedures) fn push_in(
         &mut self,
         block: u32,
@@ -51,7 +52,7 @@ impl Guards {
         (self.list.len() - 1) as GuardId
     }
 
-    /// The guards of a path, the innermost first, up to `until`.
+    /// Returns the guards of a path, the innermost first, up to `until`, which is excluded.
     pub(in crate::procedures) fn path(
         &self,
         from: Option<GuardId>,

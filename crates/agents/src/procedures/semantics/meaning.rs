@@ -1,7 +1,7 @@
-//! The meaning of a procedure's text: which call a condition speaks of, and under which guards each call stands.
+//! The meaning of a procedure's text: the call to which each condition refers, and the guards of each call.
 //!
-//! One pass over the statements with a stack of open blocks. It carries the reaching definitions of slots (merged after
-//! branches, in loops with what the body writes) and the guard of the present place.
+//! One pass over the statements with a stack of open blocks. It tracks the reaching definitions of slots (merged after
+//! branches, and in loops with the definitions of the body) and the guard of the current place.
 
 use super::guards::{GuardId, Guards, Site, Test};
 use super::registers::Registers;
@@ -13,18 +13,19 @@ use grammata::error::Result;
 use grammata_base::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Which statement wrote a slot last: one call, by the register of its result, or another one or several.
+/// The statement that wrote a slot last: a call, by its node and the slot of its response; `None` for another
+/// statement, or for several.
 type Definition = Option<(usize, usize)>;
 /// By the number of a slot's name.
 type Definitions = FxHashMap<u32, Definition>;
 
-/// What the text says of the declarations.
+/// The meaning of the text for the declarations.
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Meaning {
     pub(in crate::procedures) guards: Guards,
     /// In the order of the text.
     pub(in crate::procedures) sites: Vec<Site>,
-    /// By node: slots that are assigned from an answer that is no request, which the user decides after it.
+    /// By node: slots that are assigned from an answer other than a request. The user decides them after it.
     pub(in crate::procedures) targets: Vec<Vec<String>>,
     /// Slots that a statement assigns.
     pub(in crate::procedures) assigned: FxHashSet<String>,
@@ -53,14 +54,14 @@ enum Block {
     },
 }
 
-/// The arms of an `if` up to the present one.
+/// The arms of an `if` up to the current one.
 struct Branches {
     /// The number of the block.
     block: u32,
     outer: Option<GuardId>,
     /// All conditions so far negated.
     before: Option<GuardId>,
-    /// The guard of the present arm.
+    /// The guard of the current arm.
     arm: Option<GuardId>,
     condition: Option<ExprId>,
     /// Definitions at the head.
@@ -81,13 +82,13 @@ struct Pass<'a> {
     names: FxHashMap<String, u32>,
     definitions: Definitions,
     guard: Option<GuardId>,
-    /// Whether the present place is reached.
+    /// Whether the current place is reachable.
     alive: bool,
     /// Blocks of `if` so far.
     branches: u32,
 }
 
-/// Gives conditions their registers and calls their guards.
+/// Computes the registers of conditions and the guards of calls.
 ///
 /// # Errors
 /// The budget.
@@ -147,10 +148,10 @@ fn name_calls(nodes: &[Node], program: &mut Program, findings: &mut Findings) {
     }
 }
 
-/// By statement: whether no call, branch or loop follows it up to a `return` or the end of the text.
+/// Returns for each statement whether no call, branch or loop follows it up to a `return` or the end of the text.
 fn last_statements(program: &Program) -> Vec<bool> {
     let mut is_last = vec![false; program.statements.len()];
-    // the present block's; below it those of the statements around it
+    // that of the current block; below it those of the surrounding statements
     let (mut here, mut outer) = (true, Vec::new());
     for (at, statement) in program.statements.iter().enumerate().rev() {
         is_last[at] = here;
@@ -202,7 +203,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The mark where the present block ends. What is before it is not reached.
+    /// Skips to the mark that ends the current block, and warns of unreachable statements before it.
     fn skip(&mut self, from: usize) -> usize {
         let mut at = from;
         let mut first = None;
@@ -229,7 +230,7 @@ impl Pass<'_> {
         at
     }
 
-    /// The statement after one, or after the whole block of which it is the head.
+    /// Returns the statement after this one, or after the whole block if this one is its head.
     fn after(&self, at: usize) -> usize {
         let mut end = at;
         loop {
@@ -241,7 +242,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes note of a statement. Gives the next one.
+    /// Processes a statement. Returns the next one.
     fn statement(&mut self, at: usize, is_last: bool, blocks: &mut Vec<Block>) -> Result<usize> {
         let end = self.program.statements[at].end;
         match self.program.statements[at].kind.clone() {
@@ -303,7 +304,7 @@ impl Pass<'_> {
                 self.budget.spend(self.definitions.len())?;
                 self.alive = true;
                 if let Some(Block::Try { outer, of, after }) = blocks.last_mut() {
-                    // without a call there is no error, and what follows it never comes
+                    // without a call there is no error, so `except` is never reached
                     let Some(of) = *of else { return Ok(end) };
                     after.clone_from(&self.definitions);
                     self.guard = Some(self.meaning.guards.push(*outer, Test::Raised { of, wanted: true }));
@@ -336,7 +337,7 @@ impl Pass<'_> {
         self.meaning.guards.push_in(block, parent, Test::Condition { expr, wanted })
     }
 
-    /// Ends the present arm of an `if`.
+    /// Ends the current arm of an `if`.
     fn end_arm(&mut self, branches: &mut Branches) -> Result<()> {
         self.budget.spend(self.definitions.len() + branches.here.len())?;
         if self.alive {
@@ -395,7 +396,7 @@ impl Pass<'_> {
         self.budget.spend(self.definitions.len())?;
         let root = self.condition(condition)?;
         self.meaning.loops.insert(root);
-        // whether another round follows is the user's to say, unless an API has said it
+        // the user decides whether another round follows, unless an API has decided it
         let is_hard = self.is_about_results(condition);
         let (outer, round) = (self.guard, self.definitions.clone());
         blocks.push(Block::While { outer, round, condition: root, at, is_hard });
@@ -446,7 +447,8 @@ impl Pass<'_> {
         self.meaning.assigned.extend(targets.iter().cloned());
     }
 
-    /// What a call with these targets writes: slots of its response by name, or all by place.
+    /// Returns the slots that a call with these targets writes: slots of its response by name, or otherwise by position
+    /// if the numbers are equal.
     fn written_by(&mut self, node: usize, targets: &[String]) -> Vec<(u32, Definition)> {
         let response = &self.nodes[node].response;
         let mut written = Vec::new();
@@ -458,7 +460,7 @@ impl Pass<'_> {
         written
     }
 
-    /// Adds what the statements of a loop may write to the definitions.
+    /// Merges the definitions that the statements of a loop may make.
     fn written_between(&mut self, from: usize, to: usize) -> Result<()> {
         self.budget.spend(to - from)?;
         for at in from..to {
@@ -472,13 +474,13 @@ impl Pass<'_> {
                 }
                 _ => continue,
             };
-            // one statement writes a slot once, whichever the slots are
+            // one statement writes each slot at most once
             merge(&mut self.definitions, &written.into_iter().collect());
         }
         Ok(())
     }
 
-    /// APIs that statements call, each once.
+    /// Returns the distinct APIs that statements call.
     fn apis_between(&mut self, from: usize, to: usize) -> Result<Vec<usize>> {
         self.budget.spend(to - from)?;
         let mut apis = Vec::new();
@@ -495,7 +497,7 @@ impl Pass<'_> {
         Ok(apis)
     }
 
-    /// Whether a loop has a `break` of its own.
+    /// Returns whether a loop has a `break` of its own.
     fn has_break(&self, head: usize) -> Result<bool> {
         let end = self.program.statements[head].end;
         self.budget.spend(end - head)?;
@@ -510,7 +512,7 @@ impl Pass<'_> {
         Ok(false)
     }
 
-    /// Whether a condition is no prose and tests results of calls alone.
+    /// Returns whether a condition is not prose and tests only results of calls.
     fn is_about_results(&self, condition: usize) -> bool {
         let condition = &self.program.expressions.conditions[condition];
         let mut nodes = condition.first..=condition.root;
@@ -524,7 +526,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Gives the slots of a condition their registers, and its calls their sites. Gives its root.
+    /// Computes the registers of a condition's slots and the sites of its calls. Returns its root.
     fn condition(&mut self, condition: usize) -> Result<ExprId> {
         let condition = self.program.expressions.conditions[condition].clone();
         self.budget.spend((condition.root - condition.first) as usize + 1)?;
@@ -562,7 +564,7 @@ impl Pass<'_> {
         Ok(condition.root)
     }
 
-    /// Adds a site for each call of a condition: `and` and `or` stop early, so that their left side guards the right one.
+    /// Adds a site for each call of a condition. `and` and `or` short-circuit, so the left side guards the right one.
     fn call_in_condition(&mut self, first: ExprId, root: ExprId) {
         let mut guards: Vec<Option<GuardId>> = vec![self.guard; (root - first) as usize + 1];
         let mut sites = Vec::new();

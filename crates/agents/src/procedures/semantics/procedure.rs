@@ -1,4 +1,4 @@
-//! A procedure: declarations, text and meaning in the form that the automaton works on.
+//! A procedure: declarations, text and meaning in the form that the automaton uses.
 
 use super::flow::Flow;
 use super::guards::{Guards, Site};
@@ -30,7 +30,7 @@ pub struct Procedure {
     pub(in crate::procedures) nodes: Vec<Node>,
     pub(in crate::procedures) index: FxHashMap<String, usize>,
     pub(in crate::procedures) preconditions: Vec<Vec<Precondition>>,
-    /// By node: all that it requires, directly or not.
+    /// By node: the nodes that it requires, directly or not.
     pub(in crate::procedures) closure: Vec<FixedBitSet>,
     pub(in crate::procedures) program: Program,
     pub(in crate::procedures) guards: Guards,
@@ -59,12 +59,12 @@ impl Procedure {
         &self.name
     }
 
-    /// What it is for; empty if the file says nothing.
+    /// Returns its description; empty if the file has none.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The text, as the file has it.
+    /// Returns the text, as the file has it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -74,7 +74,7 @@ impl Procedure {
         &self.slots
     }
 
-    /// APIs first, then answers, in the order of the file. Indices of nodes are places in this list.
+    /// Returns the nodes: APIs first, then answers, in the order of the file. Indices of nodes refer to this list.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -84,13 +84,13 @@ impl Procedure {
         self.index.get(declarations::normal(name).as_str()).copied()
     }
 
-    /// Answers whose saying completes the procedure: informs after which the text has no further call, else all that it
-    /// has.
+    /// Returns whether an answer completes the procedure: informs after which the text has no further call, branch or
+    /// loop; all informs of the text if there are none.
     pub fn is_closing(&self, node: usize) -> bool {
         self.closing.get(node).copied().unwrap_or(false)
     }
 
-    /// Whether an error of an API is caught somewhere in the text, or some node requires one.
+    /// Returns whether the text catches an error of an API somewhere, or some node requires one.
     pub fn catches(&self, api: usize) -> bool {
         let requires_error = self
             .preconditions
@@ -110,7 +110,7 @@ impl Procedure {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    /// The values that the schema of a slot allows; all of them, if the file declares no such slot.
+    /// Returns those of the values that the schema of a slot allows; all of them if the file does not declare the slot.
     pub(in crate::procedures) fn allowed(&self, slot: &str, values: Vec<Value>) -> Vec<Value> {
         let place = self.slots.iter().position(|known| known.name == slot);
         let schema = place.and_then(|place| self.slots[place].schema.as_ref().map(|schema| (place, schema)));
@@ -120,7 +120,8 @@ impl Procedure {
         }
     }
 
-    /// Whether the user can tell a slot: no result and no decision has it, and its source is none or the user.
+    /// Returns whether the user can tell a slot: it is not in a result or a decision, and its source is the user or not
+    /// given.
     pub(in crate::procedures) fn is_tellable(&self, slot: &str) -> bool {
         let source = self.slot(slot).and_then(|slot| slot.source.as_ref());
         matches!(source, None | Some(Source::User))
@@ -128,20 +129,21 @@ impl Procedure {
             && !self.targets.iter().flatten().any(|target| target == slot)
     }
 
-    /// Makes conditions on decisions of the user open until the user has decided, for conversations whose record does not say
-    /// what was decided. Otherwise they are closed until then.
+    /// Makes conditions on decisions of the user open until the user has decided; by default they are closed. For
+    /// records that do not tell what was decided.
     pub fn open_decisions(&mut self) {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
     }
 
-    /// Lets arguments have any value of their schema unless it comes from a result, for agents whose user is not heard.
-    /// Otherwise they are pieces of what the user said.
+    /// Lets arguments have any value of their schema, unless it comes from a result. For agents whose user is not
+    /// heard. By default arguments need an owner.
     pub fn open_sources(&mut self) {
         let unheard = |slot: &&mut Slot| matches!(slot.source, None | Some(Source::User));
         self.slots.iter_mut().filter(unheard).for_each(|slot| slot.source = Some(Source::Agent));
     }
 
-    /// Whether a call builds on the result of an API: it requires it, directly or not, or takes a value from it.
+    /// Returns whether a call builds on the result of an API: it requires the API, directly or not, or takes a value
+    /// from the result.
     pub(in crate::procedures) fn depends_on(&self, call: usize, api: usize) -> bool {
         let name = &self.nodes[api].name;
         let is_source = |slot: &String| {
@@ -151,13 +153,13 @@ impl Procedure {
         self.closure[call].contains(api) || self.nodes[call].request.iter().any(is_source)
     }
 
-    /// Nodes that are taken back when an API answers anew.
+    /// Returns the nodes that are taken back when an API answers again.
     pub(in crate::procedures) fn dependents(&self, api: usize) -> impl Iterator<Item = usize> {
         let is_dependent = move |node: &usize| self.closure[*node].contains(api) && !self.nodes[*node].keep;
         (0..self.nodes.len()).filter(is_dependent)
     }
 
-    /// Whether calling or saying the node changes a state.
+    /// Returns whether calling or saying the node changes a state.
     pub(in crate::procedures) fn has_effect(&self, node: usize) -> bool {
         let registers = &self.writes[node];
         self.nodes[node].kind == NodeKind::Api
@@ -165,7 +167,7 @@ impl Procedure {
             || registers.iter().any(|&register| self.registers[register as usize].is_tested)
     }
 
-    /// The name of a register: `slot`, or `API.slot`.
+    /// Returns the name of a register: `slot`, or `API.slot`.
     pub(in crate::procedures) fn register_name(&self, register: u32) -> String {
         let register = &self.registers[register as usize];
         match register.api {

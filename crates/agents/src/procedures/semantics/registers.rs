@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A value that some condition tests.
 #[derive(Clone, Debug)]
 pub(in crate::procedures) struct Register {
-    /// The API whose result it is; `None` for the value that the slot had last, whoever set it.
+    /// The API whose result it is; `None` for the last value of the slot, whoever set it.
     pub(in crate::procedures) api: Option<usize>,
     pub(in crate::procedures) slot: String,
     /// The first condition that tests it.
@@ -22,12 +22,12 @@ pub(in crate::procedures) struct Register {
     pub(in crate::procedures) cells: Vec<Scalar>,
     /// Whether the condition of some site tests it.
     pub(in crate::procedures) is_tested: bool,
-    /// What it is compared with, in conditions of sites.
+    /// The literals with which conditions of sites compare it.
     pub(in crate::procedures) literals: Vec<Literal>,
 }
 
 impl Register {
-    /// The cell of a value; `None` if no cell has it.
+    /// Returns the cell of a value; `None` if no cell contains it.
     pub(in crate::procedures) fn cell(&self, value: &Scalar) -> Option<u16> {
         let is_same = |cell: &Scalar| {
             let mut literals = self.literals.iter().map(Scalar::from);
@@ -52,12 +52,12 @@ pub(in crate::procedures) struct Registers {
 }
 
 impl Registers {
-    /// The register of a slot of a result.
+    /// Returns the register of a slot of a result.
     pub(in crate::procedures) fn of_result(&mut self, api: usize, slot: &str, place: &Place) -> u32 {
         self.id(Some(api), slot, place)
     }
 
-    /// The register of a name in a condition: `API.slot`, or the last value of a slot.
+    /// Returns the register of a name in a condition: `API.slot`, or the last value of a slot.
     pub(in crate::procedures) fn of_name(&mut self, nodes: &[Node], name: &str, place: &Place) -> u32 {
         let result = name.split_once('.').and_then(|(api, slot)| {
             nodes.iter().position(|node| node.name == api && node.response.iter().any(|known| known == slot))
@@ -91,7 +91,7 @@ impl Registers {
         self.ids.get(&(None, slot.to_owned())).copied()
     }
 
-    /// Finds writers and cells of each.
+    /// Computes the writers and cells of each register.
     pub(in crate::procedures) fn complete(
         &mut self,
         nodes: &[Node],
@@ -118,7 +118,8 @@ impl Registers {
     }
 }
 
-/// The cells of a slot: the values of its enumeration, both booleans, or what the literals divide its values into.
+/// Returns the cells of a slot: the values of its enumeration, both booleans, or the parts into which the literals
+/// divide its values.
 fn cells(schema: Option<&Value>, literals: &[Literal]) -> Vec<Scalar> {
     let field = |name: &str| schema.and_then(|schema| schema.get(name));
     let text = |text: &str| Scalar::Text(text.to_owned());

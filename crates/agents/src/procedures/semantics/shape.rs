@@ -7,7 +7,7 @@ use grammata::syntax::json_schema::{self, Numbers, Whitespace};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
-/// How the values of a schema are written: one spelling each.
+/// Returns the options of slots' schemas: each value has one spelling.
 pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
     json_schema::Options::default()
         .whitespace(Whitespace::Compact)
@@ -15,8 +15,8 @@ pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
         .limits(limits.clone())
 }
 
-/// A schema all of whose texts have one spelling, and no line breaks: those of strings with a pattern are canonical. A slot
-/// without a schema is a text, a number or a boolean.
+/// Returns a schema whose texts have one spelling each, without line breaks; strings with a pattern are canonical. A
+/// slot without a schema is a text, a number or a boolean.
 pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
     const LINE: &str = "^[^\\u0000-\\u001f]*$";
     let Some(fields) = schema.as_object() else {
@@ -30,13 +30,13 @@ pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// The automaton of a schema's texts, made when it is first asked for.
+/// The automaton of a schema's texts, built on first use.
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Shape(OnceLock<Option<Automaton>>);
 
 impl Shape {
-    /// The values that a schema allows. All of them, if it is one that cannot be compiled within the default limits; that is
-    /// told where its grammar is needed.
+    /// Returns those of the values that a schema allows. Returns all of them if the schema cannot be compiled within
+    /// the default limits; that is reported when its grammar is needed.
     pub(in crate::procedures) fn allowed(&self, schema: &Value, values: Vec<Value>) -> Vec<Value> {
         let automaton = self.0.get_or_init(|| {
             let limits = Limits::default();

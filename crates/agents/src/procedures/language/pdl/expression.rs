@@ -1,7 +1,7 @@
 //! Conditions and calls: an operator-precedence parser into an arena, without recursion.
 //!
-//! Children precede their parents in the arena, and the nodes of one condition are consecutive, so that whoever goes
-//! through a condition does it in a loop.
+//! Children precede their parents in the arena, and the nodes of one condition are consecutive, so a condition is
+//! traversed in a loop.
 
 use crate::procedures::language::value::Literal;
 use grammata::diagnostic::Place;
@@ -22,7 +22,7 @@ pub(in crate::procedures) enum Operator {
 }
 
 impl Operator {
-    /// Whether it holds between two values of this order; of values without one only `!=` holds.
+    /// Returns whether it holds between two values of this order; between values without an order only `!=` holds.
     pub(in crate::procedures) fn holds(self, order: Option<Ordering>) -> bool {
         match (self, order) {
             (Operator::NotEqual, order) => order != Some(Ordering::Equal),
@@ -39,10 +39,10 @@ impl Operator {
 /// A node of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::procedures) enum Expr {
-    /// Words that no rule reads.
+    /// Words that are not an expression.
     Prose,
     Literal(Literal),
-    /// A slot by name, with the register that it means once meaning was given.
+    /// A slot by name, with its register once the meaning is computed.
     Slot {
         name: String,
         register: Option<u32>,
@@ -66,7 +66,7 @@ pub(in crate::procedures) struct Call {
     /// Names, strings and numbers, without quotes.
     pub(in crate::procedures) arguments: Vec<String>,
     pub(in crate::procedures) place: Place,
-    /// The node that it names, once that is known.
+    /// The node that it names, once the names are resolved.
     pub(in crate::procedures) node: Option<usize>,
 }
 
@@ -97,7 +97,7 @@ enum Token<'t> {
     Symbol(&'t str),
 }
 
-/// An operator that waits for its right operand, by its precedence.
+/// A pending operator, which waits for its right operand, by precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
     Bracket,
@@ -129,7 +129,7 @@ impl Expressions {
         (self.nodes.len() - 1) as ExprId
     }
 
-    /// Reads a condition; what no rule reads is prose. Gives its index.
+    /// Reads a condition; anything that is not an expression is prose. Returns its index.
     pub(super) fn condition(&mut self, text: &str, place: &Place) -> usize {
         let (first, calls) = (self.nodes.len(), self.calls.len());
         let root = self.parse(text, place).unwrap_or_else(|| {
@@ -143,7 +143,7 @@ impl Expressions {
         self.conditions.len() - 1
     }
 
-    /// Reads what stands alone or on the right of an assignment, if it is one call or one literal.
+    /// Reads a statement or the right side of an assignment, if it is one call or one literal.
     pub(super) fn statement(&mut self, text: &str, place: &Place) -> Option<Expr> {
         let (first, calls) = (self.nodes.len(), self.calls.len());
         let read = self.parse(text, place).map(|root| self.get(root).clone());
@@ -231,7 +231,7 @@ impl Expressions {
         Some(())
     }
 
-    /// A literal, a slot or a call that begins with a name.
+    /// Reads a literal, a slot or a call that begins with a name.
     fn named(
         &mut self,
         name: &str,
@@ -269,7 +269,7 @@ pub(in crate::procedures) fn is_name(text: &str) -> bool {
     name(text, false) == text.len() && !text.is_empty()
 }
 
-/// The length of the name that a text begins with; with `dots` it may have one.
+/// Returns the length of the name at the beginning of a text; with `dots` it may contain one dot.
 fn name(text: &str, dots: bool) -> usize {
     if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') {
         return 0;
@@ -284,7 +284,7 @@ fn name(text: &str, dots: bool) -> usize {
     }
 }
 
-/// The length of the number that a text begins with.
+/// Returns the length of the number at the beginning of a text.
 fn number(text: &str) -> usize {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let sign = usize::from(text.starts_with('-'));
@@ -299,7 +299,7 @@ fn number(text: &str) -> usize {
     }
 }
 
-/// The tokens of a text, if it has no other characters.
+/// Returns the tokens of a text; `None` if it has other characters.
 fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     const COMPARISONS: [(&str, Operator); 6] = [
         ("==", Operator::Equal),

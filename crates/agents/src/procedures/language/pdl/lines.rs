@@ -4,7 +4,7 @@ use crate::procedures::language::errors;
 use grammata::diagnostic::Place;
 use grammata::error::Result;
 
-/// A line that a statement or the head of a block takes up.
+/// A logical line: a statement or the head of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) place: Place,
@@ -13,10 +13,10 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// Finds lines of a procedure's text in its file.
+/// Maps lines of a procedure's text to its file.
 struct Places<'t> {
     file: Vec<&'t str>,
-    /// The line of the file, from 0, that the text's first line is; `None` where the notation changes lines.
+    /// The line of the file, from 0, of the text's first line; `None` if the notation changes lines.
     base: Option<usize>,
     start: Place,
 }
@@ -47,7 +47,7 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Splits a text into its logical lines. Comments of their own are kept.
+/// Splits a text into its logical lines. Comments on lines of their own are kept.
 ///
 /// # Errors
 /// The line whose bracket is not closed.
@@ -91,7 +91,7 @@ pub(super) fn split(file: &str, text: &str, start: &Place) -> Result<Vec<Line>> 
     }
 }
 
-/// How many more brackets a line opens than it closes; `is_open`: brackets of the lines before it are open.
+/// Returns how many more brackets a line opens than it closes. With `is_open`, brackets of earlier lines are open.
 pub(in crate::procedures) fn opened(line: &str, is_open: bool) -> i64 {
     let trimmed = line.trim();
     let code = without_comment(trimmed);
@@ -99,7 +99,7 @@ pub(in crate::procedures) fn opened(line: &str, is_open: bool) -> i64 {
     if !is_comment && (is_open || begins_like_code(code)) { brackets(code) } else { 0 }
 }
 
-/// The columns before a line's text; a tab counts up to the next multiple of 4.
+/// Returns the columns before a line's text; a tab counts up to the next multiple of 4.
 pub(in crate::procedures) fn indent(line: &str) -> usize {
     let mut columns = 0;
     for c in line.chars().take_while(|c| c.is_whitespace()) {
@@ -108,13 +108,13 @@ pub(in crate::procedures) fn indent(line: &str) -> usize {
     columns
 }
 
-/// The byte after the string in quotes that begins at byte `at`, if one does.
+/// Returns the byte after the quoted string that begins at byte `at`; `None` if none does.
 fn end_of_string(text: &str, at: usize) -> Option<usize> {
     let quote = text[at..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[at + 1..].find(quote).map(|length| at + length + 2)
 }
 
-/// The parts of a line outside of its strings, each with the byte where it begins.
+/// Returns the characters of a line outside of its strings, each with its byte offset.
 fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -129,7 +129,7 @@ fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// The text up to a `#` that follows whitespace outside of strings.
+/// Returns the text up to a `#` that follows whitespace outside of strings.
 fn without_comment(text: &str) -> &str {
     let comment = outside(text).find(|&(at, c)| c == '#' && text[..at].ends_with(char::is_whitespace));
     comment.map_or(text, |(at, _)| &text[..at]).trim_end()
@@ -147,7 +147,8 @@ fn brackets(text: &str) -> i64 {
 
 const KEYWORDS: [&str; 6] = ["if", "elif", "else", "while", "try", "except"];
 
-/// Whether brackets of this line may stay open: assignments, calls, lists and keywords. Prose may have any brackets.
+/// Returns whether brackets of this line may stay open: in assignments, calls, lists and keywords. Prose may have
+/// unbalanced brackets.
 fn begins_like_code(text: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let first = text.find(|c: char| !word(c)).unwrap_or(text.len());

@@ -13,12 +13,12 @@ use grammata::error::Result;
 pub(in crate::procedures) struct Statement {
     pub(in crate::procedures) place: Place,
     pub(in crate::procedures) kind: StatementKind,
-    /// Of a head, the mark where its block ends: of `If` and `Elif` the next `Elif`, `Else` or `EndIf`, of `Try` its
-    /// `Except`. Of others its own index.
+    /// For a head, the mark that ends its block: for `If` and `Elif` the next `Elif`, `Else` or `EndIf`, for `Try` its
+    /// `Except`. For other statements their own index.
     pub(in crate::procedures) end: usize,
 }
 
-/// What a statement is. Conditions are indices of [`Expressions::conditions`], calls of [`Expressions::calls`].
+/// The kind of a statement. Conditions are indices into [`Expressions::conditions`], calls into [`Expressions::calls`].
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::procedures) enum StatementKind {
     Prose,
@@ -46,7 +46,7 @@ pub(in crate::procedures) struct Program {
     pub(in crate::procedures) expressions: Expressions,
 }
 
-/// What an open block belongs to.
+/// The kind of an open block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     If,
@@ -59,7 +59,7 @@ enum Head {
 struct Block {
     head: Head,
     indent: usize,
-    /// The statement that it began with.
+    /// The index of its first statement.
     at: usize,
 }
 
@@ -70,7 +70,7 @@ struct Expected {
     at: usize,
 }
 
-/// The first word of a line in front of a colon at its end, and what is between.
+/// Splits a line that ends with a colon into its first word and the text in between.
 fn head(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_suffix(':')?;
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -130,7 +130,7 @@ impl Program {
         Ok(())
     }
 
-    /// Closes the blocks that are indented deeper than a line. The last one is given, as the line may continue it.
+    /// Closes the blocks that are indented deeper than a line. Returns the last one, because the line may continue it.
     fn close(&mut self, blocks: &mut Vec<Block>, line: &Line, base: usize) -> Result<Option<Block>> {
         let mut closed: Option<Block> = None;
         while let Some(block) = blocks.pop_if(|block| block.indent > line.indent) {
@@ -145,7 +145,7 @@ impl Program {
         Ok(closed)
     }
 
-    /// Adds a line. Gives the head of a block that must follow.
+    /// Adds a line. Returns the head of a block that must follow.
     fn add(&mut self, line: Line, closed: Option<Block>) -> Result<Option<Expected>> {
         let place = line.place.clone();
         let words = if line.text.starts_with('#') { None } else { head(&line.text) };
@@ -195,7 +195,7 @@ impl Program {
         }
     }
 
-    /// A statement of one line.
+    /// Reads a statement of one line.
     fn simple(&mut self, line: &Line) -> StatementKind {
         match line.text.as_str() {
             "return" => return StatementKind::Return,
@@ -235,7 +235,7 @@ impl Program {
     }
 }
 
-/// The two sides of an assignment: targets are names with commas between, in brackets or not.
+/// Splits an assignment into its two sides. The left side has names separated by commas, with or without brackets.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let (left, right) = text.split_once('=')?;
     let inner = left.trim().trim_start_matches('[').trim_end_matches(']');
