@@ -7,11 +7,11 @@ use grammata::error::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-/// Tools of a server, at most.
+/// The most tools of a server.
 const MOST_TOOLS: usize = 10_000;
-/// Bytes of a server's list of tools, at most.
+/// The most bytes of a server's list of tools.
 const MOST_BYTES: usize = 32 << 20;
-/// Pages of a server's list, at most.
+/// The most pages of a server's list.
 const MOST_PAGES: usize = 1_000;
 
 /// A list of tools that is read page by page.
@@ -37,7 +37,7 @@ impl Pages {
         }
         for tool in tools {
             let name = tool.get("name").and_then(Value::as_str).ok_or("a tool without a name")?;
-            // of tools with one name the first counts
+            // of several tools with one name, only the first is used
             if self.names.insert(name.to_owned()) {
                 self.tools.push(tool);
             }
@@ -60,7 +60,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The names of the rules' tools, where `map` gives pairs of a name there and the server's.
+    /// Creates the names of the rules' tools; `map` has pairs of a name in the rules and the server's name.
     pub(crate) fn new(rules: &dyn Rules, map: &[(String, String)]) -> Result<Names> {
         let tools = rules.tools();
         if let Some((unknown, _)) = map.iter().find(|(api, _)| !tools.iter().any(|(known, _)| known == api)) {
@@ -78,7 +78,7 @@ impl Names {
         Ok(names)
     }
 
-    /// The name in the rules of a tool of the server.
+    /// Returns the name in the rules of a tool of the server.
     pub(crate) fn in_rules(&self, tool: &str) -> Option<&str> {
         self.index.get(tool).map(|&place| self.tools[place].0.as_str())
     }
@@ -106,8 +106,8 @@ impl Catalogue {
         self.names.contains(name)
     }
 
-    /// Checks that all tools of the rules are there with the arguments that calls must have, and that no tool has a
-    /// name of `own`.
+    /// Checks that the server has all tools of the rules with their required arguments, and no tool with a name of
+    /// `own`.
     pub(crate) fn check(&self, names: &Names, own: impl IntoIterator<Item = String>) -> Result<(), Error> {
         let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
         let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();
@@ -157,7 +157,7 @@ impl Catalogue {
     }
 }
 
-/// A tool without what says that a call of it may be a task: a task has no result to follow.
+/// Returns a tool without the members that let a call be a task, because a task has no result to follow.
 fn plain(tool: &Value) -> Value {
     let mut tool = tool.clone();
     if let Some(fields) = tool.as_object_mut() {
@@ -166,7 +166,7 @@ fn plain(tool: &Value) -> Value {
     tool
 }
 
-/// One of the guard's own tools as a server lists it.
+/// Returns one of the guard's own tools as a server lists it.
 pub(crate) fn own(prefix: &str, tool: &OwnTool) -> Value {
     json!({
         "name": format!("{prefix}{}", tool.name),

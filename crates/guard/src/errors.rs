@@ -46,7 +46,7 @@ pub(crate) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k st
     )
 }
 
-/// Two names stand for one tool.
+/// Two names are mapped to one tool.
 pub(crate) fn shared_tool(tool: &str) -> Error {
     usage(
         Diagnostic::new("guard/shared-tool", "two APIs of the procedure are mapped to one tool")
@@ -128,7 +128,7 @@ pub(crate) fn server_ended(how: &str) -> Error {
     )
 }
 
-/// One side does not read what it is sent.
+/// One side does not read its messages.
 pub(crate) fn full(side: &str, bytes: usize) -> Error {
     usage(
         Diagnostic::new("guard/full", format!("the {side} does not read what it is sent"))

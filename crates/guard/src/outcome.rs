@@ -1,11 +1,11 @@
-//! What a tool's result says.
+//! The outcome of a tool call.
 
 use serde_json::Value;
 
-/// Characters of an error's text that are kept.
+/// The most characters of an error's text.
 const MOST_ERROR: usize = 500;
 
-/// What a tool's result says.
+/// The outcome of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The data of the result: an object, another JSON value, or a text that is not JSON.
@@ -15,14 +15,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// An error with a text of bounded length.
+    /// Creates an error with a text of bounded length.
     pub(crate) fn error(text: &str) -> Outcome {
         let text: String = text.trim().chars().take(MOST_ERROR).collect();
         Outcome::Error(if text.is_empty() { "failed".to_owned() } else { text })
     }
 
-    /// The outcome of an MCP tool result: `structuredContent`, or the first text of its content that is a JSON object,
-    /// or its first text.
+    /// Reads the outcome of an MCP tool result: `structuredContent`, or the first text of its content that is a JSON
+    /// object, or its first text.
     pub(crate) fn of(result: &Value) -> Outcome {
         let items = result.get("content").and_then(Value::as_array);
         let mut texts = items.into_iter().flatten().filter_map(|item| item.get("text")?.as_str());

@@ -4,10 +4,10 @@ use crate::rules::Values;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
-/// Steps of a pattern that backtracks, at most.
+/// The most steps of a backtracking pattern.
 const BACKTRACKING: usize = 100_000;
 
-/// Keywords that assert something whatever other keywords say: a schema with those of two schemas asserts what both do.
+/// Keywords whose assertions do not depend on other keywords: a schema with those of two schemas asserts both.
 const INDEPENDENT: [&str; 17] = [
     "type",
     "const",
@@ -37,7 +37,7 @@ pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
     options.build(schema).map_err(|cause| cause.to_string())
 }
 
-/// The first of the arguments that its schema does not allow, with the schema.
+/// Returns the first argument that its schema does not allow, with the schema.
 pub(crate) fn wrong<'s>(properties: &'s Values, arguments: &Values) -> Option<(&'s str, &'s Value)> {
     let is_wrong = |name: &str, schema: &Value| {
         arguments.get(name).is_some_and(|value| match schema.get("const") {
@@ -49,8 +49,8 @@ pub(crate) fn wrong<'s>(properties: &'s Values, arguments: &Values) -> Option<(&
     properties.find(|(name, schema)| is_wrong(name, schema))
 }
 
-/// What both of two schemas allow, with the annotations of the first. It has no keyword that the callers' models do not
-/// read unless the schemas assert different things by one keyword.
+/// Returns the intersection of two schemas, with the annotations of the first. It uses keywords that models may not
+/// know only if the schemas assert different things by one keyword.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),
@@ -96,8 +96,8 @@ pub(crate) fn both(server: &Value, own: &Value) -> Value {
     Value::Object(joined)
 }
 
-/// A tool's schema of arguments with narrowed properties. The top level gets no keyword that hosts refuse there (`not`,
-/// `allOf`).
+/// Returns a tool's schema of arguments with narrowed properties. The top level gets no keyword that hosts refuse there
+/// (`not`, `allOf`).
 pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String]) -> Value {
     let mut schema = server.as_object().cloned().unwrap_or_default();
     schema.entry("type").or_insert_with(|| "object".into());
@@ -121,7 +121,7 @@ pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String])
     Value::Object(schema)
 }
 
-/// Whether a tool's schema has room for an argument.
+/// Returns whether a tool's schema allows an argument of this name.
 pub(crate) fn takes(server: &Value, argument: &str) -> bool {
     let is_closed = server.get("additionalProperties") == Some(&Value::Bool(false));
     let property = server.get("properties").and_then(|properties| properties.get(argument));
@@ -176,7 +176,7 @@ mod tests {
         assert!(takes(&server, "a") && !takes(&server, "c") && takes(&json!({}), "c"));
     }
 
-    /// What the intersection allows is what both schemas allow, judged value by value.
+    /// The intersection allows exactly the values that both schemas allow.
     #[test]
     fn intersections_allow_what_both_allow() {
         let schemas = [

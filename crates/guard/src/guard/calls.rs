@@ -1,5 +1,5 @@
-//! Calls of tools. Those that the rules judge come one after another: whether the next one may come depends on the
-//! result.
+//! Calls of tools. Calls that the rules judge are carried out one after another, because the rules need the result
+//! before the next call.
 
 use super::{Guard, Sent};
 use crate::guard::Action;
@@ -10,19 +10,19 @@ use grammata::diagnostic::excerpt;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Calls that wait for another one, at most.
+/// The most calls that wait for another one.
 const MOST_CALLS: usize = 64;
-/// Bytes of calls that wait, at most.
+/// The most bytes of waiting calls.
 const MOST_CALLS_BYTES: usize = 8 << 20;
 
-/// Whose a tool is.
+/// The owner of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     /// The guard's, by its name in the rules.
     Own(&'static str),
     /// The server's, and the rules name it.
     Servers,
-    /// No tool that the rules name.
+    /// A tool that the rules do not name.
     Other,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The parameters: of each member one value, which is the one that was judged.
+    /// Returns the parameters. Each member occurs once, with the value that was judged.
     fn params(self) -> Value {
         let mut params = Values::new();
         params.insert("name".to_owned(), self.name.into());
@@ -128,7 +128,7 @@ impl Guard<'_> {
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 
-    /// Tells the client why a call is not carried out, and what may come instead.
+    /// Tells the client why a call is not carried out, and which steps are open.
     fn refused(&mut self, id: &Id, name: &str, reason: &str) {
         let text = format!("{}: {reason}", excerpt(name));
         self.actions.push(Action::Log(json!(["guide", format!("refused: {text}")])));

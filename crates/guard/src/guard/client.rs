@@ -57,7 +57,7 @@ impl Guard<'_> {
         self.in_use.insert(id.clone());
         match method {
             "initialize" => self.pass(Sent::Initialize(id.clone()), message),
-            // the guard knows sessions that begin with `initialize`, to which clients of later versions fall back
+            // the guard supports sessions that begin with `initialize`; clients of later versions fall back to them
             "server/discover" => self.refuse(id, error::UNKNOWN_METHOD, "begin with `initialize`"),
             "tools/list" => {
                 let cursor = message.value("params").and_then(|params| params.get("cursor").cloned());
@@ -126,7 +126,7 @@ impl Guard<'_> {
         let is_passed = |sent: &Sent| matches!(sent, Sent::Passed(passed) if *passed == id);
         let number = match &self.running {
             Some(running) if running.id == id => Some(running.number),
-            // who initializes may not cancel that
+            // a client may not cancel its `initialize`
             _ => self.sent.open.iter().find(|(_, sent)| is_passed(sent)).map(|(number, _)| *number),
         };
         let before = self.queue.len() + self.lists.len();

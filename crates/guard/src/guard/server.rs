@@ -60,7 +60,7 @@ impl Guard<'_> {
         }
     }
 
-    /// The result of `initialize`, with what the guard adds.
+    /// Returns the result of `initialize` with the guard's additions.
     fn initialized(&self, mut result: Map<String, Value>) -> Value {
         let capabilities = result.entry("capabilities").or_insert_with(|| json!({}));
         if let Some(capabilities) = capabilities.as_object_mut() {

@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Members of a message, at most. JSON-RPC has six.
+/// The most members of a message. JSON-RPC has six.
 const MOST_MEMBERS: usize = 16;
-/// Bytes of an id, at most: ids are kept while requests wait.
+/// The most bytes of an id, because ids are kept while requests wait.
 const MOST_ID_BYTES: usize = 256;
 
 /// The id of a request: a number as it was written, or a text.
@@ -27,7 +27,7 @@ impl Id {
         Id::of(&serde_json::from_str(text).ok()?)
     }
 
-    /// The id that a value is.
+    /// Reads an id from a value.
     pub(crate) fn of(value: &Value) -> Option<Id> {
         match value {
             Value::Number(number) => Some(Id::Number(number.to_string())),
@@ -54,7 +54,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Request { id: Id, method: String },
@@ -70,7 +70,7 @@ pub(crate) struct Invalid {
     pub(crate) text: String,
 }
 
-/// A message. Each of its members is there once, so both sides read the same.
+/// A message. Each member occurs once, so both sides read the same.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) kind: Kind,
@@ -132,7 +132,7 @@ impl Message {
             }
         }
         line.push('}');
-        // line breaks may stand between the tokens of JSON only
+        // line breaks are only allowed between the tokens of JSON
         if line.contains(['\n', '\r']) { line.replace(['\n', '\r'], " ") } else { line }
     }
 }
