@@ -12,7 +12,7 @@ pub(in crate::automaton) const WIDENED_STATES: usize = 32;
 /// The greatest completion radius of a product, in bytes, at which its operands are widened.
 pub(in crate::automaton) const MAX_COMPLETION_RADIUS: u32 = 64;
 
-/// The greatest number of rounds of a loop for which its few sets of numbers of rounds each deserve a record.
+/// The greatest number of rounds of a loop for which each of its few sets of numbers of rounds gets a record.
 pub(in crate::automaton) const FEW_ROUNDS: u32 = 24;
 
 /// The most frames of nested loops that stay with a residual; with more a configuration is not split.

@@ -96,7 +96,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Appends a word of the first alternative that has one, or else the prefix found for the first.
+    /// Appends a word of the first alternative that has one, otherwise the prefix found for the first.
     fn add_one_of(&mut self, alternatives: impl Iterator<Item = ExprId>, depth: usize) -> bool {
         let begin = self.text.len();
         let mut failed: Option<Vec<u8>> = None;

@@ -423,7 +423,7 @@ impl GrammarBuilder {
 
     /// The words of `part` during which at most `most` tokens begin. The matcher enforces this bound, since it depends
     /// on where tokens begin. A token counts for the part in which it begins: a token that only ends in the part does
-    /// not count, and one that begins in it and ends behind it does. In an ambiguous grammar the bound applies to each
+    /// not count, and one that begins in it and ends after it does. In an ambiguous grammar the bound applies to each
     /// reading: a text is allowed if one of its readings is.
     ///
     /// A part contains no other part, no names of objects and no lists of different items, and is contained in none of

@@ -138,7 +138,7 @@ pub enum Names {
     Few,
 }
 
-/// The order in which [`Members`] may come.
+/// The order of [`Members`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The order of the list, followed by the rest.

@@ -6,7 +6,7 @@ use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarge
 /// nested deeper than this, the bounds are not tight.
 const PASSES: usize = 32;
 
-/// What a length counts.
+/// The unit of a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Bytes,

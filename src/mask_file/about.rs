@@ -1,4 +1,4 @@
-//! The text about how a mask file was made, and what is parsed from it.
+//! The text that tells how a mask file was made, and its parser.
 //!
 //! A file's fingerprint shows that it is for another vocabulary, but not what differs. Most often the end tokens
 //! differ, since tokenizer files do not have them; so this text lists them. The text is not trusted: an error names

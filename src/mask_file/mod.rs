@@ -4,7 +4,7 @@
 //! mask at a place. Beyond the graph, the engine continues, built from the grammar in the file.
 //! `docs/mask-file-format.md` describes every byte.
 //!
-//! A [`MaskArchive`] holds many mask files for one vocabulary, and what they share once; an [`ArchiveBuilder`] builds
+//! A [`MaskArchive`] has many mask files for one vocabulary, and stores shared parts once; an [`ArchiveBuilder`] builds
 //! one.
 //!
 //! - `header` has the ranges of sections and their checksums, `container` holds both, `assemble` makes the bytes of a

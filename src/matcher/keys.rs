@@ -1,4 +1,4 @@
-//! Unique names in objects: what they remove from masks and texts.
+//! Unique names in objects: the tokens and texts that they exclude.
 //!
 //! Configurations do not know the names read so far. They are tracked separately ([`KeyState`]), from the first name on
 //! that the grammar does not list. A mask then excludes the tokens that complete a name already read. Within a name,
@@ -21,8 +21,8 @@ use crate::work::Budget;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Key tables larger than this many bytes, plus the next constant per byte of the text, are rebuilt to drop what was
-/// only examined.
+/// Key tables larger than this many bytes, plus the next constant per byte of the text, are rebuilt to drop names that
+/// were only examined.
 const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
 

@@ -1,4 +1,4 @@
-//! The parts of a matcher, and the critical section in which it computes what is not known yet.
+//! The parts of a matcher, and the critical section in which it computes unknown steps and masks.
 
 use super::open_parts::Parts;
 use super::path::{self, Path};

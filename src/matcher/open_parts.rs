@@ -71,7 +71,7 @@ impl Parts {
         self.last = Some(Arc::new(StepReadings { steps, readings, before }));
     }
 
-    /// Drops what is known about steps after the first `steps`.
+    /// Drops the data of steps after the first `steps`.
     pub(super) fn rolled_back(&mut self, steps: usize) {
         while let Some(node) = self.last.take_if(|node| node.steps > steps) {
             self.last = node.before.clone();

@@ -137,8 +137,8 @@ impl Matcher {
         }
     }
 
-    /// Whether a budget is known to exceed what any allowed token needs. No completion need be carried along then: what
-    /// was known after each of the tokens will be found again.
+    /// Whether a budget is known to exceed what any allowed token needs. Then no completion must be carried along: the
+    /// completions after each of the tokens will be found again.
     fn is_above_ceiling(&self, budget: usize) -> bool {
         if budget == 0 || !self.path.key_state().is_outside() || self.is_bounded() {
             return false;

@@ -27,7 +27,7 @@ pub trait Indexed: Copy + Eq + Hash + Ord {
     fn index(self) -> usize;
 }
 
-/// What a distance counts.
+/// The unit of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Letters.

@@ -73,7 +73,7 @@ grammata_base::setters!(GenerationOptions {
 pub struct Generation {
     /// The text, without a stop string. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
-    /// All tokens generated, the one that ended the sequence among them.
+    /// All generated tokens, including the one that ended the sequence.
     pub tokens: Vec<u32>,
     /// The natural logarithm of the probability that the model gives each token after those before it, at temperature 1
     /// and among all tokens, not only the allowed ones; empty unless they were asked for.

@@ -235,7 +235,7 @@ fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
 }
 
 /// The bytes of a text; of any other constant the number of times that it repeats a text or a list, [`u64::MAX`] if it
-/// is no integer. And whether the constant is a number.
+/// is not an integer. Also returns whether the constant is a number.
 fn factor(value: &Value) -> (u64, bool) {
     match value.as_str() {
         Some(text) => (text.len() as u64, false),

@@ -126,7 +126,7 @@ impl Rules<'_> {
     }
 
     /// Adds rules for the edges of a `Bytes` state without one byte, which has another target. The cost of that state
-    /// itself is no bound here, since its shortest completion may begin with the byte.
+    /// itself is not a bound here, because its shortest completion may begin with the byte.
     fn of_other_bytes(&mut self, target: u32, byte: u8, otherwise: StateId) {
         let block = self.block;
         if !block.is_here(otherwise) {

@@ -109,7 +109,7 @@ pub(super) struct Provenance {
     pub(super) members: Vec<ExprId>,
     /// Per list of different items, its expression.
     pub(super) items: Vec<ExprId>,
-    /// Starts of the names of members that may come once, if these names may be few and further members might use them
+    /// Starts of the names of members that may occur once, if these names may be few and further members might use them
     /// up.
     pub(super) ones: Vec<StateId>,
     /// The starts of names with prefixes that few names may extend.

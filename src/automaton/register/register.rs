@@ -87,8 +87,8 @@ pub(in crate::automaton) trait Register {
         None
     }
 
-    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished of
-    /// which there are many. The frame returns to `at`, or to a split that begins with it.
+    /// Whether a frame stays with the residual of a leaf state, and whether many numbers of rounds were distinguished.
+    /// The frame returns to `at`, or to a split that begins with it.
     fn keep(
         &self,
         at: RegisterState,

@@ -38,7 +38,7 @@ pub(crate) struct Residual {
 #[derive(Debug)]
 pub(crate) struct Decomposition {
     parts: SmallVec<[Residual; 4]>,
-    /// Whether rounds were distinguished of which there are many; over fewer bytes this might be unnecessary.
+    /// Whether many numbers of rounds were distinguished; over fewer bytes this might be unnecessary.
     pub(crate) depends_on_count: bool,
 }
 
@@ -204,8 +204,8 @@ impl Lazy<'_> {
         Some(depends_on_count)
     }
 
-    /// Whether a frame stays with the residual of a leaf state, and whether numbers of rounds were distinguished of
-    /// which there are many. `ahead` is the leaf state and the number of bytes to consider.
+    /// Whether a frame stays with the residual of a leaf state, and whether many numbers of rounds were distinguished.
+    /// `ahead` is the leaf state and the number of bytes to consider.
     fn keep(&mut self, frame: &Frame, ahead: (State, u32)) -> (Keep, bool) {
         if frame.to_return == Frame::BOTTOM {
             return (Keep::Away, false);

@@ -94,7 +94,7 @@ impl Cache {
         self.transitions.is_accepting(id)
     }
 
-    /// Whether the bytes so far are a word with which no longer word begins.
+    /// Whether the bytes so far are a word that is not a proper prefix of another word.
     pub fn is_final(&self, id: ConfigurationId) -> bool {
         self.transitions.is_final(id)
     }

@@ -36,7 +36,7 @@ pub(in crate::automaton) struct Flags {
 pub(crate) struct Facts {
     /// The bytes so far are a word.
     pub(crate) is_accepting: bool,
-    /// They are a word with which no longer word begins.
+    /// They are a word that is not a proper prefix of another word.
     pub(crate) is_final: bool,
     /// A token given by its id may be allowed.
     pub(crate) has_tokens: bool,
@@ -155,7 +155,7 @@ impl Transitions {
         self.packed(id).0 & Packed::ACCEPTING != 0
     }
 
-    /// Whether the bytes so far are a word with which no longer word begins.
+    /// Whether the bytes so far are a word that is not a proper prefix of another word.
     pub(crate) fn is_final(&self, id: ConfigurationId) -> bool {
         let both = Packed::ACCEPTING | Packed::LAST;
         self.packed(id).0 & both == both

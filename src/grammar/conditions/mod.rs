@@ -15,7 +15,7 @@ mod tests;
 pub(crate) use clauses::Clauses;
 use search::{Search, Weights};
 
-/// The state of a list of members, and what is still possible.
+/// The state of a list of members, and the members that are still possible.
 #[derive(Debug)]
 pub(crate) struct Constraints<'o> {
     /// The conditions, over entries.

@@ -76,7 +76,7 @@ impl Located {
         self.end != TextEnd::Open
     }
 
-    /// Whether that text is a word with which no longer word begins.
+    /// Whether that text is a word that is not a proper prefix of another word.
     pub(crate) fn is_final(self) -> bool {
         self.end == TextEnd::LastWord
     }

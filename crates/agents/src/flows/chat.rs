@@ -62,15 +62,15 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         })
     }
 
-    /// The calls so far.
+    /// Returns the calls so far.
     pub fn calls(&self) -> &[FlowCall] {
         &self.calls
     }
 
-    /// The next call, with what its API answers, as far as the model knows it; `None` at the end of the plan.
+    /// Asks for the next call, with the answer of its API if that has outcomes. `None` at the end of the plan.
     ///
     /// # Errors
-    /// `chat/refused`; what the model reports; limits.
+    /// `chat/refused`; errors of the model; limits.
     pub fn next_call(&mut self) -> Result<Option<FlowCall>> {
         let open = self.open()?;
         let domain = self.automaton.domain();
@@ -79,7 +79,8 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         Ok(open.get(place).map(|one| self.take(one)))
     }
 
-    /// The API that is called next; `None` at the end of the plan. [`answered`](ChatFlow::answered) is to follow.
+    /// Asks for the API that is called next. `None` at the end of the plan. Pass its answer to
+    /// [`answered`](ChatFlow::answered).
     ///
     /// # Errors
     /// As of [`next_call`](ChatFlow::next_call).
@@ -91,10 +92,10 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         Ok(self.choose(texts)?.and_then(|place| apis.get(place).copied()))
     }
 
-    /// Goes on after a call and its answer.
+    /// Continues after a call and its answer.
     ///
     /// # Errors
-    /// `flow/unknown-name`: no plan goes on with it; limits.
+    /// `flow/unknown-name`: no plan continues with them; limits.
     pub fn answered(&mut self, api: usize, outcome: Option<usize>) -> Result<()> {
         let open = self.open()?;
         let found = open.iter().find(|one| one.label.api == api && one.label.outcome == outcome);
@@ -112,7 +113,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         }
     }
 
-    /// Whether the plan has come to its end.
+    /// Returns whether the plan is finished.
     pub fn is_finished(&self) -> bool {
         self.calls.last().is_some_and(|call| call.api == self.automaton.domain().end)
     }

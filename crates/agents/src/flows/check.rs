@@ -225,8 +225,8 @@ fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) 
     }
 }
 
-/// Warns of optional steps that are never omitted and of alternatives that are never chosen, as far as a budget allows
-/// to find them.
+/// Warns of optional steps that are never omitted and of alternatives that are never chosen, if a budget suffices to
+/// find them.
 fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &Budget) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     let copied = domain.apis.len() + domain.steps.len();

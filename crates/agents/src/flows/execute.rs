@@ -1,4 +1,4 @@
-//! Plans whose calls are executed while they are generated: the answer of an API decides what may come next.
+//! Plans whose calls are executed while they are generated: the answer of an API decides which calls may follow.
 
 use super::automaton::FlowCall;
 use super::domain::FlowDomain;
@@ -21,7 +21,7 @@ pub struct ExecutedCall {
     pub api: usize,
     /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
-    /// The values of its inputs by the names of the data, as far as earlier calls returned values for them.
+    /// The values of its inputs by the names of the data, for which earlier calls returned values.
     pub arguments: Map<String, Value>,
     /// Other data that it returned. If this is an object, its members named like outputs of the API are arguments of
     /// later calls.

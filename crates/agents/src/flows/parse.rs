@@ -11,7 +11,7 @@ pub struct WrittenCall {
     pub name: String,
     /// The inputs, each with the maker that the call names.
     pub arguments: Vec<(String, String)>,
-    /// The answer of the API, as far as it is written.
+    /// The written prefix of the answer of the API.
     pub outcome: Option<String>,
 }
 
@@ -150,7 +150,7 @@ fn begins_thought(text: &str, brackets: Brackets) -> bool {
     rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), |rest| begins_call(rest, brackets))
 }
 
-/// A call at the start of a text with its answer as far as written, and the text after it.
+/// A call at the start of a text with the written prefix of its answer, and the text after it.
 fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     bare_call(text, brackets).map(|(call, after)| answered(call, after))
 }
@@ -177,7 +177,7 @@ fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     Some((WrittenCall { arguments, ..call }, after))
 }
 
-/// Adds the answer, as far as written, to a call, and returns it with the text after that.
+/// Adds the written prefix of the answer to a call, and returns the call with the text after that.
 fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
     let Some(answer) = after.strip_prefix('=') else { return (call, after) };
     let length = answer.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(answer.len());

@@ -67,7 +67,7 @@ struct Builder<'d> {
 }
 
 impl Program {
-    /// The body of a flow at level 5, where its entries may come in any order, or at level 6.
+    /// The body of a flow at level 5, where its entries may occur in any order, or at level 6.
     ///
     /// # Errors
     /// The limit `plan_states` bounds the positions, the edges between them, and the bytes of their needs.

@@ -133,7 +133,7 @@ impl Registers {
         self.values.first().is_none_or(|value| value.is_empty())
     }
 
-    /// Whether an action of the class can repeat without bound, as far as counters are concerned.
+    /// Whether an action of the class can repeat without bound, with regard to counters.
     pub(super) fn is_unbounded(&self, class: usize) -> bool {
         self.effects[class].is_unbounded
     }

@@ -28,7 +28,7 @@ pub struct ActionLabel {
     pub(super) class: u32,
     /// The outcome; 0 for an action without outcomes.
     pub(super) outcome: u32,
-    /// The number of actions of the class that may still come. If each may come once, the used ones are not counted.
+    /// The number of actions of the class that may still come. If each may occur once, the used ones are not counted.
     pub(super) left: u32,
 }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 /// The constant of reciprocal rank fusion; the larger it is, the less the first ranks differ.
 const RRF_CONSTANT: f64 = 60.0;
 
-/// What a list does in its turn if its next tool is already in the result.
+/// The action of a list whose next tool is already in the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// It contributes its first tool that is not in the result.

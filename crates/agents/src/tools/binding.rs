@@ -28,7 +28,7 @@ pub struct HttpBinding {
     pub parameters: Vec<Parameter>,
     /// The body, if the request may have one.
     pub body: Option<Body>,
-    /// The names of members of successful responses, as far as the document declares them, without duplicates.
+    /// The declared names of members of successful responses, without duplicates.
     pub outputs: Vec<String>,
 }
 

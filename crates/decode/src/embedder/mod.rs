@@ -124,7 +124,7 @@ impl Embeddings {
         Ok(())
     }
 
-    /// Replaces a row by a vector of unit length. Does nothing if there is no such row.
+    /// Replaces a row by a vector of unit length. Does nothing if the row does not exist.
     ///
     /// # Errors
     /// Errors of [`push_unit`](Embeddings::push_unit).

@@ -6,8 +6,8 @@ use grammata_cli::limits::LimitArgs;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Makes plans for queries in several ways, each plan a line of a journal: a run that was interrupted goes on where it
-/// stopped. Writes a table of FLAP's measures, means with standard deviations.
+/// Makes plans for queries in several ways, each plan a line of a journal: a run that was interrupted continues where
+/// it stopped. Writes a table of FLAP's measures, means with standard deviations.
 #[derive(Debug, clap::Args)]
 pub(in crate::commands) struct Arguments {
     /// The domains, files in TOML

@@ -1,4 +1,5 @@
-//! Forgetful configurations: they do not remember items, and allow what is allowed whatever items were seen.
+//! Forgetful configurations: they do not remember items, and allow the continuations that are allowed whichever items
+//! were seen.
 //!
 //! The frame of a list whose item is open then only says whether the list may end after this item, whether it may
 //! continue, and whether another item may begin whatever was seen. An item that begins later in the same text might
@@ -86,7 +87,8 @@ impl Cache {
         });
     }
 
-    /// The stacks with other values in place of the items seen; stacks for which `value` returns `None` are removed.
+    /// Returns the stacks with other values in place of the items seen; stacks for which `value` returns `None` are
+    /// removed.
     pub(super) fn rewrite(
         &mut self,
         root: StackSetId,

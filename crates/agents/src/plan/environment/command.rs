@@ -10,9 +10,10 @@ use std::time::Duration;
 /// Bytes of an observation, at most.
 const MOST_OUTPUT: u64 = 1 << 20;
 
-/// Runs a command for each step: `sh -c COMMAND`, with the step as a line of JSON on its standard input (`action`, `text`, and
-/// what there is of `elements` and `arguments`). What it writes is an [`Observation`] as a JSON object; nothing is one without
-/// an outcome. A command that runs longer than its deadline is killed, with the processes of its group.
+/// Runs a command for each step: `sh -c COMMAND`, with the step as a line of JSON on its standard input (`action`,
+/// `text`, and, if the step has them, `elements` and `arguments`). Its output is an [`Observation`] as a JSON object;
+/// an empty output is one without an outcome. A command that runs longer than its deadline is killed, with the
+/// processes of its group.
 #[derive(Clone, Debug)]
 pub struct CommandEnvironment {
     command: String,

@@ -1,4 +1,4 @@
-//! Interleaved planning and execution: the observations of earlier steps decide which steps may come next.
+//! Interleaved planning and execution: the observations of earlier steps decide which steps may follow.
 
 mod choose;
 

@@ -54,7 +54,7 @@ impl Answer {
     }
 }
 
-/// What a policy wants to be asked, and to know of each choice before it answers; finding out has a cost.
+/// The questions and the facts about choices that a policy needs. Computing the facts has a cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Whether a finished plan can be reached, and the fewest steps to one.

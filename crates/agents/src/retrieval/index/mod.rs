@@ -92,7 +92,7 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
     /// elsewhere: a failure of its file or server.
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()>;
 
-    /// Removes the tools with these ids, as far as they exist.
+    /// Removes the tools with these ids. Unknown ids are ignored.
     ///
     /// # Errors
     /// An index that is stored elsewhere: a failure of its file or server.

@@ -63,7 +63,7 @@ fn draft(raw: &str) -> Draft {
                 .collect::<Vec<_>>()
                 .join("\n")
         }
-        // what is JSON of another shape is no query
+        // JSON of another shape is not a query
         None if object.is_some() => String::new(),
         None => raw.to_owned(),
     };

@@ -126,7 +126,7 @@ fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Opti
     })
 }
 
-/// The style of arguments that is no style of elements.
+/// The style of arguments that is not a style of elements.
 const JSON: &str = "json";
 
 /// The texts around all calls of an output.

@@ -1,4 +1,4 @@
-//! A turn of a model that is asked by chat.
+//! A turn of a chat model.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use crate::chat::{self, Answer, Chat, Form, Message, Request};
@@ -11,12 +11,13 @@ use serde_json::Value;
 const MOST_NAME: usize = 64;
 
 impl CompiledTools {
-    /// Has a model that is asked by chat write a turn, and gives it with its text in the format of the tools. The server gets
-    /// the tools of the turn with their schemas; names that it could not take are replaced. The grammar of the turn judges
-    /// what comes: a turn that it refuses is asked for once more, and then an error. Text beside calls is dropped.
+    /// Asks a chat model for a turn, and returns the turn with its text in the format of the tools. The server gets the
+    /// tools of the turn with their schemas; names that servers do not accept are replaced. The grammar of the turn
+    /// checks the answer: after a refusal the model is asked once more, and a second refusal is an error. Text around
+    /// calls is dropped.
     ///
     /// # Errors
-    /// `chat/refused`; what the model reports; as of [`turn`](CompiledTools::turn).
+    /// `chat/refused`; errors of the model; those of [`turn`](CompiledTools::turn).
     pub fn ask(
         &self,
         model: &mut dyn Chat,

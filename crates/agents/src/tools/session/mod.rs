@@ -3,7 +3,7 @@
 //! - A [`ToolCompiler`] makes [`CompiledTools`] of a set and a format: names and what stands around them. What follows a name is
 //!   compiled when a turn has reached the name's end, and kept by its content for all sets.
 //! - A [`TurnMatcher`] has the masks of one turn, with a [`Subset`] of the tools. They are those of the grammar of the whole turn.
-//! - A [`Session`] follows turns of the model and of the host, and tells what a turn says as it comes.
+//! - A [`Session`] follows turns of the model and of the host, and reports the parts of a turn while it is written.
 //! - [`most_probable_names`] finds the tool that a model gives the most probability, where greedy choice looks at one token alone.
 
 mod budget;

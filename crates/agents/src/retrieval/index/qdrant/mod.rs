@@ -138,7 +138,7 @@ impl<T: Transport> QdrantIndex<T> {
         self.send(method, path, Some(body)).map(|_| ())
     }
 
-    /// The insertion numbers of the given tools, as far as they exist.
+    /// Returns the insertion numbers of those of the given tools that exist.
     fn orders(&self, ids: &[&str]) -> Result<HashMap<String, u64>> {
         let points: Vec<String> = ids.iter().map(|id| bodies::point_id(id)).collect();
         let found: Vec<Point> = self.ask(Method::Post, "/points", Some(&bodies::retrieve(&points)))?;
