@@ -32,15 +32,15 @@ pub(super) struct Arguments {
     /// The mask file to write; with --each the folder of mask files
     #[arg(short, long, value_name = "FILE", required_unless_present = "archive")]
     output: Option<PathBuf>,
-    /// GRAMMAR is a folder of grammars: its files, and the folders in it. Files that are no grammars by their names are left out;
-    /// grammars that were compiled before with the same tokenizer and budget are left as they are
+    /// GRAMMAR is a folder of grammars: its files, and the folders in it. Files whose names are not those of grammars
+    /// are skipped; so are grammars that were compiled before with the same tokenizer and budget
     #[arg(long)]
     each: bool,
-    /// As --each, and put all into one archive; without -o there is no folder of mask files
+    /// Like --each, into one archive; without -o no folder of mask files is written
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// Put what masks need of the vocabulary into the file, so that who begins with it need not compute that; into an archive once for
-    /// all
+    /// Also store the token index of the vocabulary in the file, so that it need not be computed at the start; an
+    /// archive has one for all
     #[arg(long, conflicts_with = "each")]
     token_index: bool,
     /// Documents that are explored first, one a line; may be repeated
@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     /// The most steps of work; some 20 a microsecond [default: 4000000]
     #[arg(long, value_name = "N", help_heading = "Exploring")]
     work: Option<u64>,
-    /// The most time; without it the same input makes the same file
+    /// The most time; without a bound on time equal inputs give equal files
     #[arg(long, value_name = "SECONDS", value_parser = deadline, help_heading = "Exploring")]
     time: Option<Duration>,
 }

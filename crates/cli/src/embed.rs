@@ -14,13 +14,13 @@ pub(super) struct Arguments {
     /// The folder of a sentence encoder: model.onnx or onnx/model.onnx, tokenizer.json and its settings
     #[arg(long, value_name = "FOLDER", help_heading = "Model")]
     embedder: PathBuf,
-    /// Threads of one operator; 0 takes one a core
+    /// Threads of one operator; 0 is one for each core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     threads: usize,
-    /// Texts that run through the model together; 1 makes a vector independent of the other texts
+    /// Texts in one run of the model; with 1 a vector does not depend on other texts
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Model")]
     batch: usize,
-    /// Run on an NVIDIA device, the first or that of this number
+    /// Run on an NVIDIA device: the first one, or the one with this number
     #[arg(
         long,
         value_name = "DEVICE",

@@ -31,7 +31,7 @@ pub struct EndpointArgs {
         help_heading = "Endpoint"
     )]
     pub endpoint_model: Option<String>,
-    /// Which forms of answers the server accepts; one that it refuses is replaced by the next weaker one
+    /// The forms of answers that the server accepts; if it refuses one, the next weaker one is used
     #[arg(hide_short_help = true, long, value_parser = dialects(), default_value = DIALECTS[0].name, value_name = "DIALECT", help_heading = "Endpoint")]
     pub endpoint_dialect: &'static Dialect,
     /// The environment variable that holds the server's key [default: OPENAI_API_KEY, and with `https` only]
@@ -46,7 +46,7 @@ pub struct EndpointArgs {
     /// Read answers in parts as they are written
     #[arg(hide_short_help = true, long, requires = "endpoint", help_heading = "Endpoint")]
     pub endpoint_stream: bool,
-    /// How often a request is sent that the server is too busy for, or that does not reach it
+    /// The most tries of a request that the server is too busy for, or that does not reach it
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Endpoint")]
     pub endpoint_tries: u32,
     /// Seconds that one answer of the server or the command may take

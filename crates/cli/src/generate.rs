@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     pub(super) sampling: SamplingArgs,
     #[command(flatten)]
     pub(super) search: SearchArgs,
-    /// The most tokens to generate. The text is complete within them: only tokens come after which it can be
+    /// The most tokens to generate. The text is always complete within them
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub(super) max_tokens: usize,
     /// Cut the text after --max-tokens, complete or not
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     /// Stop before this text; may be given several times
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub(super) stop: Vec<String>,
-    /// Stop after this much time; what there is so far is kept
+    /// Stop after this time, and keep the text so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
     /// Generate without the grammar, and only check at the end
@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     /// Outputs of each line of --prompts, with seeds from --seed on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "prompts", help_heading = "Prompt")]
     pub(super) n: u64,
-    /// Outputs of --prompts that run through the model together
+    /// Outputs of --prompts in one run of the model
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), requires = "prompts", hide_short_help = true, help_heading = "Prompt")]
     pub(super) batch: u64,
 }
@@ -125,7 +125,7 @@ pub(super) struct SamplingArgs {
     /// Equal seeds give equal texts
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Sampling")]
     pub(super) seed: u64,
-    /// Which distribution texts are drawn from; `exact` needs --temperature
+    /// The distribution from which texts are drawn; `exact` needs --temperature
     #[arg(long, value_enum, default_value_t = Sampling::Masked, help_heading = "Sampling")]
     pub(super) sampling: Sampling,
     /// The most texts that `--sampling exact` begins for an output

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Write the mask file to a file of its own
     #[arg(short, long, value_name = "FILE", requires = "name", conflicts_with_all = ["diff", "grammar"])]
     output: Option<PathBuf>,
-    /// Say what differs in another mask file; the exit code is 1 if something does
+    /// Compare with another mask file; the exit code is 1 if they differ
     #[arg(long, value_name = "FILE", conflicts_with = "grammar")]
     diff: Option<PathBuf>,
     /// Write the grammar in the file, for people

@@ -64,11 +64,10 @@ use std::process::ExitCode;
 
 /// Compiles grammars to token masks, and shows what they allow.
 ///
-/// GRAMMAR is a file or a folder: a JSON Schema (`.json`), a structural tag (`.json`), a grammar in GBNF
-/// (`.gbnf`) or Lark (`.lark`), a regular expression (`.regex`), or the spec of an automaton (`.toml`, or
-/// `.json` with a member `kind`). A folder holds exactly one of `schema.json`, `tag.json`, `grammar.gbnf`,
-/// `grammar.lark`, `pattern.regex`, `spec.toml` and `spec.json`. A mask file that `compile` has written
-/// (`.gmask`) stands for its grammar.
+/// GRAMMAR is a file or a folder: a JSON Schema (`.json`), a structural tag (`.json`), a grammar in GBNF (`.gbnf`) or
+/// Lark (`.lark`), a regular expression (`.regex`), or the spec of an automaton (`.toml`, or `.json` with a member
+/// `kind`). A folder holds exactly one of `schema.json`, `tag.json`, `grammar.gbnf`, `grammar.lark`, `pattern.regex`,
+/// `spec.toml` and `spec.json`. A mask file of `compile` (`.gmask`) can be used in place of its grammar.
 ///
 /// Results go to standard output; errors, warnings and timings go to standard error.
 #[derive(Debug, Parser)]
@@ -82,15 +81,15 @@ struct Program {
 enum Command {
     /// Generate text with a language model under a grammar
     Generate(generate::Arguments),
-    /// Show which tokens may come after a prefix
+    /// Show the tokens that are allowed after a prefix
     Mask(mask::Arguments),
     /// Explore a grammar ahead of time, and write a mask file
     Compile(compile::Arguments),
-    /// Show what a mask file holds
+    /// Show the contents of a mask file
     Inspect(inspect::Arguments),
     /// Accept or reject texts
     Check(check::Arguments),
-    /// Say what a grammar expects at a place, by rule and by schema path
+    /// Explain what a grammar expects at a position, by rule and by schema path
     Explain(explain::Arguments),
     /// List the words of a grammar
     Enumerate(enumerate::Arguments),
@@ -98,11 +97,11 @@ enum Command {
     Count(count::Arguments),
     /// Draw the configurations that a grammar goes through
     Graph(graph::Arguments),
-    /// Say what a JSON Schema uses, and what it came to
+    /// Show a schema's keywords, options and compiled size
     SchemaReport(schema_report::Arguments),
     /// List the limits on the cost of input, with their defaults
     Limits(limit_list::Arguments),
-    /// Show what a tokenizer file holds
+    /// Show the contents of a tokenizer file
     Vocab(vocab::Arguments),
     /// Write the vectors of texts, or their similarities
     Embed(embed::Arguments),

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     prefix_file: Option<PathBuf>,
     #[command(flatten)]
     special: SpecialArgs,
-    /// Only tokens after which the text can be complete within N tokens, the next one among them
+    /// Only tokens after which the text can be completed within N tokens, including the next one
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
     /// The most tokens to list; 0 lists all

@@ -21,10 +21,10 @@ use {
 #[derive(Clone, Debug, clap::Args)]
 #[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
 pub struct ModelSettings {
-    /// Threads of one operator; 0 takes one a core
+    /// Threads of one operator; 0 is one for each core
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     pub(super) threads: usize,
-    /// Run on an NVIDIA device, the first or that of this number
+    /// Run on an NVIDIA device: the first one, or the one with this number
     #[arg(hide_short_help = true, long,
         value_name = "DEVICE",
         num_args = 0..=1,

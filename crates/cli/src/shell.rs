@@ -20,7 +20,7 @@ pub(super) struct CompletionArgs {
 /// below one that `manpath` lists, such as `~/.local/share/man/man1`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// The folder of the pages; it is created if it is not there
+    /// The folder of the pages; it is created if it does not exist
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }

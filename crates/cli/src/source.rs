@@ -32,7 +32,7 @@ pub(super) struct SourceArgs {
     /// The grammar itself, in place of a file (with --kind)
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Grammar")]
     pub(super) expression: Option<String>,
-    /// What the grammar is; by default its name says it
+    /// The kind of the grammar; by default it follows from the name
     #[arg(long, value_enum, help_heading = "Grammar")]
     kind: Option<Kind>,
     /// Sets a parameter of an automaton spec; may be repeated
@@ -56,7 +56,7 @@ pub(super) struct SourceArgs {
     /// What `format` means in a schema [default: assert]
     #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     formats: Option<Formats>,
-    /// What objects may have under a schema that declares members and says nothing of others [default: allowed; in
+    /// Members that objects may have if a schema declares some and does not mention others [default: allowed; in
     /// structural tags: refused]
     #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     undeclared: Option<Undeclared>,
@@ -75,7 +75,7 @@ pub(super) struct SourceArgs {
     /// The dialect of a regular expression [default: rust]
     #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     dialect: Option<Dialect>,
-    /// Any text may stand before and after a regular expression's match
+    /// Allow any text before and after a regular expression's match
     #[arg(long, hide_short_help = true, help_heading = "Grammar")]
     search: bool,
     #[command(flatten)]
@@ -115,7 +115,7 @@ enum PropertyOrder {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Numbers {
-    /// Every one that the standard allows
+    /// Every spelling that the standard allows
     Any,
     /// No exponents, integers without a point
     Plain,

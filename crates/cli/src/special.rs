@@ -8,7 +8,7 @@ use grammata::vocabulary::{TokenId, Vocabulary};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct SpecialArgs {
-    /// Take the names of special tokens, such as `<think>`, for these tokens; by default a text has none
+    /// Read the names of special tokens, such as `<think>`, as these tokens; by default a text has no special tokens
     #[arg(long)]
     pub(super) parse_special: bool,
 }

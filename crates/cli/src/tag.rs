@@ -29,13 +29,13 @@ pub(super) struct Arguments {
     /// At most one call
     #[arg(long)]
     no_parallel: bool,
-    /// Arguments may come in any order
+    /// Allow arguments in any order
     #[arg(long)]
     any_order: bool,
     /// Text and reasoning may hold the special tokens of the family
     #[arg(long)]
     allow_special_tokens: bool,
-    /// The most white space at a place of arguments, in characters [default: no bound]
+    /// The most whitespace at a place of arguments, in characters [default: no bound]
     #[arg(long, value_name = "N")]
     max_whitespace: Option<u32>,
     #[command(flatten)]

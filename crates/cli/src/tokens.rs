@@ -17,7 +17,8 @@ pub(super) struct TokenizerArgs {
     /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
     #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
     tokenizer: Option<PathBuf>,
-    /// Instead of --tokenizer: a model's folder or its ONNX file, for the tokenizer.json beside it and the model's end tokens
+    /// Instead of --tokenizer: a model's folder or its ONNX file, for the tokenizer.json next to it and the model's end
+    /// tokens
     #[arg(long, value_name = "PATH", conflicts_with = "tokenizer", help_heading = "Tokenizer")]
     model: Option<PathBuf>,
     #[command(flatten)]
@@ -33,11 +34,11 @@ pub(super) struct TokenizerSettings {
     /// Names a special token that the file does not name; may be repeated
     #[arg(long, value_name = "NAME=ID", value_parser = name_and_id, hide_short_help = true, help_heading = "Tokenizer")]
     special: Vec<(String, u32)>,
-    /// Takes added tokens of a tokenizer.json for special ones that the file does not flag as such: all, or those of a name, which may
-    /// be repeated
+    /// Treat added tokens of a tokenizer.json as special although the file does not flag them: all, or one by its name;
+    /// may be repeated
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = ALL_ADDED, hide_short_help = true, help_heading = "Tokenizer")]
     added_special: Vec<String>,
-    /// The length of the model's logits, if it is more than the tokenizer's tokens
+    /// The length of the model's logits, if it exceeds the number of tokens
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Tokenizer")]
     width: Option<usize>,
 }

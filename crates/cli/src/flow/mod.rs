@@ -33,9 +33,9 @@ enum Command {
     Check(Check),
     /// Write the plans of a domain as a plan spec in JSON, which `grammata plan` reads
     Spec(PlanArgs),
-    /// Show what may come after some calls: steps and flows that each keeps, plans left, their lengths
+    /// Show the possible calls after some calls: the steps and flows that each keeps, the plans left, and their lengths
     Lookahead(lookahead::Arguments),
-    /// Draw the flows, with where a plan stands and what may come next
+    /// Draw the flows, with the position of a plan and the possible next calls
     Graph(graph::Arguments),
     /// Write the plan of a customer's query with a language model
     Run(Box<run::Arguments>),
@@ -58,7 +58,7 @@ struct DomainArgs {
     /// Another domain, whose APIs, steps and flows are added
     #[arg(long = "merge", value_name = "DOMAIN")]
     others: Vec<PathBuf>,
-    /// Keep the names of merged domains apart: `DOMAIN__NAME`, but for the prelude and the end
+    /// Prefix the names of merged domains: `DOMAIN__NAME`, except for the prelude and the end
     #[arg(long, requires = "others")]
     apart: bool,
     /// Leave flows out that no plan can follow, with a warning, instead of refusing the domain
@@ -99,7 +99,8 @@ impl DomainArgs {
 struct PlanArgs {
     #[command(flatten)]
     domain: DomainArgs,
-    /// What a plan keeps: 2 names of APIs, 3 also bounds on calls, 4 also data, 5 also the APIs of one flow, 6 also its steps
+    /// The rules that a plan keeps: 2 names of APIs, 3 also bounds on calls, 4 also data, 5 also the APIs of one flow,
+    /// 6 also its steps
     #[arg(long, value_name = "2-6", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=6))]
     level: u8,
     /// The order of the APIs of a step
@@ -151,9 +152,9 @@ impl PlanArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Any that the data allow
+    /// Any order that the data allow
     Any,
-    /// That of the file
+    /// The order of the file
     Declared,
 }
 
@@ -168,7 +169,7 @@ enum ThoughtsName {
     Stated,
     /// The reason after each call
     After,
-    /// As free, after a line that lists what may come
+    /// Like free, after a line that lists the possible calls
     Guided,
 }
 

@@ -30,19 +30,19 @@ use std::time::{Duration, Instant};
 pub(super) struct Arguments {
     #[command(flatten)]
     plans: PlanArgs,
-    /// What the customer asks
+    /// The customer's query
     #[arg(long, value_name = "TEXT")]
     query: String,
-    /// What is written with the calls
+    /// The text to write with the calls
     #[arg(long, value_enum, default_value_t = ThoughtsName::Free)]
     thoughts: ThoughtsName,
     /// Thoughts that are drawn and scored at each call; 1 is greedy
     #[arg(long, value_name = "N", default_value_t = 1)]
     thought_samples: usize,
-    /// The least similarity of a query to a flow; below it the plan is the end alone, as no flow can help
+    /// The least similarity of a query to a flow; below it the plan is only the end, because no flow fits
     #[arg(long, value_name = "X", requires = "embedder")]
     threshold: Option<f64>,
-    /// Draw the flows, with the way of the plan, as SVG into this file
+    /// Draw the flows, with the path of the plan, as SVG into this file
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"outcome": NAME, "data": {…}}`

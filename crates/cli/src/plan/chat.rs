@@ -24,24 +24,24 @@ use std::time::Duration;
 pub(super) struct Arguments {
     #[command(flatten)]
     spec: SpecArgs,
-    /// What is to be done, as the questions say it
+    /// The task, as it appears in the questions
     #[arg(long, value_name = "TEXT", help_heading = "Task")]
     task: Option<String>,
     /// A TOML file of answers: for each action `[[ID]]` tables with `when`, `outcome`, `facts`, `data`, `fail`, `timeout`
     #[arg(long, value_name = "FILE", help_heading = "Environment")]
     environment: Option<PathBuf>,
-    /// A command that reads a step as JSON and writes what came of it: `{"outcome": NAME, "facts": {…}, "data": …}`
+    /// A command that reads a step as JSON and writes its result: `{"outcome": NAME, "facts": {…}, "data": …}`
     #[arg(long, value_name = "CMD", conflicts_with = "environment", help_heading = "Environment")]
     environment_command: Option<String>,
     /// Seconds that the command may take for a step
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = deadline, help_heading = "Environment")]
     deadline: Duration,
-    /// How often a step is tried again that fails or takes too long
+    /// The number of retries of a step that fails or takes too long
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Environment")]
     retries: usize,
     #[command(flatten)]
     policy: PolicyArgs,
-    /// After this many steps only what finishes the plan in the fewest steps is offered
+    /// After this many steps, offer only actions that finish the plan in the fewest steps
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     max_free_steps: usize,
 }

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     /// Equal seeds draw alike
     #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
     seed: u64,
-    /// The greatest number of steps of a drawn plan, where there is no end of plans [default: 20]
+    /// The most steps of a drawn plan, if the number of plans is infinite [default: 20]
     #[arg(long, value_name = "N", requires = "sample")]
     within: Option<usize>,
     /// Only a plan with the fewest steps

@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     /// The steps so far, by the ids of their actions (with an outcome: ID=OUTCOME), with commas between them
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     steps: Vec<String>,
-    /// Say why this action may not come after the steps: a smallest set of rules that forbids it
+    /// Explain why this action is not allowed after the steps: a smallest set of rules that forbids it
     #[arg(long, value_name = "ID")]
     why: Option<String>,
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub(super) struct Arguments {
     #[command(flatten)]
     spec: SpecArgs,
-    /// Draw this plan instead: which step works on the output of which; a file as `plan verify` reads it, or `-`
+    /// Draw this plan instead, with the step whose output each step uses; a file as `plan verify` reads it, or `-`
     #[arg(long, value_name = "PLAN")]
     plan: Option<PathBuf>,
     /// The form of the drawing

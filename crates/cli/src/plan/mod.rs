@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 enum Command {
     /// Make a plan, with a model, a person or another policy
     Run(Box<run::Arguments>),
-    /// Carry a plan out step by step, in an environment that says what came of each step
+    /// Carry out a plan step by step, in an environment that returns the result of each step
     Chat(Box<chat::Arguments>),
     /// Count the plans, exactly
     Count(count::Arguments),
@@ -42,7 +42,7 @@ enum Command {
     Verify(verify::Arguments),
     /// Draw the states of plans, or one plan as a tree
     Graph(graph::Arguments),
-    /// Say what is feasible after some steps, and what lies behind each choice
+    /// Show the feasible actions after some steps, and the plans behind each
     Explain(explain::Arguments),
     /// Write the JSON Schema of specs
     Schema(schema::Arguments),

@@ -16,13 +16,13 @@ use std::path::PathBuf;
 /// Who chooses, and what they are shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct PolicyArgs {
-    /// Who decides at a choice [default: model with --model or --endpoint, script with --answers, else first]
+    /// Who decides at a choice [default: model with --model or --endpoint, script with --answers, otherwise first]
     #[arg(long, value_enum, value_name = "POLICY", help_heading = "Policy")]
     pub(super) policy: Option<Kind>,
     /// Answers for the script, one a line: numbers or labels
     #[arg(long, value_name = "FILE", help_heading = "Policy")]
     pub(super) answers: Option<PathBuf>,
-    /// What a model is asked for
+    /// The answer that a model is asked for
     #[arg(long, value_parser = prompt_modes(), default_value = "open", value_name = "MODE", help_heading = "Policy")]
     pub(super) prompt_mode: Prompting,
     /// List the options to a model in N orders, and average the logarithms of its probabilities
@@ -65,7 +65,7 @@ pub(super) enum Kind {
     Chat,
 }
 
-/// What a model is asked for.
+/// The answer that a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prompting {
     /// The answer to each question.

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) spec: SpecArgs,
-    /// What is to be planned, as the questions say it
+    /// The task to plan, as it appears in the questions
     #[arg(long, value_name = "TEXT", help_heading = "Task")]
     pub(super) task: Option<String>,
     /// A file of tasks, one a line: a description, or `{"task": TEXT, "parameters": {NAME: VALUE}}`
@@ -53,13 +53,13 @@ pub(super) struct Arguments {
     pub(super) shown_plans: usize,
     #[command(flatten)]
     pub(super) search: SearchArgs,
-    /// Show what was tried, on standard error
+    /// Show the attempts on standard error
     #[arg(long, help_heading = "Search")]
     pub(super) trace: bool,
     /// Make N plans a task
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rewards")]
     pub(super) samples: usize,
-    /// A command that reads a plan as JSON and writes what it is worth, a number
+    /// A command that reads a plan as JSON and writes its reward, a number
     #[arg(long, value_name = "CMD", help_heading = "Rewards")]
     pub(super) reward: Option<String>,
     /// Seconds that the command may take for a plan

@@ -16,7 +16,7 @@ pub(super) struct SearchArgs {
     /// Add W times a heuristic to the policy's scores: `cost` (of the action, negated) or `steps` (fewest ones left, negated)
     #[arg(hide_short_help = true, long, value_name = "NAME=W", value_parser = heuristic, help_heading = "Search")]
     heuristic: Vec<(Kind, f64)>,
-    /// After N steps only what finishes the plan in the fewest steps is offered
+    /// After N steps, offer only actions that finish the plan in the fewest steps
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     max_free_steps: usize,
     /// Give up after N questions

@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     /// The plan as an argument
     #[arg(long, value_name = "TEXT", conflicts_with = "plan")]
     text: Option<String>,
-    /// Steps that need no input and make something need not be named
+    /// Steps without inputs that make an output may be omitted
     #[arg(long)]
     inputs_implied: bool,
     /// Accept any order in which each step follows the steps whose outputs it uses

@@ -33,11 +33,11 @@ enum Command {
     Check(check::Arguments),
     /// Write a procedure in one layout
     Format(format::Arguments),
-    /// List what a procedure declares, and what may come first
+    /// List the declarations of a procedure, and the nodes that are open at the start
     Show(show::Arguments),
     /// Write the states out as a spec of plans
     Spec(spec::Arguments),
-    /// Draw what may come next in each state
+    /// Draw the states of a procedure, with the possible steps
     Graph(graph::Arguments),
     /// Judge a recorded conversation step by step
     Verify(verify::Arguments),
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 /// How much of a procedure binds the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModeName {
-    /// Preconditions alone
+    /// Only preconditions
     Graph,
     /// Preconditions and the conditions around calls
     Guarded,

@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     /// The user: a name of the simulation; without it a person is asked
     #[arg(long, value_name = "NAME", requires = "simulation", help_heading = "User and APIs")]
     user: Option<String>,
-    /// The user of the simulation is played by this model, which sees what the user knows and wants
+    /// This model plays the user of the simulation; it is told what that user knows and wants
     #[arg(long, value_name = "PATH", requires = "user", help_heading = "User and APIs")]
     user_model: Option<PathBuf>,
     /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"data": {SLOT: VALUE}}`
@@ -84,10 +84,10 @@ pub(super) struct Binding {
     /// The prompt of a step, as a Jinja template
     #[arg(long, value_name = "FILE", help_heading = "Agent")]
     step_template: Option<PathBuf>,
-    /// Values of arguments need not be said by anybody
+    /// Arguments may have values that nobody said
     #[arg(long, help_heading = "Agent")]
     no_provenance: bool,
-    /// Acts that lead nowhere are not bounded
+    /// Do not bound acts that bring the end no nearer
     #[arg(long, help_heading = "Agent")]
     no_progress: bool,
 }

@@ -26,13 +26,13 @@ pub(super) struct Arguments {
     /// How much of the procedure binds the agent
     #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
     mode: ModeName,
-    /// Acts of the agent in a session, at most
+    /// The most acts of the agent in a session
     #[arg(long, value_name = "N", default_value_t = 24)]
     acts: usize,
     /// The share of calls that fail
     #[arg(long, value_name = "X", default_value_t = 0.125, value_parser = share)]
     errors: f64,
-    /// A simulation, of which the users' values are told
+    /// A simulation, whose users' values are told
     #[arg(long, value_name = "FILE")]
     simulation: Option<PathBuf>,
     /// Equal seeds give equal sessions

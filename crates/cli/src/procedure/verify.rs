@@ -25,13 +25,13 @@ pub(super) struct Arguments {
     /// Do not judge the arguments of calls
     #[arg(long)]
     no_arguments: bool,
-    /// Conditions on what the user did not decide are open: for traces that do not say what users decided
+    /// Conditions on missing decisions are open: for traces without the decisions of users
     #[arg(long)]
     open_decisions: bool,
-    /// Values of arguments need not be said by anybody
+    /// Arguments may have values that nobody said
     #[arg(long)]
     no_provenance: bool,
-    /// Also write what may come after the trace, and why the rest may not
+    /// Also write the open nodes after the trace, and why the others are not open
     #[arg(long)]
     feedback: bool,
 }

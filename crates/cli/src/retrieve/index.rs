@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     /// The folder of a sentence encoder
     #[arg(long, value_name = "FOLDER", help_heading = "Model")]
     embedder: PathBuf,
-    /// The file that is written
+    /// The file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]

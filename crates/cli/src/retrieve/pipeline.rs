@@ -34,7 +34,7 @@ pub struct PipelineArgs {
     /// A file with tools and their vectors (`grammata retrieve index`); with a catalogue it is brought up to date
     #[arg(long, value_name = "FILE", help_heading = "Tools")]
     pub index: Option<PathBuf>,
-    /// How tools are ranked for one query [default: hybrid with --embedder, else lexical]
+    /// How tools are ranked for one query [default: hybrid with --embedder, otherwise lexical]
     #[arg(long, value_enum, value_name = "RANKER", help_heading = "Search")]
     pub ranker: Option<RankerName>,
     /// The folder of a sentence encoder, for dense and hybrid search
@@ -43,10 +43,10 @@ pub struct PipelineArgs {
     /// Number of tools
     #[arg(short, value_name = "N", default_value_t = 11, value_parser = positive, help_heading = "Search")]
     pub k: usize,
-    /// Where the request itself is among the queries
+    /// The position of the request itself among the queries
     #[arg(hide_short_help = true, long, value_enum, default_value_t = Place::Last, value_name = "PLACE", help_heading = "Search")]
     pub utterance: Place,
-    /// How the lists of the queries become one
+    /// How the lists of the queries are merged
     #[arg(hide_short_help = true, long, value_enum, default_value_t = JoinName::InTurn, value_name = "RULE", help_heading = "Search")]
     pub join: JoinName,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub struct PipelineArgs {
 /// How queries are written.
 #[derive(Debug, clap::Args)]
 pub struct QueryArgs {
-    /// Where queries are from [default: zero-shot with --model or --endpoint, else split]
+    /// The source of the queries [default: zero-shot with --model or --endpoint, otherwise split]
     #[arg(long, value_parser = modes(), value_name = "MODE", help_heading = "Queries")]
     pub query_mode: Option<Mode>,
     /// The form that a model's output has
@@ -110,16 +110,16 @@ pub enum Place {
     First,
     /// After the others
     Last,
-    /// It is no query
+    /// It is not a query
     None,
 }
 
 /// How the rankings of several queries are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum JoinName {
-    /// In turn, each gives its next tool that is not there yet
+    /// Each list in turn, with its next tool that is not in the result yet
     InTurn,
-    /// In turn, but a query whose next tool is there already gives none
+    /// Each list in turn, but a list whose next tool is in the result already adds none
     LoseTurn,
     /// By reciprocal rank fusion
     ReciprocalRanks,

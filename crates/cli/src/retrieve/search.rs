@@ -21,7 +21,7 @@ const SHOWN: usize = 70;
 /// Shows the queries, then each tool with its best score, its name, and the number of the query that put it there.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// What the user says
+    /// The user's message
     #[arg(value_name = "REQUEST")]
     request: String,
     #[command(flatten)]

@@ -29,11 +29,11 @@ pub struct CatalogueArgs {
     /// Tools and requests as ToolRet has them: JSON lines with id, query, labels (id, doc, relevance)
     #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["catalogue", "toolbench"], help_heading = "Tools")]
     pub toolret: Option<PathBuf>,
-    /// What of a tool is indexed
+    /// The text of a tool that is indexed
     #[arg(hide_short_help = true, long, value_enum, default_value_t = DocumentTemplate::Full, value_name = "TEMPLATE", help_heading = "Tools")]
     pub template: DocumentTemplate,
-    /// Keep only the lines of catalogue and requests of which this member, where it is there, has one of these values; may be
-    /// repeated
+    /// Keep only lines of the catalogue and of the requests in which this member is missing or has one of these values;
+    /// may be repeated
     #[arg(hide_short_help = true, long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Tools")]
     pub pairs: Vec<(String, String)>,
 }
@@ -43,7 +43,7 @@ pub struct CatalogueArgs {
 pub enum DocumentTemplate {
     /// Category, service, name and description
     Full,
-    /// The description alone
+    /// Only the description
     Description,
 }
 

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) set: SetArgs,
-    /// What the user says
+    /// The user's message
     #[arg(long, value_name = "TEXT")]
     pub(super) request: String,
     /// The call format: a name, or a file of TOML
@@ -40,10 +40,10 @@ pub(super) struct Arguments {
     /// How the tool is chosen
     #[arg(long, value_enum, default_value_t = ChooseName::Tokens)]
     pub(super) choose: ChooseName,
-    /// What the prompt says of the tools
+    /// The description of the tools in the prompt
     #[arg(long, value_enum, default_value_t = LevelName::Signature)]
     pub(super) detail: LevelName,
-    /// Only this many tools, those that retrieval finds for the request by words; 0 takes all
+    /// Only this many tools, which retrieval by words finds for the request; 0 takes all
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub(super) k: usize,
     /// Only the tools found, without those whose results they need
@@ -79,9 +79,9 @@ pub(super) struct Arguments {
 /// How the tool of a call is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ChooseName {
-    /// Token by token, as the rest of the turn
+    /// Token by token, like the rest of the turn
     Tokens,
-    /// The name that the model gives the most probability, by best-first search
+    /// The most probable name under the model, by best-first search
     Exact,
 }
 

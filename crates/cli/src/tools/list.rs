@@ -14,7 +14,7 @@ use std::io::Write;
 pub(super) struct Arguments {
     #[command(flatten)]
     set: SetArgs,
-    /// Write the numbers of tools alone
+    /// Write only the numbers of tools
     #[arg(long)]
     count: bool,
 }

@@ -33,15 +33,15 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List tools, and say of each why it cannot be called
+    /// List tools, and for each why it cannot be called
     List(list::Arguments),
     /// Check documents of tools
     Check(check::Arguments),
-    /// The turns in which tools are called, in a call format
+    /// Read and write turns that call tools, in a call format
     Grammar(grammar::Arguments),
-    /// The documentation of tools for a prompt, and its tokens
+    /// Write the documentation of tools for a prompt, and count its tokens
     Prompt(prompt::Arguments),
-    /// The HTTP requests that calls stand for; nothing is sent
+    /// Write the HTTP requests of calls; nothing is sent
     Request(request::Arguments),
     /// Let a model call tools for a request
     Generate(Box<generate::Arguments>),
@@ -64,7 +64,7 @@ pub struct SetArgs {
     /// Documents of tools: files, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// What names of a file's tools begin with where several sources have one name; once a file, in their order [default: the
+    /// Prefix for names of tools that occur in several files; give one for each file, in their order [default: the
     /// file's name without its ending]
     #[arg(long, value_name = "NAME")]
     pub label: Vec<String>,
@@ -74,13 +74,13 @@ pub struct SetArgs {
     /// A parameter that the host fills in and no model writes; may be repeated
     #[arg(long, value_name = "NAME")]
     pub hide: Vec<String>,
-    /// Undeclared members are allowed where a schema does not forbid them
+    /// Allow undeclared members unless a schema forbids them
     #[arg(long)]
     pub open: bool,
     /// Arguments of operations are grouped: `path`, `query`, `header`, `cookie`, `body`
     #[arg(long)]
     pub grouped: bool,
-    /// Repairs, repeated keys and keys of paths that mean nothing are errors
+    /// Treat repairs, repeated keys and meaningless keys of paths as errors
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

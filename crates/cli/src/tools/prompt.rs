@@ -17,7 +17,7 @@ use std::path::PathBuf;
 pub(super) struct Arguments {
     #[command(flatten)]
     set: SetArgs,
-    /// How much is said
+    /// How much to write
     #[arg(long, value_enum, default_value_t = LevelName::Compressed)]
     detail: LevelName,
     /// A tool that may be called; may be repeated [default: all]
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     tokenizer: Option<PathBuf>,
 }
 
-/// How much is said.
+/// How much to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LevelName {
     /// Names

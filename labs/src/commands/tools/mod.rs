@@ -92,7 +92,7 @@ pub(in crate::commands) struct Arguments {
     /// With a temperature: outputs of a task and arm, of the seeds 0 to N-1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// What the prompt says of the tools [default: nothing]
+    /// The description of the tools in the prompt [default: nothing]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
     /// Worked examples of the call format in the prompt, of tools that are in no set
