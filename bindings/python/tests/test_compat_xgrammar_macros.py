@@ -59,7 +59,7 @@ def test_named_grammars_that_cannot_be_read() -> None:
         xgr.Grammar.from_lark("start: @a", named_grammars=["a"])
     with pytest.raises(TypeError, match="texts in Lark"):
         xgr.Grammar.from_lark("start: @a", named_grammars={"a": 1})
-    with pytest.raises(RuntimeError, match="no name of a grammar"):
+    with pytest.raises(RuntimeError, match="not a name of a grammar"):
         xgr.Grammar.from_lark("start: @a", named_grammars={"a b": "start:"})
 
 

@@ -73,7 +73,7 @@ def text_of(schema: Any) -> str:
         # a function that returned nothing, sooner than the type of None
         raise usage_error(
             "python/type",
-            "there is no schema",
+            "no schema is given",
             found="None",
             allowed="a text, a dict or a type",
             help='the schema of null is {"type": "null"} or type(None)',
@@ -108,7 +108,7 @@ def _by_pydantic(type_: Any, other: str) -> tuple[dict[str, Any], list[str]]:
             cause = error
     raise usage_error(
         "python/type",
-        "there is no JSON Schema of this type",
+        "this type has no JSON Schema",
         found=other,
         allowed="a text, a dict, a dataclass, a TypedDict, an Enum, Literal, unions, list, tuple, dict, the types of JSON, Decimal, "
         "date, datetime, time, timedelta and UUID; "

@@ -100,7 +100,7 @@ def _text(call: _Call, value: _Value) -> str:
     try:
         return _ESCAPE.sub(resolved, value[1:-1])
     except (ValueError, OverflowError):
-        _fail(call, "an escape is no character")
+        _fail(call, "an escape is not a character")
 
 
 def _quoted(text: str) -> str:

@@ -31,7 +31,7 @@ def with_grammars(text: str, named: Any, kind: type) -> str:
         if not isinstance(value, (str, kind)):
             raise TypeError(f"the values of named_grammars must be texts in Lark or Grammars, not {type(value).__name__}")
         if not _NAME.fullmatch(name):
-            raise GrammarCompileError(f"error[xgrammar/named-grammar] {name!r} is no name of a grammar: letters, digits, `_` and `-`")
+            raise GrammarCompileError(f"error[xgrammar/named-grammar] {name!r} is not a name of a grammar: letters, digits, `_` and `-`")
     return _replaced(text, named, ())
 
 
@@ -47,7 +47,7 @@ def _replaced(text: str, named: dict[str, Any], way: tuple[str, ...]) -> str:
             raise GrammarCompileError(f"error[xgrammar/named-grammar] circular named grammar reference: {names}")
         if name not in named:
             known = ", ".join(f"@{known}" for known in named) or "none"
-            raise GrammarCompileError(f"error[xgrammar/named-grammar] there is no grammar @{name}; there are: {known}")
+            raise GrammarCompileError(f"error[xgrammar/named-grammar] unknown grammar @{name}; known grammars: {known}")
         return _part(named[name], named, (*way, name))
 
     return _PART.sub(part, text)
