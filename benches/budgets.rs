@@ -1,13 +1,14 @@
-//! Masks within a budget beside masks without one.
+//! Masks within a budget, compared with masks without one.
 //!
-//! `cargo bench --bench budgets -- [--schemas FILE.jsonl] [--walks N] [--room N] [--documents yes]`; the default schemas are
-//! those of `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by default) go to the
-//! end within budgets of up to `--room` tokens more than the least (60 by default). With `--documents yes` the walks follow the
-//! valid documents of the schema instead, within a budget of `--room` tokens more than the document takes. At each step the
-//! mask is computed without a budget ("plain") and within what is left of it ("within"); and without one with the question
-//! whether the next token fits the budget ("asked"), as decoders do. Each is computed by a compiled grammar of its own, so that
-//! none finds what another has made. Printed are the first visits (the grammar is new) and a second walk along the same tokens: means,
-//! medians and p99 of the masks, the ratio of the means, and the median over the schemas of each schema's ratio.
+//! `cargo bench --bench budgets -- [--schemas FILE.jsonl] [--walks N] [--room N] [--documents yes]`; the default
+//! schemas are those of `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by
+//! default) go to the end within budgets of up to `--room` tokens more than the least (60 by default). With
+//! `--documents yes` the walks follow the valid documents of the schema instead, within a budget of `--room` tokens
+//! more than the document takes. At each step the mask is computed without a budget ("plain") and within the rest of it
+//! ("within"); and without one with the question whether the next token fits the budget ("asked"), as decoders do. Each
+//! is computed by a compiled grammar of its own, so that none finds what another has made. Printed are the first visits
+//! (the grammar is new) and a second walk along the same tokens: means, medians and p99 of the masks, the ratio of the
+//! means, and the median over the schemas of each schema's ratio.
 
 #![allow(clippy::print_stdout)]
 
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many of the dearest schemas are named.
+/// The number of the most expensive schemas that are named.
 const WORST: usize = 12;
 
 /// Times of masks without and within a budget, in microseconds.
@@ -27,12 +28,12 @@ const WORST: usize = 12;
 struct Sums {
     plain: Vec<f64>,
     within: Vec<f64>,
-    /// Of a plain mask, and the question whether one token fits the budget, which is what a decoder asks.
+    /// Times of a plain mask together with the check whether one token fits the budget, as a decoder does.
     asked: Vec<f64>,
     /// The ratio of the sums of each schema, and its sum within budgets and name.
     ratios: Vec<f64>,
     worst: Vec<(f64, String)>,
-    /// How many masks belong to schemas that `ratios` has.
+    /// The number of masks of the schemas in `ratios`.
     counted: usize,
 }
 
@@ -77,7 +78,7 @@ impl Sums {
     }
 }
 
-/// The value below which a share of the values lies.
+/// Returns the value at a share of the sorted values.
 fn at(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1);
@@ -169,7 +170,7 @@ impl Arms {
     }
 }
 
-/// Walks to the end within a budget along the tokens that are chosen, which are given back.
+/// Walks to the end within a budget, and returns the chosen tokens.
 fn walk(
     arms: &Arms,
     budget: usize,
@@ -199,7 +200,8 @@ fn walk(
     Ok(tokens)
 }
 
-/// Follows a document as far as it fits, and returns 1 if the budget forbids a token that the plain mask allows.
+/// Follows a document while its tokens are allowed, and returns 1 if the budget forbids a token that the plain mask
+/// allows.
 fn follow(arms: &Arms, tokens: &[TokenId], budget: usize, sums: &mut Sums) -> Result<usize> {
     let (mut plain, mut within, mut asked) =
         (arms.plain.matcher(), arms.within.matcher(), arms.asked.matcher());

@@ -1,12 +1,13 @@
-//! Warm sequences beside a cold grammar: how long known masks take while another thread compiles and explores.
+//! Warm sequences next to a cold grammar: the time of known masks while another thread compiles and explores.
 //!
-//! `cargo bench --bench cold -- [--tokenizer tokenizer.json] [--seconds S]`; the default tokenizer is the one in `tests/data`. One thread
-//! asks for the masks of 256 sequences in turn, all of which are known, and times each. Beside it nothing runs; a thread that only
-//! counts, which shows what the machine itself costs; one that compiles a slow grammar again and again and draws random texts of it;
-//! and one that draws new texts of the grammar that the sequences are of. Each mask of a random text is one that nobody asked for before.
+//! `cargo bench --bench cold -- [--tokenizer tokenizer.json] [--seconds S]`; the default tokenizer is the one in
+//! `tests/data`. One thread requests the masks of 256 sequences in turn, all of which are known, and times each. Next
+//! to it runs nothing; a thread that only counts, which shows the cost of the machine itself; one that repeatedly
+//! compiles a slow grammar and draws random texts of it; or one that draws new texts of the grammar of the sequences.
+//! Each mask of a random text is new.
 //!
-//! Then how long whoever needs something new waits for the lock of a grammar: alone, while the grammar is warmed up on a thread of its own,
-//! and while another sequence explores it.
+//! Then it measures the wait for the lock of a grammar: alone, while the grammar is warmed up on a separate thread, and
+//! while another sequence explores it.
 
 #![allow(clippy::print_stdout)]
 
@@ -20,9 +21,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Sequences whose masks are asked for in turn.
+/// The number of sequences whose masks are requested in turn.
 const SEQUENCES: usize = 256;
-/// Tokens of a random text, at most.
+/// The most tokens of a random text.
 const TOKENS: usize = 200;
 
 fn main() {
@@ -66,7 +67,7 @@ fn draw(state: &mut u64) -> usize {
     *state as usize
 }
 
-/// A random text; its masks are computed on the way. The tokens, without that of the end.
+/// Draws a random text and computes its masks. Returns its tokens without the end token.
 fn explore(compiled: &CompiledGrammar, state: &mut u64, masks: &AtomicUsize) -> Result<Vec<TokenId>> {
     let mut matcher = compiled.matcher();
     let mut tokens = Vec::new();
@@ -82,10 +83,10 @@ fn explore(compiled: &CompiledGrammar, state: &mut u64, masks: &AtomicUsize) -> 
     Ok(tokens)
 }
 
-/// A sequence and the tokens that it takes again and again.
+/// A sequence and the tokens that it accepts again and again.
 type Warm = (Matcher, Vec<TokenId>);
 
-/// How long each mask took, in nanoseconds, sorted.
+/// Returns the time of each mask in nanoseconds, sorted.
 fn ask(warm: &mut [Warm], time: Duration) -> Result<Vec<u64>> {
     let mut words = vec![0; warm[0].0.compiled().vocabulary().mask_words()];
     let (mut took, begin) = (Vec::new(), Instant::now());
@@ -104,7 +105,8 @@ fn ask(warm: &mut [Warm], time: Duration) -> Result<Vec<u64>> {
     Ok(took)
 }
 
-/// How long it took to have the lock of a grammar, and to count under it, in nanoseconds, sorted; asked for every 100 µs or so.
+/// Returns the times to take the lock of a grammar and to count under it, in nanoseconds, sorted. Taken every 100 µs or
+/// so.
 fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
     let (mut took, begin) = (Vec::new(), Instant::now());
     while begin.elapsed() < time {
@@ -121,7 +123,7 @@ fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
     took
 }
 
-/// An object as most schemas have it.
+/// An object like those of most schemas.
 fn ordinary(number: usize) -> String {
     format!(
         r#"{{"type": "object", "required": ["id{number}", "name"], "properties": {{"id{number}": {{"type": "integer"}},
@@ -131,7 +133,8 @@ fn ordinary(number: usize) -> String {
     )
 }
 
-/// The waits beside nothing, beside warming up, and beside a sequence; one grammar each, compiled again as often as it is explored.
+/// Measures the waits alone, during warming up, and with another sequence: one grammar each, which is compiled again
+/// when it is explored.
 fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -180,7 +183,7 @@ fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
     Ok(table)
 }
 
-/// What a thread does beside the sequences, once; it is given a number and counts its masks.
+/// One round of the work of a thread next to the sequences. It gets a number and counts its masks.
 type Beside<'a> = &'a (dyn Fn(usize, &AtomicUsize) -> Result<()> + Sync);
 
 fn run(tokenizer: &Path, time: Duration) -> Result<()> {

@@ -1,5 +1,5 @@
-//! What a grammar costs, phase by phase: reading it, lowering it, its first masks, its masks again; and the vocabulary
-//! before all of them. `cargo bench --bench phases`
+//! The cost of a grammar by phases: the vocabulary, then reading, lowering, first masks, and the same masks again.
+//! `cargo bench --bench phases`
 
 mod support;
 

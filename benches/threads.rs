@@ -1,8 +1,8 @@
 //! Masks per second by threads: matchers on one compiled grammar, and batches over a pool.
 //!
 //! `cargo bench --bench threads -- [--tokenizer tokenizer.json] [--threads N] [--seconds S]`; the default tokenizer is
-//! the one in `tests/data`. Every thread walks along the accepted examples of `grammars/` again and again, and asks for
-//! the mask before each token. Figures are medians of five rounds, in which the numbers of threads take turns.
+//! the one in `tests/data`. Every thread walks along the accepted examples of `grammars/` repeatedly, and requests the
+//! mask before each token. Figures are medians of five rounds, in which the numbers of threads take turns.
 
 #![allow(clippy::print_stdout)]
 
@@ -29,7 +29,7 @@ struct Work {
     tokens: Vec<TokenId>,
 }
 
-/// Masks per second over some work on so many threads.
+/// Masks per second over some work on a number of threads.
 type Measure<'a> = &'a dyn Fn(&[&Work], usize) -> f64;
 
 fn main() {
@@ -106,7 +106,7 @@ fn run(tokenizer: &Path, most: usize, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Masks per second of so many threads together.
+/// Returns the masks per second of `threads` threads together.
 fn on_threads(work: &[&Work], threads: usize, time: Duration, copy: bool) -> f64 {
     let counts: Vec<f64> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|n| scope.spawn(move || masks(work, n, time, copy))).collect();
@@ -115,7 +115,7 @@ fn on_threads(work: &[&Work], threads: usize, time: Duration, copy: bool) -> f64
     counts.iter().sum()
 }
 
-/// Masks per second of one thread, which begins at an example of its own.
+/// Returns the masks per second of one thread, which begins at its own example.
 fn masks(work: &[&Work], first: usize, time: Duration, copy: bool) -> f64 {
     let mut words = vec![0; work[0].compiled.vocabulary().mask_words()];
     let (mut count, mut at, begin) = (0, first * 7, Instant::now());
@@ -136,7 +136,7 @@ fn masks(work: &[&Work], first: usize, time: Duration, copy: bool) -> f64 {
     count as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Masks per second of batches on a pool; sequences that end begin anew.
+/// Returns the masks per second of batches on a pool; sequences that end start again.
 fn in_batches(work: &[&Work], pool: &rayon::ThreadPool, time: Duration) -> f64 {
     let row = work[0].compiled.vocabulary().mask_words();
     let mut rows = vec![0; row * BATCH];

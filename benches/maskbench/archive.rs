@@ -1,4 +1,5 @@
-//! The mask files of a folder in one archive: how large it is beside them, and how long it takes to open it and to take files out of it.
+//! The mask files of a folder in one archive: its size compared with theirs, and the times to open it and to extract
+//! files.
 
 use grammata::mask_file::{ArchiveBuilder, EXTENSION, MaskArchive};
 use grammata::{Compiler, Limits, MaskFile, Result, Vocabulary};
@@ -6,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Grammars that are loaded from the archive, to see what memory that takes.
+/// The number of grammars that are loaded from the archive to measure memory.
 const LOADED: usize = 1_000;
-/// Masks of a loaded grammar that are asked for, along the first token that each allows.
+/// The number of masks of a loaded grammar that are requested, along the first token that each allows.
 const STEPS: usize = 20;
 
-/// Packs the mask files of a folder into an archive, and tells what came of it.
+/// Packs the mask files of a folder into an archive, and returns a report.
 pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Result<String> {
     let limits = Limits::default();
     let io = |cause: std::io::Error| grammata::Error::io(folder, &cause);
@@ -68,7 +69,7 @@ pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Res
     let names: Vec<String> = MaskArchive::open(to, &limits)?.names().collect::<Result<_>>()?;
     let step = names.len().div_ceil(LOADED).max(1);
     let some: Vec<&String> = names.iter().step_by(step).collect();
-    // the memory that the first one gives back is taken again by the second
+    // the second one reuses the memory that the first one frees
     for (way, archive) in [("mapped", map_archive()?), ("opened", MaskArchive::open(to, &limits)?)] {
         text.push_str(&row(
             &format!("get from the archive, {way}, µs"),

@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The command line.
 
 use super::arms::Regime;
 use grammata::explore::ExploreBudget;
@@ -6,7 +6,7 @@ use grammata::syntax::json_schema::PropertyOrder;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How the runner is called, and where its data is.
+/// The usage of the runner, and the source of its data.
 pub(crate) const USAGE: &str = "\
 usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|special --tokenizer tokenizer.json [OPTIONS]
 

@@ -1,4 +1,5 @@
-//! Regimes beside each other: nothing ahead, warmed up for some time, mask files mapped by a process that has not written them.
+//! A comparison of regimes: nothing prepared, warmed up for some time, and mask files mapped by a process that has not
+//! written them.
 //!
 //! Each regime walks over up to three sets of documents: those that are *given*, all tests of a schema, along whose valid ones
 //! its file is explored; those *held out*, every other valid document, where the file is explored along the others; and *random*
@@ -19,7 +20,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Tokens of a random document, at most.
+/// The most tokens of a random document.
 const TOKENS: usize = 100;
 
 /// The documents that are walked over.
@@ -47,12 +48,12 @@ impl Set {
     }
 }
 
-/// How an engine begins.
+/// The start of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Regime {
     /// With nothing.
     None,
-    /// Warmed up for so long.
+    /// Warmed up for this time.
     Warm(Duration),
     /// With a mapped file.
     Files,
@@ -77,7 +78,7 @@ impl Regime {
     }
 }
 
-/// What is compared.
+/// The options of a comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) regimes: Vec<Regime>,
@@ -88,7 +89,7 @@ pub(crate) struct Plan {
     pub(crate) budget: ExploreBudget,
 }
 
-/// A step: its time and what is remembered where it is made.
+/// A step: its time, and the memory of the matcher before it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     time: u64,
@@ -103,7 +104,7 @@ struct Remembered {
     items: bool,
 }
 
-/// An engine on a set of documents, and what is known of it so far.
+/// An engine on a set of documents, with its results so far.
 struct Arm {
     set: Set,
     name: String,
@@ -113,15 +114,15 @@ struct Arm {
     is_ours: bool,
     words: Vec<u32>,
     steps: Vec<Step>,
-    /// Nanoseconds: compiling or loading, of which the first part, which is mapping a file.
+    /// Nanoseconds of compiling or loading, and of its first part, mapping a file.
     compile: Vec<u64>,
     first_part: Vec<u64>,
     /// Schemas whose outcome or masks are not those of the first arm.
     different: Vec<String>,
 }
 
-/// Writes the mask files that are missing; how many that were. A line for each goes into `written.tsv` beside them, so that a run
-/// that was cut goes on, and reports all.
+/// Writes the missing mask files, and returns their number. A line for each is added to `written.tsv` in the same
+/// folder, so that an interrupted run continues and reports all.
 pub(crate) fn write(
     base: &Grammata,
     plan: &Plan,
@@ -179,10 +180,10 @@ fn halves(tests: &[Tokens]) -> (Vec<Vec<u32>>, Vec<Tokens>) {
     (given, held_out)
 }
 
-/// All arms, and what they have in common.
+/// All arms, and their common data.
 pub(crate) struct Arms {
     arms: Vec<Arm>,
-    /// Draws documents and says what is remembered.
+    /// Draws documents and tells the memory of matchers.
     base: Grammata,
     /// Tokens that structure texts, as bits.
     marks: Vec<u32>,
@@ -191,7 +192,7 @@ pub(crate) struct Arms {
 }
 
 impl Arms {
-    /// `peers` makes engines to run beside.
+    /// Creates the arms; `peers` makes engines to compare with.
     pub(crate) fn new(
         base: &Grammata,
         plan: Plan,
@@ -357,7 +358,7 @@ impl Arm {
     }
 }
 
-/// What is remembered before each token of a document, up to the first one that is not allowed.
+/// Returns the memory of a matcher before each token of a document, up to the first token that is not allowed.
 fn remembered(compiled: &CompiledGrammar, test: &Tokens) -> Vec<Remembered> {
     let mut matcher = compiled.matcher();
     let mut all = Vec::with_capacity(test.tokens.len());

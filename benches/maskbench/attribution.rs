@@ -4,13 +4,13 @@ use super::statistics::percentile;
 use grammata::attribution::Cause;
 use std::collections::{BTreeSet, HashMap};
 
-/// What was measured while something was made. Times are in nanoseconds.
+/// Measurements of one piece of work. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured {
     pub(crate) total: u64,
     /// The causes with some time, each without the causes inside it. The rest of the total is unmarked.
     pub(crate) causes: Box<[(Cause, u64)]>,
-    /// The parts of them that were of no use.
+    /// The parts of the causes' times that were wasted.
     pub(crate) in_vain: Box<[(Cause, u64)]>,
     pub(crate) allocations: u64,
     /// Bytes allocated.
@@ -32,13 +32,13 @@ impl Measured {
         }
     }
 
-    /// The part of a cause's time that was of no use.
+    /// Returns the part of a cause's time that was wasted.
     pub(crate) fn in_vain(&self, cause: Cause) -> u64 {
         self.in_vain.iter().find(|of| of.0 == cause).map_or(0, |of| of.1)
     }
 }
 
-/// What was made.
+/// The kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Work {
     /// A compiled grammar.
@@ -49,7 +49,7 @@ pub(crate) enum Work {
     Mask { test: usize, at: usize },
 }
 
-/// A measurement, and what was made.
+/// A measurement and its work.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     /// The number of the schema in the run.
@@ -122,7 +122,7 @@ pub(crate) struct Attribution {
 }
 
 impl Attribution {
-    /// No records yet, where a page fault takes so many nanoseconds.
+    /// Creates an attribution without records; `fault` is the time of a page fault in nanoseconds.
     pub(crate) fn new(fault: f64) -> Attribution {
         Attribution { fault, ..Attribution::default() }
     }

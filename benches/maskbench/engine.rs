@@ -1,4 +1,4 @@
-//! What the runner asks of an engine. Times are taken outside, so that they are taken alike for all.
+//! The interface of an engine. The runner measures times outside, in the same way for all engines.
 
 use serde_json::Value;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub(crate) struct Compilation {
 pub(crate) struct Refusal {
     /// The engine's stable name of the error, or the engine's name if it has none.
     pub(crate) code: String,
-    /// The keyword to blame, or what else tells such errors apart.
+    /// The keyword to blame, or another text that distinguishes such errors.
     pub(crate) keyword: String,
     /// The whole message.
     pub(crate) message: String,
@@ -59,22 +59,22 @@ pub(crate) trait Compiled {
     fn statistics(&self) -> Value;
 }
 
-/// One walk. Errors are the engine's own words.
+/// One walk. Errors are the engine's own texts.
 pub(crate) trait Session {
     /// Whether the next mask was computed by another process.
     fn is_explored(&self) -> bool {
         false
     }
 
-    /// Writes the mask of the tokens that may come next.
+    /// Writes the mask of the tokens that are allowed next.
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<(), String>;
 
-    /// Goes on by a token that the mask allows.
+    /// Accepts a token that the mask allows.
     fn accept(&mut self, token: u32) -> Result<(), String>;
 
     /// Whether the text may end here.
     fn is_accepting(&mut self) -> Result<bool, String>;
 
-    /// What a person should know about a token that is not allowed here.
+    /// Explains to a person why a token is not allowed here.
     fn explain(&mut self, token: u32) -> String;
 }

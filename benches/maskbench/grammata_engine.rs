@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The engine under measurement. The compiler, with all that depends on the vocabulary alone, is made once, as
-/// a server makes it.
+/// The engine under measurement. The compiler, with everything that depends only on the vocabulary, is made once, as in
+/// a server.
 pub(crate) struct Grammata {
     compiler: Compiler,
     mask_words: usize,
@@ -30,7 +30,7 @@ impl Grammata {
         Grammata { compiler, mask_words, options, files: None, mapped: false }
     }
 
-    /// The same with an index of the vocabulary in common, and nothing that grammars find out.
+    /// Returns an engine that shares the index of the vocabulary, but no results of grammars.
     pub(crate) fn apart(&self) -> Grammata {
         Grammata { compiler: self.compiler.apart(), options: self.options.clone(), files: None, ..*self }
     }
@@ -40,18 +40,18 @@ impl Grammata {
         self.compiler.vocabulary()
     }
 
-    /// A schema compiled without a file, for what is asked of it beside the measurements.
+    /// Compiles a schema without a file, for questions outside of the measurements.
     pub(crate) fn compiled(&self, schema: &str) -> Option<CompiledGrammar> {
         let grammar = json_schema::compile(schema, &self.options).ok()?.grammar;
         self.compiler.compile(&grammar).ok()
     }
 
-    /// The same, begun with mask files.
+    /// Returns the engine with mask files.
     pub(crate) fn with_files(self, folder: PathBuf, budget: ExploreBudget) -> Grammata {
         Grammata { files: Some((folder, budget)), ..self }
     }
 
-    /// The same, which maps them.
+    /// Returns the engine with mapped mask files.
     pub(crate) fn mapped(self) -> Grammata {
         Grammata { mapped: true, ..self }
     }

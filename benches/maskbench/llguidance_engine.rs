@@ -55,7 +55,7 @@ impl Engine for Llguidance {
     }
 }
 
-/// Its errors have no codes; what comes before details tells them apart.
+/// Its errors have no codes; the text before details distinguishes them.
 fn refusal(message: String) -> Refusal {
     let line = message.lines().next().unwrap_or_default();
     let keyword = line.chars().take(60).collect();

@@ -8,8 +8,8 @@
 //!
 //! `cargo bench --bench maskbench -- --help` tells the options and where the data is.
 //!
-//! What an engine may share between the tests of a schema is part of what is measured: this crate's matchers
-//! share tables and masks, so a later test finds what an earlier one has computed. `--isolate` takes that away.
+//! State that an engine shares between the tests of a schema is part of the measurement: this crate's matchers share
+//! tables and masks, so a later test finds what an earlier one has computed. `--isolate` removes this effect.
 
 #![allow(clippy::print_stdout)]
 
@@ -279,7 +279,7 @@ fn memory(key: &str) -> u64 {
     line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok()).unwrap_or_default()
 }
 
-/// The engines and what is known of them so far.
+/// The engines and their results so far.
 struct Bench {
     engines: Vec<Box<dyn Engine>>,
     /// A buffer for masks and a tally for each engine.
@@ -289,7 +289,7 @@ struct Bench {
     settings: Settings,
     out: Option<BufWriter<File>>,
     digests: Option<BufWriter<File>>,
-    /// What the masks of this crate are spent on.
+    /// The attribution of this crate's masks.
     attribution: Attribution,
     order: PropertyOrder,
     given: Given,
@@ -297,7 +297,7 @@ struct Bench {
     written: Vec<Written>,
 }
 
-/// How long mask files took, and how large they are.
+/// Reports the times and sizes of mask files.
 fn written(all: &[Written]) -> String {
     let of = |field: &dyn Fn(&Written) -> u64| {
         let mut values: Vec<u64> = all.iter().map(field).collect();

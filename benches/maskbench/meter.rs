@@ -1,4 +1,4 @@
-//! What happens on the thread while one mask is made: the engine's causes, allocations, page faults, preemption.
+//! Counts of a thread while one mask is computed: the engine's causes, allocations, page faults, preemption.
 //!
 //! Without the feature `attribution` a meter measures nothing.
 
@@ -17,7 +17,7 @@ mod engine {
             Meter
         }
 
-        /// What was measured.
+        /// Stops, and returns the measurement.
         pub(crate) fn stop(self) -> Measured {
             Measured::default()
         }
@@ -43,7 +43,7 @@ mod engine {
             meter
         }
 
-        /// What was measured.
+        /// Stops, and returns the measurement.
         pub(crate) fn stop(self) -> Measured {
             let breakdown = end();
             let (heap, thread) = (counting::Heap::now(), system::Thread::now());
@@ -75,7 +75,7 @@ pub(crate) mod counting {
     use std::cell::Cell;
     use std::time::Instant;
 
-    /// What is as large is timed: from some such size on it is the kernel that gives and takes memory.
+    /// Blocks of this size or more are timed: for these the kernel allocates and frees memory.
     const LARGE: usize = 64 << 10;
 
     thread_local! {
@@ -132,10 +132,10 @@ pub(crate) mod counting {
     }
 }
 
-/// What the system knows of a thread.
+/// The system's counts of a thread.
 #[cfg(feature = "attribution")]
 mod system {
-    /// Counts of a thread so far; zero where the system does not tell.
+    /// Counts of a thread so far; zero if the system does not tell.
     #[derive(Clone, Copy, Default)]
     pub(super) struct Thread {
         /// Page faults without reading from a disk.

@@ -16,7 +16,7 @@ const POINTS: usize = 400;
 /// Draws the share of values above each time, both axes logarithmic: the tail is as easy to read as the middle.
 ///
 /// # Errors
-/// What writing the file says.
+/// Errors of writing the file.
 pub(crate) fn tails(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Box<dyn Error>> {
     let microseconds = |nanoseconds: u64| (nanoseconds.max(1) as f64) / 1000.0;
     let ends = || curves.iter().filter_map(|curve| Some((*curve.1.first()?, *curve.1.last()?)));

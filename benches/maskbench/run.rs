@@ -9,17 +9,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How a schema came out, best first.
+/// The outcome of a schema, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Status {
-    /// It compiles and all its tests come out right.
+    /// It compiles and all its tests pass.
     Pass,
     /// The engine says that no value satisfies it, and no instance is valid: that is right as well.
     Unsatisfiable,
     /// The engine refuses it.
     CompileError,
-    /// A token of a valid instance is not allowed, or its end is not; also where the engine gives up there with
-    /// an error.
+    /// A token of a valid instance is not allowed, or its end is not; also if the engine fails there with an error.
     ValidRejected,
     /// It took longer than the time limit.
     Timeout,
@@ -67,7 +66,7 @@ pub(crate) struct Tokens {
 pub(crate) struct Settings {
     /// Passes over the tests, from 1.
     pub(crate) repeat: usize,
-    /// Whether each test gets a grammar compiled anew.
+    /// Whether the grammar is compiled again for each test.
     pub(crate) isolate: bool,
     /// Whether the masks of the first pass are digested.
     pub(crate) digest: bool,
@@ -92,7 +91,7 @@ pub(crate) struct Times {
     pub(crate) explored: bool,
 }
 
-/// A test that came out wrong.
+/// A failed test.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// Its place among the schema's tests.
@@ -103,7 +102,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
 }
 
-/// What is known of a schema after the run.
+/// The results of a schema.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,
@@ -115,12 +114,12 @@ pub(crate) struct Outcome {
     pub(crate) resets: Vec<u64>,
     /// The first pass over the tests.
     pub(crate) times: Vec<Times>,
-    /// How many tokens of each test that was.
+    /// The number of tokens of each test in that pass.
     pub(crate) walked: Vec<usize>,
     /// The passes after the first.
     pub(crate) warm: Vec<Times>,
     pub(crate) failures: Vec<Failure>,
-    /// Tests of the first pass that came out right.
+    /// Tests of the first pass that passed.
     pub(crate) right: [usize; 2],
     /// Invalid instances of which only the end was refused.
     pub(crate) end_refused: usize,
@@ -128,7 +127,7 @@ pub(crate) struct Outcome {
     pub(crate) statistics: Value,
     /// The digest of the masks of the first pass in the order of the tests, if it is asked for.
     pub(crate) digest: Option<Sha256>,
-    /// What compiling, the first mask and each mask of the first pass were spent on, if that is asked for.
+    /// The attribution of compiling, of the first mask and of each mask of the first pass, if requested.
     pub(crate) attributed: Vec<(Work, Measured)>,
 }
 
@@ -265,7 +264,7 @@ struct Walk<'a> {
     outcome: &'a mut Outcome,
 }
 
-/// Reads so many MiB, one word of each line of the caches.
+/// Reads `mib` MiB, one word of each cache line.
 fn sweep(mib: usize) {
     static MEMORY: OnceLock<Vec<u64>> = OnceLock::new();
     if mib > 0 {
@@ -291,7 +290,7 @@ impl Walk<'_> {
             if stepped == Ok(true) {
                 continue;
             }
-            // what comes out is judged in the first pass
+            // results are judged in the first pass
             if pass == 0 && tokens.valid {
                 let message = stepped.err().unwrap_or_else(|| session.explain(token));
                 self.outcome.fail(test, Status::ValidRejected, at, message);

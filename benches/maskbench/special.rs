@@ -34,7 +34,7 @@ fn schema(kind: &str, size: usize, schema: &Value, valid: &Value, invalid: Optio
     Schema { id: format!("{kind}-{size}"), text: schema.to_string(), tests: tests.collect() }
 }
 
-/// So many characters of prose.
+/// Returns `length` characters of prose.
 fn prose(length: usize) -> String {
     "The quick brown fox jumps over the lazy dog, again. ".chars().cycle().take(length).collect()
 }
@@ -65,7 +65,7 @@ fn enumeration(values: usize) -> Schema {
     schema("enum", values, &json!({"enum": all}), &json!(last), Some(&json!(value(values))))
 }
 
-/// A call of one of so many tools.
+/// A call of one of `count` tools.
 fn tools(count: usize) -> Schema {
     let tool = |n: usize| {
         json!({
@@ -100,7 +100,7 @@ fn tools(count: usize) -> Schema {
     schema("tools", count, &json!({"anyOf": all}), &call(count - 1), Some(&call(count)))
 }
 
-/// An object of so many members, some of them required.
+/// An object of `count` members, some of them required.
 fn members(count: usize) -> Schema {
     let kinds = [
         json!({"type": "string", "maxLength": 64}),
@@ -120,7 +120,7 @@ fn members(count: usize) -> Schema {
     schema("members", count, &text, &Value::Object(instance), Some(&json!({"member_000000": 1})))
 }
 
-/// Objects within arrays within objects, so many levels of each.
+/// Objects within arrays within objects, `levels` levels of each.
 fn depth(levels: usize) -> Schema {
     let (mut inner, mut instance) = (json!({"type": "integer"}), json!(1));
     for _ in 0..levels {

@@ -45,15 +45,15 @@ impl Samples {
     }
 }
 
-/// What is summed up for one engine.
+/// The sums for one engine.
 #[derive(Debug)]
 pub(crate) struct Tally {
     name: &'static str,
     statuses: Vec<Status>,
     refusals: Vec<(String, String)>,
-    /// Instances that came out wrong: valid ones rejected, invalid ones accepted.
+    /// Wrong verdicts: valid instances rejected, invalid ones accepted.
     wrong: [usize; 2],
-    /// Ids of the schemas that come out wrong, save compile errors.
+    /// Ids of the schemas with wrong results, except compile errors.
     ids: Vec<(Status, String)>,
     /// How often each of the engine's strategies computed tokens of masks, in the engine's order, if it says so.
     strategies: Vec<(String, u64)>,
@@ -101,7 +101,7 @@ impl Tally {
         }
     }
 
-    /// How many schemas came out so.
+    /// Returns the number of schemas with this outcome.
     pub(crate) fn count(&self, status: Status) -> usize {
         self.statuses.iter().filter(|&&found| found == status).count()
     }
@@ -195,7 +195,7 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
     )
 }
 
-/// What a page has between its marks: what came out, and the times of the schemas that all engines compile.
+/// Returns the tables of a page: the outcomes, and the times of the schemas that all engines compile.
 pub(crate) fn page(tallies: &[Tally]) -> String {
     format!("{}\n\n{}", statuses(tallies), common(tallies))
 }
@@ -238,7 +238,7 @@ fn statuses(tallies: &[Tally]) -> Table {
     right_align(table)
 }
 
-/// The ids of what came out wrong, worst first, some of each kind.
+/// Lists ids of schemas with wrong results, worst first, some of each kind.
 fn listed(tally: &Tally) -> String {
     let mut text = String::new();
     for status in Status::ALL.into_iter().rev() {

@@ -12,7 +12,7 @@ pub(crate) struct Shipped {
     pub(crate) examples: Vec<Vec<u8>>,
 }
 
-/// Folders of what has no grammar of texts: domains of flows, procedures, and a spec with outcomes.
+/// Folders without grammars of texts: domains of flows, procedures, and a spec with outcomes.
 const OTHERS: [&str; 4] = ["calls", "flows", "procedures", "customer-service"];
 
 /// All grammars of a folder, by name.
@@ -37,7 +37,7 @@ fn source(folder: &Path) -> Result<Source> {
         .flat_map(|&notation| notation.folder_files().iter().map(move |file| (notation, file)));
     let mut found =
         files.map(|(notation, file)| (notation, folder.join(file))).filter(|(_, path)| path.is_file());
-    // where there is none, the error is that of reading the folder
+    // if there is none, the error is that of reading the folder
     let (notation, path) = found.next().unwrap_or((Notation::Spec, folder.to_path_buf()));
     let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, &e))?;
     Ok(Source::new(notation, notation.in_file(&text)))
@@ -50,7 +50,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Walks along a text in its longest tokens; `mask` is to fill the words with the mask before each. Every token is
+/// Walks along a text in its longest tokens; `mask` must fill the words with the mask before each. Every token is
 /// checked to be allowed.
 pub(crate) fn walk(
     compiled: &CompiledGrammar,

@@ -22,7 +22,7 @@ fn measured<R>(work: impl FnOnce() -> R) -> R {
     black_box(work())
 }
 
-/// A compiler with what its masks need of the vocabulary.
+/// A compiler with the prepared index of the vocabulary.
 fn prepared(vocabulary: Vocabulary) -> Compiler {
     let compiler = Compiler::new(Arc::new(vocabulary));
     compiler.prepare().expect("within the limits");
@@ -79,7 +79,7 @@ fn main() {
     }
 }
 
-/// The schema of a call of one of so many tools.
+/// The schema of a call of one of `count` tools.
 fn tools(count: usize) -> Value {
     let tool = |n: usize| {
         json!({
