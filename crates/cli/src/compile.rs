@@ -129,7 +129,7 @@ impl Workshop<'_> {
         let io = |path: &Path, cause: std::io::Error| errors::io(path, &cause);
         let Found { grammars: paths, others } = grammar_files::find(from, &self.limits)?;
         if others > 0 {
-            messages::note(&format!("{} of no kind of grammar left out", counted(others, "file")));
+            messages::note(&format!("{} skipped, not grammars by name", counted(others, "file")));
         }
         if let Some(to) = to {
             std::fs::create_dir_all(to).map_err(|cause| io(to, cause))?;

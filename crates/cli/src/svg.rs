@@ -48,9 +48,7 @@ pub(super) fn render(dot: String) -> Result<String> {
     match outcome {
         Ok(Ok(svg)) => Ok(svg),
         Ok(Err(cause)) => Err(errors::drawing_failed(&cause)),
-        Err(RecvTimeoutError::Disconnected) => {
-            Err(errors::drawing_failed("the layout came to a contradiction"))
-        }
+        Err(RecvTimeoutError::Disconnected) => Err(errors::drawing_failed("the layout failed")),
         Err(RecvTimeoutError::Timeout) => Err(errors::drawing_too_large(
             &format!("{edges} edges"),
             "graphs that are laid out within a minute",

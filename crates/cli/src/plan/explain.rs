@@ -68,8 +68,8 @@ fn why(
         }))?;
     } else {
         match &conflict {
-            None => writeln!(output, "{id} may come here")?,
-            Some(conflict) => write!(output, "{id} may not come here\n{}", show::conflict(conflict))?,
+            None => writeln!(output, "{id} is allowed here")?,
+            Some(conflict) => write!(output, "{id} is not allowed here\n{}", show::conflict(conflict))?,
         }
     }
     Ok(if conflict.is_none() { Exit::Done } else { Exit::Rejected })

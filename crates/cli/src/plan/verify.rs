@@ -113,9 +113,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
                             )?;
                         }
                     }
-                    (Some(found), false) => {
-                        writeln!(output, "  found: {found} (no action is known by that)")?
-                    }
+                    (Some(found), false) => writeln!(output, "  found: {found} (no action has this name)")?,
                     (None, _) => writeln!(output, "  found: the end of the plan")?,
                 }
                 for (place, label) in labels.iter().enumerate() {

@@ -310,7 +310,7 @@ fn write(
     let dot = agent::picture(workflow, record)?;
     if !dot.is_empty() {
         let caption =
-            "the states that the session went through, what may come next (dashed) and what is blocked";
+            "the states that the session went through, the open steps (dashed) and the blocked ones";
         report.figure(svg::render(dot)?, caption);
     }
     let is_html = path.extension().is_some_and(|extension| extension == "html");
