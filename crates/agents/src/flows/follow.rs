@@ -138,7 +138,7 @@ fn unserved(
             path.push(next);
         }
         let names: Vec<&str> = path.iter().map(|&api| name(api)).collect();
-        return errors::cycle(&flow.id, &names.join(" needs what is made by "), pointer);
+        return errors::cycle(&flow.id, &names.join(" needs the output of "), pointer);
     };
     let later = flow.steps.iter().skip(place).flat_map(|&step| domain.steps[step].apis.iter());
     let later = later.copied().find(|&maker| makes(maker, input));

@@ -220,7 +220,7 @@ fn explained(schema: &Value, arguments: &Value, text: &str, explanation: &Explan
         pointer = join(&pointer, &name);
         value = inner.unwrap_or(value);
     }
-    let made = errors::call_fault("this argument is not of its schema", Place::Pointer(pointer));
+    let made = errors::call_fault("the schema does not allow this argument", Place::Pointer(pointer));
     let made = made.found(value.to_string()).cause(format!("expected {}", explanation.expected_text()));
     match part.map(|part| resolved(schema, part)).filter(|part| part.is_object()) {
         Some(part) => made.allowed(excerpt(&part.to_string())),

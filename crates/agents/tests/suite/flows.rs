@@ -260,7 +260,7 @@ fn domains_that_are_wrong_are_refused_with_their_places() {
             step("s", "'A', 'B'") + &end,
             "'s', 'e'",
             "",
-            "A needs what is made by B needs what is made by A",
+            "A needs the output of B needs the output of A",
         ),
         (
             "flow/cyclic-dependency",
@@ -268,7 +268,7 @@ fn domains_that_are_wrong_are_refused_with_their_places() {
             step("s", "'A'") + &end,
             "'s', 'e'",
             "",
-            "A needs what is made by A",
+            "A needs the output of A",
         ),
         (
             "flow/unprovided-input",

@@ -86,7 +86,7 @@ impl<R: BufRead, W: Write> Policy for InteractivePolicy<R, W> {
             Ok(value) => match request.check(&value) {
                 Ok(None) => Ok(value),
                 Ok(Some(wrong)) => Err(format!(
-                    "At #{}: {} is not as the schema has it; `quit` ends.",
+                    "At #{}: the schema does not allow {}; `quit` ends.",
                     wrong.pointer, wrong.found
                 )),
                 Err(error) => Err(error.to_string()),

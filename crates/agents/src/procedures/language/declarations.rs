@@ -282,7 +282,7 @@ impl<'d> Fields<'d> {
             if !known.contains(&key.as_str()) {
                 findings.warn(errors::unknown_field(entry.place.clone(), &entry.key, known));
             } else if entries.insert(key, entry).is_some() {
-                let allowed = "each key once, without letters' case";
+                let allowed = "each key once; keys are case-insensitive";
                 findings.error(errors::form(entry.place.clone(), &entry.key, allowed));
             }
         }
