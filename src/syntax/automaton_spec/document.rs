@@ -25,7 +25,7 @@ pub(super) enum AcceptBy {
     Either,
 }
 
-/// In which order the words of a spec name the steps of a plan.
+/// The order in which the words of a spec name the steps of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -36,11 +36,11 @@ pub enum Direction {
     Backward,
 }
 
-/// Templates (in Jinja's notation) of what a plan's chooser and its reader are shown; see `docs/plans.md`.
+/// Templates (in Jinja's notation) of the texts for the chooser and the reader of a plan; see `docs/plans.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Templates {
-    /// What is to be planned, unless the caller says it.
+    /// The task, unless the caller gives it.
     pub task: Option<String>,
     /// The progress so far, as part of a question.
     pub progress: Option<String>,
@@ -56,33 +56,34 @@ pub struct Templates {
 pub(super) struct Transition {
     /// The state it leaves.
     pub from: String,
-    /// The symbol it reads, or symbols any of which it reads; without it, it reads nothing.
+    /// The symbol that it reads, or a list of symbols of which it reads one; without it, it reads nothing.
     #[schemars(with = "Option<NamesForm>")]
     pub input: Option<Names>,
-    /// The stack symbol that must be on top, and is taken off.
+    /// The stack symbol that must be on top, and is popped.
     pub pop: Option<String>,
-    /// The stack symbols that are put on, the first deepest.
+    /// The stack symbols that are pushed, the first deepest.
     #[schemars(with = "Option<NamesForm>")]
     pub push: Option<Names>,
     /// The state it enters.
     pub to: String,
 }
 
-/// How often symbols may come. A name is that of a symbol, or of a group, whose symbols are counted together.
+/// Limits on the number of occurrences of symbols. A name is a symbol or a group; the symbols of a group are counted
+/// together.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SymbolLimits {
-    /// Names each of which may come once.
+    /// Names that may occur at most once each.
     pub at_most_once: Vec<String>,
-    /// Names each of which must come once.
+    /// Names that must occur exactly once each.
     pub exactly_once: Vec<String>,
-    /// The greatest number of times that each name may come.
+    /// The maximum number of occurrences, by name.
     #[schemars(with = "BTreeMap<String, u32>")]
     pub at_most: Table<u32>,
-    /// The least number of times that each name must come.
+    /// The minimum number of occurrences, by name.
     #[schemars(with = "BTreeMap<String, u32>")]
     pub at_least: Table<u32>,
-    /// What a plan may cost in all. Kept by plans only, not by token masks.
+    /// The maximum total cost of a plan. Only plans keep it, not token masks.
     pub max_cost: Option<u64>,
 }
 
@@ -90,7 +91,7 @@ pub(super) struct SymbolLimits {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
-    /// What the spec describes.
+    /// The kind of the automaton or grammar.
     pub kind: Kind,
     /// For people.
     pub name: Option<String>,
@@ -129,13 +130,13 @@ pub(super) struct Document {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, super::rules::FactForm>")]
     pub facts: super::rules::WrittenFacts,
-    /// How often symbols may come.
+    /// Limits on the number of occurrences of symbols.
     #[serde(default)]
     pub limits: SymbolLimits,
-    /// In which order words name the steps of a plan.
+    /// The order in which words name the steps of a plan.
     #[serde(default)]
     pub direction: Direction,
-    /// What a plan's chooser and its reader are shown. In a spec with a header these stand in the header.
+    /// Templates of the texts for the chooser and the reader of a plan. If a spec has a header, they belong there.
     pub templates: Option<Templates>,
 }
 

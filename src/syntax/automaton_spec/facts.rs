@@ -1,4 +1,4 @@
-//! Facts: what the formulas of a spec are about, and how actions and their outcomes change it.
+//! Facts: the variables of the formulas of a spec, and the changes that actions and their outcomes make.
 //!
 //! All of it is *variables* with finitely many values: whether an action, or one of a group, was carried out; flags;
 //! and facts that have one of several values, or none. A requirement is a formula over variables; an effect is a list
@@ -56,7 +56,7 @@ pub struct OutcomeRules {
 /// The rules of one action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActionRules {
-    /// The condition under which the action may come.
+    /// The condition before the action.
     pub requires: Formula,
     /// The assignments of the action itself.
     pub assigns: Vec<Assignment>,

@@ -1,4 +1,4 @@
-//! Limits on how often symbols may come, with their names resolved, and checks of sets of symbols.
+//! Limits on the number of occurrences of symbols, with their names resolved, and checks of sets of symbols.
 
 use super::document::Document;
 use super::errors;
@@ -24,7 +24,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Whether the limit is about a single symbol that may come at most once.
+    /// Whether the limit is about a single symbol that may occur at most once.
     pub fn is_once(&self) -> bool {
         self.symbols.len() == 1 && self.max == Some(1) && self.min <= 1
     }

@@ -108,7 +108,7 @@ impl fmt::Display for ParameterValue {
 pub struct Parameter {
     /// The name, an identifier.
     pub name: String,
-    /// What the parameter is for.
+    /// A description of the parameter.
     pub description: Option<String>,
     /// The type.
     pub kind: ParameterType,

@@ -17,7 +17,7 @@ pub(super) struct Header {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Declaration>")]
     parameters: Table<Declaration>,
-    /// What a plan's chooser and its reader are shown.
+    /// Templates of the texts for the chooser and the reader of a plan.
     #[serde(default)]
     templates: Templates,
 }
@@ -29,9 +29,9 @@ struct Declaration {
     /// The value unless another is given.
     #[schemars(with = "ValueForm")]
     default: toml::Value,
-    /// What the parameter is for.
+    /// A description of the parameter.
     description: Option<String>,
-    /// Its type; that of the default unless given.
+    /// Its type; by default the type of the default value.
     #[serde(rename = "type")]
     kind: Option<ParameterType>,
     /// The least value of an integer.

@@ -22,7 +22,7 @@ pub(super) enum WrittenRequires {
 pub(super) enum RequiresForm {
     /// A formula: names, `and`, `or`, `not`, parentheses, `fact == value`.
     Formula(String),
-    /// Names of which all must hold; of those in a list of its own, any.
+    /// Names that must all hold. Of the names in an inner list, one must hold.
     Names(Vec<super::fields::NamesForm>),
 }
 
@@ -50,9 +50,9 @@ impl<'de> Deserialize<'de> for WrittenRequires {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub(super) enum WrittenValue {
-    /// Of a flag.
+    /// The value of a flag.
     Flag(bool),
-    /// Of a fact with values.
+    /// The value of a fact.
     Name(String),
 }
 
@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for Assignments {
     }
 }
 
-/// What an action, or one of its outcomes, changes.
+/// The changes of an action or of one of its outcomes.
 #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WrittenEffects {
@@ -119,7 +119,7 @@ pub(super) struct WrittenOutcomes(pub(super) Vec<(String, WrittenEffects)>);
 pub(super) enum OutcomesForm {
     /// Outcomes that change nothing more.
     Names(Vec<String>),
-    /// From outcomes to what they change.
+    /// Changes by outcome.
     Table(BTreeMap<String, WrittenEffects>),
 }
 

@@ -65,41 +65,41 @@ pub struct SymbolSet {
 #[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SymbolTable {
-    /// What it spells; the symbol's name unless given. With `set`, `{}` stands for the set; with `arguments`, for their
-    /// JSON, which without a text follows the name and a space.
+    /// The text that it spells; by default the symbol's name. `{}` is replaced by the set (with `set`) or by the JSON
+    /// of the arguments (with `arguments`). Without a text, arguments follow the name and a space.
     text: Option<String>,
     /// The token that it is, by its id, in place of a text: the name of a special token, an id, a list of both, or all but some.
     #[schemars(with = "Option<super::token::TokenForm>")]
     token: Option<WrittenToken>,
-    /// Free text that it spells, in place of a text: until a string comes, without some strings, of a length.
+    /// Free text that it spells, in place of a text: until a string occurs, without some strings, of a bounded length.
     free_text: Option<SymbolFreeText>,
-    /// How it is offered in a choice; the text unless given.
+    /// The text by which it is offered in a choice; by default `text`.
     label: Option<String>,
-    /// What it costs; 0 unless given.
+    /// The cost; 0 by default.
     cost: u64,
-    /// How long it takes.
+    /// The duration.
     duration: Option<u64>,
-    /// What it works on, in order.
+    /// The names of its inputs, in order.
     inputs: Vec<String>,
-    /// What it makes.
+    /// The names of its outputs.
     outputs: Vec<String>,
-    /// A name, or names, under which it is counted together with others.
+    /// One or more names of groups, which limits and formulas can use.
     #[schemars(with = "Option<super::fields::NamesForm>")]
     group: Option<Names>,
-    /// What must hold before it: a formula over actions, groups, flags and facts, or a list of names.
+    /// The condition before it: a formula over actions, groups, flags and facts, or a list of names.
     #[schemars(with = "Option<super::rules::RequiresForm>")]
     requires: Option<WrittenRequires>,
-    /// What it changes when it is carried out.
+    /// The changes when it is carried out.
     effects: WrittenEffects,
-    /// What may come of it, with what each changes; the world chooses one.
+    /// The possible outcomes with their changes; the environment chooses one.
     #[schemars(with = "Option<super::rules::OutcomesForm>")]
     outcomes: WrittenOutcomes,
     /// The JSON Schema of its arguments, or the path of a file with it, relative to the spec.
     #[schemars(with = "Option<ArgumentsForm>")]
     arguments: Option<Value>,
-    /// A set of which the symbol takes some elements.
+    /// A set from which the symbol takes some elements.
     set: Option<SetTable>,
-    /// Other texts by which it is known when a plan is read.
+    /// Other texts that name it when a plan is read.
     aliases: Vec<String>,
 }
 
@@ -109,14 +109,14 @@ pub(super) struct SymbolTable {
 pub(super) struct SetTable {
     /// The elements, distinct.
     of: Vec<String>,
-    /// What stands between two elements; a comma and a space unless given.
+    /// The text between two elements; by default a comma and a space.
     separator: Option<String>,
-    /// What stands for no element; `none` unless given.
+    /// The text for no elements; by default `none`.
     empty: Option<String>,
-    /// The least number of elements; 0 unless given.
+    /// The minimum number of elements; 0 by default.
     #[serde(default)]
     min: usize,
-    /// The greatest number of elements; all of them unless given.
+    /// The maximum number of elements; by default all of them.
     max: Option<usize>,
 }
 
@@ -223,7 +223,7 @@ pub(super) enum SymbolsForm {
 #[serde(untagged)]
 #[allow(dead_code)] // never made: a type for the schema
 pub(super) enum SymbolForm {
-    /// What the symbol spells.
+    /// The text that the symbol spells.
     Text(String),
     /// All that can be said of it.
     Table(Box<SymbolTable>),
