@@ -117,7 +117,7 @@ impl Written {
         format!("{}{inside}{}{end}", self.kinds[kind(value)], self.stop)
     }
 
-    /// The objects that a text may be read as, with what is left of it.
+    /// The objects that a text may be read as, each with the rest of the text.
     fn read<'t>(&self, text: &'t str) -> Vec<(Map<String, Value>, &'t str)> {
         let mut open = vec![(Map::new(), text)];
         let mut all = Vec::new();

@@ -56,7 +56,7 @@ struct Machine {
 }
 
 const STATES: usize = 3;
-/// Texts of which one is the beginning of another, but which can be read in one way only.
+/// Texts of which one is a prefix of another, but which can be read in one way only.
 const TEXTS: [&str; 2] = ["x", "xy"];
 
 fn machines() -> impl Strategy<Value = Machine> {

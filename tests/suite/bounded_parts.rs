@@ -270,7 +270,7 @@ fn a_model_that_never_wants_to_stop_thinking_is_stopped_in_time() {
             let text = |token: TokenId| vocabulary.bytes(token).unwrap_or_default().to_vec();
             let ends = |token: TokenId| [matcher.bytes(), text(token)].concat().ends_with(b"</think>");
             sizes.push(mask.len());
-            // the first that goes on, at another place each time
+            // the first that continues, at another place each time
             let tokens: Vec<TokenId> = mask.iter().collect();
             let place = step * 7919 % tokens.len();
             let goes_on = tokens[place..].iter().chain(&tokens[..place]).find(|&&token| !ends(token));

@@ -1,6 +1,6 @@
-//! Work and memory that input from outside may cost, beside JSON Schema: grammars, patterns, specs, tokenizers and lists of
-//! words that are made to be slow or large. Each is done, or refused by a limit, within a time that the square of its size
-//! would exceed many times.
+//! Work and memory for hostile input other than JSON Schema: grammars, patterns, specs, tokenizers and lists of words
+//! that are designed to be slow or large. Each is processed, or refused by a limit, in far less time than quadratic in
+//! its size.
 
 use crate::language::bytes_of;
 use crate::language::{Language, matches};

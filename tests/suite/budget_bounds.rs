@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// No mask takes longer in the profile of the tests. An optimised program takes 2 seconds at most.
 const TIME: Duration = Duration::from_secs(60);
 
-/// What a grammar holds after its masks, at most.
+/// The most bytes of a grammar after its masks.
 const BYTES: usize = 200 << 20;
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -26,7 +26,7 @@ fn compiled(schema: &str, order: PropertyOrder) -> CompiledGrammar {
     Compiler::new(vocabulary()).compile(&schema.grammar).unwrap()
 }
 
-/// Asks for the masks within some budgets after a text: each is there, or there is no completion that is known.
+/// Requests the masks within some budgets after a text: each exists, or no completion is known.
 fn are_bounded(schema: &str, order: PropertyOrder, prefix: &str, budgets: &[usize]) {
     let compiled = compiled(schema, order);
     let mut matcher = compiled.matcher();

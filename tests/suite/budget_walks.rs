@@ -109,7 +109,7 @@ fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
     }
 }
 
-/// What a mask has within a budget is what is said of its tokens one by one, whatever names came, on a real vocabulary.
+/// A mask within a budget agrees with the answers for single tokens, whatever names were read, on a real vocabulary.
 #[test]
 fn masks_within_budgets_in_strings_have_the_tokens_that_may_come() {
     let text = r#"{"type": "object", "required": ["a"],

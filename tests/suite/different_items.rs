@@ -36,7 +36,7 @@ fn words(items: &[Vec<String>], min: usize, max: usize) -> BTreeSet<String> {
     words
 }
 
-/// Walks along all words: a byte is allowed if and only if some word goes on with it.
+/// Walks along all words: a byte is allowed if and only if some word continues with it.
 fn check_language(name: &str, schema: &Value, words: &BTreeSet<String>) {
     check_grammar(name, &grammar(schema, Whitespace::Compact), words);
 }
@@ -69,7 +69,7 @@ fn each(texts: &[&str]) -> Vec<Vec<String>> {
     texts.iter().map(|text| vec![text.to_string()]).collect()
 }
 
-/// What is no JSON is a value of its own, also where it begins or ends as JSON would.
+/// A text that is not JSON is a value of its own, even if it begins or ends like JSON.
 #[test]
 fn items_that_are_no_json_are_compared_byte_by_byte() {
     let values = [&["10", "1e1"][..], &["1"], &["1e"], &[",1"], &["-"], &["-1"], &["{"], &["{}"], &[" {}"]];

@@ -74,7 +74,7 @@ fn masks_within_budgets_are_those_of_exhaustive_search_with_triggers() {
 
 const END: TokenId = TokenId::new(9);
 
-/// Tokens "a", "b", "ab", "abab", "[", "]", "[[", "c" and the special "<s>", which is no end.
+/// Tokens "a", "b", "ab", "abab", "[", "]", "[[", "c" and the special "<s>", which is not an end token.
 fn compiled(pattern: &str, limits: Limits) -> CompiledGrammar {
     let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", "abab", "[", "]", "[[", "c"])
         .special(TokenId::new(8), "<s>")

@@ -145,7 +145,7 @@ fn budgets_and_forced_tokens_regard_given_end_tokens() {
     let mut matcher = given.matcher();
     assert_eq!(matcher.forced_tokens().unwrap(), ids(&[0]));
     matcher.accept_token(TokenId::new(0)).unwrap();
-    // token 4 goes on with the text, which takes four tokens
+    // token 4 continues the text, which takes four tokens
     let within = |matcher: &mut Matcher, budget: usize| -> Vec<u32> {
         matcher.mask_within(budget).unwrap().iter().map(TokenId::get).collect()
     };

@@ -44,7 +44,7 @@ fn cases_are_as_the_grammar_says() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// A listed value that has the format stays, one that does not goes, and what is not known is an error.
+/// A listed value that has the format stays, one without it is removed, and an undecided one is an error.
 #[test]
 fn listed_values_are_checked() {
     let (gone, unknown) = (Some("json-schema/unsatisfiable"), Some("json-schema/unsupported-combination"));

@@ -4,8 +4,8 @@ use crate::tidy::{flatten, sources};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The crates of the product, each with its folder and the module that stands for its root on the map of
-/// docs/architecture.md. Those with no such module have theirs there themselves.
+/// The crates of the product, each with its folder and the module that represents its root on the map of
+/// docs/architecture.md. Crates without such a module are on the map themselves.
 const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata", "src", None),
     ("grammata_agents", "crates/agents/src", None),
@@ -50,7 +50,7 @@ pub(crate) struct Named {
     pub(crate) is_child: bool,
 }
 
-/// The paths of this crate that a text of a module names. Aliases (`as`) have the name that they stand for.
+/// The paths of this crate that a text of a module names. Aliases (`as`) are resolved.
 pub(crate) fn named(module: &[String], is_parent: bool, text: &str) -> Vec<Named> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: String = lines.flat_map(|line| [line, "\n"]).collect();

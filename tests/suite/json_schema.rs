@@ -52,7 +52,7 @@ impl jsonschema::Retrieve for Documents {
         &self,
         uri: &jsonschema::Uri<String>,
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        // what has no identifier is taken to be at `json-schema:///`
+        // a document without an identifier is at `json-schema:///`
         let uri = uri.as_str();
         let document = self.0.get(uri).or_else(|| self.0.get(uri.strip_prefix("json-schema:///")?));
         document.cloned().ok_or_else(|| "no such document".into())
@@ -64,7 +64,7 @@ fn texts<'c>(case: &'c Value, key: &str) -> Vec<&'c str> {
     list.iter().map(|text| text.as_str().expect("instances are texts")).collect()
 }
 
-/// Runs one case; what is wrong with it is told in `failures`.
+/// Runs one case and adds its failures to `failures`.
 fn run_case(case: &Value, failures: &mut String) {
     let name = case["name"].as_str().expect("a case has a name");
     let mut fail = |what: String| writeln!(failures, "{name}: {what}").expect("strings take text");

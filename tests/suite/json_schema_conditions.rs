@@ -1,5 +1,5 @@
-//! JSON Schemas that say which members come together, against a validator: every object over a few names and values is
-//! judged, and what is made byte by byte is valid and never stuck.
+//! JSON Schemas with conditions on combinations of members, compared with a validator: every object over a few names
+//! and values is judged, and every text that is made byte by byte is valid and can be completed.
 
 use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -81,7 +81,7 @@ fn made(compiled: &CompiledGrammar, random: &mut Random) -> Result<Option<Value>
 const NAMES: [&str; 6] = ["a", "b", "ab", "c", "x1", "x2"];
 const DECLARED: usize = 4;
 
-/// What is said of one member.
+/// A schema of one member.
 fn of_member(choices: &mut Choices<'_>) -> Value {
     let place = choices.below(NAMES.len());
     let (name, other) = (NAMES[place], NAMES[(place + 1) % NAMES.len()]);
@@ -234,7 +234,7 @@ fn objects_under_random_conditions_are_judged_as_a_validator_does() {
     eprintln!("{counts}");
 }
 
-/// Walks through the masks of both orders: never stuck, and what is made is valid.
+/// Walks through the masks of both orders: every text can be completed and is valid.
 fn check_walks(name: &str, schema: &Value, walks: u64) -> Result<(), Error> {
     let validator = jsonschema::draft202012::new(schema).unwrap();
     for order in [PropertyOrder::Declared, PropertyOrder::Any] {
@@ -269,7 +269,7 @@ fn form(questions: usize) -> Value {
     })
 }
 
-/// Members that are all there with small values, or else one of others; `alternatives` times.
+/// Members that are all present with small values, otherwise one of others; `alternatives` times.
 fn all_or_one(members: usize, alternatives: usize) -> Value {
     let names: Vec<String> = (0..members).map(|place| format!("m{place}")).collect();
     let of_all = |value: Value| -> Map<String, Value> {

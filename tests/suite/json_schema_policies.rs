@@ -1,4 +1,4 @@
-//! What a caller or the schema itself can choose about a schema.
+//! Policies of a schema, chosen by the caller or by the schema itself.
 
 use crate::language::Language;
 use grammata::Limits;
@@ -78,7 +78,7 @@ fn whitespace_is_bounded_in_every_gap() {
             &["{\n  \"a\": [1,\n     1]}", "{ \"a\" : [ 1 ] }"],
             &["{\t\"a\":[1]}", "{\n\"a\":[1]}", "{\"a\":[1,  1]}"],
         ),
-        // what is no white space of JSON never matches
+        // characters that are not whitespace of JSON never match
         (Whitespace::Pattern("[^x]?".into()), &["{\t\"a\":[1]}"], &["{y\"a\":[1]}", "{\"a\":[1\"]}"]),
         (Whitespace::Pattern("\\s*".into()), &["{ \t\r\n \"a\":[1]}"], &["{\u{a0}\"a\":[1]}"]),
     ] {

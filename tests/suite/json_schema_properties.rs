@@ -1,4 +1,4 @@
-//! Random schemas and documents: what the engine accepts is what a validator calls valid.
+//! Random schemas and documents: the engine accepts the documents that a validator calls valid.
 
 use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -29,7 +29,7 @@ fn random_documents_are_judged_as_a_validator_does() {
                 // whether lists in lists of different items can end may not be found out
                 let searched = error.to_string().contains("lockstep_search");
                 prop_assert!(error.kind() == ErrorKind::Grammar || searched, "{} under {}", error, schema);
-                // a schema may be refused for what is not supported, or because nothing satisfies it
+                // a schema may be refused because a part is not supported, or because nothing satisfies it
                 if ["json-schema/unsatisfiable", "automaton/empty-language"].contains(&error.code()) {
                     for document in &documents {
                         prop_assert!(!validator.is_valid(document), "{} satisfies {}", document, schema);
@@ -95,8 +95,7 @@ fn has_long_number(text: &str) -> bool {
     })
 }
 
-/// A document that the matcher makes, byte by byte, with a way of choosing among those that it allows: mostly what soon
-/// comes to an end.
+/// A document that the matcher makes byte by byte, mostly by choices that soon end it.
 fn made(matcher: &mut Matcher, choices: &mut Choices<'_>, random: &mut u64) -> Option<String> {
     for length in 0..300 {
         if matcher.is_accepting() && (length > 60 || choices.chance(30)) {
@@ -121,7 +120,7 @@ fn made(matcher: &mut Matcher, choices: &mut Choices<'_>, random: &mut u64) -> O
     None
 }
 
-/// What the matcher makes is valid and has no name twice; what is made of it by changing some bytes is valid if it is
+/// Documents of the matcher are valid and have no name twice. A document with some bytes changed is valid if it is
 /// accepted, and is accepted in its plain spelling if it is valid.
 #[test]
 fn made_documents_are_valid() {

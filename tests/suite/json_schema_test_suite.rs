@@ -6,10 +6,9 @@
 //! JSON_SCHEMA_TEST_SUITE=$PWD/JSON-Schema-Test-Suite cargo xtask test json_schema_test_suite
 //! ```
 //!
-//! `tests/cases/json_schema_test_suite.json` has, for each draft, how many tests come out in which class, and
-//! every test that does not pass, with the reason. No invalid instance may be accepted. With
-//! `UPDATE_JSON_SCHEMA_TEST_SUITE=1` the file is written anew; reasons stay with their tests, and tests without a
-//! reason must be given one.
+//! `tests/cases/json_schema_test_suite.json` has, for each draft, the number of tests in each class, and every test
+//! that does not pass, with the reason. No invalid instance may be accepted. With `UPDATE_JSON_SCHEMA_TEST_SUITE=1` the
+//! file is rewritten; reasons stay with their tests, and tests without a reason must be given one.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{self, Documents, Formats, PropertyOrder, compile};
@@ -19,10 +18,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const UNEXPLAINED: &str = "unexplained";
-/// What begins the names of tests in which formats are assertions; elsewhere they are annotations.
+/// The prefix of the names of tests in which formats are assertions; elsewhere they are annotations.
 const FORMATS: &str = "optional/format";
 
-/// How tests come out, the most harmful first.
+/// The classes of results of tests, the most harmful first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Counts {
@@ -35,7 +34,7 @@ struct Counts {
     pass: usize,
 }
 
-/// What is expected of a draft.
+/// The expected results of a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Draft {
@@ -122,7 +121,7 @@ fn dialect(draft: &str) -> String {
     }
 }
 
-/// Runs the tests of a draft; the wrong accepts are told apart.
+/// Runs the tests of a draft. Returns the wrong accepts separately.
 fn run(folder: &Path, draft: &str, not_run: &[String]) -> (Draft, Vec<String>) {
     let (mut outcome, mut wrong_accepts) = (Draft::default(), Vec::new());
     for (name, path) in files(folder).into_iter().filter(|(name, _)| !not_run.contains(name)) {
@@ -186,7 +185,7 @@ fn the_test_suite_comes_out_as_recorded() {
     for (draft, known) in &recorded.drafts {
         let folder = checkout.join("tests").join(draft);
         if !folder.is_dir() {
-            // a part of the suite: what is not there is neither checked nor changed
+            // with a part of the suite, missing tests are neither checked nor changed
             now.drafts.insert(draft.clone(), known.clone());
             continue;
         }
@@ -211,7 +210,7 @@ fn the_test_suite_comes_out_as_recorded() {
     }
 }
 
-/// Also where the test suite is not at hand.
+/// Runs even without the test suite.
 #[test]
 fn the_record_is_complete() {
     let recorded = recorded();

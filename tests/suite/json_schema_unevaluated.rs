@@ -1,5 +1,5 @@
-//! Random schemas with `unevaluatedProperties` and `unevaluatedItems` among everything that they see: what the
-//! grammar accepts is what a validator calls valid.
+//! Random schemas with `unevaluatedProperties` and `unevaluatedItems` among all keywords that they depend on: the
+//! grammar accepts the documents that a validator calls valid.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{self, PropertyOrder, compile_value};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 
-/// A schema of a value: assertions, and what it applies to the same value.
+/// A schema of a value: assertions, and the schemas that it applies to the same value.
 fn in_place() -> impl Strategy<Value = Value> {
     let value = || prop_oneof![Just(json!({"const": 1})), Just(json!(true)), Just(json!({"type": "string"}))];
     let keyword = prop_oneof![

@@ -1,12 +1,13 @@
 //! Lazy rules of Lark among text and other parts, held to their definition on all short texts.
 //!
-//! A word is a series of lexemes along a way through the grammar. At the beginning of each some lazy rules may begin, those that
-//! may come next on that way.
+//! A word is a series of lexemes along a path through the grammar. Where a lexeme begins, those lazy rules may begin
+//! that are allowed next on that path.
 //!
-//! - A lazy rule takes a word of it of which no beginning is a word of a lazy rule that may begin there.
+//! - A lazy rule consumes one of its words that has no prefix which is a word of a lazy rule that may begin there.
 //! - Another lexeme holds no word of such a rule: no word begins with it and ends in it or later. Where the rule is any text
 //!   up to a string, the string does not begin in the lexeme.
-//! - Any text beside a lazy rule is as long as possible: no any text and no lazy rule that begins with any text follows it.
+//! - Any text that competes with a lazy rule is as long as possible: neither any text nor a lazy rule that begins with
+//!   any text follows it.
 
 use crate::language::Language;
 use crate::random::each;
@@ -22,7 +23,7 @@ enum Leaf {
     /// A lazy pattern: its name, source and the letters of `x+y`.
     Lazy(&'static str, char, char),
     Literal(&'static str),
-    /// Letters, at least so many.
+    /// Letters, with their minimum number.
     Letters(&'static str, usize),
 }
 
@@ -63,7 +64,7 @@ enum Tree {
     Repeat(Box<Tree>, &'static str),
 }
 
-/// What may come first and last in a tree, and whether it may be empty.
+/// The leaves that may be first and last in a tree, and whether it may be empty.
 #[derive(Default)]
 struct Ends {
     first: Vec<usize>,
@@ -132,7 +133,7 @@ impl Positions {
         }
     }
 
-    /// Whether a leaf may take `text[from..to]` beside these lazy leaves.
+    /// Whether a leaf may consume `text[from..to]` if these lazy leaves compete with it.
     fn takes(&self, leaf: Leaf, beside: &[Leaf], text: &str, from: usize, to: usize) -> bool {
         if from == to || !leaf.is_word(&text[from..to]) {
             return false;
@@ -148,7 +149,7 @@ impl Positions {
     fn accepts(&self, text: &str) -> bool {
         let start = self.leaves.len();
         let is_text = |leaf: Leaf| matches!(leaf, Leaf::AnyText | Leaf::Until(_));
-        // by offset: the leaves that end there, and whether each is text beside a lazy rule
+        // by offset: the leaves that end there, and whether each is text that competes with a lazy rule
         let mut ends = vec![Vec::new(); text.len() + 1];
         ends[0].push((start, false));
         for from in 0..text.len() {

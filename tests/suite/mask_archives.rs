@@ -75,7 +75,8 @@ fn each_way(bytes: &[u8], path: &Path) -> [Result<MaskArchive>; 3] {
     [MaskArchive::from_bytes(bytes), MaskArchive::open(path, &limits), mapped]
 }
 
-/// What goes in comes out, byte for byte, by name and by grammar; and masks of what was taken out are lazy ones.
+/// Files are extracted unchanged, byte for byte, by name and by grammar; and the masks of an extracted file equal lazy
+/// ones.
 #[test]
 fn files_come_out_of_an_archive_as_they_went_in() {
     for compiler in [bytes_alone(), smollm2()] {
@@ -108,7 +109,7 @@ fn files_come_out_of_an_archive_as_they_went_in() {
     }
 }
 
-/// A token index comes back from a file and an archive, and makes the same masks as one that is computed.
+/// A token index is restored from a file and an archive, and makes the same masks as a computed one.
 #[test]
 fn a_token_index_comes_back_and_makes_the_same_masks() {
     for compiler in [bytes_alone(), smollm2()] {
@@ -164,7 +165,7 @@ fn a_token_index_comes_back_and_makes_the_same_masks() {
     }
 }
 
-/// Bytes that are no token index of the vocabulary are refused, and the index is then computed.
+/// Bytes that are not a token index of the vocabulary are refused, and the index is then computed.
 #[test]
 fn what_is_no_token_index_is_refused() {
     let compiler = bytes_alone();
@@ -190,7 +191,7 @@ fn what_is_no_token_index_is_refused() {
     assert_eq!(error.limit().map(|kind| kind.name()), Some("trie_bytes"));
 }
 
-/// Masks and words that several files have lie in an archive once.
+/// Masks and words that several files share are stored in an archive once.
 #[test]
 fn an_archive_is_smaller_than_its_files() {
     let compiler = smollm2();
@@ -245,7 +246,7 @@ fn what_does_not_go_together_is_refused() {
     assert!(error.code() == "mask-file/no-archive" && error.to_string().contains("single"), "{error}");
     let (_folder, path) = on_disk(&bytes);
     assert_eq!(MaskArchive::open(&path, &small).unwrap_err().code(), "limit/exceeded");
-    // one that is too large to be taken out is not
+    // a file that is too large is not extracted
     let small = Limits::default().mask_file_bytes(1000);
     let error = MaskArchive::open(&path, &small).unwrap().get("person").unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");
@@ -275,7 +276,7 @@ fn every_part_of_an_archive_that_is_missing_or_changed_is_noticed() {
     }
 }
 
-/// What lies in a damaged block of a mapped archive is as if it had not been explored; one that is read says so.
+/// The contents of a damaged block of a mapped archive count as unexplored; reading the archive reports the damage.
 #[test]
 fn a_damaged_block_of_an_archive_changes_no_mask() {
     let compiler = smollm2();

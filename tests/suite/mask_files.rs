@@ -1,4 +1,4 @@
-//! Mask files: what was explored is what the engine says, whole files and damaged ones.
+//! Mask files: explored masks equal those of the engine, in complete files and damaged ones.
 
 use grammata::explore::ExploreBudget;
 use grammata::mask_file::resealed;
@@ -76,8 +76,8 @@ fn masks_along_documents_are_lazy_ones_however_little_was_explored() {
     assert!(most > 60, "{most} % of the steps were explored");
 }
 
-/// Rejected texts are explained as without a file, distances and forced tokens are the same, and a matcher comes back to
-/// what was explored.
+/// Rejected texts are explained as without a file, distances and forced tokens are the same, and a matcher returns to
+/// the explored part.
 #[test]
 fn what_is_not_in_a_file_is_found_by_the_engine() {
     let compiler = smollm2();
@@ -100,7 +100,7 @@ fn what_is_not_in_a_file_is_found_by_the_engine() {
     assert_eq!(file.mask().unwrap(), lazy.mask().unwrap());
 }
 
-/// Where a text leaves what was explored and its configuration is an explored place later on, the file is read again.
+/// If a text leaves the explored part and later reaches an explored place, the file is read again.
 #[test]
 fn a_matcher_comes_back_to_what_was_explored() {
     let compiler = smollm2();
@@ -160,7 +160,7 @@ fn every_part_of_a_file_that_is_missing_or_changed_is_noticed() {
     }
 }
 
-/// A mapped file is not read before it is needed: what lies in a damaged block is as if it had not been explored.
+/// A mapped file is only read when it is needed: the contents of a damaged block count as unexplored.
 #[test]
 fn a_damaged_block_of_a_mapped_file_changes_no_mask() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +232,7 @@ fn what_is_no_regular_file_is_refused() {
     MaskFile::open(&path, &limits).unwrap().check().unwrap();
 }
 
-/// Writers that are at it at once leave one whole file, and nothing beside it.
+/// Concurrent writers leave one complete file, and nothing next to it.
 #[test]
 fn a_file_is_there_as_a_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -381,7 +381,7 @@ fn a_cache_with_a_folder_begins_with_its_files() {
     assert!(second.compiled.matcher().is_explored());
     let mut lazy = first.get(&source).unwrap().compiled.matcher();
     walk_beside(&mut second.compiled.matcher(), &mut lazy, DOCUMENTS[1]);
-    // what is no mask file is as if it were not there
+    // a file that is not a mask file is ignored
     std::fs::write(files().next().unwrap(), b"half a file").unwrap();
     assert!(!cache().get(&source).unwrap().compiled.matcher().is_explored());
     // past the bound files go

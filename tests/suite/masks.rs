@@ -139,7 +139,7 @@ fn schemas_give_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
 
-/// Where a pattern is searched for, all that may come before it is a loop that never ends.
+/// If a pattern is searched for, the text before it is a loop that never ends.
 #[test]
 fn what_is_searched_for_gives_the_bits_of_the_walk() {
     let search = regex::Options::default().search(true);
@@ -153,7 +153,7 @@ fn what_is_searched_for_gives_the_bits_of_the_walk() {
     }
     for (pattern, prefixes) in [
         (r#""[^"\\\x00-\x1f]*(foo|bar)[^"\\\x00-\x1f]*"[,}]"#, ["\"", "\"fo", "\"é", "\"foo"]),
-        // some of what is searched for keeps on for a while only
+        // some searched texts continue only for a while
         (r#""([^"\\]*x|[a-z]{3}|[a-z]*foo)y""#, ["\"", "\"ab", "\"abc", "\"x"]),
         // one way ends with some characters, the other with all others
         (r#""([a-m]*foo|[n-z]*bar)""#, ["\"", "\"a", "\"n", "\"ab"]),
@@ -184,7 +184,7 @@ fn what_is_searched_for_gives_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
 
-/// The search for a completion goes through more than a thousand pairs of configurations before it comes to one.
+/// The search for a completion visits more than a thousand pairs of configurations before it finds one.
 #[test]
 fn completions_that_are_far_away_are_found() {
     let schema = |most: usize| {
@@ -222,8 +222,8 @@ fn names_of_many_configurations_give_the_bits_of_each_token() {
     }
 }
 
-/// Classes of characters that no loop language has, bounded and not, alone and beside others: subtrees of the trie
-/// are taken whole where all their characters lead on alike.
+/// Classes of characters that no loop language has, bounded and not, alone and next to others: subtrees of the trie are
+/// allowed as a whole if all their characters lead to the same configuration.
 #[test]
 fn classes_of_a_pattern_give_the_bits_of_the_walk() {
     let cases: [(&str, &[&str]); 12] = [
@@ -245,7 +245,7 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
         let prefixes: Vec<&[u8]> = prefixes.iter().map(|prefix| prefix.as_bytes()).collect();
         check(&grammar, &prefixes, pattern);
     }
-    // words and characters counted at once, with the end near and far; a class that a string ends with
+    // words and characters counted together, with the end near and far; a class that a string ends with
     let schema = r#"{"type": "object", "properties": {
         "words": {"type": "string", "pattern": "^(?:\\S+\\s+){0,7}\\S+$", "maxLength": 60},
         "least": {"type": "string", "pattern": "^(?:\\S+\\s+){3,7}\\S+$", "minLength": 30, "maxLength": 200},

@@ -56,7 +56,7 @@ impl Random {
     }
 }
 
-/// Limits of which one is small.
+/// Limits, one of them small.
 fn small(random: &mut Random) -> Limits {
     let limits = Limits::default();
     match random.below(8) {
@@ -110,7 +110,7 @@ fn accept(matcher: &mut Matcher, token: TokenId, random: &mut Random) -> Result<
     }
 }
 
-/// Walks with small limits beside a matcher with large ones; how many errors there were at steps, and at questions.
+/// Walks with small limits next to a matcher with large ones. Returns the numbers of errors at steps and at questions.
 fn walk(mut tight: Matcher, mut ample: Matcher, is_bounded: bool, random: &mut Random) -> (usize, usize) {
     let (mut at_steps, mut at_questions) = (0, 0);
     let kept = |before: &Matcher, after: &Matcher, error: &Error| {
@@ -126,7 +126,7 @@ fn walk(mut tight: Matcher, mut ample: Matcher, is_bounded: bool, random: &mut R
         if let Some(mask) = within(tight.mask()) {
             let mask: Vec<TokenId> = mask.iter().collect();
             match is_bounded {
-                // what is not found within the limits is forbidden
+                // tokens that are not found within the limits are forbidden
                 true => assert!(mask.iter().all(|token| allowed.binary_search(token).is_ok())),
                 false => assert_eq!(mask, allowed),
             }

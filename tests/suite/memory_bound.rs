@@ -6,7 +6,7 @@ use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, MemoryBound};
 use std::sync::Arc;
 
-/// Grammars that differ in their names, and what is written under each.
+/// The number of grammars that differ in their names.
 const GRAMMARS: usize = 12;
 
 fn compiler() -> Compiler {
@@ -69,7 +69,7 @@ fn tables_of_grammars_used_longest_ago_are_dropped() {
     }
     let resets: u64 = grammars.iter().map(|compiled| compiled.statistics().resets).sum();
     assert!(resets >= 2 * GRAMMARS as u64, "{resets}");
-    // what was used last is still there
+    // the tables used last are still there
     let before = grammars[GRAMMARS - 1].statistics();
     masks(&grammars[GRAMMARS - 1], GRAMMARS - 1);
     assert_eq!(grammars[GRAMMARS - 1].statistics(), before);
@@ -77,7 +77,7 @@ fn tables_of_grammars_used_longest_ago_are_dropped() {
     assert_eq!(bound.used(), 0);
 }
 
-/// A grammar of which all is known is only read. It stays where others grow.
+/// A completely known grammar is only read. It is kept while others grow.
 #[test]
 fn tables_that_sequences_only_read_are_not_dropped() {
     let all = MemoryBound::new(usize::MAX);
@@ -121,7 +121,7 @@ fn threads_that_drop_each_others_tables_have_the_same_masks() {
     assert!(grammars.iter().map(|compiled| compiled.statistics().resets).sum::<u64>() > GRAMMARS as u64);
 }
 
-/// What is explored ahead drives out nothing.
+/// Exploring ahead evicts nothing.
 #[test]
 fn warming_up_stops_at_the_bound() {
     let bound = MemoryBound::new(1 << 18);

@@ -114,7 +114,7 @@ fn every_pinned_error_has_a_place_and_a_line() {
             let Some(error) = error_of(front_end, &source, &Limits::default()) else { continue };
             errors += 1;
             for diagnostic in error.diagnostics() {
-                // what stands in another document, or was given beside the source, has no line in it
+                // a place in another document, or in a document given with the source, has no line in the source
                 let elsewhere = matches!(diagnostic.place(), Place::Pointer(pointer) if !pointer.is_empty() && !pointer.starts_with('/'))
                     || diagnostic.place() == &Place::Pointer("/parameters".to_owned());
                 let known =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const LONGEST: usize = 600;
 
-/// The rooms, each with the rooms that it may use beside `diagnostic`, `error` and `limits`.
+/// The rooms, each with the rooms that it may use in addition to `diagnostic`, `error` and `limits`.
 const ROOMS: &[(&str, &[&str])] = &[
     ("endpoint", &[]),
     ("shell", &[]),
