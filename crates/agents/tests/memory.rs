@@ -1,4 +1,4 @@
-//! Memory, counted by the allocator: what is given back, what is shared, and whether usage is what it is said to be.
+//! Memory, counted by the allocator: freed and shared memory, and whether reported usage is correct.
 
 use grammata::serve::GrammarCache;
 use grammata::syntax::Source;
@@ -58,7 +58,7 @@ fn round(cache: &GrammarCache, from: usize) -> usize {
 fn memory_is_given_back_and_shared_and_counted() {
     let compiler = Compiler::new(vocabulary());
     let cache = GrammarCache::new(compiler.clone(), usize::MAX);
-    // what is made once, such as what masks need to know of the vocabulary, is there after the first round
+    // data made once, such as the index of the vocabulary, exists after the first round
     round(&cache, 0);
     cache.clear();
     let region = Region::new(ALLOCATOR);

@@ -1,4 +1,4 @@
-//! What a process does with its one input.
+//! The work of a process on its one input.
 
 use crate::{FILE, KIND, Kind};
 use grammata::grammar::Grammar;
@@ -34,8 +34,8 @@ fn reads_one_input() {
     println!("peak={}", peak().unwrap_or(0));
 }
 
-/// The time of the longest operation: reading and compiling an input, one mask, one accepted token. It is that of the
-/// processor where the system tells, so that a busy machine makes no operation slow.
+/// The time of the longest operation: reading and compiling an input, one mask, one accepted token. It is CPU time if
+/// the system reports it, so a busy machine makes no operation slow.
 struct Clock {
     started: Instant,
     begun: Duration,

@@ -14,7 +14,7 @@ const SEED: u64 = 20_261_126;
 /// Bytes of an input, at most.
 pub(super) const MOST_BYTES: usize = 1_000_000;
 
-/// One kind of input: how many, what builds them, and the files of which spoilt ones are made.
+/// One kind of input: the number, the generator, and the files from which spoilt ones are made.
 struct Row {
     kind: Kind,
     count: usize,
@@ -108,7 +108,7 @@ fn case(row: &Row, good: &[Vec<u8>], place: usize) -> Case {
     let spoil = rng.random_bool(0.5) || row.kind == Kind::MaskFile;
     let good = good.choose(&mut rng).filter(|_| spoil);
     let mut input = Vec::new();
-    // one that is too long is made again; cut off it would only be refused
+    // an input that is too long is made again, because a truncated one would only be refused
     for _ in 0..8 {
         input = match good {
             Some(good) => spoilt(good, row.kind, &mut rng),
@@ -138,7 +138,7 @@ fn good(paths: &[&str]) -> Vec<Vec<u8>> {
     read.filter(|content| content.len() < 400_000).collect()
 }
 
-/// What stands in texts where it hurts.
+/// Texts for hostile positions.
 const ATOMS: [&str; 24] = [
     "\u{0}",
     "\u{FEFF}",
@@ -176,7 +176,7 @@ fn spoilt(good: &[u8], kind: Kind, rng: &mut StdRng) -> Vec<u8> {
         let at = rng.random_range(0..input.len());
         let end = (at + rng.random_range(1..=64)).min(input.len());
         match rng.random_range(0..if kind == Kind::MaskFile { 3 } else { 9 }) {
-            // words of a binary file, by which lengths and places lie
+            // words of a binary file, which contain lengths and offsets
             0 => input[at] = *[0, 1, 0x7F, 0x80, 0xFF, rng.random()].choose(rng).unwrap_or(&0),
             1 => {
                 let value = *[0_u32, 1, 0x7FFF_FFFF, 0xFFFF_FFFF, rng.random()].choose(rng).unwrap_or(&0);

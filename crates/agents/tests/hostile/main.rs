@@ -1,7 +1,7 @@
 //! The attack, as a suite: generated inputs for every reader, each in a process of its own under a memory ceiling and a
 //! clock.
 //!
-//! What is demanded of every input: no crash, no abort, at most [`SECONDS`] for each operation and [`CEILING_KIB`], and of
+//! Requirements for every input: no crash, no abort, at most [`SECONDS`] for each operation and [`CEILING_KIB`], and of
 //! every refusal a place. A process reads one input, compiles it and walks through the masks of 24 tokens, all with the
 //! default limits.
 //!
@@ -31,7 +31,7 @@ const CEILING_KIB: u64 = (1 << 20) + (1 << 18);
 const SECONDS: f64 = if cfg!(debug_assertions) { 24.0 } else { 4.0 };
 /// Seconds of a processor for all operations on one random input.
 const WHOLE_SECONDS: f64 = if cfg!(debug_assertions) { 12.0 } else { 2.0 };
-/// One in so many random inputs is tried by default.
+/// One in this number of random inputs is tried by default.
 const SHARE: usize = 20;
 /// Time for all operations on one input, on a machine that may be busy.
 const DEADLINE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 60 });

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `Near` and `Far` make the same, `C` needs it or what is assumed, and `Last` needs two things.
+/// `Near` and `Far` make the same data, `C` needs them or assumed data, and `Last` needs two inputs.
 const DOMAIN: &str = "kind = 'flows'\nname = 'd'\nprelude = 'p'\nend = 'E'\n[apis]\n\
     P = { outputs = ['ready'], description = 'readies' }\nQ = { inputs = ['ready'], description = 'asks' }\nNear = { outputs = ['place'], description = 'looks near' }\n\
     Far = { inputs = ['ready'], outputs = ['place', 'far'], description = 'looks far' }\n\

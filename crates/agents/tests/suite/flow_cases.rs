@@ -125,7 +125,7 @@ fn words(automaton: &mut FlowAutomaton<'_>) -> BTreeSet<String> {
         }
         let mut next = Vec::new();
         automaton.successors(&state, &mut next).unwrap();
-        // whatever may come can be finished
+        // every allowed prefix can be finished
         assert!(word.is_empty() || automaton.is_accepting(&state) || !next.is_empty(), "{word:?}");
         for Transition { label, to } in next {
             let name = automaton.domain().apis[label.api].name.clone();
@@ -212,7 +212,7 @@ struct PlanCase {
     edit: Option<[String; 2]>,
     level: Option<u8>,
     calls: String,
-    /// What may come after the calls.
+    /// The calls that may follow.
     feasible: Option<Vec<String>>,
     feasible_count: Option<usize>,
     /// The number of plans that go on from there.

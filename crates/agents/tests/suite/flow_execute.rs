@@ -1,4 +1,4 @@
-//! Plans whose calls are carried out while they are written: what the world answers decides what comes next.
+//! Plans whose calls are carried out while they are written: the answers decide the next calls.
 
 use crate::flow_texts::{tokens, vocabulary};
 use grammata::syntax::automaton_spec::Spec;
@@ -18,7 +18,7 @@ fn domain() -> FlowDomain {
     FlowDomain::read(&text, &Limits::default()).unwrap()
 }
 
-/// A vocabulary with tokens that write a call and a part of its answer, or an answer and a part of what follows, at once.
+/// A vocabulary with tokens that contain a call and a part of its answer, or an answer and a part of the text after it.
 fn crossing(domain: &FlowDomain) -> Arc<Vocabulary> {
     let mut all = tokens(domain);
     let end = all.pop();
@@ -151,7 +151,7 @@ fn what_is_not_declared_is_refused_and_leaves_the_calls_as_they_were() {
         let found = execution.call(&call(name), &mut environment).cloned();
         (found, execution.calls().len())
     };
-    // outcome, API, what is shown
+    // outcome, API, message
     let refused = [
         (Some("maybe"), "CheckRefund", "`due`, `due_later`, `denied`"),
         (Some("Due"), "CheckRefund", "did you mean `due`?"),
@@ -172,7 +172,7 @@ fn what_is_not_declared_is_refused_and_leaves_the_calls_as_they_were() {
     assert_eq!((found.unwrap().arguments.len(), calls), (0, 2));
 }
 
-/// Of several makers of an input the one that the call names counts, else the latest.
+/// If an input has several makers, the one that the call names is used, otherwise the latest.
 #[test]
 fn arguments_are_what_earlier_calls_made() {
     let text = "kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\nA = { outputs = ['x'] }\n\

@@ -58,7 +58,7 @@ fn domains_that_are_kept_apart_have_the_plans_of_each() {
     let mut automaton = FlowAutomaton::new(&merged, FlowOptions::default()).unwrap();
     spec(&mut automaton).unwrap();
     grammar(&merged, &FlowOptions::default(), Thoughts::Stated).unwrap();
-    // of two intents the bodies come in any order before one end: the same number both ways
+    // the bodies of two intents are in any order before one end: the same number both ways
     let two = merge(&texts[..2], Names::Apart).unwrap();
     let both: u64 = plans(&two, Level::Steps, None, 2).parse().unwrap();
     assert!(both > 9, "{both}");
@@ -112,14 +112,14 @@ fn what_does_not_fit_together_is_named() {
     let other_step = renamed("'find it'", "'look it up'");
     assert!(code(&[SHOP, &other_step], Names::Shared).starts_with("flow/api-redefined"));
     assert_eq!(code(&[SHOP, &other_step], Names::Apart), "");
-    // what is wrong with one of them is said first
+    // errors of one domain are reported first
     assert!(code(&[SHOP, "kind = 1"], Names::Apart).starts_with("flow/unreadable"));
     let limits = Limits::default().source_bytes(SHOP.len() + 10);
     let error = FlowDomain::merge(&[SHOP, LIBRARY], Names::Apart, &limits, false).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");
 }
 
-/// 1 for equal texts, else 0.
+/// 1 for equal texts, otherwise 0.
 struct Equal;
 
 impl Similarity for Equal {

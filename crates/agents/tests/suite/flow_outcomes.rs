@@ -51,7 +51,7 @@ fn an_answer_decides_what_follows() {
     assert_eq!(count(&domain, FlowOptions::default()).unwrap(), "2");
     let known = FlowOptions::default().answers(vec![domain.answer("CheckRefund=due").unwrap()]);
     assert_eq!(plans(&domain, known), expected[1..]);
-    // below the data, an answer changes nothing but what is written
+    // at levels without data, an answer changes only the text
     assert!(
         plans(&domain, FlowOptions::default().level(Level::Bounded))
             .contains(&"CheckRefund=due Finish".to_owned())
@@ -135,7 +135,7 @@ fn texts_have_the_answer_behind_the_call() {
     }
 }
 
-/// A domain of four APIs that make and need some of four data, with answers; at level 4 each may come once.
+/// A domain of four APIs that make and need some of four data, with answers; at level 4 each may occur once.
 #[derive(Clone, Debug)]
 struct Random {
     /// Inputs, outputs and the outputs of each answer, as bits.

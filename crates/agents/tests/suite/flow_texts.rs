@@ -84,7 +84,7 @@ fn compile(
     Compiler::new(Arc::clone(vocabulary)).compile(&grammar).unwrap()
 }
 
-/// A domain in which names begin other names.
+/// A domain with names that are prefixes of other names.
 fn names() -> FlowDomain {
     let text = "kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\n\
         P = { description = 'begins' }\nGet = { description = 'gets' }\nGetTime = { description = 'gets a time' }\n\
@@ -168,7 +168,7 @@ fn thoughts_have_bounds() {
 pub(crate) enum Logits {
     /// Any allowed token, each as likely as any other.
     Random,
-    /// Brackets, ends and parts of names wherever they are allowed; else any.
+    /// Brackets, ends and parts of names wherever they are allowed; otherwise any token.
     Adversarial,
     /// As random, but a thought ends early.
     Short,
@@ -257,7 +257,7 @@ fn no_logits_write_a_wrong_plan() {
     }
 }
 
-/// Weaker levels keep what they say, and no more.
+/// Weaker levels keep their rules, and no others.
 #[test]
 fn weaker_levels_keep_what_they_say() {
     let domain = domain("trip-booking");

@@ -134,7 +134,7 @@ fn gold_plans_have_no_faults() {
     }
 }
 
-/// What comes next after some calls at a level.
+/// The calls that may follow some calls at a level.
 fn feasible(domain: &FlowDomain, level: u8, steps: &[&str]) -> Vec<String> {
     let mut automaton = FlowAutomaton::new(domain, at(level, Within::Any, None)).unwrap();
     let mut state = automaton.start();

@@ -217,7 +217,7 @@ impl Machine {
         }
     }
 
-    /// What may come as the rules go, and where each outcome leads.
+    /// The letters that the rules allow, and the world after each outcome.
     fn letters(&self, world: &World) -> Vec<(Letter, World)> {
         let mut found = Vec::new();
         for (number, action) in self.actions.iter().enumerate() {
@@ -243,7 +243,8 @@ impl Machine {
         found
     }
 
-    /// The worlds from which a plan can be finished whatever the outcomes, by taking away what is not until all is.
+    /// The worlds from which a plan can be finished whatever the outcomes: the others are removed until nothing
+    /// changes.
     fn safe(&self) -> BTreeSet<World> {
         let mut all: BTreeSet<World> = BTreeSet::new();
         let mut open = vec![World::default()];

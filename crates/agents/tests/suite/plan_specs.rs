@@ -95,7 +95,7 @@ fn pumping_is_told_from_nesting() {
     let decided = matches!(&limited, Ok(count) if count.to_string() == "4");
     let unknown = matches!(&limited, Err(error) if error.code() == "plan/budget-exhausted");
     assert!(decided || unknown, "{limited:?}");
-    // a loop that no plan within the limits comes to
+    // a loop that no plan within the limits reaches
     let unreachable = "kind = 'cfg'\nsymbols = ['x', 'y']\nstart = 's'\nrules = { s = ['x', 'y y l'], l = ['x l', 'x'] }\n\
         limits = { at_most = { y = 1 } }";
     assert_eq!(count(&mut plans(unreachable)), "1");

@@ -1,4 +1,4 @@
-//! Plans carried out step by step: planners, environments, and what they refuse.
+//! Plans carried out step by step: planners, environments, and their refusals.
 
 use crate::language::Language;
 use crate::plans::{plans, shipped};
@@ -32,7 +32,7 @@ fn outcome(name: &str) -> Observation {
     Observation { outcome: Some(name.to_owned()), ..Observation::default() }
 }
 
-/// An environment that gives back what is in the list, one after the other.
+/// An environment that returns the entries of a list, one after the other.
 fn answering(list: &'static [&'static str]) -> impl Environment {
     let mut list = list.iter();
     move |_: &Spec, _: &Step| Ok(serde_json::from_str(list.next().unwrap()).unwrap())
@@ -319,7 +319,7 @@ fn arguments_come_from_every_policy() {
     let scripted = &mut ScriptedPolicy::new(vec![r#"{"cents": 4}"#.to_owned()]);
     let step = planner.choose(scripted, &questions).unwrap().unwrap();
     assert_eq!(step.arguments, Some(json!({"cents": 4})));
-    // a person is told what is wrong, and asked again
+    // a person is told the fault, and asked again
     let mut shown = Vec::new();
     let input = "no json\n{\"cents\": 70}\n{\"cents\": 7}\n";
     let step = planner

@@ -19,7 +19,7 @@ fn read(text: &str) -> Procedure {
     Procedure::read(text, Format::Yaml, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// What a procedure declares, without places.
+/// The declarations of a procedure, without places.
 fn outline(procedure: &Procedure) -> String {
     let declared = procedure.nodes().iter().map(|node| {
         let lists =

@@ -34,7 +34,7 @@ fn read(text: &str) -> Procedure {
     Procedure::read(text, Format::Yaml, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The verdict by event: the step's name and what is wrong with it.
+/// The verdict by event: the name of the step and its fault.
 fn judged(procedure: &Procedure, events: &[Value]) -> Vec<String> {
     let trace: Vec<Event> = events.iter().map(|event| Event::of(event).unwrap()).collect();
     let (verdict, _) = verify(procedure, Mode::Guarded, &trace, true);
@@ -177,7 +177,7 @@ impl Judge<'_> {
         self.bases(name).iter().any(|base| base == other || self.requires(base, other))
     }
 
-    /// What is wrong with a call, beside all that other judges see.
+    /// The fault of a call that other judges do not see.
     fn call(&self, name: &str, arguments: &Values) -> Option<String> {
         let request = &self.node(name).request;
         let unsaid =
@@ -267,7 +267,7 @@ fn a_second_judge_sees_the_same_owners() {
             read(&std::fs::read_to_string(root.join(format!("{}.yaml", simulation.procedure))).unwrap());
         let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for (slot, value) in simulation.users.iter().flat_map(|user| &user.slots) {
-            // what both judges read alike: no times, and no numbers beside others
+            // values that both judges read alike: no times, and no numbers next to others
             if !text_has_time(value) {
                 known.entry(slot.clone()).or_default().push(value.clone());
             }

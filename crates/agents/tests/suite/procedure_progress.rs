@@ -1,5 +1,6 @@
-//! Progress and provenance: agents that do anything which is offered, with users who answer what they are asked. No call has a
-//! value that nobody said, none is made again in a turn, and every session ends within the bound that the automaton gives.
+//! Progress and provenance: agents that take any offered step, with users who answer every question. No call has a
+//! value that nobody said, no call is repeated in a turn, and every session ends within the bound that the automaton
+//! gives.
 //!
 //! `GRAMMATA_SESSIONS=2000` sets the number of sessions of a procedure.
 
@@ -106,7 +107,7 @@ impl Agent for Anything {
     }
 }
 
-/// Tells what it is asked for and decides what it is asked to, each in one way, and leaves after a closing answer.
+/// A user who tells each slot and makes each decision in one way, and leaves after a closing answer.
 struct Cooperative {
     values: Values,
     decisions: Values,

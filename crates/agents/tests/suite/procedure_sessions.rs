@@ -55,7 +55,7 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
     cache.is_accepting(at)
 }
 
-/// An agent whose steps are checked against the grammar of what is offered.
+/// An agent whose steps are checked against the grammar of the offered steps.
 struct Checked<A>(A);
 
 impl<A: Agent> Agent for Checked<A> {
@@ -210,7 +210,7 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     let Ending::Failed(error) = &record.ending else { panic!("{record:?}") };
     assert_eq!(error.code(), "environment/timeout");
     assert!(error.to_string().contains("it took too long"), "{error}");
-    // the text catches it: what is under `except` is open
+    // the text catches it: the statements under `except` are open
     let caught = read(
         "Name: x\nAPIs:\n- {name: look}\nANSWERs:\n- {name: sorry, desc: No luck., precondition: [look]}\n\
          - {name: fine, desc: Fine., precondition: [look]}\n\
@@ -219,7 +219,7 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     let steps = vec!["Action: look\nAction Input: {}", "Answer: sorry\nResponse: No luck."];
     let record = with_agent(&caught, &options, &mut Stubborn(steps, 0), &mut fails.clone()).unwrap();
     assert!(record.is_complete && record.refusals == 0, "{record:?}");
-    // a value that the schema does not have, and a response that is no object
+    // a value that the schema does not allow, and a response that is not an object
     let record =
         with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut gives(json!({"ok": "maybe"})))
             .unwrap();
@@ -277,7 +277,7 @@ fn frames_are_pushed_and_popped_and_keep_their_values() {
     assert_eq!(conversation.session().value("s"), Some(&json!("a")));
     assert_eq!(controls(&conversation), ["switch three", "switch four", "return"]);
     act(&mut conversation, "Action: switch four\nAction Input: {}");
-    // three deep: there is no room for more
+    // three deep: no further procedure can begin
     assert_eq!(controls(&conversation), ["return"]);
     act(&mut conversation, "Action: return\nAction Input: {}");
     // the end of a procedure that interrupted another one leads back to it
@@ -322,7 +322,7 @@ fn free_replies_end_after_three_and_a_dropped_request_has_no_effect() {
     assert!(draw(&mut 1, 9) < 9 && matches!(Texts::default(), Texts::Verbatim) && Mask::Form != Mask::None);
 }
 
-/// Of two calls of a `try` the second fails: what stands under `except` is open, what comes after both is closed.
+/// The second of two calls of a `try` fails: the statements under `except` are open, those after both are closed.
 #[test]
 fn an_error_of_the_second_call_leads_to_what_catches_it() {
     let procedure = read(
@@ -366,8 +366,8 @@ impl User for Leaves {
     }
 }
 
-/// A user may leave at once, after a reply out of the workflow, or while another procedure interrupts: nothing is wrong, and nothing
-/// is complete.
+/// A user may leave immediately, after a reply out of the workflow, or while another procedure interrupts: nothing is
+/// wrong, and nothing is complete.
 #[test]
 fn users_who_leave_leave_nothing_wrong() {
     let procedures: Vec<Procedure> =

@@ -1,5 +1,5 @@
-//! The grammar of one step: which bytes may come where, arguments by what is known, texts and claims. Words are judged byte by
-//! byte, so that a text of a grammar is one for tokens of any vocabulary.
+//! The grammar of one step: the allowed bytes, arguments by the conversation, texts and claims. Words are judged byte
+//! by byte, so that a text of a grammar is one for tokens of any vocabulary.
 
 use grammata::Limits;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};

@@ -69,7 +69,7 @@ impl Case {
         }
     }
 
-    /// A session in which the nodes of `done` came, in the order of their preconditions, with the results of `regs`.
+    /// A session after the nodes of `done`, in the order of their preconditions, with the results of `regs`.
     fn session<'p>(&self, procedure: &'p Procedure) -> Session<'p> {
         let mut session = Session::new(procedure, self.mode());
         for node in procedure.nodes().iter().filter(|node| self.done.contains_key(&node.name)) {
@@ -362,7 +362,7 @@ fn the_supervisor_is_the_union_of_all_controllable_nonblocking_sets() {
     assert!(blocking > 3 && cut > 3, "{blocking} {cut}");
 }
 
-/// Whether a closing answer is reached by some choices and outcomes, within so many steps.
+/// Whether some choices and outcomes reach a closing answer within `steps` steps.
 fn can_close(session: &Session<'_>, steps: usize) -> bool {
     session.is_complete() || steps > 0 && after_steps(session).iter().any(|next| can_close(next, steps - 1))
 }

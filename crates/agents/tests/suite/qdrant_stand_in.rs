@@ -1,6 +1,6 @@
-//! A stand-in for a Qdrant server: the part of its REST interface that the index uses, over a list of points, and where a
-//! server has a choice, the one that suits the index least. Bodies are read strictly: a member that it does not know is an
-//! error.
+//! A stand-in for a Qdrant server: the part of its REST interface that the index uses, over a list of points, and the
+//! choice that suits the index least wherever a server has one. Bodies are read strictly: a member that it does not
+//! know is an error.
 
 use grammata::Result;
 use grammata_agents::retrieval::index::qdrant::{Method, Response, Transport};

@@ -231,7 +231,7 @@ proptest! {
                 };
                 prop_assert!(hits.windows(2).all(ordered));
             }
-            // nothing that was left out is better than what was found
+            // no omitted tool is better than the found ones
             if let Some(last) = found[number].last() {
                 for tool in (0..rows.len()).filter(|tool| found[number].iter().all(|hit| hit.tool != *tool)) {
                     prop_assert!(cosine(tool) <= last.score + 1e-6);

@@ -63,7 +63,7 @@ fn names_of_functions_are_valid_and_distinct() {
     let mut turned = catalogue(&turned).functions().to_vec();
     turned.reverse();
     assert_eq!(turned, names);
-    // a name that looks like one that was told apart
+    // a name that looks like one with a distinguishing suffix
     let found = catalogue(&[("e", "", "x"), ("f", "", "x"), ("z", "x_3f79bb7b", "")]);
     assert_eq!(found.functions(), ["x_3f79bb7b4", "x_252f10c8", "x_3f79bb7b"]);
 }

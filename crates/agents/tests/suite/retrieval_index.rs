@@ -64,7 +64,7 @@ struct Oracle {
     score: Score,
 }
 
-/// The score of a tool for a query; None where the tool is no hit.
+/// The score of a tool for a query; None if the tool is not a hit.
 pub(crate) type Score = fn(&[Owned], usize, &Owned) -> Option<f64>;
 
 pub(crate) fn cosine(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
@@ -282,7 +282,7 @@ fn a_file_keeps_the_contract() {
     let found = search(&index, &queries, 10, None);
     assert_eq!(search(&Store::read(&path, &limits).unwrap().index().unwrap(), &queries, 10, None), found);
     drop(index);
-    // what was changed is there when it is opened again
+    // changes are there when the index is opened again
     let index = open([1; 32]).unwrap();
     assert_eq!(search(&index, &queries, 10, None), found);
     drop(index);

@@ -63,7 +63,7 @@ fn equal_scores_are_ranked_by_insertion() {
     upsert(&mut index, &twice);
     assert_eq!(index.len(), 301);
     assert_eq!(ids(&index, &first, 301)[..6], names[..6]);
-    // another opening goes on counting
+    // another opening continues the numbering
     let mut again = open(&server);
     assert_eq!(again.len(), 301);
     upsert(&mut again, &[Owned { id: "newest".into(), ..equal[0].clone() }]);

@@ -1,4 +1,5 @@
-//! The file of a catalogue and its vectors: what is written is read back, and what was cut, changed or forged is refused.
+//! The file of a catalogue and its vectors: written files are read back, and truncated, changed or forged ones are
+//! refused.
 
 use grammata::{Error, Limits};
 use grammata_agents::retrieval::store::{Built, Store};
@@ -112,7 +113,7 @@ fn read(bytes: &[u8]) -> Result<Store, Error> {
     read
 }
 
-/// The bytes with a new checksum: what a forger would write.
+/// The bytes with a new checksum, as a forger would write them.
 fn forged(content: &[u8]) -> Vec<u8> {
     let mut bytes = content.to_vec();
     bytes.extend(Sha256::digest(content));

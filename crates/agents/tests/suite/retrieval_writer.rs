@@ -1,4 +1,4 @@
-//! Queries that a model writes: prompts, the forms of its output, what is read from it, and what is kept of a run.
+//! Queries that a model writes: prompts, the forms of its output, their reading, and the record of a run.
 
 use crate::models::{END, Function, TOKENS};
 use grammata::vocabulary::{Vocabulary, VocabularyBuilder};
@@ -122,10 +122,10 @@ fn generation(text: &str, cut: bool) -> Generation {
     }
 }
 
-/// A form, a mode, what was written, whether it was cut, the queries that are read of it, and what is left out.
+/// A form, a mode, the output, whether it was cut, the queries that are read from it, and the omitted text.
 type Answer = (Format, Mode, &'static str, bool, &'static [&'static str], Option<&'static str>);
 
-/// T16, and what is read of each form.
+/// T16, and the reading of each form.
 #[test]
 fn what_is_cut_is_reported_and_not_searched() {
     let first = r#"{"queries":[{"description":"a } b"},"#;
@@ -195,7 +195,7 @@ fn prompts_say_what_the_table_says() {
 
     let own = Prompt::from_text("Name tools.\n---\nQ: {{ request }}\nA:", &limits).unwrap();
     assert_eq!(own.instruction(), "Name tools.");
-    // what a request spells is never a template
+    // the text of a request is never a template
     assert_eq!(own.render("{{ request }}", &[], "").unwrap(), "Q: {{ request }}\nA:");
     let error = Prompt::from_text("Q:\n{{ request", &limits).unwrap_err();
     assert_eq!(
@@ -230,7 +230,7 @@ fn examples_share_no_tool_and_the_nearest_is_last() {
     );
 }
 
-/// Bytes as tokens; the instruction is what is constant.
+/// Bytes as tokens; the instruction is the constant part.
 struct ByBytes;
 
 impl Encoder for ByBytes {
@@ -271,7 +271,7 @@ fn the_constant_part_of_prompts_is_fed_once() {
     assert_eq!(texts, ["Finds songs by name", "Finds routes to places"]);
     assert!(first.queries.iter().all(|query| query.log_probability.is_some_and(|p| p < 0.0)));
     assert_eq!(writer.write("Play a song on the way home", &[]).unwrap(), first);
-    // drafts are what is written with their seeds
+    // drafts equal the outputs with their seeds
     let drafts = writer.drafts("Play", &[], &[1, 2]).unwrap();
     assert_eq!(drafts.len(), 2);
     assert_eq!(drafts[0].raw, first.raw);
@@ -349,7 +349,7 @@ fn a_run_keeps_what_led_to_its_tools() {
     assert!(run.queries[0].tools.iter().all(|tool| tool.id == "id Maps"));
 }
 
-/// T30: what a request or a description spells is never a special token, and the grammar is the same.
+/// T30: the text of a request or a description is never a special token, and the grammar is the same.
 #[cfg(feature = "huggingface")]
 #[test]
 fn data_in_a_prompt_stays_data() {

@@ -19,7 +19,7 @@ fn tools() -> Value {
     serde_json::from_str(&std::fs::read_to_string(root().join("tools.json")).unwrap()).unwrap()
 }
 
-/// The options that the name of a text stands for.
+/// The options that the name of a text means.
 fn options(choice: &str, reasoning: &str) -> TagOptions {
     let tool_choice = match choice {
         "single" => json!("auto"),

@@ -1,4 +1,4 @@
-//! Documents of tools under `tests/cases/tools/read`: which tools they have, with what arguments, and what is said of them.
+//! Documents of tools under `tests/cases/tools/read`: their tools, arguments and findings.
 //!
 //! `UPDATE_DIAGNOSTICS=1` writes the `.out` files, to be reviewed as a diff.
 

@@ -1,4 +1,4 @@
-//! Call formats: which turns are words, what they say, and the round trip of text and calls.
+//! Call formats: which turns are words, their calls, and the round trip of text and calls.
 
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count, enumerate};
@@ -231,7 +231,7 @@ fn tables_that_are_no_formats_say_where() {
     }
 }
 
-/// Text before, between and after calls, in a format of one's own: what are turns, how they read, and what a session tells of them.
+/// Text before, between and after calls, in a custom format: the turns, their reading, and the events of a session.
 #[test]
 fn text_may_stand_between_calls() {
     let table = "description = 'd'\ntext = 'before'\nbetween = true\nafter = true\n\
@@ -280,8 +280,8 @@ fn text_may_stand_between_calls() {
     }
 }
 
-/// Operations with parameters in all places and bodies: the first words of each format that writes requests or arguments one by one
-/// read back, and what is rendered of them is a word that reads the same.
+/// Operations with parameters in all places and bodies: the first words of each format that writes requests or
+/// arguments one by one read back, and their renderings are words that read the same.
 #[test]
 fn words_of_requests_read_back() {
     let text = r##"{"openapi": "3.1.0", "servers": [{"url": "https://h/v1"}], "paths": {
@@ -364,7 +364,7 @@ fn last_lists_by_position_read_back() {
         assert_eq!(format.read(text, &set).unwrap(), turn, "{text}");
         assert_eq!(format.render(&turn, &set).unwrap(), text);
     }
-    // items may be empty lists themselves, and what is left out has no place
+    // items may be empty lists themselves, and an omitted argument has no place
     for (tool, arguments) in
         [("nested", json!({"cards": []})), ("between", json!({"id": "a", "cards": ["b"]}))]
     {

@@ -181,7 +181,7 @@ fn turn_options(case: &Value) -> TurnOptions {
     TurnOptions { choice, min_calls, max_calls, ..TurnOptions::default() }
 }
 
-/// What is not as a case says of the turns of a session: what is forced, and words after what the host said.
+/// The differences between a case and the turns of a session: forced text, and words after the host's messages.
 fn session_failures(case: &Value, tools: &CompiledTools) -> Vec<String> {
     let mut wrong = Vec::new();
     for (text, expected) in case["forced"].as_object().into_iter().flatten() {
@@ -216,7 +216,7 @@ fn least_budget(matcher: &mut Matcher) -> usize {
     (0..10_000).find(|&budget| matcher.check_budget(budget).is_ok()).unwrap()
 }
 
-/// What is not as a case says of budgets.
+/// The differences between a case and the budgets.
 fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(budget) = case["too_few"].as_u64() {
@@ -229,7 +229,7 @@ fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
         return wrong;
     }
     let least = least_budget(&mut whole.matcher());
-    // the first and the last of the tokens that may come
+    // the first and the last of the allowed tokens
     for is_last in [false, true] {
         let mut matcher = whole.matcher();
         let mut left = least + 1;

@@ -236,7 +236,7 @@ fn documents_cannot_break_out_of_a_request() {
     }
 }
 
-/// A server that no path can follow is passed over: for the one that the host names, or for none.
+/// A server address that no path can follow is skipped: the one that the host names is used, or none.
 #[test]
 fn servers_that_no_path_can_follow_are_passed_over() {
     for url in ["https://h/a?b=c", "https://h/a#b", "https://h/a\r\nX-Evil: 1", "https://h/v/../w"] {
@@ -252,7 +252,7 @@ fn servers_that_no_path_can_follow_are_passed_over() {
     assert_eq!(request(&set, "t", json!({})).unwrap(), "GET https://other/a");
 }
 
-/// What an argument has that would end its value, or cannot stand in a header, is encoded or refused.
+/// Characters of an argument that would end its value, or that a header cannot have, are encoded or refused.
 #[test]
 fn arguments_stay_in_their_values() {
     let with = |location: &str, more: Value| {
@@ -289,7 +289,7 @@ fn arguments_stay_in_their_values() {
     }
     let piped = with("query", json!({"style": "pipeDelimited"}));
     assert_eq!(made(&piped, json!(["a", "b|c"])), Err("tools/request"));
-    // a list without items is no value
+    // a list without items is not a value
     assert_eq!(made(&listed, json!([])).unwrap(), "POST https://h/x");
     assert_eq!(made(&path, json!([])), Err("tools/request"));
 }

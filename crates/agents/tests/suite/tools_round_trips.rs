@@ -1,5 +1,5 @@
-//! Calls beside their text and their requests, over all call formats: in small random documents, in the operations of the documents that
-//! are shipped, and in those of a folder.
+//! Calls compared with their text and their requests, over all call formats: in small random documents, in the
+//! operations of the documents that are shipped, and in those of a folder.
 //!
 //! `GRAMMATA_OPENAPI=FOLDER` takes the OpenAPI documents below that folder too (JSON, YAML, several in one JSON object, compressed with
 //! gzip or not); a folder that is not there, or has no operation, fails. `GRAMMATA_CALLS` sets the number of calls at random for
@@ -96,7 +96,7 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok().and_then(|number| number.parse().ok())
 }
 
-/// What was done in a format.
+/// Counts of the checks in a format.
 #[derive(Debug, Default)]
 struct Tally {
     tools: usize,

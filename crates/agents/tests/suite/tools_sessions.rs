@@ -1,4 +1,4 @@
-//! Sessions with tools: their masks beside those of the whole grammar, which tools may be called, and what they tell.
+//! Sessions with tools: their masks compared with those of the whole grammar, the callable tools, and their events.
 
 use super::properties::cases;
 use grammata::vocabulary::VocabularyBuilder;
@@ -134,8 +134,8 @@ const BUDGETS: &str = r#"[{"name": "find", "inputSchema": {"type": "object", "pr
     {"name": "play", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer", "minimum": 1000}, "at": {"type": "string", "pattern": "^[0-9]{2}h$"}}, "required": ["id", "at"]}},
     {"name": "send", "inputSchema": {"type": "object", "properties": {"to": {"enum": ["alice", "bob"]}, "text": {"type": "string", "minLength": 12}}, "required": ["text", "to"]}}]"#;
 
-/// Budgets are kept from the first token on, as the grammar of the whole turn has them: with what is left after each token there is a
-/// whole turn, whichever tokens are chosen.
+/// Budgets are kept from the first token on, as the grammar of the whole turn has them: the rest of the budget after
+/// each token suffices for a complete turn, whichever tokens are chosen.
 #[test]
 fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
@@ -187,7 +187,7 @@ fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
     }
 }
 
-/// Best first as far as needed, beside the sums of all names.
+/// Best-first search as far as needed, compared with the sums of all names.
 #[test]
 fn the_most_probable_names_are_those_of_all_sums() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
