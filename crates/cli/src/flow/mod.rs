@@ -99,8 +99,8 @@ impl DomainArgs {
 struct PlanArgs {
     #[command(flatten)]
     domain: DomainArgs,
-    /// The rules that a plan keeps: 2 names of APIs, 3 also bounds on calls, 4 also data, 5 also the APIs of one flow,
-    /// 6 also its steps
+    /// Rules of a plan: 2 names of APIs, 3 also bounds on calls, 4 also data, 5 also the APIs of one flow, 6 also its
+    /// steps
     #[arg(long, value_name = "2-6", default_value_t = 6, value_parser = clap::value_parser!(u8).range(2..=6))]
     level: u8,
     /// The order of the APIs of a step
