@@ -225,7 +225,7 @@ impl<'p> Session<'p> {
         self.marks.done.get(node).copied().unwrap_or_default()
     }
 
-    /// Evaluates conditions if slots that nothing sets have these values.
+    /// Evaluates conditions with these values for slots that are not set.
     pub(in crate::procedures) fn evaluation_with(&self, told: &Values) -> Evaluation {
         let mut marks = self.marks.clone();
         for (value, register) in marks.values.iter_mut().zip(&self.procedure.registers) {
