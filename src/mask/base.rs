@@ -34,8 +34,8 @@ impl BaseState {
     }
 }
 
-/// The most bytes of decoded masks per byte of the file. A forged file may repeat the same long mask; a valid file of
-/// the smallest masks takes twelve.
+/// No further mask is decoded once the decoded masks exceed this many bytes per byte of the file. A forged file may
+/// repeat the same long mask; a valid file with only the smallest masks needs twelve.
 const DECODED_A_BYTE: usize = 16;
 
 /// A mask file in use. Each mask is decoded at its first use.
@@ -91,8 +91,8 @@ impl Base {
         Some((Some(BaseState(id)), ends))
     }
 
-    /// The place after a token given by its id, following its bytes and token edges together; `None` if this was not
-    /// explored.
+    /// The place after a token given by its id, following its bytes and token edges together; `None` if the token leads
+    /// nowhere or this was not explored.
     pub(crate) fn after_token(&self, at: BaseState, token: TokenId) -> Option<BaseState> {
         let state = self.file.state(at.id()?)?;
         match self.file.after_token(state, token.get())? {
@@ -107,7 +107,7 @@ impl Base {
         state.is_some_and(|state| state.mask().is_some())
     }
 
-    /// The mask of a place, if the file has it.
+    /// The mask of a place; `None` if the file has none, if its data is invalid, or if [`DECODED_A_BYTE`] was exceeded.
     #[inline]
     pub(crate) fn mask(&self, at: BaseState) -> Option<&Arc<TokenMask>> {
         let id = self.file.state(at.id()?)?.mask()?;

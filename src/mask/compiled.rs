@@ -434,12 +434,14 @@ impl CompiledGrammar {
         self.endless_names().is_some()
     }
 
-    /// How many letters a name needs to differ from others, if known.
+    /// The bound on the letters that turn any prefix of a name into a name that differs from the others. `None` while
+    /// it is unknown, if names are not endless, or if this cannot be decided.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }
 
-    /// Continues the search for that answer, unless another thread is doing so.
+    /// Continues the search for [`endless_names`](CompiledGrammar::endless_names) with a new budget of work, unless
+    /// another thread is doing so.
     pub(crate) fn explore_key_supply(&self) {
         let KeySupply { are_endless, found_out, bytes } = &self.inner.names;
         if are_endless.get().is_none()
@@ -572,8 +574,8 @@ impl CompiledGrammar {
         cache
     }
 
-    /// Publishes the size of the tables and releases the lock. If this exceeds the bound shared with other grammars,
-    /// other grammars lose their tables.
+    /// Publishes the size of the tables and releases the lock. If the total exceeds the bound shared with other
+    /// grammars, the least recently used of them lose their tables.
     pub(crate) fn release(&self, cache: MutexGuard<'_, MaskCache>) {
         self.publish_size(&cache);
         drop(cache);

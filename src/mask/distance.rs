@@ -5,7 +5,7 @@ use std::fmt;
 /// How many tokens, or bytes, lead from a text to a complete one. The end-of-sequence token is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distance {
-    /// Exactly this many.
+    /// This many suffice, and no fewer do.
     Exact(usize),
     /// This many suffice; whether fewer do is unknown.
     AtMost(usize),

@@ -13,8 +13,8 @@ pub struct Statistics {
     pub configurations: usize,
     /// The number of masks computed so far.
     pub masks_computed: u64,
-    /// How often each strategy computed the tokens of a configuration, or of a part of one (a residual), from which masks
-    /// are assembled.
+    /// How often each strategy computed the tokens of a configuration, or of a part of one (a residual), from which
+    /// masks are assembled.
     pub strategies: StrategyCounts,
     /// How often the tables were dropped to free memory.
     pub resets: u64,
@@ -25,9 +25,9 @@ pub struct Statistics {
     /// The number of configurations whose [distance](crate::Matcher::distance) to a word was searched for since the
     /// tables were last dropped.
     pub distances: usize,
-    /// The number of configurations among `distances` with a known number of tokens, where the search for fewer did not
-    /// finish.
+    /// The number of configurations among `distances` with a known number of tokens, where a search for fewer with the
+    /// greatest effort did not finish.
     pub distances_at_most: usize,
-    /// The number of configurations among `distances` with an unknown distance.
+    /// The number of configurations among `distances` with an unknown distance after a search with the greatest effort.
     pub distances_unknown: usize,
 }

@@ -11,7 +11,7 @@ use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Larger sets than this are stored as bits.
+/// Sets of more tokens than this are stored as bits.
 const FEW: usize = 64;
 
 /// The tokens of each token terminal.
@@ -184,6 +184,7 @@ struct Resolver<'a> {
     budget: &'a Budget,
     /// All tokens that the vocabulary uses except end-of-sequence tokens, computed on demand.
     all: Option<Vec<u32>>,
+    /// The special tokens among `all`, computed on demand.
     special: Option<Vec<u32>>,
 }
 

@@ -86,7 +86,7 @@ pub(in crate::mask) const STEPS_WORTH_NODES: u32 = 128;
 /// The number of nodes walked in the time of one test whether a subtree is accepted as a whole.
 pub(in crate::mask) const NODES_PER_ASK: u32 = 8;
 
-/// The number of these tests in a mask before it is judged whether they pay off.
+/// The number of tests in a mask whether a subtree is accepted as a whole, before it is judged whether they pay off.
 pub(in crate::mask) const ASKS_BEFORE_JUDGED: u32 = 128;
 
 /// The most tokens that a walk lists before they are converted to words.

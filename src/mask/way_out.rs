@@ -31,7 +31,7 @@ impl WayOut {
         &self.tokens[self.read..]
     }
 
-    /// How many of these begin in the open part.
+    /// How many of the tokens not yet read begin in the open part.
     pub(crate) fn tokens_inside(&self) -> usize {
         let next = self.entered.iter().map(|&(read, _)| read).find(|&read| read > self.read);
         next.unwrap_or(self.tokens.len()) - self.read

@@ -76,7 +76,7 @@ impl Located {
         self.end != TextEnd::Open
     }
 
-    /// Whether that text is a word that is not a proper prefix of another word.
+    /// Whether the text that led to the configuration is a word that is not a proper prefix of another word.
     pub(crate) fn is_final(self) -> bool {
         self.end == TextEnd::LastWord
     }
@@ -353,8 +353,9 @@ impl MaskCache {
         Ok(next.map(|next| self.located(next)))
     }
 
-    /// Continues to find the configurations of places of a mask file, following up to about `edges` of its edges. If a
-    /// limit is reached, the search is given up; then matchers that have left the explored part do not return to it.
+    /// Continues to find the configurations of places of a mask file, following about `edges` of its edges. If a limit
+    /// is reached, the search is given up until the tables are dropped; then matchers that have left the explored part
+    /// do not return to it.
     pub(crate) fn find_base_states(
         &mut self,
         (automaton, index): (&Automaton, &TokenIndex),
@@ -486,8 +487,8 @@ impl MaskCache {
         self.completions.estimate(&Lazy::new(automaton, &mut self.tables), configuration)
     }
 
-    /// The numbers of configurations with a searched distance, of those with only an upper bound, and of those without
-    /// any.
+    /// The number of configurations whose distance was searched for, and, among those searched with [`Effort::All`],
+    /// the numbers of those with only an upper bound and of those with an unknown distance.
     pub(in crate::mask) fn distances(&self) -> (usize, usize, usize) {
         self.completions.counts()
     }
@@ -502,8 +503,8 @@ impl MaskCache {
         self.completions.searched += places;
     }
 
-    /// The most tokens known to be needed after any token that a configuration allows, regardless of the names read;
-    /// `None` if unknown.
+    /// An upper bound on the tokens that complete a text after any token that a configuration allows, regardless of the
+    /// names read; `None` if unknown.
     pub(crate) fn completion_ceiling(&self, configuration: ConfigurationId) -> Option<usize> {
         self.snapshot.completion_ceiling(self.located(configuration))
     }

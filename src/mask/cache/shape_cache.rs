@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The key of a record: the shape of a residual, and the tokens that the record covers.
 pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
 
-/// A cache with two generations. When the younger one exceeds half of the room, it becomes the older one, and entries
-/// of the older one that were not used since are dropped.
+/// A cache with two generations. When the younger one exceeds half of [`SHARED_BYTES`], it becomes the older one, and
+/// the entries that are still in the older one are dropped. Using an entry moves it to the younger one.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct ShapeCache(Mutex<Generations>);
 

@@ -13,7 +13,7 @@ pub(super) enum Fewer {
     Tokens(Vec<TokenId>),
     /// No completion has fewer tokens.
     None,
-    /// No completion has fewer tokens than this number; larger ones were not examined.
+    /// No completion has fewer tokens than this number; those with as many or more were not all examined.
     GaveUp(usize),
 }
 

@@ -138,7 +138,8 @@ impl Completions {
             + self.kept.memory_usage()
     }
 
-    /// The numbers of configurations with a known result, of those with only an upper bound, and of those without any.
+    /// The number of configurations searched, and, among those searched with [`Effort::All`], the numbers of those with
+    /// only an upper bound and of those with an unknown distance.
     pub(in crate::mask) fn counts(&self) -> (usize, usize, usize) {
         let best =
             |known: &Known| known.distance(known.completions(Effort::All).next().map(|tokens| &**tokens));

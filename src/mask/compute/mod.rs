@@ -80,7 +80,7 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The tokens that the bytes of a configuration allow.
+    /// The tokens whose bytes a configuration allows, without those of token edges and end-of-sequence tokens.
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let nothing = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
         if self.walk.lazy.remembers_items(configuration) {
@@ -138,8 +138,8 @@ impl Work<'_> {
         }
     }
 
-    /// The union of the tokens of residuals; `None` if a residual has no record. `whole` is the configuration with
-    /// exactly these residuals, if there is one.
+    /// The union of the tokens of residuals; `None` if a residual has no record or would need too much work. `whole` is
+    /// the configuration with exactly these residuals, if there is one.
     fn unite(
         &mut self,
         residuals: &[Residual],
@@ -166,7 +166,8 @@ impl Work<'_> {
         Ok(Some(allowed))
     }
 
-    /// All tokens of a configuration, given some that are known.
+    /// All tokens of a configuration, given some that are known; `None` if too many others would have to be read, or if
+    /// they depend on the history.
     fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<Collected>> {
         let scope = attribution::enter(Cause::ClassTrie);
         let mut allowed = class_trie::complete(&mut self.walk, configuration, known)?;

@@ -31,11 +31,11 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// A few configurations.
+/// Configurations without duplicates; up to four are stored inline.
 type Several = SmallVec<[ConfigurationId; 4]>;
 
-/// The tokens of a configuration. Not applicable if the configuration is not wide, or if the tokens depend on the
-/// history.
+/// The tokens of a configuration. Not applicable if the configuration is not wide, if the tokens depend on the history,
+/// if a residual may return inside a token, or if too many tokens would have to be read.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
     let configuration = task.configuration;
     if task.candidates.len() < CLASS_TRIE_BYTES || walk.lazy.is_history_dependent(configuration) {

@@ -1,8 +1,8 @@
 //! Configurations that stay within a small set under a loop, none of which is dead: for example before a word that is
 //! searched for is found, or where words are counted.
 //!
-//! Then all tokens of the loop are allowed. If more characters than are precomputed lead to other configurations, this
-//! holds for the tokens with that many characters.
+//! Then all tokens of the loop are allowed. If more than [`MAX_CHARS`] characters lead to other configurations, this
+//! holds only for the tokens with at most that many characters; longer ones are walked.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -38,8 +38,8 @@ struct Explored {
 
 impl Explored {
     /// Adds the configuration after a byte or a character, with the state of the loop there. Returns the reason to end
-    /// the exploration, if there is one: the configuration is dead or unknown, there are too many, or a residual
-    /// returns there.
+    /// the exploration, if there is one: the configuration is dead, unknown or history-dependent, there are too many,
+    /// or a residual returns there.
     fn add(
         &mut self,
         walk: &Walk<'_>,

@@ -21,7 +21,8 @@ use smallvec::SmallVec;
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "delta", cause: Cause::Delta, needs: Needs::Base, is_budgeted: false, try_compute };
 
-/// The configuration that most characters lead to, if it returns to itself.
+/// The configuration that at least [`MAJORITY`] printable ASCII characters lead to, if one of them leads from it back
+/// to itself. `None` if it is `configuration` itself or accepts.
 pub(in crate::mask) fn base(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
@@ -133,12 +134,13 @@ impl DivergingBytes {
     }
 }
 
-/// Whether two configurations after a byte are the same, or, beyond ASCII, become the same after a few more bytes.
+/// Whether two configurations after a byte are the same, or, after a byte beyond ASCII, [`reconverge`].
 fn agree(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId), byte: u8) -> Result<bool> {
     Ok(pair.0 == pair.1 || !byte.is_ascii() && reconverge(walk, pair)?)
 }
 
-/// Whether two configurations become the same after a few bytes, whatever the bytes are.
+/// Whether two configurations allow the same bytes, and neither accepts, until they become the same, whatever the bytes
+/// are. False if one depends on the history, or if more than [`RECONVERGING_PAIRS`] pairs would have to be examined.
 fn reconverge(walk: &mut Walk<'_>, pair: (ConfigurationId, ConfigurationId)) -> Result<bool> {
     let mut pairs = vec![pair];
     let mut next = 0;

@@ -26,7 +26,8 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// The tokens of a configuration that a loop does not end; not applicable if this cannot be shown.
+/// The tokens of a configuration that a loop does not end; not applicable if this cannot be shown, or if a residual may
+/// return within the loop.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {
     let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
     if !has_invariant_core(walk, language, task.configuration)? {
@@ -50,7 +51,8 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -
     Ok(Outcome::of(out, walk))
 }
 
-/// Whether some items of a configuration recur after each character of a loop.
+/// Whether some items of a configuration recur after each character of a loop. False if [`CORE_ROUNDS`] rounds do not
+/// show it.
 fn has_invariant_core(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,

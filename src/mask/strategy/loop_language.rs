@@ -149,7 +149,7 @@ struct Round {
 }
 
 /// Runs one character of a loop and a configuration in lockstep; `None` if characters lead to different configurations,
-/// or only some are allowed.
+/// if only some are allowed, or if a configuration is unknown or depends on the history.
 fn round(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,

@@ -44,6 +44,7 @@ impl StrategyId {
     pub(in crate::mask) const FULL_WALK: StrategyId = StrategyId(STRATEGIES.len() - 1);
 }
 
+/// A set of strategies: bit `i` belongs to row `i` of [`STRATEGIES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mask) struct StrategySet(u32);
 
@@ -98,8 +99,9 @@ impl serde::Serialize for StrategyCounts {
     }
 }
 
-/// Computes all tokens with the first strategy of a set that applies. Returns the strategy and its outcome. If the set
-/// lacks the full walk, possibly none applies.
+/// Computes all tokens with the first strategy of a set that applies. Returns the strategy and its outcome. The outcome
+/// is `NotApplicable` only if the set lacks the full walk and no strategy applies. For tokens below a node, the full
+/// walk is used whatever the set contains.
 pub(in crate::mask) fn compute(
     walk: &mut Walk<'_>,
     task: &Task<'_>,

@@ -17,7 +17,8 @@ pub(in crate::mask) struct Strategy {
     /// The cause to which its time is attributed.
     pub(super) cause: Cause,
     pub(super) needs: Needs,
-    /// Whether its walks use the budget of nodes that strategies share; when it is spent, later strategies are tried.
+    /// Whether its walks use the budget of nodes that strategies share. Once it is spent, only strategies without a
+    /// budget are tried.
     pub(super) is_budgeted: bool,
     /// Tries to compute all tokens. It changes nothing but memos of the walk.
     pub(super) try_compute: fn(&mut Walk<'_>, &Task<'_>, NodeBudget) -> Result<Outcome>,

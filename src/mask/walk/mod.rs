@@ -245,7 +245,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Visits a child, unless the configuration there is dead.
+    /// Adds the tokens that end at a child and queues the child. A dead configuration adds nothing; an unknown one
+    /// records that the tokens through the child depend on the history.
     #[inline]
     fn reach(
         &mut self,

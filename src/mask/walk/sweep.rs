@@ -13,7 +13,7 @@ use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::{EndingTokens, Node, TokenTrie};
 use rustc_hash::FxHashMap;
 
-/// A configuration on the path to a node.
+/// A configuration with its successors, after which at least [`SWEEP_BYTES`] bytes are possible.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct WideConfiguration<'a> {
     /// Its successors.

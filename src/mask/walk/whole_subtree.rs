@@ -261,7 +261,7 @@ impl Walk<'_> {
         self.acceptance.reaches.insert(start, reach);
     }
 
-    /// The steps at an index.
+    /// Where characters lead from a configuration, given the index that [`steps_of`](Walk::steps_of) returned.
     pub(in crate::mask) fn steps(&self, place: usize) -> &CharSteps {
         &self.acceptance.steps[place]
     }
