@@ -22,7 +22,8 @@ pub(crate) fn about(budget: &impl fmt::Display, vocabulary: &Vocabulary) -> Stri
     )
 }
 
-/// The end tokens in such a text, in ascending order; `None` if it has none, as in files of earlier versions.
+/// The first [`MOST`] end tokens in such a text, in ascending order; `None` if it does not list them, as in files of
+/// earlier versions, or if one of them is not a number.
 pub(super) fn end_tokens(about: &str) -> Option<Vec<TokenId>> {
     let list = about.lines().find_map(|line| line.strip_prefix(END_TOKENS))?;
     let ids = list.split(", ").take(MOST).filter(|id| !id.is_empty());

@@ -166,7 +166,7 @@ fn wrong_with(file: &Container, state: State) -> Option<&'static str> {
     }
 }
 
-/// The length in bytes of a row; `None` if the row is invalid.
+/// The bytes of a row's starts and targets; `None` if the row is invalid.
 fn row_bytes(file: &Container, at: u32) -> Option<usize> {
     let Row { starts, targets } = graph::row(file, at)?;
     let in_order = starts.first() == Some(&0) && starts.is_sorted_by(|one, other| one < other);
@@ -174,7 +174,7 @@ fn row_bytes(file: &Container, at: u32) -> Option<usize> {
     is_right.then_some(starts.len() + targets.len())
 }
 
-/// The length in bytes of a list of token edges; `None` if the list is invalid.
+/// The bytes of the edges of a list of token edges; `None` if the list is invalid.
 fn token_edges_bytes(file: &Container, list: u32) -> Option<usize> {
     let edges = graph::token_edges(file, list)?;
     let mut last = None;

@@ -11,7 +11,7 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
-/// Masks of at most this many words never get their own shared words.
+/// A mask that another form encodes in at most this many words never gets shared words of its own.
 const FEW: usize = 8;
 
 /// The destination of a run of bytes, or of a token.

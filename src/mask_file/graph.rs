@@ -15,7 +15,7 @@ pub(super) const STATE: usize = 16;
 /// The number of the state before the first byte.
 pub(crate) const START: u32 = 0;
 
-/// In place of a state: no completion continues so.
+/// In place of a state: no word continues this way.
 pub(super) const DEAD: u32 = u32::MAX;
 /// In place of a state: the destination was not explored.
 pub(super) const UNEXPLORED: u32 = u32::MAX - 1;
@@ -28,7 +28,7 @@ pub(super) mod bits {
     pub(in crate::mask_file) const FINAL: u32 = 2;
     pub(in crate::mask_file) const NAMED: u32 = 4;
     pub(in crate::mask_file) const TOKENS: u32 = 8;
-    /// Exactly one byte may come, which is stored in bits 8 to 15.
+    /// Exactly one byte is allowed, which is stored in bits 8 to 15.
     pub(in crate::mask_file) const SINGLE: u32 = 16;
     /// The successors are stored in a row.
     pub(in crate::mask_file) const ROW: u32 = 32;

@@ -162,8 +162,8 @@ impl MaskFile {
         MaskFile { file, words, alone: OnceLock::new() }
     }
 
-    /// The bytes of the file. A file in an archive is extracted on first use, and equals the file that was added to the
-    /// archive; damaged blocks are missing in it.
+    /// The bytes of the file. A file in an archive is extracted on first use. It equals the file that was added to the
+    /// archive, without a token index; damaged blocks are missing in it.
     pub fn as_bytes(&self) -> &[u8] {
         match self.file.is_member() {
             true => self.alone.get_or_init(|| archive::alone(&self.file).into()),
@@ -174,7 +174,8 @@ impl MaskFile {
     /// Writes the file atomically: to a temporary file in the same folder, which is synced and renamed.
     ///
     /// # Errors
-    /// The folder cannot be written to, or is full; for a file in an archive those of [`check`](MaskFile::check).
+    /// The path is a folder or another file that is not regular; the folder cannot be written to, or is full; for a
+    /// file in an archive those of [`check`](MaskFile::check).
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         if self.file.is_member() {
             self.check()?;
@@ -232,9 +233,9 @@ impl MaskFile {
         self.file.whole(Section::About).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
     }
 
-    /// The end-of-sequence ids of the vocabulary according to [`about`](MaskFile::about); `None` for files of earlier
-    /// versions, which do not list them. They are not checked: the [fingerprint](MaskFile::fingerprint) decides for
-    /// which vocabulary a file is.
+    /// The end-of-sequence ids of the vocabulary according to [`about`](MaskFile::about), at most 1,024 of them; `None`
+    /// for files of earlier versions, which do not list them, and if the list is invalid. They are not checked: the
+    /// [fingerprint](MaskFile::fingerprint) decides for which vocabulary a file is.
     pub fn end_tokens(&self) -> Option<Vec<TokenId>> {
         about::end_tokens(self.about())
     }

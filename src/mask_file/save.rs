@@ -18,7 +18,7 @@ static WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// and both files are complete.
 ///
 /// # Errors
-/// The folder cannot be written to, or is full.
+/// The path is a folder or another file that is not regular; the folder cannot be written to, or is full.
 pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     // renaming must not replace a folder or a pipe

@@ -24,7 +24,7 @@ pub(crate) fn slots<T>(count: usize, file_bytes: usize) -> Box<[OnceLock<T>]> {
 #[derive(Debug)]
 pub(super) struct SharedWords {
     words: Box<[Words]>,
-    /// The words of all tokens: one bit per token.
+    /// Words with the bits of all tokens set, computed on first use.
     all: OnceLock<Arc<[u32]>>,
 }
 

@@ -129,7 +129,7 @@ impl ArchiveBuilder {
         self.members.len()
     }
 
-    /// The number of bytes added so far.
+    /// The number of bytes added so far, without the rows and names of the files.
     fn len(&self) -> usize {
         self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len() + self.token_index.len()
     }
@@ -172,7 +172,7 @@ impl ArchiveBuilder {
     /// Writes the archive to a path, as [`MaskFile::save`] does. Returns its size in bytes.
     ///
     /// # Errors
-    /// The folder cannot be written to, or is full.
+    /// The path is a folder or another file that is not regular; the folder cannot be written to, or is full.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<usize> {
         let index = self.index();
         let sections = self.sections(&index);

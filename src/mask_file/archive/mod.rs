@@ -150,12 +150,12 @@ impl MaskArchive {
     /// The names of the files, sorted.
     ///
     /// # Errors
-    /// Each name may be an error of [`get`](MaskArchive::get).
+    /// An item is an error of [`get`](MaskArchive::get) if the row or the name cannot be read.
     pub fn names(&self) -> impl Iterator<Item = Result<String>> + '_ {
         (0..self.len()).map(|id| self.name(&self.member(id)?))
     }
 
-    /// The name at index `place` in sorted order; `None` if there are fewer.
+    /// The name at index `place` in sorted order; `None` if `place` is not below [`len`](MaskArchive::len).
     ///
     /// # Errors
     /// Those of [`get`](MaskArchive::get).
@@ -339,7 +339,7 @@ pub(super) fn alone(file: &Container) -> Vec<u8> {
     taken.map_or_else(|_| Vec::new(), |taken| taken.bytes)
 }
 
-/// Maximum size of an extracted file, per byte of the archive.
+/// Maximum bytes of the masks and shared words of an extracted file, per byte of the archive.
 const MOST: usize = 4;
 
 #[cfg(test)]

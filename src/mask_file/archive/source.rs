@@ -187,7 +187,7 @@ impl OnDisk {
     }
 }
 
-/// Checks that the sections of a file alone fit into `max_bytes`.
+/// Checks that the sections that belong to one file alone fit into `max_bytes`.
 ///
 /// # Errors
 /// The limit `mask_file_bytes`.
