@@ -122,7 +122,10 @@ impl VocabularyBuilder {
     /// those added so far.
     ///
     /// # Errors
-    /// `vocabulary/no-eos` if there is none and nothing else is wrong.
+    /// `vocabulary/no-eos` if there is none. If a limit was exceeded or there are no tokens, [`build`] reports that
+    /// instead.
+    ///
+    /// [`build`]: VocabularyBuilder::build
     pub(crate) fn eos_by_name(mut self) -> Result<VocabularyBuilder> {
         let known = self.specials.iter().filter(|(_, name)| super::eos::EOS_NAMES.contains(&name.as_str()));
         self.eos = known.map(|(id, _)| *id).collect();

@@ -8,7 +8,8 @@
 //!   bytes;
 //! - the number of end-of-sequence ids, then these ids in rising order.
 //!
-//! Vocabularies that differ only in where the tokenizer's ids end and the padding begins are therefore equal.
+//! Nothing else is hashed, so vocabularies that differ only in where the tokenizer's ids end and the padding begins are
+//! equal.
 
 use super::{TokenId, Vocabulary};
 use sha2::{Digest, Sha256};

@@ -119,7 +119,8 @@ impl Vocabulary {
         self.width.div_ceil(32)
     }
 
-    /// One more than the tokenizer's highest id. Ids from here up to the width are padding.
+    /// One more than the highest id that was pushed to the builder. Ids from here up to the width are special tokens or
+    /// padding.
     #[allow(clippy::len_without_is_empty)] // the builder refuses an empty vocabulary
     pub fn len(&self) -> usize {
         self.offsets.len() - 1

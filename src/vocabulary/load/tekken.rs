@@ -91,7 +91,8 @@ pub(super) fn is_one(content: &[u8]) -> bool {
 /// # Errors
 ///
 /// The file is damaged: ranks are out of order, a token is not base64 or has no bytes, there are fewer tokens or more
-/// special tokens than `config` says; and those of [`Vocabulary::from_file`].
+/// special tokens than `config` says, a special token has no name, or two have the same name or rank; and those of
+/// [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;
