@@ -42,7 +42,8 @@ fn spell(bytes: &[u8], spelling: &mut Vec<u8>) -> bool {
 }
 
 impl ClassTrie {
-    /// The trie of some tokens. Each must consist of characters, of which only the last may be incomplete.
+    /// The trie of some tokens. Each must consist of characters, of which only the last may be incomplete. Tokens with
+    /// a character without a kind are left out.
     pub(crate) fn new(tokens: impl Iterator<Item = TokenId>, vocabulary: &Vocabulary) -> ClassTrie {
         let (mut spellings, mut spelled) = (Vec::new(), Vec::new());
         for token in tokens {

@@ -280,7 +280,8 @@ fn table(transitions: &[Transition]) -> Table {
     next
 }
 
-/// An upper bound on the nodes of all tries of an index, given that the trie of all tokens has `nodes`.
+/// An upper bound on the nodes, without roots, of the tries of loops, of character kinds and of tokens with quotes,
+/// given that the trie of all tokens has `nodes`.
 pub(super) fn nodes_at_most(vocabulary: &Vocabulary, nodes: usize) -> usize {
     // prefixes of some whole tokens are among the prefixes of all, also when spelled in kinds of characters
     let of_whole = |bytes: usize| bytes.min(nodes);

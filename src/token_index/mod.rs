@@ -65,8 +65,8 @@ impl TokenIndex {
         })
     }
 
-    /// Serialises the index: a [digest], a version, and the words of the loops. `None` for vocabularies with tokens of
-    /// 65,535 bytes.
+    /// Serialises the index: a [digest], a version, and the words of the loops. `None` for vocabularies with a token of
+    /// 65,535 bytes or more, or with an id of 2,147,483,648 or more.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let words = self.loops.to_words()?;
         let words = std::iter::once(&VERSION).chain(&words).flat_map(|word| word.to_le_bytes());

@@ -10,7 +10,8 @@ use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;
 
-/// No entry: the subtree is small or contains characters without a kind.
+/// No entry: the subtree is small, does not branch at the node, begins inside a character or contains characters
+/// without a kind.
 const NONE: u16 = u16::MAX;
 
 /// A subtree whose paths, from its root on, consist of characters; the last one may be incomplete.
@@ -139,7 +140,7 @@ impl SubtreeSummaries {
         subtrees
     }
 
-    /// The summary of a node's subtree, if the subtree is large enough.
+    /// The summary of a node's subtree; `None` if the node has none (see [`NONE`]).
     #[inline]
     pub(crate) fn get(&self, node: u32) -> Option<SubtreeSummary> {
         let entry = *self.entries.get(node as usize).filter(|&&entry| entry != NONE)?;

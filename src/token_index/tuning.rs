@@ -1,4 +1,4 @@
-//! The thresholds of this module, with their units, their reasons, and the effect of doubling them.
+//! The thresholds of this module, with their units and, where measured, their reasons.
 
 /// The most characters for which tokens are precomputed by their number, for each loop whose rounds grammars count.
 /// Longer tokens are walked whole. Memory and time of the index grow with it.

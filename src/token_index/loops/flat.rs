@@ -115,8 +115,8 @@ impl Loops {
         Some(out.0)
     }
 
-    /// The number of nodes of the serialised tries, counted before any trie is built; `None` if there are more tries
-    /// than an index can have.
+    /// The number of nodes of the serialised tries, plus [`NODES_OF_A_TRIE`] per trie, counted before any trie is
+    /// built; `None` if there are more tries than an index can have, or the words end too early.
     pub(crate) fn nodes_of_words(words: &[[u8; 4]]) -> Option<usize> {
         let mut from = Reader { words, tries: 0, width: 0 };
         let count = (from.number()? as usize).checked_add(1).filter(|&count| count <= MOST_TRIES + 1)?;
