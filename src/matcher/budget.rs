@@ -20,11 +20,11 @@ pub(super) struct Ahead {
     pub(super) tokens: Distance,
     /// The tokens of a known completion.
     pub(super) completion: Option<Arc<[TokenId]>>,
-    /// The number of names in the completion that are remembered.
+    /// The number of names of objects that end in the completion, or [`MANY_NAMES`].
     pub(super) names: usize,
 }
 
-/// Marks a completion that was found by a search that considered the names read so far.
+/// In place of [`Ahead::names`]: the completion was searched for with the names read so far, or none is known.
 const MANY_NAMES: usize = usize::MAX;
 
 /// Number of places searched for the shortest completion without a repeated name; after that, any completion will do.

@@ -182,7 +182,7 @@ impl Matcher {
         Ok(reached.iter().filter(|&&reached| reached).count() - 1)
     }
 
-    /// Fills the rows of all nodes that are reached. The matcher ends at the last of them.
+    /// Fills the rows of all nodes that are reached. The matcher does not return to the root.
     fn fill_rows(&mut self, tree: &DraftTree, rows: &mut [u32], row_words: usize) -> Result<Vec<bool>> {
         let root = self.steps();
         let place = |node: usize| node * row_words..(node + 1) * row_words;

@@ -115,7 +115,8 @@ impl fmt::Display for Expectation {
 }
 
 impl Matcher {
-    /// Explains how the grammar reads `bytes` after the bytes accepted so far. The matcher does not move.
+    /// Explains how the grammar reads `bytes` after the bytes accepted so far, ignoring bounds of parts in tokens. The
+    /// matcher does not move.
     ///
     /// # Errors
     /// Limits.

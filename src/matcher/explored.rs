@@ -92,7 +92,7 @@ impl Locked<'_> {
 
 impl Matcher {
     /// Whether the next mask is read from a [mask file](crate::mask_file) without the engine. False if the place was
-    /// not explored, or if the mask must exclude names that an object already has.
+    /// not explored, if bounds of parts matter, or if the engine is needed to exclude names that an object already has.
     pub fn is_explored(&self) -> bool {
         let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
         let outside = free || !keys::needs_engine(&self.compiled);

@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
 
-/// Maximum number of forced bytes returned.
+/// Maximum number of forced bytes, and of forced tokens, returned.
 const MOST_FORCED: usize = 1 << 16;
 
-/// Number of bytes read, per forced byte, to split forced bytes into tokens.
+/// Maximum number of bytes read, per forced byte, to split forced bytes into tokens.
 const MOST_READ: usize = 256;
 
 impl Matcher {
@@ -121,7 +121,7 @@ impl Matcher {
         Ok(rest.is_empty())
     }
 
-    /// The bytes that may come next.
+    /// The bytes that may come next, ignoring bounds of parts in tokens. Empty after the end.
     ///
     /// # Errors
     /// Limits.

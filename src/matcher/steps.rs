@@ -89,8 +89,9 @@ impl Matcher {
     /// token takes it; the sequence has then ended if the text is a word.
     ///
     /// # Errors
-    /// `matcher/rejected` with what was expected, if the mask does not allow the token (the matcher does not move);
-    /// limits.
+    /// If the mask does not allow the token: `matcher/rejected` with what was expected, `matcher/not-text` for a token
+    /// without bytes, `matcher/part-bound` if a part could not end within its bound, or `matcher/ended` after the end.
+    /// Limits. The matcher does not move.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
         match self.try_accept(token)? {
             true => Ok(()),

@@ -339,7 +339,7 @@ impl Locked<'_> {
     }
 
     /// The maximum number of letters of a name that must differ from those already read and from `more` others; `None`
-    /// if unknown.
+    /// if unknown, or if the grammar has parts bounded in tokens.
     fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
         if self.compiled.has_parts() {
             return None;
