@@ -12,7 +12,7 @@ use std::hash::Hash;
 pub enum Count {
     /// The language is finite.
     Finite(BigUint),
-    /// The language has words of any length.
+    /// The language has infinitely many words.
     Infinite,
 }
 
@@ -66,8 +66,8 @@ impl<S> Level<S> {
 }
 
 impl<S: Clone + Eq + Hash> Counts<S> {
-    /// The number of words from a state to acceptance. It is infinite if a state that can be completed recurs on a
-    /// path, or if a state is [pumpable](TransitionSystem::is_pumpable).
+    /// The number of words from a state to acceptance. It is infinite if a state recurs on a path and is not known to
+    /// be a dead end, or if a state is [pumpable](TransitionSystem::is_pumpable).
     ///
     /// # Errors
     /// Limits of the system.

@@ -42,7 +42,7 @@ pub enum PathLength {
     /// The least distance, in a unit that can be added and compared within one measure: letters, or cost · 2^64 +
     /// letters. So no cycle has length 0.
     Exactly(u128),
-    /// No accepting state can be reached.
+    /// No accepting state can be reached, or the environment can prevent it.
     Never,
     /// The budget was spent before the distance was known.
     Unknown,
@@ -416,7 +416,8 @@ pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
 }
 
 /// The least cost, up to `max_cost`, at which each state is reached from the start (Dijkstra 1959). If more than `most`
-/// states are found, the search stops; it visits the cheapest states first.
+/// states are found, the search stops. It visits the cheapest states first; the costs of states that it has found but
+/// not visited are then upper bounds.
 ///
 /// # Errors
 /// Limits of the system.

@@ -38,7 +38,8 @@ impl<T: Letters> List<T> {
         List::of_length(None)
     }
 
-    /// Lists all words of at least `from` letters, by length. The list never ends, even if the language is finite.
+    /// Lists all words of at least `from` letters, by length. The list never ends: after the last word of a finite
+    /// language, [`next`](List::next) searches on until a limit of the system is reached.
     pub fn by_length(from: usize) -> List<T> {
         List::of_length(Some(from))
     }
