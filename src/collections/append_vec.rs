@@ -82,7 +82,7 @@ impl<T: SlotInit> AppendVec<T> {
         &self.segments[segment].get_or_init(new)[place]
     }
 
-    /// The `len` entries from an index on, all in one segment; empty if the segment was not allocated yet.
+    /// The `len` entries from an index on; empty if they are not all in one segment, or it was not allocated yet.
     #[inline]
     pub(crate) fn slice(&self, index: usize, len: usize) -> &[T] {
         let (segment, place) = Self::locate(index);
