@@ -6,7 +6,8 @@ use crate::matcher::Matcher;
 use crate::vocabulary::TokenId;
 use rayon::prelude::*;
 
-/// Sequences per task of a thread: filling a known mask is cheaper than handing it to another thread.
+/// The least number of sequences per task of a thread: filling a known mask is cheaper than handing it to another
+/// thread.
 const TOGETHER: usize = 4;
 
 /// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A row has

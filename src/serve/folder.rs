@@ -104,7 +104,7 @@ fn write_all(
     while let Ok(job) = jobs.recv() {
         match job {
             Job::Write(grammar, path) => {
-                // another process has written the same file
+                // another process, or an earlier job, may have written the same file
                 if !path.exists() {
                     let compiled = compiler.apart().compile(&grammar);
                     let file = compiled.and_then(|compiled| compiled.explore(budget, &[]));
