@@ -10,9 +10,10 @@ use std::collections::hash_map::Entry;
 /// The first place where arguments violate their schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongArguments {
-    /// The JSON Pointer of the innermost value that holds the first wrong character.
+    /// The JSON Pointer of the innermost value that holds the first wrong character. Empty, that is, the whole value,
+    /// if the text only ends too early or the action has no schema.
     pub pointer: String,
-    /// The arguments in compact JSON, up to and including that character.
+    /// The arguments in compact JSON, up to and including the first wrong character.
     pub found: String,
 }
 

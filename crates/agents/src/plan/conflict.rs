@@ -24,7 +24,8 @@ const KEPT: usize = 16;
 pub struct Conflict {
     /// The rules, in the spec's order. If empty, the machine or grammar itself has no such plan, whatever the rules.
     pub rules: Vec<Rule>,
-    /// Whether no smaller set conflicts. In any case no proper subset of this one does.
+    /// Whether no smaller set conflicts. In any case no proper subset of this one does. Sets for which this could not
+    /// be decided count as not conflicting.
     pub is_smallest: bool,
 }
 

@@ -20,8 +20,8 @@ impl PlanAutomaton {
     }
 
     /// The number of completions from a position. If there are infinitely many plans, the count at the start is
-    /// `infinite`; from any other position it is `infinite` if a cycle of states is reachable. `counts` memoises
-    /// earlier counts of this automaton.
+    /// `infinite`; from any other position it is `infinite` if a cycle of states is reachable that is not known to be a
+    /// dead end. `counts` memoises earlier counts of this automaton.
     ///
     /// # Errors
     /// `plan/budget-exhausted`; limits.

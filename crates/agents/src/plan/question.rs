@@ -174,7 +174,7 @@ impl Questions {
     /// The questions of a spec. `task` describes what to plan; if absent, the spec's own template does.
     ///
     /// # Errors
-    /// `plan/template`: a template cannot be read.
+    /// `plan/template`: a template cannot be read, or that of the task fails; limits.
     pub fn new(spec: &Spec, task: Option<&str>) -> Result<Questions> {
         let templates = spec.templates();
         let description = || spec.description().unwrap_or("Make a plan.").to_owned();

@@ -15,8 +15,8 @@ use serde_json::Value;
 pub struct ReadStep {
     /// The text of the step as written.
     pub written: String,
-    /// The possible meanings. Empty if no action has this name; several if actions share a label or no outcome is
-    /// named.
+    /// The possible meanings. Empty if no action has this name, or if its elements, outcome or arguments are invalid;
+    /// several if actions share a label or no outcome is named.
     pub meanings: Vec<Step>,
     /// The violation in its arguments, if it has no meaning because of them.
     pub wrong_arguments: Option<WrongArguments>,

@@ -29,7 +29,7 @@ impl Step {
         Step { elements: (0..set.map_or(0, |set| set.min)).collect(), ..Step::of(action) }
     }
 
-    /// The same step with an outcome.
+    /// The same step with this outcome, or without one.
     pub fn with_outcome(self, outcome: Option<usize>) -> Step {
         Step { outcome, ..self }
     }

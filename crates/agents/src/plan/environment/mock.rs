@@ -31,7 +31,8 @@ struct Answer {
 /// Gives predefined answers, read from TOML: a list for each action.
 ///
 /// Only answers whose `when` matches the arguments are candidates. Each is given once, in order; the last one is
-/// repeated.
+/// repeated. Without a candidate, the step of an action with outcomes fails, and that of another action has an empty
+/// observation.
 /// ```toml
 /// [[check]]
 /// when = { order = "AB-1" }
@@ -49,6 +50,7 @@ pub struct MockEnvironment {
 }
 
 impl MockEnvironment {
+    /// Parses the answers to the actions of a spec.
     ///
     /// # Errors
     /// `environment/mock`: the text is not TOML of this form, or names an unknown action or outcome; the limit

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Observation {
-    /// The name of the outcome; optional if the facts determine it.
+    /// The name of the outcome; optional if the facts determine it or the action has no outcomes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// The flags and facts after the step: `true` or `false`, a value, or null for none.
@@ -58,7 +58,8 @@ pub(super) fn values_after(spec: &Spec, values: &[u32], action: usize, outcome: 
 /// The outcome of an action that an observation names or its facts determine; `values` are those before the step.
 ///
 /// # Errors
-/// `environment/forbidden`: the outcome or a fact is not one of the spec's, or the facts contradict the outcome.
+/// `environment/forbidden`: the outcome or a fact is not one of the spec's, the facts contradict the outcome, or no
+/// outcome is named and the facts leave several.
 pub(super) fn outcome_of(
     spec: &Spec,
     action: usize,

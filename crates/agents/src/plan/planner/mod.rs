@@ -53,7 +53,8 @@ impl Next {
 
 /// Executes a plan step by step: [`next`](Planner::next) returns the allowed actions, and [`observe`](Planner::observe)
 /// records a step and its observation. An action is allowed only if a finished plan remains reachable after each of its
-/// outcomes. So the plan can continue after any observation that the spec permits.
+/// outcomes, or if the lookahead could not decide that. So, unless it could not decide, the plan can continue after any
+/// observation that the spec permits.
 ///
 /// ```
 /// use grammata_agents::plan::{Next, Observation, PlanAutomaton, Planner, Step};
@@ -155,7 +156,8 @@ impl Planner {
     /// The possible continuations.
     ///
     /// # Errors
-    /// `plan/none` if no plan begins with the steps so far, which happens only if the spec has no plan at all; limits.
+    /// `plan/none` if no plan begins with the steps so far. This happens only if the spec has no plan at all, or if the
+    /// lookahead could not decide at an earlier step. Limits.
     #[allow(clippy::should_implement_trait)] // it may fail, and does not advance
     pub fn next(&mut self) -> Result<Next> {
         let mut actions: Vec<usize> = self.live()?.iter().map(|successor| successor.action).collect();

@@ -75,7 +75,7 @@ impl ArgumentRequest<'_> {
             .map_err(|cause| errors::arguments_not_json(self.spec, self.action, text, &cause))
     }
 
-    /// Checks arguments against the schema; `None` if they match.
+    /// Checks arguments against the schema; `None` if they match it, otherwise the first violation.
     ///
     /// # Errors
     /// Limits.

@@ -6,11 +6,11 @@ use crate::plan::question::Question;
 use grammata::error::Result;
 use serde_json::{Value, json};
 
-/// Tokens of the arguments of one step, at most.
+/// The maximum number of tokens of the arguments of one step.
 const MOST_ARGUMENT_TOKENS: u32 = 2_048;
 
-/// Asks a model for each choice: the answer is the number of a choice, or its label. It weighs no choices, so that it serves
-/// the searches without scores.
+/// Asks a model for each choice: the answer is the number of a choice, or its label. It does not score choices, so it
+/// serves only the searches that need no scores.
 pub struct ChatPolicy<'m> {
     model: &'m mut dyn Chat,
 }
@@ -44,7 +44,7 @@ fn form(question: &Question) -> Form {
     Form::Json { name: "numbers".to_owned(), schema }
 }
 
-/// The answer that a text gives; numbers may be in an object.
+/// Parses an answer: a number, a label, or an object with a list of numbers; `None` if it is not a valid answer.
 fn read(question: &Question, text: &str) -> Option<Answer> {
     let object: Option<Value> = serde_json::from_str(text).ok();
     match object.as_ref().and_then(|object| object.get("numbers")).and_then(Value::as_array) {

@@ -8,7 +8,7 @@ use grammata::syntax::automaton_spec::{SymbolSet, subset};
 use grammata::vocabulary::{TokenId, Vocabulary};
 
 /// The grammar of the answers to a question with `choices` choices: a number from 1, or for a set increasing numbers
-/// separated by commas.
+/// separated by a comma and a space, or 0 for none.
 ///
 /// # Errors
 /// Limits.
