@@ -101,7 +101,7 @@ impl<'d> FlowAutomaton<'d> {
     /// # Errors
     /// `flow/unknown-name` if there is no such flow; `flow/level` for level 1, whose letters are not the domain's APIs;
     /// `flow/intents` if there are more intents than flows, or no intents; `flow/unprovided-input` if steps in declared
-    /// order lack data; limits.
+    /// order lack data; `flow/unanswered` if some answer of an API leaves no plan that can be finished; limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {
             Some(flow) if flow >= domain.flows.len() => {
@@ -344,6 +344,9 @@ impl<'d> FlowAutomaton<'d> {
 
     /// Finds the greatest set of states that calls cannot leave, whatever the APIs answer, and in which the end is
     /// reachable (Ramadge and Wonham 1987).
+    ///
+    /// # Errors
+    /// `flow/unanswered` if the start is not in the set because of an answer; limits.
     fn find_open(&mut self) -> Result<()> {
         let mut after: Vec<Vec<Transition<FlowState, FlowCall>>> = Vec::new();
         let mut transitions = 0;

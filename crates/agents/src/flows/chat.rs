@@ -1,4 +1,4 @@
-//! Plans of queries by a model that is asked by chat: call by call, each one of those that the automaton allows.
+//! Planning of queries by chat. The model is asked for each call, and chooses among those that the automaton allows.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
@@ -11,13 +11,14 @@ use grammata::error::Result;
 use grammata::transitions::{Transition, TransitionSystem};
 use std::fmt::Write;
 
-/// The most calls of a plan at levels that do not bound it, as of the published decoder.
+/// The maximum number of calls of a plan at levels that do not bound it, as in the published decoder.
 const MOST_CALLS: usize = 30;
-/// The most calls of any plan.
+/// The maximum number of calls of a plan at levels that bound it.
 const MOST_BOUNDED: usize = 4_096;
 
-/// Asks a model for the calls of a plan. Each question lists the calls that the automaton of the domain allows; another answer
-/// is refused, and one call alone is not asked for. Calls have no thoughts, and name no makers.
+/// Asks a model for the calls of a plan. Each question lists the calls that the automaton of the domain allows; any
+/// other answer is refused. If only one call is allowed, it is taken without asking. Calls are written without thoughts
+/// and without the makers of their inputs.
 pub struct ChatFlow<'m, 'd> {
     model: &'m mut dyn Chat,
     automaton: FlowAutomaton<'d>,
@@ -34,10 +35,10 @@ impl std::fmt::Debug for ChatFlow<'_, '_> {
 }
 
 impl<'m, 'd> ChatFlow<'m, 'd> {
-    /// Before the first call after the prelude.
+    /// Starts a plan, before the first call after the prelude.
     ///
     /// # Errors
-    /// As of [`FlowAutomaton::new`] and [`FlowPrompt::new`].
+    /// Those of [`FlowAutomaton::new`] and [`FlowPrompt::new`].
     pub fn new(
         model: &'m mut dyn Chat,
         domain: &'d FlowDomain,
@@ -62,12 +63,13 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         })
     }
 
-    /// Returns the calls so far.
+    /// The calls so far, without those of the prelude.
     pub fn calls(&self) -> &[FlowCall] {
         &self.calls
     }
 
-    /// Asks for the next call, with the answer of its API if that has outcomes. `None` at the end of the plan.
+    /// Asks for the next call, with the answer of its API if the API has outcomes. `None` if the plan has ended or has
+    /// the maximum number of calls.
     ///
     /// # Errors
     /// `chat/refused`; errors of the model; limits.
@@ -79,11 +81,11 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         Ok(open.get(place).map(|one| self.take(one)))
     }
 
-    /// Asks for the API that is called next. `None` at the end of the plan. Pass its answer to
-    /// [`answered`](ChatFlow::answered).
+    /// Asks which API is called next; `None` as for [`next_call`](ChatFlow::next_call). The plan continues only when
+    /// [`answered`](ChatFlow::answered) is given the API and its answer.
     ///
     /// # Errors
-    /// As of [`next_call`](ChatFlow::next_call).
+    /// Those of [`next_call`](ChatFlow::next_call).
     pub fn next_api(&mut self) -> Result<Option<usize>> {
         let mut apis: Vec<usize> = self.open()?.iter().map(|one| one.label.api).collect();
         apis.dedup();
@@ -95,7 +97,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
     /// Continues after a call and its answer.
     ///
     /// # Errors
-    /// `flow/unknown-name`: no plan continues with them; limits.
+    /// `flow/unknown-name` if no plan continues with this call and answer; limits.
     pub fn answered(&mut self, api: usize, outcome: Option<usize>) -> Result<()> {
         let open = self.open()?;
         let found = open.iter().find(|one| one.label.api == api && one.label.outcome == outcome);
@@ -133,7 +135,8 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         one.label
     }
 
-    /// The place of the text that the model chooses; `None` of no texts.
+    /// The index of the text that the model chooses; `None` if there are no texts. A single text is taken without
+    /// asking.
     fn choose(&mut self, texts: Vec<String>) -> Result<Option<usize>> {
         if texts.len() <= 1 {
             return Ok(texts.first().map(|_| 0));

@@ -186,7 +186,7 @@ pub struct ChosenPlan {
     pub tokens: usize,
     /// The number of tokens that were the only allowed ones, and so chosen without the model.
     pub forced: usize,
-    /// The number of sampled tokens, including those of discarded thoughts.
+    /// The number of tokens sampled for thoughts and calls, including discarded ones; 0 if greedy.
     pub drawn: usize,
     /// The number of runs of the model over one sequence.
     pub passes: usize,
@@ -325,7 +325,8 @@ impl ValidChooser<'_> {
         }
     }
 
-    /// The score (1 - λ) p + λ (a step + c input + d description) of the last call.
+    /// The score (1 - λ) p + λ (a step + c input + d description) of the last call. `mean` is p; it is the score if
+    /// there is no similarity or no new call.
     fn score(&mut self, at: &mut At<'_>, decoder: &Decoder<'_>, mean: f64, query: &str) -> Result<f64> {
         let plan = self.parsed(decoder.text());
         let options = self.options.score;

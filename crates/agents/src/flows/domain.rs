@@ -114,11 +114,11 @@ pub struct Flow {
     /// The customer's intent.
     pub intent: String,
     /// The steps of the gold plan in order, by index; the first is the prelude. Optional steps are included, repeated
-    /// steps occur as often as required but at least once, and of alternatives the first is taken.
+    /// steps occur as often as required but at least once and at most 64 times, and of alternatives the first is taken.
     pub steps: Vec<usize>,
     /// The entries after the prelude.
     pub body: Vec<Entry>,
-    /// How steps share a plan if `after` orders them.
+    /// How steps that `after` does not order share a plan.
     pub order: FlowOrder,
     /// Data assumed to be available from the start, by index.
     pub assumes: Vec<usize>,

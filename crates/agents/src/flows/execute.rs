@@ -75,9 +75,9 @@ impl<'d> Execution<'d> {
     /// Executes a call.
     ///
     /// # Errors
-    /// `environment/failed` and `environment/timeout`; `environment/forbidden` if the observation has facts, or an
-    /// outcome that the domain does not declare for the API, or lacks an outcome although the domain declares some.
-    /// After an error the calls are unchanged.
+    /// `flow/unknown-name` if the domain has no such API; `environment/failed` and `environment/timeout`;
+    /// `environment/forbidden` if the observation has facts, or an outcome that the domain does not declare for the
+    /// API, or lacks an outcome although the domain declares some. After an error the calls are unchanged.
     pub fn call(&mut self, call: &WrittenCall, environment: &mut dyn Environment) -> Result<&ExecutedCall> {
         let domain = self.domain;
         let Some(api) = domain.api(&call.name) else {

@@ -101,7 +101,7 @@ impl PlannerOptions {
 pub struct WrittenPlan {
     /// The text after the prompt.
     pub text: String,
-    /// The number of tokens.
+    /// The number of tokens. If several thoughts are sampled per call, the sampled tokens, including discarded ones.
     pub tokens: usize,
     /// The number of these tokens with which every plan must continue.
     pub forced: usize,
@@ -109,7 +109,7 @@ pub struct WrittenPlan {
     pub passes: usize,
     /// The total time.
     pub time: Duration,
-    /// The time for masks.
+    /// The time for masks. Not measured, and so zero, if several thoughts are sampled per call or calls are executed.
     pub mask: Duration,
 }
 
@@ -210,7 +210,7 @@ impl<'m> FlowPlanner<'m> {
     }
 
     /// Writes the plan of a query, and executes its calls as they are decided. `on_call` receives each call with its
-    /// result.
+    /// result. Always greedy, whatever the number of samples.
     ///
     /// # Errors
     /// Those of [`write`](Self::write), of the environment and of `on_call`.

@@ -65,7 +65,8 @@ pub const THOUGHT_CHARS: u32 = 240;
 ///
 /// # Errors
 /// `flow/stated` for stated thoughts below level 6; `flow/line` if a text of the domain that thoughts quote does not
-/// fit on a line; those of [`FlowAutomaton::new`]; `plan_states` and `grammar_nodes` bound the states.
+/// fit on a line; `flow/arguments` if calls name makers below level 4, or data whose names do not fit into brackets;
+/// those of [`FlowAutomaton::new`]; `plan_states` and `grammar_nodes` bound the states.
 pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Grammar> {
     if thoughts == Thoughts::Stated && options.level != Level::Steps {
         return Err(errors::stated());
