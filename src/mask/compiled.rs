@@ -434,14 +434,12 @@ impl CompiledGrammar {
         self.endless_names().is_some()
     }
 
-    /// The bound on the letters that turn any prefix of a name into a name that differs from the others. `None` while
-    /// it is unknown, if names are not endless, or if this cannot be decided.
+    /// The letters that suffice to make any prefix of a name a new name, if known; `None` if names are not endless.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }
 
-    /// Continues the search for [`endless_names`](CompiledGrammar::endless_names) with a new budget of work, unless
-    /// another thread is doing so.
+    /// Continues the search for [`endless_names`](Self::endless_names), unless another thread is doing so.
     pub(crate) fn explore_key_supply(&self) {
         let KeySupply { are_endless, found_out, bytes } = &self.inner.names;
         if are_endless.get().is_none()
