@@ -3,8 +3,8 @@
 use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, trie};
 use crate::error::{Error, Result};
 use crate::limits::{LimitKind, Limits};
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Collects tokens, special tokens, end-of-sequence ids and the width, and builds a [`Vocabulary`].
 ///
@@ -218,12 +218,16 @@ impl VocabularyBuilder {
                 }
             }
         }
+        let mut names: BTreeSet<String> = by_name.into_keys().map(str::to_owned).collect();
         for &id in &self.eos {
+            let Entry::Vacant(entry) = by_id.entry(id) else { continue };
             let text = (id.index() < width.min(self.len())).then(|| self.text(id)).flatten();
-            by_id.entry(id).or_insert_with(|| match text {
-                Some(text) if !by_name.contains_key(text) => text.to_owned(),
-                _ => format!("<|{id}|>"),
-            });
+            // names of special tokens are unique
+            let mut name = text.map_or_else(|| format!("<|{id}|>"), str::to_owned);
+            while !names.insert(name.clone()) {
+                name = format!("<|{id}|{name}>");
+            }
+            entry.insert(name);
         }
         Ok(by_id)
     }
