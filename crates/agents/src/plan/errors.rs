@@ -21,9 +21,11 @@ pub(super) fn budget_exhausted(cause: &Error) -> Error {
 }
 
 pub(super) fn exhausted_infinite() -> Error {
-    let diagnostic =
-        Diagnostic::new("plan/budget-exhausted", "it could not be determined whether a plan can end")
-            .help("limit how often actions may occur");
+    let diagnostic = Diagnostic::new(
+        "plan/budget-exhausted",
+        "it could not be determined whether the number of plans is finite",
+    )
+    .help("limit how often actions may occur");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
