@@ -149,7 +149,7 @@ fn a_token_index_comes_back_and_makes_the_same_masks() {
         assert!(files[0].1.with_token_index(&[]).unwrap().as_bytes() == alone[0]);
         assert!(compiler.load(MaskFile::from_bytes(files[0].1.as_bytes()).unwrap()).is_ok());
         let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &Limits::default());
-        builder.set_token_index(index.clone());
+        builder.set_token_index(index.clone()).unwrap();
         files.iter().for_each(|(name, file)| builder.add(*name, file).unwrap());
         let bytes = builder.to_bytes();
         let (_folder, path) = on_disk(&bytes);
@@ -238,6 +238,22 @@ fn what_does_not_go_together_is_refused() {
     let small = Limits::default().mask_archive_bytes(100);
     let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &small);
     assert_eq!(builder.add("a", &files[0].1).unwrap_err().code(), "limit/exceeded");
+    // an archive that can be built can be opened within the same limit
+    let whole = pack(&compiler, &files[..1]);
+    let fits = (whole.len()..).step_by(512).map(|bytes| Limits::default().mask_archive_bytes(bytes));
+    let (limits, built) = fits
+        .map(|limits| (limits.clone(), ArchiveBuilder::new(compiler.vocabulary(), &limits)))
+        .find_map(|(limits, mut builder)| {
+            builder.add(files[0].0, &files[0].1).ok().map(|()| (limits, builder))
+        })
+        .unwrap();
+    let (_folder, path) = on_disk(&built.to_bytes());
+    MaskArchive::open(&path, &limits).unwrap().check().unwrap();
+    assert!(limits.mask_archive_bytes < whole.len() + files[0].1.as_bytes().len());
+    let mut builder = built;
+    let index = vec![0; limits.mask_archive_bytes];
+    assert_eq!(builder.set_token_index(index).unwrap_err().code(), "limit/exceeded");
+    assert!(builder.to_bytes().len() <= limits.mask_archive_bytes);
     // neither is the other
     let bytes = pack(&compiler, &files);
     let error = MaskFile::from_bytes(&bytes[..]).unwrap_err();

@@ -91,7 +91,7 @@ pub unsafe extern "C" fn grammata_archive_builder_set_token_index(
     let call = unsafe { Call::new() };
     call.run(error, || {
         let builder = call.handle(builder, "builder")?;
-        builder.lock().set_token_index(call.bytes(index, length, "index")?.to_vec());
+        builder.lock().set_token_index(call.bytes(index, length, "index")?.to_vec())?;
         Ok(())
     })
 }

@@ -183,9 +183,10 @@ impl ArchiveBuilder {
     }
 
     /// Sets the token index (`Compiler.token_index`) of the archive. Token indices of its mask files are left out.
+    /// Raises LimitError if the archive would be too large.
     #[pyo3(signature = (index, /))]
-    fn set_token_index(&self, py: Python<'_>, index: Bytes) {
-        py.detach(|| self.with(|builder| builder.set_token_index(index.as_ref().to_vec())));
+    fn set_token_index(&self, py: Python<'_>, index: Bytes) -> PyResult<()> {
+        py.detach(|| self.with(|builder| builder.set_token_index(index.as_ref().to_vec()))).raise(py)
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

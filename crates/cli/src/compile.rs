@@ -137,7 +137,7 @@ impl Workshop<'_> {
         let archive = self.arguments.archive.as_ref();
         let mut builder = archive.map(|_| ArchiveBuilder::new(self.compiler.vocabulary(), &self.limits));
         if let Some(builder) = builder.as_mut().filter(|_| self.arguments.token_index) {
-            builder.set_token_index(self.compiler.token_index()?);
+            builder.set_token_index(self.compiler.token_index()?)?;
         }
         if output.is_json() {
             output.list("grammars")?;

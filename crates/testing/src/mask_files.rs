@@ -64,7 +64,7 @@ static ARCHIVE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             MaskFile::from_bytes(&file[..]).and_then(|file| builder.add(format!("grammar {id}"), &file));
         added.unwrap_or_else(|e| unreachable!("a good file: {e}"));
     }
-    builder.set_token_index(INDEX.clone());
+    builder.set_token_index(INDEX.clone()).unwrap();
     builder.to_bytes()
 });
 

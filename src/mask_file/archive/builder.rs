@@ -1,9 +1,9 @@
 //! Building archives.
 
-use super::member::{Member, OWN};
+use super::member::{Member, OWN, ROW};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
-use crate::mask_file::header::{ALIGNMENT, Kind, Section};
+use crate::mask_file::header::{self, ALIGNMENT, BLOCK, HEADER, Kind, Section};
 use crate::mask_file::{Form, MaskFile, assemble, errors, save};
 use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
@@ -24,6 +24,8 @@ pub struct ArchiveBuilder {
     masks: Pool,
     words: Pool,
     token_index: Vec<u8>,
+    /// Bytes of the names of all files.
+    names_len: usize,
 }
 
 /// Bytes that store each distinct part once.
@@ -62,13 +64,19 @@ impl ArchiveBuilder {
             masks: Pool::default(),
             words: Pool::default(),
             token_index: Vec::new(),
+            names_len: 0,
         }
     }
 
     /// Sets the [token index](crate::Compiler::token_index) of the vocabulary, once for all files; token indices of the
     /// files are left out.
-    pub fn set_token_index(&mut self, index: Vec<u8>) {
+    ///
+    /// # Errors
+    /// The limit `mask_archive_bytes`. The token index stays as it was then.
+    pub fn set_token_index(&mut self, index: Vec<u8>) -> Result<()> {
+        self.check_len((self.len() - self.token_index.len()).saturating_add(index.len()))?;
         self.token_index = index;
+        Ok(())
     }
 
     /// Adds a file.
@@ -88,15 +96,14 @@ impl ArchiveBuilder {
         // a file in another archive shares its sections of masks with other files
         let alone = file.file.is_member().then(|| MaskFile::from_bytes(file.as_bytes())).transpose()?;
         let file = alone.as_ref().unwrap_or(file);
-        let bytes = self.len().saturating_add(file.as_bytes().len());
-        if bytes > self.limits.mask_archive_bytes {
-            return Err(errors::too_large(LimitKind::MaskArchiveBytes, bytes as u64, &self.limits));
-        }
+        let row = ROW + size_of::<u32>();
+        self.check_len(self.len().saturating_add(file.as_bytes().len() + name.len() + row))?;
         let places: Vec<u8> = self.add_masks(file)?.iter().flat_map(|place| place.to_le_bytes()).collect();
         let own = OWN.map(|section| match section {
             Section::MaskPlaces => self.data.add(&places, ALIGNMENT),
             _ => self.data.add(file.file.whole(section).unwrap_or_default(), ALIGNMENT),
         });
+        self.names_len += name.len();
         self.members.insert(name, Member { grammar_hash: file.grammar_hash(), name: 0..0, own });
         Ok(())
     }
@@ -129,9 +136,21 @@ impl ArchiveBuilder {
         self.members.len()
     }
 
-    /// The number of bytes added so far, without the rows and names of the files.
+    /// Bytes of the archive, at most 4 KiB too many: all sections with their padding, and the header.
     fn len(&self) -> usize {
-        self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len() + self.token_index.len()
+        let pools = self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len();
+        let rows = self.members.len() * (ROW + size_of::<u32>());
+        let sections = Section::ALL.len();
+        let body = pools + self.token_index.len() + rows + self.names_len + sections * ALIGNMENT;
+        let checksums = body.div_ceil(BLOCK) * size_of::<u32>();
+        body + HEADER + sections * header::ROW + checksums + ALIGNMENT
+    }
+
+    fn check_len(&self, len: usize) -> Result<()> {
+        let is_small = len <= self.limits.mask_archive_bytes;
+        is_small
+            .then_some(())
+            .ok_or_else(|| errors::too_large(LimitKind::MaskArchiveBytes, len as u64, &self.limits))
     }
 
     /// The sections other than masks, words and data: rows, names, and rows by grammar.
