@@ -55,7 +55,8 @@ impl Lazy<'_> {
         Ok(((left.0, right.0), left.1.min(right.1)))
     }
 
-    /// The run of bytes around `byte`, limited to `within`, that are known to have the same successor.
+    /// The run of bytes around `byte` that are known to have the same successor, limited to `within`, which contains
+    /// `byte`.
     pub(in crate::automaton) fn known_run(
         &self,
         id: ConfigurationId,
@@ -80,7 +81,7 @@ impl Lazy<'_> {
     }
 }
 
-/// A run of bytes that a configuration does not distinguish from one of them.
+/// The run of bytes around one byte that the states followed so far do not distinguish from it.
 pub(in crate::automaton) struct ByteRun {
     byte: u8,
     low: u8,
@@ -98,8 +99,8 @@ impl ByteRun {
         (self.low, self.high)
     }
 
-    /// The successor of a state that a byte moves to at most one state. Narrows the run to the bytes that the state
-    /// does not distinguish.
+    /// The target of the run's byte from a `Byte`, `ByteOr` or `Bytes` state; `None` if the state does not read the
+    /// byte, and for other states. Narrows the run to the bytes that the state does not distinguish.
     #[inline]
     pub(in crate::automaton) fn follow(&mut self, automaton: &Automaton, state: State) -> Option<StateId> {
         match state {
@@ -126,7 +127,8 @@ impl ByteRun {
         false
     }
 
-    /// The target of the byte along edges. Narrows the run to the bytes that they do not distinguish.
+    /// The target of the sorted edge that contains the run's byte, if there is one. Narrows the run to the bytes that
+    /// the edges do not distinguish.
     fn follow_edges(&mut self, edges: &[Edge]) -> Option<StateId> {
         let after = edges.partition_point(|edge| edge.low <= self.byte);
         if let Some(edge) = edges.get(after) {

@@ -30,11 +30,11 @@ pub struct Cache {
     pub(in crate::automaton) memory: Memory,
     configurations: SliceInterner<Item, (Flags, HistoryId)>,
     pub(in crate::automaton) transitions: Arc<Transitions>,
-    /// The end of the last row of successors.
+    /// The end of the last dense row of successors.
     pub(in crate::automaton) rows_end: u32,
-    /// The closures of single states, which many bytes and configurations share.
+    /// Per item that was closed alone, its closure, which many bytes and configurations share.
     pub(in crate::automaton) closed: FxHashMap<Item, ConfigurationId>,
-    /// The closures of several states.
+    /// The closures of several items.
     pub(in crate::automaton) closure_memo: ClosureMemo,
     /// Worklists kept for their allocations; products need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
@@ -84,7 +84,7 @@ impl Cache {
         tables
     }
 
-    /// The number of configurations, including the dead one.
+    /// The number of configurations, including the dead one but not the unknown one.
     pub fn configuration_count(&self) -> usize {
         self.configurations.len() - 1
     }
@@ -108,12 +108,13 @@ impl Cache {
         self.configurations.get(id.0)
     }
 
-    /// The transitions of the configurations, for readers.
+    /// The transitions of the configurations, which any thread may read while this cache grows.
     pub(crate) fn transitions(&self) -> &Arc<Transitions> {
         &self.transitions
     }
 
-    /// The state of a configuration that consists of one state waiting for a single byte; otherwise `None`.
+    /// The state of a configuration that consists of one state waiting for a single byte. `None` for other
+    /// configurations, and before the row of the configuration is created.
     pub(crate) fn only_state(&self, id: ConfigurationId) -> Option<StateId> {
         match (self.transitions.row(id), self.items(id)) {
             (Row::Single(..), [item]) => Some(item.state),
@@ -121,8 +122,8 @@ impl Cache {
         }
     }
 
-    /// The items that two configurations share, as a configuration; `None` if there are none, or if one of them depends
-    /// on the history.
+    /// The items that two configurations share, as a configuration; `None` if they share none, or if one of the two is
+    /// dead, unknown or history-dependent.
     pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
         if !a.is_ordinary() || !b.is_ordinary() {
             return None;
@@ -139,7 +140,7 @@ impl Cache {
         (!common.is_empty()).then(|| self.intern(&common, Flags::default(), HistoryId::NONE))
     }
 
-    /// The history of a configuration.
+    /// The history of a configuration; [`HistoryId::NONE`] if it does not depend on one.
     pub(in crate::automaton) fn history(&self, id: ConfigurationId) -> HistoryId {
         self.configurations.head(id.0).1
     }
@@ -158,8 +159,9 @@ impl Cache {
         id
     }
 
-    /// Whether some stack returns to the same state twice. The callable has then called itself after reading a byte,
-    /// and may do so any number of times: the language is infinite.
+    /// Whether the first stack of some item has the same return address twice. The callable has then called itself
+    /// after reading a byte, and may do so any number of times: the language is infinite. The other stacks of a set are
+    /// not examined, so `false` proves nothing.
     pub(in crate::automaton) fn nests_in_itself(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| {
             let mut seen = rustc_hash::FxHashSet::default();

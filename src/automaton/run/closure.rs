@@ -88,7 +88,7 @@ impl Lazy<'_> {
         closure.many_calls.entry((rank, start)).or_default().push(stack);
     }
 
-    /// Follows everything that can be reached without a byte.
+    /// Adds all states that are reached without reading a byte or a token.
     pub(in crate::automaton) fn close(&mut self, closure: &mut Closure) -> Result<()> {
         loop {
             while let Some(item) = closure.work.pop() {
@@ -141,7 +141,7 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// The start of a state, which may represent a deferred part.
+    /// The start of a deferred part, lowered if necessary; for every other state, the state itself.
     #[inline]
     pub(in crate::automaton) fn entered(&self, state: StateId) -> Result<StateId> {
         let automaton = self.automaton;
@@ -151,7 +151,7 @@ impl Lazy<'_> {
         }
     }
 
-    /// The start of a part. Its lowering is counted as work of the thread that enters it first, not of others.
+    /// The start of a deferred part, lowered if necessary. Lowering counts as work of the caller that lowers it only.
     fn lowered_part(&self, part: u32) -> Result<StateId> {
         let automaton = self.automaton;
         if let Some(start) = automaton.lowered(part) {

@@ -1,4 +1,4 @@
-//! A memo of closures of several states, which many bytes and configurations share.
+//! A memo of closures of several items, which many bytes and configurations share.
 
 use super::configuration::{ConfigurationId, Item};
 use crate::automaton::tuning::REMEMBERED_KERNEL;
@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// Sets of items, as they were added to a closure, with the configurations that they are closed to.
+/// Sets of items, in the order in which they were added to a closure, with the configurations that they are closed to.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct ClosureMemo {
     items: Vec<Item>,
@@ -25,7 +25,8 @@ pub(in crate::automaton) enum Slot {
 }
 
 impl ClosureMemo {
-    /// Looks up a set, and stores its items if it is unknown.
+    /// Looks up a set, and stores its items if it is unknown. A set of more than [`REMEMBERED_KERNEL`] items is neither
+    /// looked up nor stored; the same items in another order are another set.
     pub(in crate::automaton) fn find(&mut self, items: &[Item]) -> Slot {
         if items.len() > REMEMBERED_KERNEL {
             return Slot::None;

@@ -9,7 +9,7 @@ use crate::automaton::program::ids::StateId;
 pub struct ConfigurationId(pub(in crate::automaton) u32);
 
 impl ConfigurationId {
-    /// The configuration after a byte that is not allowed: it has no completion. Every other configuration has one.
+    /// The configuration after a byte that is not allowed: it has no completion. Every ordinary configuration has one.
     pub const DEAD: ConfigurationId = ConfigurationId(0);
 
     /// The configuration after a forgetful configuration where the result depends on the items seen. It occurs only

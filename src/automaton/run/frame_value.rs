@@ -2,7 +2,7 @@
 //!
 //! The kind of a value follows from the frame's return address: an id of a table, or a small number. Three kinds are
 //! recognisable by their bits alone, because union and rewriting look at values without their states: numbers of
-//! rounds, and two kinds of values of lists of unique items.
+//! rounds, and the items seen by a list of unique items, either inside an item or between two.
 //!
 //! ```text
 //! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states, lists whose items are not remembered
@@ -52,7 +52,8 @@ fn small(value: u32) -> FrameValue {
 }
 
 impl FrameValue {
-    /// The value of plain calls, and of lists without members or items so far.
+    /// The value of plain calls, of lists without members so far, and of parts bounded in tokens that were entered
+    /// since the last token.
     pub(in crate::automaton) const NONE: FrameValue = FrameValue(0);
 
     /// The value of a part bounded in tokens that was open before the last token; see [`parts`](super::parts).
@@ -87,13 +88,13 @@ impl FrameValue {
         small(number)
     }
 
-    /// The items seen, while another item is open.
+    /// The value of a list of unique items while an item is open: the items seen before it.
     pub(in crate::automaton) fn inside(seen: SeenItemsId) -> FrameValue {
         debug_assert!(seen.0 < BETWEEN - SEEN_ITEMS, "more lists of seen items than frames can name");
         FrameValue(SEEN_ITEMS | seen.0)
     }
 
-    /// The items seen, between two items.
+    /// The value of a list of unique items between two items: the items seen.
     pub(in crate::automaton) fn between(seen: SeenItemsId) -> FrameValue {
         debug_assert!(seen.0 < BETWEEN - SEEN_ITEMS, "more lists of seen items than frames can name");
         FrameValue(BETWEEN | seen.0)
@@ -125,7 +126,7 @@ impl FrameValue {
         ProductStateId(self.0)
     }
 
-    /// The number of a frame with such a value.
+    /// The number that was given to [`FrameValue::of_number`].
     pub(in crate::automaton) fn number(self) -> u32 {
         self.0
     }

@@ -6,9 +6,8 @@ use crate::error::Result;
 use crate::work::Budget;
 use std::ops::{Deref, DerefMut};
 
-/// An automaton with its cache, as in `regex-automata`'s lazy DFA. Everything that creates configurations is a method
-/// of this pair, so that no automaton runs in the cache of another. It dereferences to the cache for queries of
-/// existing data.
+/// An automaton with its cache, as in `regex-automata`'s lazy DFA. Steps and closures are methods of this pair, so that
+/// no automaton runs in the cache of another. It dereferences to the cache for queries of existing data.
 #[derive(Debug)]
 pub struct Lazy<'a> {
     pub(crate) automaton: &'a Automaton,

@@ -41,7 +41,9 @@ pub(crate) struct OpenPart {
 /// The open part, and whether it is new.
 type Side = Option<(PartId, bool)>;
 
-/// The stacks of a set with the same open part: with the frame of the part marked, and cut off at that frame.
+/// The stacks of a set with the same open part, in two forms. In `marked`, the frame of the part has the value
+/// [`FrameValue::KEPT_PART`]; in `inside`, this frame and those below it are removed. Without an open part both are
+/// equal.
 #[derive(Clone, Copy)]
 struct Stacks {
     side: Side,
@@ -99,7 +101,7 @@ impl Lazy<'_> {
         Ok(readings)
     }
 
-    /// Splits a set of stacks by open part, the stacks below first.
+    /// Splits a set of stacks by open part, and stores the result in `known`; the stacks below come first.
     fn learn_sides(
         &mut self,
         stack: StackSetId,
@@ -251,7 +253,7 @@ impl Automaton {
         }
     }
 
-    /// Whether a deferred part of the grammar may contain a part bounded in tokens.
+    /// Whether a deferred part of the grammar may contain a part bounded in tokens; true if this is unknown.
     fn may_have_part(&self, part: u32) -> bool {
         let expression = self.expression_of_part(part).map(|(id, _)| id.index());
         let known = self.parts.as_ref().zip(expression);

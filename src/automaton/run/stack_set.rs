@@ -40,7 +40,8 @@ pub(crate) struct StackSets {
     pub(in crate::automaton) rounds: RoundSets,
     /// Per id, which values of unique items occur in its frames and those below.
     remembered: Vec<Remembered>,
-    /// The number of frames interned since it was last taken: the measure of the work of unions.
+    /// The number of frames interned since [`take_interned`](StackSets::take_interned): the measure of the work of
+    /// unions.
     interned: usize,
 }
 
@@ -133,13 +134,13 @@ impl StackSets {
         StackSetId(id)
     }
 
-    /// The number of frames interned since it was last taken.
+    /// The number of frames interned since [`take_interned`](StackSets::take_interned) was last called.
     pub(in crate::automaton) fn interned(&self) -> usize {
         self.interned
     }
 
     /// The union of at least one set. All frames are merged in one pass: set by set, `n` sets of one frame would create
-    /// intermediate sets of about `n * n / 2` frames.
+    /// intermediate sets of about `n * n / 2` frames in total.
     pub(in crate::automaton) fn union_all(&mut self, sets: &[StackSetId]) -> StackSetId {
         if let &[one] = sets {
             return one;

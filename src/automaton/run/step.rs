@@ -20,7 +20,7 @@ impl Lazy<'_> {
     /// The configuration before the first byte.
     ///
     /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub fn start(&mut self) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         self.start_of(Some(automaton.start), automaton.nullable)
@@ -29,7 +29,7 @@ impl Lazy<'_> {
     /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word continues so.
     ///
     /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub fn step(&mut self, id: ConfigurationId, byte: u8) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if let Some(known) = self.transitions.step(automaton, id, byte) {
@@ -63,8 +63,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// Per state of a configuration, the bytes that it waits for. Only keys and products may allow fewer bytes than
-    /// these; a [`step`](Lazy::step) decides.
+    /// Per state of a configuration, the bytes that it waits for: a superset of the allowed bytes. Keys, products and
+    /// lists of different items may allow fewer; a [`step`](Lazy::step) decides.
     pub fn wanted_bytes<'a>(&'a self, id: ConfigurationId) -> impl Iterator<Item = (StateId, ByteSet)> + 'a {
         let automaton = self.automaton;
         self.items(id).iter().map(|item| (item.state, automaton.wanted_bytes(item.state)))
@@ -78,7 +78,8 @@ impl Lazy<'_> {
         all
     }
 
-    /// Whether few bytes are possible: in a key, or before a single byte.
+    /// Whether few bytes are possible: the configuration waits for a single byte, or all its states are inside
+    /// registers, such as keys, and wait for at most [`FEW_KEYS`] bytes each.
     pub(crate) fn is_narrow(&self, id: ConfigurationId) -> bool {
         let automaton = self.automaton;
         let in_key = |item: &Item| match automaton.state(item.state) {
@@ -103,8 +104,8 @@ impl Lazy<'_> {
         }
     }
 
-    /// For a configuration of one state that treats a single byte differently: this byte, and the configuration that
-    /// behaves like it for all other bytes.
+    /// For a configuration of one [`ByteOr`](State::ByteOr) state that does not depend on the history: the byte of this
+    /// state, and a configuration with the same successors for all other bytes. `None` for other configurations.
     pub(crate) fn exception(&mut self, id: ConfigurationId) -> Option<(u8, ConfigurationId)> {
         let automaton = self.automaton;
         let [item] = *self.items(id) else { return None };
@@ -197,7 +198,7 @@ impl Lazy<'_> {
         Ok(run.bounds())
     }
 
-    /// Closes the states in a closure, and returns their configuration.
+    /// Closes the states in a closure, or looks up an earlier result, and returns their configuration.
     fn closed(&mut self, closure: &mut Closure) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if closure.trace.unknown {
@@ -248,7 +249,7 @@ impl Lazy<'_> {
     /// The configuration after returning to a set of stacks.
     ///
     /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn returned(&mut self, stack: StackSetId) -> Result<ConfigurationId> {
         self.begin(Some(Item { state: StateId::ACCEPT, stack }), false)
     }

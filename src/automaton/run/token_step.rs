@@ -16,7 +16,7 @@ use crate::automaton::register::unique::memory::HistoryId;
 use crate::error::Result;
 use smallvec::SmallVec;
 
-/// Steps of work of a step along token edges, in addition to one per state and frame.
+/// Steps of work of a step along token edges, in addition to one per token edge followed and per frame interned.
 const NEW_STEP: usize = 8;
 
 impl Lazy<'_> {
@@ -29,8 +29,9 @@ impl Lazy<'_> {
         self.items(id).iter().filter_map(|item| automaton.terminal(item.state)).collect()
     }
 
-    /// Per token terminal of a configuration, the configuration after its token edges alone. A token of the terminal
-    /// leads to a configuration that includes it.
+    /// Per token terminal of a configuration, sorted and without duplicates, the configuration after the terminal's
+    /// edges alone; the configuration after a token of the terminal includes its words. Terminals after which nothing
+    /// is known to follow (dead or unknown) are left out.
     ///
     /// # Errors
     /// Limits.

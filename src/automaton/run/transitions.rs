@@ -16,11 +16,11 @@ pub(in crate::automaton) enum Row {
     Single(u8, Option<ConfigurationId>),
     /// The entries from this index on, one per byte class.
     Dense(u32),
-    /// Each byte has a successor of its own, which is stored with the histories.
+    /// Each byte has a successor of its own, which is stored in `Memory::next`.
     HistoryDependent,
 }
 
-/// Properties of a configuration that do not follow from its items.
+/// Properties of a configuration in addition to its successors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Flags {
     /// The bytes so far are a word.
@@ -36,15 +36,16 @@ pub(in crate::automaton) struct Flags {
 pub(crate) struct Facts {
     /// The bytes so far are a word.
     pub(crate) is_accepting: bool,
-    /// They are a word that is not a proper prefix of another word.
+    /// The bytes so far are a word that is not a proper prefix of another word.
     pub(crate) is_final: bool,
     /// A token given by its id may be allowed.
     pub(crate) has_tokens: bool,
 }
 
-/// A configuration in 64 bits. From the lowest: the kind of row (2 bits), whether it is a word (1), whether no byte may
-/// follow (1), whether a name has just ended (1), whether all bytes have one successor (1), whether a token may be
-/// given by its id (1), the byte of a single row (bits 8 to 15), and its successor or the dense row (bits 32 to 63).
+/// A configuration in 64 bits. From the lowest: the kind of row (2 bits), whether the text so far is a word (1),
+/// whether no byte or token may follow (1), whether a name has just ended (1), whether all bytes have one successor
+/// (1), whether a token may be given by its id (1), the byte of a single row (bits 8 to 15), and its successor or the
+/// dense row (bits 32 to 63).
 #[derive(Clone, Copy)]
 struct Packed(u64);
 
@@ -251,7 +252,7 @@ impl Transitions {
         }
     }
 
-    /// Adds a configuration with unknown successors. `last` says that no byte may follow.
+    /// Adds a configuration with unknown successors. `last` says that no byte or token may follow.
     pub(in crate::automaton) fn add(&self, id: ConfigurationId, flags: Flags, last: bool) {
         let flags = (u64::from(flags.accepting) * Packed::ACCEPTING)
             | (u64::from(flags.named) * Packed::NAMED)
@@ -272,7 +273,7 @@ impl Transitions {
         self.configurations.entry(id.index()).store(packed.0, Ordering::Release);
     }
 
-    /// Stores the successor of the bytes of some classes.
+    /// Stores the successor of the classes from `low` to `high`, inclusive.
     pub(in crate::automaton) fn fill(&self, row: u32, low: usize, high: usize, next: ConfigurationId) {
         for entry in self.rows.slice(row as usize + low, high + 1 - low) {
             entry.store(self::entry(Some(next)), Ordering::Release);

@@ -19,7 +19,7 @@ pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) work: Vec<Item>,
     /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`].
     pub(in crate::automaton) calls: Vec<(u32, Item)>,
-    /// The number of calls added to them.
+    /// The number of calls added to `calls`, united ones included; at most `UNITED_ONE_BY_ONE`.
     pub(in crate::automaton) added_calls: usize,
     /// All calls in order of their ranks, with the stacks below. Used once there are too many for `calls`, until all
     /// are entered.
@@ -27,7 +27,7 @@ pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) accepting: bool,
     /// Whether the name of an object's member has ended.
     pub(in crate::automaton) named: bool,
-    /// The history, for lists of different items.
+    /// The history of the text read, and other data of lists of different items.
     pub(in crate::automaton) trace: HistoryTrace,
 }
 
