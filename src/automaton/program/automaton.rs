@@ -20,7 +20,7 @@ pub struct Automaton {
     pub(in crate::automaton) ahead: Block,
     /// The blocks lowered later, if there are any.
     pub(in crate::automaton) deferred: Option<Box<DeferredBlocks>>,
-    /// Lowers the remaining parts.
+    /// Lowers the remaining parts, if there are any.
     pub(in crate::automaton) later: Option<Box<dyn LowersParts>>,
     pub(in crate::automaton) classes: ByteClasses,
     /// Whether names of objects are distinguished.
@@ -41,8 +41,8 @@ pub struct Automaton {
 /// Lowers the deferred parts of a grammar, each when a text first reaches it.
 pub(in crate::automaton) trait LowersParts: fmt::Debug + Send + Sync {
     /// Lowers a part unless it is lowered already. Returns its start and the number of states that this call created.
-    /// The work is bounded when the automaton is created, and the caller counts it afterwards. So this cannot fail for
-    /// lack of work, which a later call would have again: an error here is an error of the grammar, and permanent.
+    /// The work is bounded when the automaton is created, and the caller counts it afterwards. So this never fails for
+    /// lack of work, which a later call might not lack: an error here is an error of the grammar, and permanent.
     ///
     /// # Errors
     /// Errors of the grammar.
@@ -149,8 +149,8 @@ impl Automaton {
         &self.limits
     }
 
-    /// The most bytes of lazily computed tables: [`Limits::cache_bytes`], but at most what 32-bit ids can address, at
-    /// four bytes or more per id.
+    /// The most bytes of lazily computed tables: [`Limits::cache_bytes`], but less than 8 GiB. Each id takes at least
+    /// four bytes, so ids stay below 2^31.
     pub(crate) fn cache_bytes(&self) -> usize {
         self.limits.cache_bytes.min((u32::MAX as usize / 2).saturating_mul(4))
     }
@@ -211,7 +211,7 @@ impl Automaton {
         }
     }
 
-    /// The block of an id.
+    /// The block that contains a state, or an entry of a table, by its id.
     #[inline]
     pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
         match &self.deferred {
@@ -284,7 +284,8 @@ impl Automaton {
         }
     }
 
-    /// The expression of a part, and whether its empty word counts; `None` if lowering has failed.
+    /// The expression of a part, and whether its empty word counts; `None` if lowering has failed or nothing is
+    /// deferred.
     pub(in crate::automaton) fn expression_of_part(&self, part: u32) -> Option<(ExprId, bool)> {
         self.later.as_ref()?.expression(part)
     }

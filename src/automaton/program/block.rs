@@ -35,7 +35,8 @@ pub(in crate::automaton) struct Block {
 }
 
 impl Block {
-    /// Moves the content into a new block without spare capacity. This block becomes empty and keeps its allocations.
+    /// Moves the content into a new block without spare capacity. This block becomes empty and keeps its allocations,
+    /// except for those of the records, which move.
     pub(in crate::automaton) fn take(&mut self) -> Block {
         let made = Block {
             first: self.first,
@@ -83,7 +84,7 @@ impl Block {
         &self.splits[self.at(first)..self.at(first + len)]
     }
 
-    /// The rank of a callable in the left-call order.
+    /// The rank of a callable in the left-call order; 0 for a state that is not the start of a callable.
     pub(in crate::automaton) fn rank(&self, start: StateId) -> u32 {
         self.ranks.binary_search_by_key(&start, |rank| rank.0).map_or(0, |place| self.ranks[place].1)
     }

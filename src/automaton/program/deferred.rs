@@ -76,7 +76,7 @@ impl DeferredBlocks {
         self.starts.get(part as usize)?.get().copied()
     }
 
-    /// Stores the start of a part.
+    /// Stores the start of a part, unless it has one already.
     pub(in crate::automaton) fn set_start(&self, part: u32, start: StateId) {
         self.starts.entry(part as usize).get_or_init(|| start);
     }

@@ -16,7 +16,8 @@ struct Node {
     /// The number of children, and the first child.
     children: u16,
     child: u32,
-    /// The start of its range in `members`: first the members whose keys end here, then those whose keys continue.
+    /// Its range in `members` starts at `first`: `ends` members whose keys end here, then `going_on` members whose keys
+    /// continue.
     first: u32,
     ends: u32,
     going_on: u32,
@@ -48,7 +49,7 @@ impl KeyTrie {
         let Node { first, ends, going_on, .. } = *self.node(node);
         let mut first = (first + ends) as usize;
         if others.is_empty() {
-            // the most frequent case
+            // most nodes lie on the path of a single member
             let (byte, goes_on) = next(one);
             let (child, first) = (self.nodes.len() as u32, first as u32);
             let (ends, going_on) = (u32::from(!goes_on), u32::from(goes_on));
@@ -93,7 +94,7 @@ impl KeyTrie {
         self.nodes[child as usize..][..usize::from(children)].iter().zip(child..).map(|(n, id)| (n.byte, id))
     }
 
-    /// The edge of a node with exactly one.
+    /// The byte and the child of a node with exactly one child; `None` for other nodes.
     pub(in crate::automaton) fn only_edge(&self, node: u32) -> Option<(u8, u32)> {
         let &Node { child, children, .. } = self.node(node);
         (children == 1).then(|| (self.node(child).byte, child))
@@ -113,7 +114,7 @@ impl KeyTrie {
         &self.members[first as usize..][..ends as usize]
     }
 
-    /// The members whose keys continue after a node, sorted by key.
+    /// The members whose keys continue after a node, sorted by index.
     pub(in crate::automaton) fn members(&self, node: u32) -> &[u32] {
         let &Node { first, ends, going_on, .. } = self.node(node);
         &self.members[(first + ends) as usize..][..going_on as usize]

@@ -7,7 +7,7 @@ use super::ids::TerminalId;
 pub enum Letter {
     /// A byte.
     Byte(u8),
-    /// A token of a token terminal, which has no bytes in the text.
+    /// A token of a token terminal, given by its id; it adds no byte to the text.
     Token(TerminalId),
 }
 

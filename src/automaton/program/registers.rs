@@ -103,7 +103,7 @@ pub(crate) enum Role {
     Return,
     /// Marks a frame while a separator is read; nothing returns to it.
     Between,
-    /// A leaf state, which waits for a byte; its value is that of the frame on top.
+    /// A leaf state, which waits for a byte; the value of the register is that of the frame on top.
     Inside,
 }
 
@@ -140,8 +140,8 @@ pub(in crate::automaton) trait Record {
     fn heap_bytes(&self) -> usize;
 }
 
-/// A counted loop: its body runs `min` to `max` times. The value of the frame is the number of rounds that may still
-/// follow.
+/// A counted loop: its body runs `min` to `max` times. The value of the frame is the set of the numbers of rounds that
+/// may still follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     /// The start of the body; the body is never empty and ends in the accepting state.
@@ -159,7 +159,7 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// The number of rounds that may follow the round after `before` rounds; that round must be allowed.
+    /// The numbers of rounds that may follow the next round after `before` rounds; that round must be allowed.
     pub(in crate::automaton) fn following(&self, before: u32) -> Interval {
         let done = before + 1;
         let high = self.max.map_or(Interval::ENDLESS, |max| max.saturating_sub(done));
@@ -176,22 +176,23 @@ pub(crate) struct Members {
     pub(crate) values: Vec<StateId>,
     /// Per member: whether it is required.
     pub(crate) required: Vec<bool>,
-    /// Per index of a member (and one past the end), the first required member at or after it.
+    /// Per index of a member (and one past the end), the first required member at or after it, or the number of members
+    /// if there is none.
     pub(crate) next_required: Vec<u32>,
     /// Per index of a member (and one past the end), the number of required members at or after it.
     pub(crate) required_from: Vec<u32>,
     /// Bounds on the number of members, further ones included.
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
-    /// The start of a further member.
+    /// The start of a further member; `None` if there can be none.
     pub(crate) rest: Option<StateId>,
     /// The start of the names of all members without a fixed key, if these names may be few.
     pub(crate) names: Option<StateId>,
-    /// The most further members, limited by the number of names.
+    /// The most further members if they have few names: the number of these names. `None` if names do not bound it.
     pub(crate) max_additional: Option<u32>,
     /// The starts of the members without a fixed key that may be present at most once.
     pub(crate) ones: Vec<StateId>,
-    /// The conditions on the members present, if `required` does not express them.
+    /// The conditions on the members present; `None` if `required`, `min` and `max` express all of them.
     pub(crate) conditional: Option<Box<Conditional>>,
     /// The start of the separator, which leads to the state with the role `Next`.
     pub(crate) separator: StateId,
@@ -251,11 +252,11 @@ pub(crate) struct Product {
     pub(crate) operands: Vec<Operand>,
     /// Whether to accept where the single operand does not.
     pub(crate) complement: bool,
-    /// Set if one operand only bounds the length of the other.
+    /// Set if the product is an intersection of two operands, one of which only bounds the length of the other.
     pub(crate) bound: Option<Bound>,
     /// The continuation.
     pub(crate) exit: StateId,
-    /// The state inside, which is also the return address of its frames.
+    /// The state with the role `Inside`, which is also the return address of the frames.
     pub(crate) state: StateId,
 }
 
@@ -264,7 +265,7 @@ pub(crate) struct Product {
 pub(crate) struct Bound {
     pub(crate) unit: Unit,
     pub(crate) part: usize,
-    /// The operand that reads any bytes, or any characters, up to a number.
+    /// The operand that reads any bytes, or any characters, up to a maximal number.
     pub(crate) counter: usize,
 }
 
@@ -285,7 +286,7 @@ pub(crate) struct Part {
     pub(crate) exit: StateId,
 }
 
-/// A name in an object. Names are tracked separately from configurations; see `automaton/keys`.
+/// The end of a name in an object. Names are tracked separately from configurations; see `automaton/keys`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
     /// The continuation.
