@@ -58,7 +58,7 @@ impl Loop {
         horizon / self.bytes + 1
     }
 
-    /// Whether the loop has too many numbers of rounds for a record of each.
+    /// Whether the loop has more than [`FEW_ROUNDS`] rounds: too many to cache a mask for each number of them.
     fn has_many_rounds(&self) -> bool {
         self.max.unwrap_or(self.min) > FEW_ROUNDS
     }

@@ -43,7 +43,7 @@ impl Cache {
         }
     }
 
-    /// The value of the list's frame for some progress.
+    /// The value of the list's frame for some progress. Without a maximum, counts above the minimum are cut to it.
     pub(in crate::automaton) fn value_of(&mut self, list: &Members, after: Progress) -> FrameValue {
         if !list.is_counted() {
             return FrameValue::of_number(after.base);
@@ -159,7 +159,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Adds the keys and the rest that are allowed with `value`.
+    /// Adds to a closure the keys and the further members that are allowed with `value`.
     fn begin_member(
         &mut self,
         closure: &mut Closure,
@@ -407,7 +407,7 @@ impl Register for Members {
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
         match at.role {
             Role::Enter => self.rules(rules, target),
-            // the frame counts what follows
+            // `least_after` of the frame includes what follows
             Role::Next => rules.add(target, 0, &[]),
             // never entered without a frame
             Role::Return | Role::Between | Role::Inside => {}

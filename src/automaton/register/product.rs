@@ -27,7 +27,8 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 impl Cache {
-    /// How often completing a product state took more bytes than any before. Residuals must then be examined again.
+    /// How often the completion radius of some product has increased. After an increase, residuals must be examined
+    /// again.
     pub(crate) fn radius_epoch(&self) -> usize {
         self.products.radius_epoch
     }
@@ -39,7 +40,8 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The product state after one byte; `None` if no acceptance can follow because an operand is dead.
+    /// The product state after one byte; `None` if the product is an intersection and an operand is dead then, so that
+    /// it can never accept.
     pub(in crate::automaton) fn step_product_state(
         &mut self,
         product: &Product,
@@ -58,7 +60,8 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&next)))
     }
 
-    /// The run of bytes around `byte`, limited to `within`, that are known to lead to the same product state, `after`.
+    /// The run of bytes around `byte`, limited to `within`, that are known to lead to the same product state, `after`;
+    /// for `None`, to none.
     fn known_run_of_product(
         &mut self,
         product: &Product,
@@ -246,7 +249,7 @@ impl Register for Product {
 
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
         if at.role != Role::Enter {
-            // the frame counts what follows
+            // `least_after` of the frame includes what follows
             return rules.add(target, 0, &[]);
         }
         let exit = (rules.at(self.exit), 1);

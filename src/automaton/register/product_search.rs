@@ -108,8 +108,8 @@ impl OperandRow<'_> {
 }
 
 impl Lazy<'_> {
-    /// Searches for a word that leads from a product state to acceptance, and caches the answers for all product states
-    /// on the way.
+    /// Whether a non-empty word leads from a product state to acceptance. Caches the answer for the product states on
+    /// its path or, if there is none, for all product states visited.
     pub(in crate::automaton) fn search_non_emptiness(
         &mut self,
         l: u32,
@@ -238,7 +238,8 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&after)))
     }
 
-    /// The next product state to be examined.
+    /// The next product state to be examined. Complements and products of more than [`FEW_OPERANDS`] operands are
+    /// always searched breadth first.
     fn next_product_state(&mut self, product: &Product, frontier: &mut Frontier) -> Result<Option<Reached>> {
         let few = product.operands.len() <= FEW_OPERANDS;
         let is_bounded = product.bound.is_some();
@@ -286,7 +287,8 @@ impl Lazy<'_> {
         Ok(true)
     }
 
-    /// A lower bound on the bytes after which a configuration accepts.
+    /// An estimate of the bytes after which a configuration accepts, only used to order a search: a lower bound, or
+    /// `u32::MAX` once [`ESTIMATED_ITEMS_IN_ALL`] items were examined.
     fn least_bytes(&mut self, id: ConfigurationId, looked_at: &mut usize) -> Result<u32> {
         if self.is_accepting(id) {
             return Ok(0);
@@ -299,8 +301,8 @@ impl Lazy<'_> {
         Ok(least)
     }
 
-    /// A lower bound on the bytes after which a single item accepts: breadth first over single items. Caches the result
-    /// for all items on the path.
+    /// The same estimate for a single item: breadth first over single items. Caches the result for all items on the
+    /// path.
     fn least_of_item(&mut self, item: Item, looked_at: &mut usize) -> Result<u32> {
         let automaton = self.automaton;
         if let Some(&known) = self.products.least.get(&item) {

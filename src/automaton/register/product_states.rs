@@ -31,7 +31,7 @@ pub(in crate::automaton) struct ProductStates {
     pub(in crate::automaton) radius_epoch: usize,
     /// Per product, words that completed other product states, the most recent first.
     pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,
-    /// Per item of an operand, the cached bound on the bytes after which it accepts.
+    /// Per item of an operand, a lower bound on the bytes after which it accepts.
     pub(in crate::automaton) least: FxHashMap<Item, u32>,
 }
 

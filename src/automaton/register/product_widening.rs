@@ -21,6 +21,7 @@ use smallvec::SmallVec;
 
 impl Lazy<'_> {
     /// A product state that is equivalent over the next `horizon` bytes, and whether many rounds are distinguished.
+    /// Complements, and products with a completion radius above [`MAX_COMPLETION_RADIUS`], keep their product state.
     pub(in crate::automaton) fn widened_product(
         &mut self,
         l: u32,

@@ -88,7 +88,8 @@ pub(in crate::automaton) trait Register {
     }
 
     /// Whether a frame stays with the residual of a leaf state, and whether many numbers of rounds were distinguished.
-    /// The frame returns to `at`, or to a split that begins with it.
+    /// The frame returns to `at`, or to a split that begins with it. `ahead` is the leaf state and the number of bytes
+    /// to consider.
     fn keep(
         &self,
         at: RegisterState,

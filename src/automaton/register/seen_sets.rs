@@ -64,7 +64,7 @@ pub(in crate::automaton) struct Progress {
 pub(in crate::automaton) struct Counted {
     /// The values other than that of the beginning.
     list: Interner<Progress>,
-    /// For lists with conditions, whether they can be finished.
+    /// Per list with conditions and value of its frame, whether the list can be finished.
     pub(in crate::automaton) finished: FxHashMap<(u32, FrameValue), bool>,
 }
 

@@ -61,7 +61,7 @@ pub(in crate::automaton) struct SeenItems {
     pub(in crate::automaton) list: u32,
     /// The set of strings seen, decoded.
     pub(in crate::automaton) strings: SetId,
-    /// The other values seen: as a set of ids, and as a list.
+    /// The other values seen: as a set of ids, and in `followed` as a list.
     pub(in crate::automaton) others: SetId,
     pub(in crate::automaton::register::unique) followed: ListId,
     pub(in crate::automaton) count: u32,

@@ -176,7 +176,7 @@ impl Lazy<'_> {
     }
 
     /// Removes from a closed configuration the items that can only become earlier values, and watches those that may
-    /// become one. Returns the history.
+    /// become one. Returns the history, or [`HistoryId::NONE`] if no item is open.
     pub(in crate::automaton) fn commit_history(
         &mut self,
         trace: &mut HistoryTrace,
@@ -296,7 +296,7 @@ impl register::Register for UniqueItems {
                 let separators = (rules.at(self.separator), count - 1);
                 rules.add(target, 0, &[(Argument::Node(item), count), separators, (rules.at(self.exit), 1)]);
             }
-            // the frame counts what follows
+            // `least_after` of the frame includes what follows
             Role::Next => rules.add(target, 0, &[]),
             // never entered without a frame
             Role::Return | Role::Between | Role::Inside => {}

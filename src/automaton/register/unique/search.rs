@@ -104,7 +104,8 @@ impl Lazy<'_> {
         Ok(most)
     }
 
-    /// The rest of a word that is none of the candidates. For [`Wanted::Any`], an empty text if such a word exists.
+    /// The rest of a word that is none of the candidates. For [`Wanted::Any`], some text that need not be such a rest.
+    /// `None` if there is no such word.
     fn search(
         &mut self,
         item: ConfigurationId,
