@@ -77,7 +77,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The ranges of a class that are single bytes.
+/// The ASCII parts of the ranges of a class, as sequences of one byte.
 fn ascii_sequences(class: &CharClass) -> Vec<Sequence> {
     let ascii = class.ranges().iter().take_while(|(low, _)| low.is_ascii());
     ascii

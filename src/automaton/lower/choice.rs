@@ -20,7 +20,8 @@ impl Branch {
 }
 
 impl<'g> Lowering<'g> {
-    /// The literal that an alternative begins with, and whether something follows it.
+    /// The literal that an alternative begins with, and whether something follows it; `None` if it begins with
+    /// something else.
     fn literal_head(&self, alternative: ExprId) -> Option<(&'g [u8], bool)> {
         match self.grammar.expression(alternative) {
             Expression::Bytes(bytes) => Some((bytes, false)),

@@ -16,8 +16,8 @@ impl Lowering<'_> {
         fewest_bytes(self.grammar, body, ROUND_LEVELS, &mut { INLINE_RULE }).max(1)
     }
 
-    /// Inlines the body of a loop, even if it is shared: a configuration in the loop then returns to itself without a
-    /// return.
+    /// Inlines the body of a loop, even if it is shared: a configuration in the loop then comes back to itself without
+    /// a return. A rule as the body is inlined only if it is small and calls no rule.
     pub(in crate::automaton) fn build_loop_body(&mut self, body: ExprId, next: StateId, scope: u32) {
         let (expression, scope) = match *self.grammar.expression(body) {
             Expression::Rule(rule) if is_leaf(self.grammar, self.grammar.rule(rule).body) => {
@@ -68,7 +68,8 @@ fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut 
 /// The sizes of the expressions of a grammar.
 #[derive(Debug)]
 pub(in crate::automaton) struct Costs {
-    /// The approximate number of states of each expression when fully expanded, saturating.
+    /// The approximate number of states of each expression when all uses in it are copies, saturating. A reference to a
+    /// rule counts 1.
     pub(in crate::automaton) expanded_size: Vec<u32>,
     /// Whether an expression is lowered once and called, because it is not small and is used more than once. If all
     /// uses were copies, nested sharing would lead to exponentially many states.

@@ -41,7 +41,8 @@ impl Lowering<'_> {
         self.push_task(Task::Build { expression: body, next: StateId::ACCEPT, scope });
     }
 
-    /// The names of members without a fixed key, each with its continuation; `None` if they do not begin with names.
+    /// The names of members without a fixed key, each with its continuation: the first part and the other parts of a
+    /// sequence. `None` if a member is not a sequence.
     fn names_and_values(
         &self,
         further: impl IntoIterator<Item = ExprId>,
@@ -69,7 +70,7 @@ impl Lowering<'_> {
     }
 
     /// Records, for each list of members, the start of all names of its further members if these may be few, and the
-    /// names of required members that other further members might use up. A name may be shared with other lists, so its
+    /// few names of its `ones` that other further members might use up. A name may be shared with other lists, so its
     /// start is known only after everything is lowered.
     pub(in crate::automaton) fn note_few_names(&mut self) {
         if self.kept.provenance.names.is_empty() {
@@ -143,7 +144,8 @@ pub(in crate::automaton) fn bound_further(
     Ok((lacking, few))
 }
 
-/// Refuses a required member whose few names might be used up by further members.
+/// Refuses a member without a fixed key if its few names might be used up by further members. `starts` are the starts
+/// of such names.
 pub(in crate::automaton) fn check_ones(
     automaton: &Automaton,
     grammar: &Grammar,
@@ -159,7 +161,7 @@ pub(in crate::automaton) fn check_ones(
     Ok(())
 }
 
-/// The number of words from a start, up to [`MANY`].
+/// The number of words from a start. Results of [`MANY`] and more all mean "many".
 fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
     if Lazy::within(automaton, budget, |lazy| comes_back(lazy, start))? {
         return Ok(MANY);
@@ -170,7 +172,8 @@ fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<
     })
 }
 
-/// Whether following the first possible byte leads to a repeated configuration: then there are endlessly many words.
+/// Whether always reading the first possible lower-case letter, after a quote if none is possible at the start, leads
+/// to a repeated configuration: then there are endlessly many words. `false` proves nothing.
 fn comes_back(lazy: &mut Lazy<'_>, start: StateId) -> Result<bool> {
     let mut at = lazy.start_of(Some(start), false)?;
     let mut seen = FxHashSet::default();

@@ -371,7 +371,7 @@ impl<'g> Lowering<'g> {
         self.begun.push(part);
     }
 
-    /// The start of the callable that a state represents, if it is known.
+    /// The start of the callable that a state represents, if it is known; otherwise the state itself.
     pub(super) fn resolved(&self, start: StateId) -> StateId {
         match self.state(start) {
             State::Deferred(part) => self.kept.starts[part as usize].unwrap_or(start),

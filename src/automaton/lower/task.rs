@@ -27,6 +27,7 @@ pub(in crate::automaton) enum Task {
         scope: u32,
     },
     /// The part of a sequence at index `place` was built; `next` is the state after it, `rest` is the non-empty rest.
+    /// Goes back to index `from`; `full` says whether the result reads the empty word too.
     SequencePart {
         list: ExprId,
         place: usize,

@@ -23,7 +23,8 @@ impl Lowering<'_> {
         let index = self.block.next(&self.block.records.unique);
         let to_return = self.register(RegisterKind::Unique, Role::Return, index);
         let between = self.register(RegisterKind::Unique, Role::Next, index);
-        // without a separator only one item is possible, and only items that have words
+        // without a separator only one item is possible, and the list ends before the first place whose items have no
+        // words
         let separated = self.kept.productive.holds(source.separator);
         let items = source.items.iter().take_while(|&&item| self.kept.productive.holds(item));
         let items: Vec<_> = items.take(if separated { usize::MAX } else { 1 }).copied().collect();

@@ -17,10 +17,13 @@ impl Automaton {
     /// Lowers a grammar.
     ///
     /// # Errors
-    /// `automaton/empty-language` if no word exists, `automaton/cyclic-lockstep` if an intersection or complement
-    /// contains itself, `automaton/token-terminal` and `automaton/bounded-part` if a token terminal or a part bounded
-    /// in tokens is in a place where it is not allowed, `automaton/left-recursive-rest`, and the limits
-    /// `automaton_states` and `lockstep_search`.
+    /// `automaton/empty-language` if no word exists; instead `automaton/too-few-different` or `automaton/too-few-names`
+    /// if lists that need more items or names than exist are the reason. `automaton/cyclic-lockstep` if an intersection
+    /// or complement contains itself, and `automaton/distinct-in-lockstep` if it contains lists of different items or
+    /// names. `automaton/token-terminal` and `automaton/bounded-part` if a token terminal or a part bounded in tokens
+    /// is in a place where it is not allowed. `automaton/few-names-in-items` and `automaton/few-names-for-one` for
+    /// objects with few possible names, `automaton/left-recursive-rest`, and the limits `automaton_states`,
+    /// `cache_bytes`, `compile_work`, `condition_search`, `lockstep_search` and `source_depth`.
     pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         let root = Place::Rule(grammar.rule(grammar.root()).name.to_string());
         token_terminals::check(grammar)?;

@@ -1,6 +1,7 @@
 //! Lowering of word graphs: one state per node.
 //!
-//! A node with one edge of its own and a fallback becomes a state with that edge and the state of the fallback.
+//! A node with one edge of its own and a fallback becomes a `ByteOr` state, if the state of the fallback is a `Bytes`
+//! state.
 
 use super::Lowering;
 use super::task::Task;
