@@ -31,14 +31,17 @@ impl Cache {
         canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
     }
 
-    /// Raises the completion radius of the products in a canonical form, as another grammar has found.
+    /// Raises the completion radius of the products in a canonical form to at least `bytes`, as another grammar has
+    /// found.
     pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
         canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
     }
 }
 
 impl Lazy<'_> {
-    /// The canonical form of a configuration; `None` if it is too long, or depends on the members or items of a list.
+    /// The canonical form of a configuration. `None` if it is too long, depends on the members or items of a list,
+    /// refers to a part that is not lowered yet, or has no states; also if an earlier attempt with the same first state
+    /// failed late.
     pub(crate) fn canonical_form(&mut self, id: ConfigurationId) -> Option<Canonical> {
         let automaton = self.automaton;
         let first = self.states(id).next()?;
@@ -77,7 +80,7 @@ impl Writer<'_> {
         self.scratch.words.push(word);
     }
 
-    /// `None` if there is no room for more words.
+    /// `Some` if there is room for more words; otherwise `None`.
     fn has_room(&self) -> Option<()> {
         (self.scratch.words.len() < MOST_WORDS).then_some(())
     }
@@ -125,7 +128,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes the frames that a residual keeps, such as those of rounds and products.
+    /// Writes a set of stacks: the frames that a residual keeps, such as those of rounds and products.
     fn stacks(&mut self, stack: StackSetId) -> Option<()> {
         self.has_room()?;
         let frames = self.tables.stacks.frames(stack);

@@ -5,7 +5,7 @@ use crate::collections::interner::Interner;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// The most words of a canonical form. Longer ones are not written, since few of them recur.
+/// A canonical form that needs more states or stacks after this many words is given up, since few long ones recur.
 pub(in crate::automaton) const MOST_WORDS: usize = 1024;
 
 /// The behaviour of a configuration until it returns.
@@ -33,6 +33,6 @@ pub(in crate::automaton) struct CanonicalScratch {
     /// The states met so far, in this order.
     pub(in crate::automaton) met: Interner<StateId>,
     pub(in crate::automaton) products: SmallVec<[u32; 2]>,
-    /// The first states of configurations whose forms proved too long.
+    /// The first states of configurations whose forms could not be written after more than `WORDS_IN_VAIN` words.
     pub(in crate::automaton) in_vain: FxHashSet<StateId>,
 }

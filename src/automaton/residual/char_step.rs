@@ -114,7 +114,7 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The items of a configuration, sorted by kind.
+    /// The items of a configuration, divided by kind.
     fn parted(&self, id: ConfigurationId, groups: &CharPartition) -> Parted {
         let automaton = self.automaton;
         let mut parted = Parted { plain: SmallVec::new(), products: SmallVec::new(), unknown: 0 };

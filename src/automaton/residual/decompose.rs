@@ -66,8 +66,8 @@ struct Split {
 }
 
 impl Lazy<'_> {
-    /// The residuals of a configuration, or the configuration itself if it cannot be decomposed. The residuals belong
-    /// to a configuration that is equivalent over the next `horizon` bytes.
+    /// The residuals of a configuration, or the configuration itself if it cannot or need not be decomposed. The
+    /// residuals belong to a configuration that is equivalent over the next `horizon` bytes.
     pub(crate) fn decompose(&mut self, id: ConfigurationId, horizon: u32) -> Decomposition {
         let whole = SmallVec::from_elem(Residual { configuration: id, returns_to: None }, 1);
         let whole = Decomposition { parts: whole, depends_on_count: false };
@@ -114,7 +114,8 @@ impl Lazy<'_> {
         Decomposition { parts, depends_on_count }
     }
 
-    /// Whether nearly any byte may be read by the states of a configuration with the given stacks.
+    /// Whether the states of a configuration with the given stacks wait for at least [`WIDE_CALL_BYTES`] bytes, as
+    /// inside a string.
     fn is_wide(&self, id: ConfigurationId, stack: StackSetId) -> bool {
         let automaton = self.automaton;
         let states = self.items(id).iter().filter(|item| item.stack == stack);
@@ -122,8 +123,9 @@ impl Lazy<'_> {
         wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE_CALL_BYTES
     }
 
-    /// Decides which states form a residual: those with the same stacks. If nearly any byte may be read, in a string
-    /// for example, the states next to the call join the call's residual, as the exceptions to it do.
+    /// Decides which states form a residual: those with the same stacks. The states of a call, one of which waits for
+    /// at least [`WIDE_CALL_BYTES`] bytes, as inside a string, join the residual of the states next to the call, such
+    /// as the exceptions to it.
     fn join(&mut self, splits: &mut [Split]) {
         let automaton = self.automaton;
         for place in 0..splits.len() {

@@ -8,7 +8,7 @@ use crate::automaton::run::frame_value::FrameValue;
 pub(in crate::automaton) enum Keep {
     /// No: what the state may read before it returns does not depend on the frame.
     Away,
-    /// Only if nearly any byte may be read: a pattern in a string may return anywhere.
+    /// Only if at least `WIDE_CALL_BYTES` bytes may be read, as inside a string: a pattern there may return anywhere.
     InText,
     /// Yes, with this value, as the last frame that stays.
     Last(FrameValue),
