@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::grammar::Unit;
 
 impl Estimates {
-    /// The bound on the length of a completion of a configuration.
+    /// The bound on the length of a completion of a configuration: 0 if it accepts, [`ENDLESS`] if no upper bound is
+    /// known.
     ///
     /// # Errors
     /// Limits.

@@ -40,7 +40,7 @@ pub(in crate::automaton) struct ListCosts {
     pub(in crate::automaton) depths: Vec<u32>,
     /// Per member, the first member with its key.
     groups: Vec<u32>,
-    /// The shortest member of all.
+    /// The length of the shortest member, further members included.
     any: u32,
     separator: u32,
     pub(in crate::automaton) exit: u32,

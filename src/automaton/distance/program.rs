@@ -43,7 +43,7 @@ pub(in crate::automaton) struct Rules<'a> {
     nodes: u32,
 }
 
-/// States of other blocks that a block leads to, one per block.
+/// States of older blocks that a block leads to, one per block.
 pub(in crate::automaton) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     let mut outside: Vec<StateId> = Vec::new();
     let mut see = |state: StateId| {
@@ -90,7 +90,7 @@ impl Rules<'_> {
     fn of_state(&mut self, target: u32, state: State, part: &dyn Fn(u32) -> u32) {
         let block = self.block;
         match state {
-            // the frame counts what follows
+            // the frame returned to counts what follows
             State::Accept => self.add(target, 0, &[]),
             State::Deferred(id) => self.add(target, part(id), &[]),
             State::Byte { byte, next } => self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]),

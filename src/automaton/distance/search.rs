@@ -16,7 +16,7 @@ pub(crate) struct Completion {
     pub(crate) letters: Vec<Letter>,
     /// The number of letters that are bytes.
     pub(crate) bytes: usize,
-    /// Whether no completion has fewer bytes.
+    /// True if no completion has fewer bytes; false if this is unknown.
     pub(crate) is_least: bool,
 }
 
@@ -40,8 +40,8 @@ pub(crate) trait Space {
     /// Whether the text is a word.
     fn is_word(&self, vertex: Self::Vertex) -> bool;
 
-    /// Appends the places after one more letter, each with such a letter, in order of the bytes. `since` returns the
-    /// bytes from the start of the search to the place.
+    /// Appends the places after one more letter, each with such a letter: bytes in their order, then tokens. `since`
+    /// returns the bytes from the start of the search to the place.
     fn next(
         &mut self,
         vertex: Self::Vertex,
@@ -59,7 +59,8 @@ pub(crate) trait Space {
 /// Steps of work per letter tried: a lookup of known places, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
 
-/// The average number of letters per place above which the search counts more places than it has examined.
+/// The average number of letters per place above which a search counts its letters, divided by this, instead of its
+/// places.
 const LETTERS_PER_PLACE: usize = 8;
 
 /// A* from a place, examining at most `patience` places. Then it becomes greedy, up to `limit` places in total: places
@@ -68,7 +69,7 @@ const LETTERS_PER_PLACE: usize = 8;
 /// earlier searches. `searched` counts the places and the letters tried.
 ///
 /// # Errors
-/// Errors of the graph.
+/// Errors of `space`.
 pub(crate) fn search<S: Space>(
     space: &mut S,
     from: S::Vertex,
