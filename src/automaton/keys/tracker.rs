@@ -159,8 +159,8 @@ impl KeyTracker {
         left != SetId::EMPTY
     }
 
-    /// Whether no recorded name begins with the text read followed by `bytes`. These contain no quotes and no
-    /// backslashes, and no escape sequence is open.
+    /// Whether no recorded name begins with the text read followed by `bytes`. These are not empty and contain no
+    /// quotes and no backslashes, and no escape sequence is open.
     pub(crate) fn is_none_left(&self, (_, left): (JsonStringDecoder, SetId), bytes: &[u8]) -> bool {
         let mut left = left;
         bytes.iter().any(|&byte| {
@@ -234,7 +234,7 @@ impl KeyTracker {
     }
 
     /// The state after the first name to be tracked. `backwards` yields the text before the quote that ended the name,
-    /// last byte first.
+    /// last byte first. [`KeyState::OUTSIDE`] if the name is not JSON.
     pub(crate) fn enter(
         &mut self,
         mut backwards: impl Iterator<Item = u8>,
