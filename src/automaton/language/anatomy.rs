@@ -57,7 +57,7 @@ pub struct FrameView {
 /// The register of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterView {
-    /// A plain call without a register.
+    /// A plain call, or a register that is neither a loop nor a list of members, with the value 0.
     None,
     /// The numbers of rounds that may follow, as intervals; `None` means unbounded.
     Rounds(Vec<(u32, Option<u32>)>),
@@ -65,7 +65,7 @@ pub enum RegisterView {
     NextMember(u32),
     /// In any order: the members seen.
     SeenMembers(Vec<u32>),
-    /// Another register, by its value.
+    /// Another register, by its value, which is not 0.
     Other(u32),
 }
 

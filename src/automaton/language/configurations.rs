@@ -92,7 +92,7 @@ impl<'a> Configurations<'a> {
         Ok(next.map(|configuration| Position { configuration, names }))
     }
 
-    /// The length of a shortest word, regardless of names.
+    /// The length of a shortest word, regardless of names; `None` if there is no word.
     pub(in crate::automaton) fn shortest(&mut self) -> Result<Option<usize>> {
         let start = self.start;
         self.start = self.relaxed(&start);

@@ -20,7 +20,8 @@ pub struct Graph {
 }
 
 /// Draws the configurations closest to the start, at most `max_configurations`. Accepting ones have a double circle;
-/// edges show bytes; nodes name up to four rules that wait for a byte.
+/// edges show up to five ranges of bytes, then token terminals; nodes name up to four rules that wait for a byte or a
+/// token.
 ///
 /// # Errors
 /// Limits.
@@ -56,7 +57,7 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
     Ok(Graph { dot: dot.finish(), truncated: graph.is_truncated })
 }
 
-/// Bytes as ranges: printable ASCII literally, others in hexadecimal; then token terminals.
+/// Bytes as at most five ranges: printable ASCII literally, others in hexadecimal; then token terminals.
 fn show(grammar: &Grammar, labels: &[LetterSet]) -> String {
     let bytes = labels.iter().fold(ByteSet::EMPTY, |all, label| all.union(&label.bytes));
     let one = |byte: u8| match byte {
