@@ -12,7 +12,7 @@ pub(in crate::automaton) const WIDENED_STATES: usize = 32;
 /// The greatest completion radius of a product, in bytes, at which its operands are widened.
 pub(in crate::automaton) const MAX_COMPLETION_RADIUS: u32 = 64;
 
-/// The greatest number of rounds of a loop for which each of its few sets of numbers of rounds gets a record.
+/// The greatest number of rounds of a loop that is worth a cached mask for each set of numbers of rounds.
 pub(in crate::automaton) const FEW_ROUNDS: u32 = 24;
 
 /// The most frames of nested loops that stay with a residual; with more a configuration is not split.
@@ -29,7 +29,8 @@ pub(in crate::automaton) const WIDE_CALL_BYTES: usize = 128;
 /// more they are stepped byte by byte.
 pub(in crate::automaton) const MOST_MOVES: usize = 16;
 
-/// The least number of words written of a canonical form that proved too long for the failure to be remembered.
+/// The most words of an attempted canonical form whose failure is not remembered. After a longer failed attempt, forms
+/// that begin with the same state are not tried again.
 pub(in crate::automaton) const WORDS_IN_VAIN: usize = 128;
 
 /// The number of product states after which a search prefers those with the shortest way to go. It was 512; with
@@ -46,7 +47,7 @@ pub(in crate::automaton) const ESTIMATED_ITEMS: usize = 256;
 /// as many instructions.
 pub(in crate::automaton) const ESTIMATED_ITEMS_IN_ALL: usize = 768;
 
-/// Searches do not look for completions shorter than this many bytes.
+/// A search takes a completion of at most this many bytes without looking for a shorter one.
 pub(in crate::automaton) const SHORT_COMPLETION: u32 = 4;
 
 /// The most configurations examined to find out whether the continuations of an item are free.
@@ -73,13 +74,15 @@ pub(in crate::automaton) const ROUND_LEVELS: usize = 6;
 /// The most states of an expression that is copied at each use: one character in all its spellings, but no string.
 pub(in crate::automaton) const INLINE_STATES: u32 = 24;
 
-/// The least number of states of a member's value that is lowered only when a text reaches it.
+/// The most states of a member's value that is lowered together with its list. A larger value is lowered only when a
+/// text reaches it.
 pub(in crate::automaton) const DEFERRED_VALUE: u64 = 48;
 
 /// The most pages of deferred states that are allocated from the start.
 pub(in crate::automaton) const NEAR_PAGES: usize = 1 << 12;
 
-/// The least number of byte sequences beyond ASCII of a class whose uses share one copy.
+/// The most byte sequences beyond ASCII of a class that is copied at each use. The uses of a larger class share one
+/// copy of these sequences.
 pub(in crate::automaton) const INLINE_SEQUENCES: usize = 12;
 
 /// The greatest depth of nested products: stepping one steps those inside it, so this bounds the call stack.
@@ -89,7 +92,8 @@ pub(in crate::automaton) const MAX_PRODUCT_DEPTH: usize = 64;
 /// entered.
 pub(in crate::automaton) const UNITED_ONE_BY_ONE: usize = 64;
 
-/// The number of frames interned before interning is counted as work.
+/// The most frames that closing a configuration interns before they are counted as work. Below this they are counted
+/// when the step is finished.
 pub(in crate::automaton) const UNSPENT_FRAMES: usize = 1 << 14;
 
 /// The most items of a kernel whose closure is cached.
@@ -98,14 +102,15 @@ pub(in crate::automaton) const REMEMBERED_KERNEL: usize = 32;
 /// New steps between two checks of the memory. With twice as many, the memory bound would be exceeded by more.
 pub(in crate::automaton) const STEPS_PER_CHECK: u8 = 16;
 
-/// The number of edges of a key trie from which there is more than one key.
+/// The most bytes that a state inside a register, such as a key, waits for in a configuration that counts as narrow.
 pub(in crate::automaton) const FEW_KEYS: usize = 4;
 
 /// The work of a step not computed before, in addition to one per state and frame: a search of a product makes millions
 /// of steps that have few of either.
 pub(in crate::automaton) const NEW_STEP: usize = 8;
 
-/// The least number of items of a configuration for which those with a common successor state are moved together.
+/// The most items of a configuration that are added to a closure one by one after a byte. Of more items, those with a
+/// common successor state are united in one pass.
 pub(in crate::automaton) const MOVED_AT_ONCE: usize = 64;
 
 /// The most configurations examined to find out whether names can run out; with more they are assumed to.
