@@ -55,7 +55,7 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// Empty tables.
+    /// Tables that contain only the dead and the unknown configuration.
     pub fn new() -> Cache {
         let mut tables = Cache {
             stacks: StackSets::new(),

@@ -43,7 +43,7 @@ pub(crate) struct StackSetId(pub(in crate::automaton) u32);
 pub(crate) struct Frame {
     /// The return address; [`Frame::BOTTOM`] marks the empty stack.
     pub(crate) to_return: StateId,
-    /// The value of its register.
+    /// The value of the register that the frame returns to; [`FrameValue::NONE`] for a plain call.
     pub(crate) value: FrameValue,
     /// The stacks below.
     pub(crate) below: StackSetId,

@@ -100,7 +100,8 @@ impl FrameValue {
         FrameValue(BETWEEN | seen.0)
     }
 
-    /// The value of a forgetful item.
+    /// The value of a forgetful item: whether the list may end after it, whether another item may follow, and whether
+    /// one may follow whatever was seen.
     pub(in crate::automaton) fn forgetful_item(may_end: bool, may_go_on: bool, is_free: bool) -> FrameValue {
         let flag = |is: bool, flag| if is { flag } else { 0 };
         FrameValue(flag(may_end, MAY_END) | flag(may_go_on, MAY_GO_ON) | flag(is_free, FREE))

@@ -34,7 +34,7 @@ pub(crate) struct OpenPart {
     pub(crate) part: PartId,
     /// Whether the part was entered since the last token ended.
     pub(crate) is_new: bool,
-    /// The configuration of the part alone.
+    /// The configuration of the part alone, without the stacks below it.
     pub(crate) inside: ConfigurationId,
 }
 
@@ -52,7 +52,8 @@ struct Stacks {
 }
 
 impl Lazy<'_> {
-    /// The readings of a configuration.
+    /// The readings of a configuration, sorted by open part. If no part is open in it, the configuration is its only
+    /// reading.
     pub(crate) fn readings(&mut self, id: ConfigurationId) -> Result<Vec<Reading>> {
         let mut known: FxHashMap<StackSetId, Vec<Stacks>> = FxHashMap::default();
         let mut sides: Vec<(Side, Vec<Item>, Vec<Item>)> = Vec::new();
