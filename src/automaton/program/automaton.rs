@@ -23,7 +23,7 @@ pub struct Automaton {
     /// Lowers the remaining parts, if there are any.
     pub(in crate::automaton) later: Option<Box<dyn LowersParts>>,
     pub(in crate::automaton) classes: ByteClasses,
-    /// Whether names of objects are distinguished.
+    /// Whether the grammar has names that an object must not contain twice.
     pub(in crate::automaton) names: bool,
     /// Whether all items of lists of different items are JSON texts.
     pub(in crate::automaton) json_items: bool,
@@ -114,7 +114,7 @@ impl Automaton {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
 
-    /// Whether names of objects are distinguished.
+    /// Whether the grammar has names that an object must not contain twice.
     pub(crate) fn has_names(&self) -> bool {
         self.names
     }
@@ -144,7 +144,7 @@ impl Automaton {
         !self.name_starts.is_empty()
     }
 
-    /// The limits of the lowering.
+    /// The limits under which the automaton was lowered. They also bound its caches and searches.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }

@@ -29,7 +29,7 @@ impl ByteClasses {
 #[derive(Debug)]
 pub(in crate::automaton) struct ClassBuilder {
     starts: [bool; 256],
-    /// The expressions examined so far.
+    /// Per expression, whether it was examined.
     seen: Vec<bool>,
 }
 

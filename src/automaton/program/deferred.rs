@@ -18,7 +18,7 @@ pub(in crate::automaton) struct DeferredBlocks {
     first: u32,
     /// Per page of ids, the block that contains it.
     near: Box<[OnceLock<Arc<Block>>]>,
-    /// The pages after those.
+    /// The pages after those of `near`.
     far: AppendVec<OnceLock<Arc<Block>>>,
     /// Per part, its start, once it is lowered.
     starts: AppendVec<OnceLock<StateId>>,
@@ -46,7 +46,7 @@ impl DeferredBlocks {
         self.first
     }
 
-    /// The block of an id outside of the block lowered first.
+    /// The block that contains an id of at least `first`.
     #[inline]
     pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
         let page = (id - self.first) as usize / PAGE;
@@ -60,12 +60,12 @@ impl DeferredBlocks {
         }
     }
 
-    /// The number of states of these blocks.
+    /// The number of states of all deferred blocks.
     pub(in crate::automaton) fn states(&self) -> usize {
         self.states.load(Ordering::Relaxed)
     }
 
-    /// Bytes on the heap of these blocks.
+    /// Bytes on the heap of all deferred blocks.
     pub(in crate::automaton) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }

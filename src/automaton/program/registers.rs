@@ -150,7 +150,7 @@ pub(crate) struct Loop {
     pub(crate) bytes: u32,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
-    /// The continuation.
+    /// The state after the last round.
     pub(crate) exit: StateId,
     /// The state with the role `Return`.
     pub(crate) to_return: StateId,
@@ -196,7 +196,7 @@ pub(crate) struct Members {
     pub(crate) conditional: Option<Box<Conditional>>,
     /// The start of the separator, which leads to the state with the role `Next`.
     pub(crate) separator: StateId,
-    /// The continuation.
+    /// The state after the list.
     pub(crate) exit: StateId,
     /// The state with the role `Return`.
     pub(crate) to_return: StateId,
@@ -240,7 +240,7 @@ pub(crate) struct UniqueItems {
     pub(crate) endless: bool,
     /// The start of the separator, which leads to the state with the role `Next`.
     pub(crate) separator: StateId,
-    /// The continuation.
+    /// The state after the list.
     pub(crate) exit: StateId,
     /// The state with the role `Return`.
     pub(crate) to_return: StateId,
@@ -254,7 +254,7 @@ pub(crate) struct Product {
     pub(crate) complement: bool,
     /// Set if the product is an intersection of two operands, one of which only bounds the length of the other.
     pub(crate) bound: Option<Bound>,
-    /// The continuation.
+    /// The state after a word of the product.
     pub(crate) exit: StateId,
     /// The state with the role `Inside`, which is also the return address of the frames.
     pub(crate) state: StateId,
@@ -282,14 +282,14 @@ pub(crate) struct Operand {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) part: PartId,
-    /// The continuation.
+    /// The state after the part.
     pub(crate) exit: StateId,
 }
 
 /// The end of a name in an object. Names are tracked separately from configurations; see `automaton/keys`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
-    /// The continuation.
+    /// The state after the name.
     pub(crate) exit: StateId,
 }
 
@@ -408,11 +408,11 @@ impl Record for Name {
 #[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct Toy {
-    /// An even number.
+    /// The most bytes `x`, an even number.
     pub(in crate::automaton) most: u32,
     /// The state with the role `Inside`.
     pub(in crate::automaton) inside: StateId,
-    /// The continuation.
+    /// The state after the semicolon.
     pub(in crate::automaton) exit: StateId,
 }
 

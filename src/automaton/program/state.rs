@@ -11,7 +11,7 @@ use super::registers::{RegisterKind, RegisterState, Role};
 /// always terminates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Return to the top frame.
+    /// Returns to the top frame.
     Accept,
     /// One byte.
     Byte { byte: u8, next: StateId },
