@@ -16,7 +16,7 @@ use crate::error::Result;
 
 /// A register with a single continuation.
 pub(super) trait PassedThrough {
-    /// The continuation.
+    /// The state after the register.
     fn exit(&self) -> StateId;
 
     /// Records in the closure that a text has passed the register.

@@ -301,8 +301,8 @@ impl Lazy<'_> {
         Ok(least)
     }
 
-    /// The same estimate for a single item: breadth first over single items. Caches the result for all items on the
-    /// path.
+    /// The estimate of [`least_bytes`](Lazy::least_bytes) for a single item: breadth first over single items. Caches
+    /// the result for all items on the path.
     fn least_of_item(&mut self, item: Item, looked_at: &mut usize) -> Result<u32> {
         let automaton = self.automaton;
         if let Some(&known) = self.products.least.get(&item) {

@@ -20,7 +20,7 @@ pub(in crate::automaton) type ProductState = SmallVec<[ConfigurationId; 8]>;
 /// Interned product states, and which of them can be completed.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct ProductStates {
-    /// The configurations of the operands.
+    /// Per product state, the configurations of its operands.
     states: SliceInterner<ConfigurationId>,
     /// Per product and product state, the length in bytes of some non-empty word that leads to acceptance; `None` if
     /// there is none.

@@ -16,7 +16,7 @@ pub(super) struct Candidates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Strings {
     None,
-    /// Before the first quote.
+    /// Before the first quote: all strings seen.
     All(SetId),
     /// The remaining suffixes of strings that begin with the text read.
     Within(JsonStringDecoder, SetId),

@@ -193,7 +193,7 @@ impl Watches {
         }
     }
 
-    /// Whether there are no items.
+    /// Whether no item is watched.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -72,7 +72,7 @@ pub(in crate::automaton) struct SeenItems {
 /// An item that may still become an earlier value.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct Watch {
-    /// The value of its frame.
+    /// The value of the frame of its list.
     pub(in crate::automaton) value: FrameValue,
     /// The configuration of the item alone, without the list.
     pub(in crate::automaton) item: ConfigurationId,
@@ -180,7 +180,7 @@ impl Memory {
             + map_bytes(&self.forgetful)
     }
 
-    /// Whether any list was entered.
+    /// Whether any list of unique items was entered.
     pub(in crate::automaton) fn is_used(&self) -> bool {
         self.seen_items.len() > 0
     }

@@ -37,7 +37,7 @@ pub(crate) use forgetful::{WatchedItem, Watches};
 use rustc_hash::FxHashMap;
 
 impl Cache {
-    /// Stores the watches of a configuration.
+    /// Stores the watches of a configuration, if it depends on the history and has none stored.
     pub(in crate::automaton) fn keep_watches(&mut self, id: ConfigurationId, trace: &HistoryTrace) {
         if self.history(id) == HistoryId::NONE
             || trace.watches.is_empty()
