@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 /// Lists that need more than exists, each with the error to report if the grammar has no words without it.
 type Lacking = Vec<(ExprId, Error)>;
 
-/// This many names count as more than any text can hold.
+/// A number of names that counts as more than any text can hold.
 const MANY: u32 = 1 << 20;
 
 impl Lowering<'_> {

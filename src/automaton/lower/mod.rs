@@ -60,7 +60,7 @@ pub(super) struct Lowering<'g> {
     /// The number of callables that are already free of left recursion.
     pub(super) settled: usize,
     pub(super) suffix_states: char_class::SuffixStates,
-    /// Calls by start and return address.
+    /// The `Call` states of the block, by start and return address.
     pub(super) calls: FxHashMap<(StateId, StateId), StateId>,
     /// Callables still to be built in this block, with their starts and scopes.
     pending: Vec<(Pending, StateId, u32)>,
@@ -94,7 +94,7 @@ pub(super) struct LoweringState {
     parts: Vec<(Pending, Scope)>,
     /// Per part, its start, if it is lowered.
     starts: Vec<Option<StateId>>,
-    /// The rank given last.
+    /// The rank of the callable that was ranked last; the next one gets a lower rank.
     pub(super) rank: u32,
     scratch: Scratch,
     /// The number of states of all blocks so far.
