@@ -134,7 +134,8 @@ impl Lazy<'_> {
         parted
     }
 
-    /// The configuration after items were moved.
+    /// The configuration after `items` were moved to the states in `moves` and products reached the states in
+    /// `stepped`.
     fn moved(&mut self, items: &[Item], moves: &StateMap, stepped: &Stepped) -> Result<ConfigurationId> {
         self.check_memory()?;
         self.make(|lazy, closure| {

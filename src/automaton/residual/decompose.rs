@@ -59,7 +59,7 @@ struct Split {
     below: StackSetId,
     /// Equal for the states of one residual.
     part: usize,
-    /// The original stacks.
+    /// All stacks of the state, before they were split.
     stack: StackSetId,
     kept: KeptFrames,
     state: StateId,

@@ -21,6 +21,6 @@ pub(in crate::automaton) enum Keep {
 pub(in crate::automaton) struct Widened {
     /// The return address and value of the equivalent frame; `None` if only the frame itself is equivalent.
     pub(in crate::automaton) frame: Option<(StateId, FrameValue)>,
-    /// Whether it is one of many frames that differ over these bytes; over fewer bytes they might not differ.
+    /// Whether the frame is one of many that differ over these bytes; over fewer bytes they might not differ.
     pub(in crate::automaton) depends_on_count: bool,
 }
