@@ -33,7 +33,7 @@ impl Measure {
         }
     }
 
-    /// Whether it is an upper bound.
+    /// Whether the measure gives upper bounds.
     pub(in crate::automaton) fn is_upper(&self) -> bool {
         matches!(self, Measure::AtMost(_))
     }
