@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 /// What is known about names after a text: the innermost container, and the position in a name or value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyState {
-    /// The innermost container.
+    /// The id of the innermost open container.
     container: u32,
     at: Position,
 }
@@ -65,9 +65,9 @@ impl KeyState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Position {
-    /// A string here is a value.
+    /// Outside of strings; the next string is a value.
     Value,
-    /// A string here is a name.
+    /// Outside of strings; in an object the next string is a name.
     Key,
     /// In a string value, directly after a backslash or not.
     Text { escaped: bool },
