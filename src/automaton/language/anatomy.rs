@@ -24,7 +24,7 @@ pub struct Anatomy {
 /// A leaf state and its stacks.
 #[derive(Clone, Debug)]
 pub struct ItemView {
-    /// The state.
+    /// The leaf state.
     pub state: StateId,
     /// The rule and label from which the state was lowered.
     pub scope: Scope,
@@ -79,7 +79,7 @@ pub struct ResidualView {
 }
 
 impl Lazy<'_> {
-    /// The parts of a configuration.
+    /// Describes the items and the stacks of a configuration.
     pub fn anatomy(&self, id: ConfigurationId) -> Anatomy {
         let mut sets: Vec<StackSetId> = Vec::new();
         let mut open: Vec<StackSetId> = self.items(id).iter().rev().map(|item| item.stack).collect();

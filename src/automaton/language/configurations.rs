@@ -19,11 +19,11 @@ use smallvec::SmallVec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::automaton) struct LetterSet {
     pub(in crate::automaton) bytes: ByteSet,
-    /// Without duplicates.
+    /// The token terminals, without duplicates.
     pub(in crate::automaton) terminals: SmallVec<[TerminalId; 2]>,
 }
 
-/// Consecutive letters.
+/// A range of consecutive bytes, or a token terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::automaton) enum LetterRange {
     /// The first and the last of consecutive bytes.
@@ -59,7 +59,7 @@ impl<'a> Configurations<'a> {
         Ok(Configurations { automaton, tables, names: KeyTracker::default(), start, classes })
     }
 
-    /// The same system without the words in which an object has a name twice.
+    /// Excludes the words in which an object has a name twice.
     pub(in crate::automaton) fn following_names(mut self) -> Configurations<'a> {
         if self.automaton.has_names() {
             self.start.names = KeyState::START;
@@ -110,7 +110,7 @@ impl TransitionSystem for Configurations<'_> {
         self.start
     }
 
-    /// Transitions are ordered by the last of their bytes; those of tokens come last.
+    /// Transitions are ordered by the last of their bytes; those of token terminals alone come last.
     fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, LetterSet>>) -> Result<()> {
         let first = into.len();
         let one_by_one = self.tables.is_history_dependent(at.configuration) || !at.names.is_outside();

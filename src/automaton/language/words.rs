@@ -1,8 +1,8 @@
 //! The words of a language: their number, and the words themselves.
 //!
 //! Configurations are deterministic, so each word is visited once however many derivations it has. They are never dead,
-//! so every path leads to a word. As a [transition system](crate::transitions) their labels are sets of letters: bytes
-//! and token terminals.
+//! so every path leads to a word, unless it runs out of names that must differ. As a [transition
+//! system](crate::transitions) their labels are sets of letters: bytes and token terminals.
 
 use super::configurations::Configurations;
 use crate::automaton::program::automaton::Automaton;
