@@ -43,8 +43,8 @@ pub(in crate::automaton) const FEW_OPERANDS: usize = 2;
 /// The most items examined to see how many bytes an item takes to its end.
 pub(in crate::automaton) const ESTIMATED_ITEMS: usize = 256;
 
-/// The most items examined for that in one search. Without this bound the lowering of the shipped grammars took twice
-/// as many instructions.
+/// The most items examined in all such estimates of one search for a completion. Without this bound the lowering of the
+/// shipped grammars took twice as many instructions.
 pub(in crate::automaton) const ESTIMATED_ITEMS_IN_ALL: usize = 768;
 
 /// A search takes a completion of at most this many bytes without looking for a shorter one.
@@ -53,7 +53,7 @@ pub(in crate::automaton) const SHORT_COMPLETION: u32 = 4;
 /// The most configurations examined to find out whether the continuations of an item are free.
 pub(in crate::automaton) const FREEDOM_SEARCH: usize = 64;
 
-/// The most configurations examined to find out whether this holds throughout an item.
+/// The most configurations examined to find out whether the continuations are free throughout an item.
 pub(in crate::automaton) const FREE_THROUGHOUT: usize = 40;
 
 /// The number of product states that are searched in the time of one place of a search for another item.
@@ -116,12 +116,13 @@ pub(in crate::automaton) const MOVED_AT_ONCE: usize = 64;
 /// The most configurations examined to find out whether names can run out; with more they are assumed to.
 pub(in crate::automaton) const KEY_CONFIGURATIONS: usize = 1 << 12;
 
-/// The most bytes of tables of that examination.
+/// The most bytes of the tables for finding out whether names can run out.
 pub(in crate::automaton) const KEY_BYTES: usize = 16 << 20;
 
-/// The steps of work of that examination per mask: about ten milliseconds. No mask in the tests takes more than about
-/// 3,000.
+/// The steps of work per mask for finding out whether names can run out: about ten milliseconds. No mask in the tests
+/// takes more than about 3,000.
 pub(in crate::automaton) const KEY_WORK: u64 = 1 << 18;
 
-/// The configurations of that examination per mask, so that no mask waits for all of them: that took up to 23 ms.
+/// The configurations examined per mask to find out whether names can run out. If a mask examined all of them, it would
+/// wait for up to 23 ms.
 pub(in crate::automaton) const KEYS_AT_ONCE: usize = 32;
