@@ -43,17 +43,17 @@ pub(in crate::automaton) const FEW_OPERANDS: usize = 2;
 /// The most items examined to see how many bytes an item takes to its end.
 pub(in crate::automaton) const ESTIMATED_ITEMS: usize = 256;
 
-/// The most items examined in all such estimates of one search for a completion. Without this bound the lowering of the
-/// shipped grammars took twice as many instructions.
+/// The most items examined in one search for a completion, to see how many bytes items take to their ends. Without this
+/// bound the lowering of the shipped grammars took twice as many instructions.
 pub(in crate::automaton) const ESTIMATED_ITEMS_IN_ALL: usize = 768;
 
 /// A search takes a completion of at most this many bytes without looking for a shorter one.
 pub(in crate::automaton) const SHORT_COMPLETION: u32 = 4;
 
-/// The most configurations examined to find out whether the continuations of an item are free.
+/// The most configurations examined to find out whether endlessly many values begin with the text read of an item.
 pub(in crate::automaton) const FREEDOM_SEARCH: usize = 64;
 
-/// The most configurations examined to find out whether the continuations are free throughout an item.
+/// The most configurations examined to find out whether endlessly many values begin with every text of an item.
 pub(in crate::automaton) const FREE_THROUGHOUT: usize = 40;
 
 /// The number of product states that are searched in the time of one place of a search for another item.
