@@ -53,7 +53,7 @@ pub(in crate::automaton) struct ToCome {
     required: u32,
     /// The number of required members.
     count: u32,
-    /// The number of further members needed to reach the minimum.
+    /// The number of other members, of any kind, that are needed to reach the minimum.
     more: u32,
 }
 

@@ -72,7 +72,7 @@ pub enum RegisterView {
 /// A residual of a configuration: some of its states up to their return.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidualView {
-    /// The states on an empty stack. Where it accepts, the residual returns.
+    /// The states on an empty stack. Where this configuration accepts, the residual returns.
     pub configuration: ConfigurationId,
     /// The configuration after the return; `None` if the text ends there.
     pub returned: Option<ConfigurationId>,

@@ -21,7 +21,7 @@ impl<'g> Lowering<'g> {
         source.members.iter().filter(possible).collect()
     }
 
-    /// Whether only the required member can be present, because there is no separator.
+    /// Whether only the required member can be present, because there is no separator. False for lists with conditions.
     fn only_the_required(&self, source: &Source) -> bool {
         let required = source.members.iter().any(|member| member.required);
         required && !source.is_conditional() && !self.kept.productive.holds(source.separator)

@@ -25,9 +25,9 @@ pub(in crate::automaton) struct ProductStates {
     /// Per product and product state, the length in bytes of some non-empty word that leads to acceptance; `None` if
     /// there is none.
     pub(in crate::automaton) co_accessible: FxHashMap<(u32, ProductStateId), Option<u32>>,
-    /// Per product, the greatest of these lengths so far.
+    /// Per product, the completion radius: the greatest length in `co_accessible` so far.
     completion_radius: FxHashMap<u32, u32>,
-    /// How often a greatest length has increased.
+    /// How often the completion radius of a product has increased.
     pub(in crate::automaton) radius_epoch: usize,
     /// Per product, words that completed other product states, the most recent first.
     pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,

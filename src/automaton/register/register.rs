@@ -3,7 +3,7 @@
 //! A register is a value on the stack, such as the number of rounds left in a loop, or the members of an object that
 //! are present. A state enters it, it changes while the text is read, and it decides what may follow. Each kind is a
 //! file that implements [`Register`] for its record, a row in `program/registers.rs` (kind, record and its targets) and
-//! a row in `mod.rs` here. No other place lists the kinds: everything that passes over states or stacks need from a
+//! a row in `mod.rs` here. No other place lists the kinds: everything that a pass over states or stacks needs from a
 //! register is a method of the trait.
 
 use crate::automaton::distance::bounds::Estimates;

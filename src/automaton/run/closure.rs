@@ -151,7 +151,7 @@ impl Lazy<'_> {
         }
     }
 
-    /// The start of a deferred part, lowered if necessary. Lowering counts as work of the caller that lowers it only.
+    /// The start of a deferred part, lowered if necessary. Only the call that lowers it spends the work for that.
     fn lowered_part(&self, part: u32) -> Result<StateId> {
         let automaton = self.automaton;
         if let Some(start) = automaton.lowered(part) {

@@ -45,7 +45,7 @@ const MAY_END: u32 = 1;
 const MAY_GO_ON: u32 = 2;
 const FREE: u32 = 8;
 
-/// A value below those that are recognisable by their bits.
+/// A value below 2^29, that is, below those that are recognisable by their bits.
 fn small(value: u32) -> FrameValue {
     debug_assert!(value < ROUNDS, "a table has more entries than frames can name");
     FrameValue(value)

@@ -124,7 +124,8 @@ pub(in crate::automaton) struct Span {
 }
 
 impl Span {
-    /// The part after `last`, which is not below the first number; `None` if nothing is left.
+    /// The part of the span above the number `last`, which must not be below the span's first number; `None` if nothing
+    /// is left.
     fn after(self, last: u32) -> Option<Span> {
         let rounds = Interval { low: last.saturating_add(1), ..self.rounds };
         (last < self.rounds.high).then_some(Span { rounds, ..self })

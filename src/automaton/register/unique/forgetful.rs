@@ -123,7 +123,8 @@ impl Cache {
         known.get(&root).copied().flatten()
     }
 
-    /// The values that the open items of a configuration may become and must not equal.
+    /// The watches of a configuration: its open items, each with the earlier values that it may become but must not
+    /// equal.
     pub(crate) fn watches_of(&self, id: ConfigurationId) -> Watches {
         let watches = self.memory.watches.get(&id);
         Watches(watches.iter().flat_map(|watches| watches.iter()).copied().collect())
