@@ -95,7 +95,7 @@ impl ListCosts {
         self.members[group].iter().copied().min().unwrap_or(ENDLESS)
     }
 
-    /// Whether a member was read, or was passed in declared order.
+    /// Whether a member was read, or was passed in declared order; in lists with conditions, only whether it was read.
     pub(in crate::automaton) fn is_past(seen: &SeenSets, list: &Members, at: Progress, member: u32) -> bool {
         match list.any_order || list.conditional.is_some() {
             true => seen.contains(at.base, member),

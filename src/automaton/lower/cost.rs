@@ -48,7 +48,7 @@ fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
     true
 }
 
-/// A lower bound on the bytes of each word of an expression, examining `depth` levels and `look` expressions.
+/// A lower bound on the bytes of each word of an expression, examining at most `depth` levels and `look` expressions.
 fn fewest_bytes(grammar: &Grammar, expression: ExprId, depth: usize, look: &mut usize) -> u32 {
     let (Some(depth), Some(less)) = (depth.checked_sub(1), look.checked_sub(1)) else { return 0 };
     *look = less;

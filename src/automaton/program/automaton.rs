@@ -200,7 +200,8 @@ impl Automaton {
         }
     }
 
-    /// The byte of a state that waits for a single byte, and its successor if there is only one.
+    /// The byte of a state that waits for a single byte, and the state after it if there is only one. `None` for other
+    /// states.
     pub(crate) fn literal(&self, state: StateId) -> Option<(u8, Option<StateId>)> {
         match self.state(state) {
             State::Byte { byte, next } => Some((byte, Some(next))),

@@ -97,7 +97,8 @@ impl Lazy<'_> {
         self.is_co_accessible(l, tuple)
     }
 
-    /// Adds the continuations of a product that reaches a state.
+    /// Adds to a closure what follows when a product reaches a product state: the exit if the state accepts, and the
+    /// product itself if the state can be completed by more bytes.
     pub(in crate::automaton) fn reach_product_state(
         &mut self,
         closure: &mut Closure,

@@ -65,7 +65,8 @@ pub(in crate::automaton) trait Register {
     /// Adds the bytes that a leaf state may read, regardless of the value of its frame.
     fn add_wanted(&self, at: RegisterState, wanted: &mut ByteSet);
 
-    /// The byte of a leaf state that reads a single byte, and its successor if there is only one.
+    /// The byte of a leaf state that reads a single byte, and the state after it if there is only one. `None` if the
+    /// state reads several bytes.
     fn literal(&self, at: RegisterState) -> Option<(u8, Option<StateId>)>;
 
     /// Writes a state into a canonical form; `None` if its behaviour cannot be described without ids of the grammar.

@@ -101,7 +101,7 @@ impl Register for Toy {
         Ok(estimates.state(lazy, self.exit))
     }
 
-    /// A semicolon, and before it an `x` if their number is odd.
+    /// A semicolon, and before it an `x` if the number of bytes `x` so far is odd.
     fn least_inside(
         &self,
         _: RegisterState,

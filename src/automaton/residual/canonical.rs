@@ -85,7 +85,7 @@ impl Writer<'_> {
         (self.scratch.words.len() < MOST_WORDS).then_some(())
     }
 
-    /// Writes a kind, with a number below 2^24: of parts, or a byte.
+    /// Writes a kind and, in the same word, a number below 2^24: a count of parts, or a byte.
     fn put_kind(&mut self, kind: u32, more: u32) {
         self.put(kind << 24 | more);
     }

@@ -16,8 +16,8 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// White space is at most this byte. What follows it is examined last: if an item remembers its text, white space never
-/// ends.
+/// White space is at most this byte. What follows it is examined last: if an item depends on its text, more white space
+/// leads to ever new configurations.
 const SPACE: u8 = b' ';
 
 /// The goal of a search.
