@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub(crate) struct Estimates {
     pub(in crate::automaton) measure: Measure,
-    /// The least lengths of the expressions that are lowered later.
+    /// The least lengths of all expressions, for bounds of the parts that are lowered later; `None` until they are
+    /// needed.
     pub(in crate::automaton) lengths: Option<Vec<u32>>,
     /// Per block, by its first state: the bound from each state to the return of its callable.
     pub(in crate::automaton) blocks: FxHashMap<u32, Box<[u32]>>,

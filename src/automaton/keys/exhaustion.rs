@@ -43,7 +43,7 @@ impl EndlessNames {
     }
 }
 
-/// The state of the search for the answer.
+/// The state of the examination whether names can run out.
 #[derive(Debug, Default)]
 pub(crate) struct KeyExhaustion {
     tables: Cache,

@@ -31,7 +31,7 @@ pub(in crate::automaton) enum LetterRange {
     Token(TerminalId),
 }
 
-/// The configurations of an automaton, with tables of its own.
+/// The configurations of an automaton as a transition system with its own tables.
 pub(in crate::automaton) struct Configurations<'a> {
     pub(in crate::automaton) automaton: &'a Automaton,
     pub(in crate::automaton) tables: Cache,

@@ -11,7 +11,7 @@ impl StateId {
     /// The one accepting state: reaching it returns to the frame on top of the stack.
     pub const ACCEPT: StateId = StateId(0);
 
-    /// The index in the state table.
+    /// The number of the state; it counts through all blocks.
     pub fn index(self) -> usize {
         self.0 as usize
     }

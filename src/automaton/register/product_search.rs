@@ -32,7 +32,8 @@ use std::sync::Arc;
 /// A product state, and the number of bytes read to reach it.
 type Reached = (ProductStateId, u32);
 
-/// A lower bound on the bytes still to read, then the number of bytes read.
+/// An estimate of the bytes still to read (of the bound's unit in products with a bound), then the number of bytes
+/// read. The least estimate comes first.
 type Estimate = Reverse<(u32, u32)>;
 
 /// The product states reached, and those of them still to be examined.

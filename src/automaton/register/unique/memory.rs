@@ -102,7 +102,7 @@ pub(in crate::automaton) struct Memory {
     pub(in crate::automaton) watch_bytes: usize,
     /// The successors of configurations that depend on the history.
     pub(in crate::automaton) next: FxHashMap<(ConfigurationId, u8), ConfigurationId>,
-    /// Sets of stacks in their forgetful form.
+    /// Per set of stacks, its forgetful form.
     pub(in crate::automaton) forgetful: FxHashMap<StackSetId, Option<StackSetId>>,
 }
 

@@ -35,7 +35,7 @@ impl Cache {
         self.is_accepting(item) && !self.memory.is_equal(candidates)
     }
 
-    /// Records that the places on the path to one are as free as that place.
+    /// Records that the places on the path to one of them are as free as that place.
     fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
         loop {
             self.memory.free.insert(places[on_path].0, freedom);
@@ -178,7 +178,7 @@ impl Lazy<'_> {
 
     fn find_freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
         let automaton = self.automaton;
-        // each with its predecessor, and whether the exponent of a number was begun on the path
+        // each place with its predecessor, and whether the exponent of a number was begun on the path
         let mut places = vec![(item, 0, false)];
         let mut seen = FxHashSet::from_iter([item]);
         let mut digits = None;
