@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 /// A property that an [`Analysis`] computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Some byte string is in its language.
+    /// Its language is not empty.
     Productive,
     /// The empty string is in its language.
     Nullable,
@@ -28,7 +28,8 @@ pub enum Property {
 pub struct Analysis {
     property: Property,
     holds: Vec<bool>,
-    /// Per expression, the weight of operands that must still become true; [`NEVER`] if only `set` can make it true.
+    /// Per expression, the weight of operands that must still become true; [`NEVER`] if no weight can make it true, but
+    /// only `set` or the search among `searched`.
     missing: Vec<u64>,
     /// The users of expression `e`, each with the weight of `e` in it: `users[first[e]..first[e + 1]]`.
     first: Vec<u32>,
@@ -322,7 +323,7 @@ pub fn productive(grammar: &Grammar) -> Analysis {
     Analysis::productive_if(grammar, |_| true)
 }
 
-/// Marks, by rule id, the rules that the root reaches, itself included.
+/// Marks, by rule id, the rules that the root reaches, the root included.
 pub fn reachable(grammar: &Grammar) -> Vec<bool> {
     let mut rules = vec![false; grammar.rules().len()];
     let mut seen = vec![false; grammar.expressions().len()];

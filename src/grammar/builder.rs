@@ -42,7 +42,7 @@ pub struct GrammarBuilder {
     rules: Vec<(Box<str>, Option<ExprId>)>,
     labels: Labels,
     limits: Limits,
-    /// The budget for the work of compiling this grammar.
+    /// What is left of the budget for the work of compiling this grammar.
     work: Budget,
     error: Option<crate::Error>,
 }
@@ -364,7 +364,7 @@ impl GrammarBuilder {
                 _ => self.intern(Expression::Distinct(Box::new(list))),
             };
         }
-        // at most one item differs from all others
+        // a list of at most one item has no two equal items
         self.separated(item, separator, min, max)
     }
 

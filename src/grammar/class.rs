@@ -12,7 +12,7 @@ impl ByteSet {
     /// All 256 bytes.
     pub const FULL: ByteSet = ByteSet([u64::MAX; 4]);
 
-    /// The set of the bits that are set; bit 0 of the first word is byte 0.
+    /// The bytes whose bits are set; bit 0 of the first word is byte 0.
     pub(crate) const fn from_words(words: [u64; 4]) -> ByteSet {
         ByteSet(words)
     }

@@ -1,9 +1,10 @@
 //! Upper bounds on the length of completions that can be derived from a grammar alone.
 //!
 //! A length counts letters: a byte that is also a token counts one, and so does a token terminal. So a bound in letters
-//! is also a bound in tokens. The bound is [`UNBOUNDED`] where the shortest completion depends on the text read so far:
-//! in intersections and complements, in parts bounded in tokens, in members with conditions, in lists of different
-//! items, and where `min` exceeds the number of required members.
+//! is also a bound in tokens. The bound is [`UNBOUNDED`] where a needed byte or terminal is not a letter, and where the
+//! shortest completion depends on the text read so far: in intersections and complements, in parts bounded in tokens,
+//! in members with conditions or with a `min` above 1 and above the number of required keys, and in lists of different
+//! items (words of lists with a `min` of 0 or 1 have a bound, completions from within such lists do not).
 
 use super::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::FxHashSet;

@@ -37,7 +37,7 @@ pub enum Expression {
         body: ExprId,
         /// The least number of repetitions.
         min: u32,
-        /// The greatest number of repetitions.
+        /// The greatest number of repetitions; `None` means unbounded.
         max: Option<u32>,
     },
     /// A reference to a rule.
@@ -149,8 +149,8 @@ pub enum Order {
 
 /// A list of members `key value`, separated by `separator`: each member at most once, the required ones exactly once;
 /// each of the `ones` at most once; and, if there is a `rest`, any number of further members that it describes. The
-/// list has at least `min` and at most `max` members in total and satisfies the conditions. If no member is required,
-/// the empty string is in the language.
+/// list has at least `min` and at most `max` members in total and satisfies the conditions. The empty string is in the
+/// language if no member is required, `min` is 0, and the conditions hold without members.
 ///
 /// Adjacent members may have the same key if all of them are required or all are optional. At most one of them is
 /// present, and exactly one if they are required.
@@ -174,7 +174,7 @@ pub struct Members {
     pub separator: ExprId,
     /// The least number of members, further ones included.
     pub min: u32,
-    /// The greatest number of members, further ones included.
+    /// The greatest number of members, further ones included; `None` means unbounded.
     pub max: Option<u32>,
 }
 

@@ -1,9 +1,10 @@
 //! Free text that runs until a trigger.
 //!
 //! Strings are found with the automaton of Aho and Corasick (1975) over bytes, in product with the automaton of valid
-//! UTF-8. A product state between two characters is an expression, and a rule if several states lead to it; a state
-//! inside a character is a node of a word graph. So text is right-linear: it adds no frames to a stack, and a
-//! configuration in text returns to itself.
+//! UTF-8. The start state, and each state that several states lead to, becomes a rule. Of the others, a state between
+//! two characters becomes an expression, and a state inside a character a node of a word graph; states inside a
+//! character in which no string has begun are always nodes, copied into each graph. So text is right-linear: it adds no
+//! frames to a stack, and a configuration in text returns to itself.
 
 use super::builder::GrammarBuilder;
 use super::errors;
@@ -28,8 +29,8 @@ pub struct FreeText {
     pub triggers: Vec<(Box<str>, ExprId)>,
     /// Strings that occur neither in the text nor across its border with a trigger.
     pub forbidden: Vec<Box<str>>,
-    /// The continuation of a text that no trigger ended, allowed after any character; the empty word, for instance.
-    /// Without it only a trigger can end the text.
+    /// The continuation of a text that no trigger ended, allowed at the beginning and after every character; the empty
+    /// word, for instance. Without it only a trigger can end the text.
     pub end: Option<ExprId>,
 }
 
@@ -183,7 +184,8 @@ impl Product {
         self.states[state].0 == self.states[0].0 && !self.is_boundary(state)
     }
 
-    /// Marks the states that become rules: the start, and each state that several others lead to.
+    /// Marks the states that become rules: the start, and each state that several states lead to, except
+    /// [tails](Product::is_tail).
     fn shared(&self) -> Vec<bool> {
         let mut ways = vec![0_u8; self.states.len()];
         for (state, row) in self.rows.iter().enumerate() {

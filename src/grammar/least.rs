@@ -34,8 +34,9 @@ impl Unit {
     }
 }
 
-/// A lower bound on the length of the words of each expression, saturating. It is exact except for conditions on
-/// members, complements, intersections, and rules nested deeper than [`PASSES`].
+/// A lower bound on the length of the words of each expression, saturating. It is exact except for members with
+/// conditions or a `min`, lists of different items, parts bounded in tokens, complements, intersections, and rules
+/// nested deeper than [`PASSES`].
 pub(crate) fn least_lengths(grammar: &Grammar, unit: Unit) -> Vec<u32> {
     let mut rules = vec![0; grammar.rules().len()];
     let mut lengths = Vec::new();

@@ -56,7 +56,7 @@ use std::sync::Arc;
 /// A named rule: `name ::= body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The name. Front ends make names unique; other grammars need not.
+    /// The name, for errors and `Display`. Several rules may have the same name.
     pub name: Box<str>,
     /// The body.
     pub body: ExprId,

@@ -1,4 +1,4 @@
-//! The words of an expression without a proper prefix in it.
+//! The words of an expression that have no proper prefix in it, and those that do not begin with a word of another.
 
 use super::builder::GrammarBuilder;
 use super::class::ByteSet;

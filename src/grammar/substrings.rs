@@ -13,7 +13,8 @@ struct State {
     next: BTreeMap<usize, usize>,
 }
 
-/// The suffix automaton of a sequence of letters. The first state is the start, and every path spells a substring.
+/// The suffix automaton of a sequence of letters, which are indices of distinct chunks. The first state is the start,
+/// and every path from it spells a substring.
 fn automaton(letters: &[usize]) -> Vec<State> {
     let mut states = vec![State { longest: 0, link: None, next: BTreeMap::new() }];
     let mut last = 0;

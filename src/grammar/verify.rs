@@ -3,7 +3,7 @@
 //! - **G1** operands precede their expression in the table, so every pass is a loop and no pass recurses;
 //! - **G2** every referenced rule exists, and so does the root;
 //! - **G3** every referenced label exists;
-//! - **G4** repeats have `min <= max` and are neither `{0}` nor `{1}`;
+//! - **G4** repeats and lists have `min <= max`; repeats are neither `{0}` nor `{1}`;
 //! - **G5** sequences, choices and intersections have at least two operands;
 //! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not adjacent;
 //! - **G7** member keys are not empty; equal keys of a list are adjacent, all required or all optional; conditions name
@@ -24,8 +24,8 @@ use crate::diagnostic::Place;
 use crate::error::Result;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-/// Checks all invariants. G8 is checked only if `graphs` is set, because the builder checks each graph when it is
-/// added.
+/// Checks all invariants. G8 is checked only if `graphs` is set: the builder takes only graphs that were checked or are
+/// known to be sound.
 pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
     let mut seen = FxHashSet::default();
     for (index, expression) in grammar.expressions().iter().enumerate() {

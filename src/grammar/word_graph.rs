@@ -140,8 +140,9 @@ impl WordGraph {
         &self.exits
     }
 
-    /// Whether the edges of each node are sorted, disjoint, and lead to an exit or to a later node; no fallback has a
-    /// fallback; and all nodes and exits are reachable.
+    /// Whether the graph has a node and: the edges of each node are sorted, disjoint, and lead to an exit or to a later
+    /// node; edges of a node with a fallback read one byte each; no fallback has a fallback; every node can be left;
+    /// and all nodes and exits are reachable.
     pub fn is_sound(&self) -> bool {
         let mut reached = vec![false; self.len()];
         let mut exits = vec![false; self.exits.len()];

@@ -85,7 +85,7 @@ pub(crate) struct Clauses {
     /// The number of variables that are positive literals of clauses with several positive ones. Once they are decided,
     /// the formula is a Horn formula.
     pub(super) branching: usize,
-    /// Whether the conditions are unsatisfiable.
+    /// Whether a clause is empty, so that nothing satisfies the conditions.
     pub(super) is_never: bool,
 }
 
@@ -129,8 +129,8 @@ impl Clauses {
         self.work(is_counted, limit).is_some()
     }
 
-    /// The steps of work to find out that the list [is decidable](Clauses::is_decidable): literals times decisions.
-    /// `None` if it is not decidable.
+    /// The steps of work to find out that the list [is decidable](Clauses::is_decidable): literals times decisions, or
+    /// 0 if it has too few variables to exceed `limit`. `None` if it is not decidable.
     pub(crate) fn work(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let is_in_clause = |&variable: &usize| !self.occurrences.range(variable).is_empty();
         let deciding = match is_counted {
@@ -214,7 +214,7 @@ impl Clauses {
         self.occurrences = Lists { ends, items };
     }
 
-    /// Orders the variables: first those that keep the formula from being a Horn formula, then by frequency.
+    /// Orders the variables: first those that keep the formula from being a Horn formula, then by falling frequency.
     fn order(&mut self, variables: usize) {
         let mut is_branching = vec![false; variables];
         for clause in 0..self.clauses.len() {

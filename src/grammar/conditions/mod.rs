@@ -142,7 +142,7 @@ impl Condition {
 }
 
 impl Members {
-    /// Whether the conditions decide which members are required, or members share keys.
+    /// Whether the list has conditions, `ones`, or members that share a key.
     pub fn is_conditional(&self) -> bool {
         !self.conditions.is_empty()
             || !self.ones.is_empty()

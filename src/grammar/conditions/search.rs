@@ -110,7 +110,7 @@ impl<'c> Search<'c> {
     }
 
     /// The sums of the weights of the members that each solution adds to the present entries `came`; empty if there is
-    /// no solution. Without weights possibly only some of them.
+    /// no solution. Without weights, the only sum is 0.
     pub(super) fn sums(&mut self, came: &FixedBitSet) -> Sums {
         let clauses = self.clauses;
         let has_come = |&group: &u32| {
@@ -125,7 +125,7 @@ impl<'c> Search<'c> {
         self.run(0..self.clauses.groups.len() as u32, Some(limit)).is_some()
     }
 
-    /// The sums of the weights of the members over all solutions; without weights possibly only some. Counts only
+    /// The sums of the weights of the members over all solutions; without weights, the only sum is 0. Counts only
     /// members of the given groups. Returns `None` if the search takes more than `limit` decisions.
     fn run(&mut self, groups: impl Iterator<Item = u32>, limit: Option<usize>) -> Option<Sums> {
         self.groups.extend(groups);

@@ -71,7 +71,7 @@ impl List {
         Question { came, open, count: (min, max), keyless, rest: choices.chance(30) }
     }
 
-    /// Whether a set of entries is a word of the list.
+    /// Whether a set of entries has all required keys and satisfies the conditions.
     fn admits(&self, there: &FixedBitSet) -> bool {
         let keys = (0..self.groups.len()).filter(|&entry| self.key(entry) == entry);
         let mut required = keys.filter(|&entry| self.required[entry]);
