@@ -95,7 +95,8 @@ impl Comparison {
         matches!(&self.at, At::Number(_, digits) if !(-ZEROS..=ZEROS).contains(&digits.power))
     }
 
-    /// Merges all numbers with more zeros than a bound, so that a search that reads only zeros terminates.
+    /// A copy that does not distinguish numbers of more than [`ZEROS`] zeros, so that a search that reads only zeros
+    /// terminates.
     pub(crate) fn widened(&self) -> Comparison {
         let mut widened = self.clone();
         if let At::Number(_, digits) = &mut widened.at {

@@ -16,8 +16,9 @@ pub(crate) enum JsonStringDecoder {
 }
 
 impl JsonStringDecoder {
-    /// Reads one byte of a string's text and returns the bytes that it adds to the content; `None` if the text is not a
-    /// JSON string.
+    /// Reads one byte of a string's text and returns the bytes that it adds to the content; `None` if it makes an
+    /// escape sequence invalid. The caller handles the closing quote. Unescaped control characters and invalid UTF-8
+    /// are accepted.
     pub(crate) fn decode(&mut self, byte: u8) -> Option<SmallVec<[u8; 4]>> {
         let mut content = SmallVec::new();
         let next = match *self {

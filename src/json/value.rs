@@ -1,10 +1,10 @@
 //! JSON values, interned, for comparison with the text being read.
 //!
 //! A text denotes the value that it spells by RFC 8259, with these differences: numbers may have leading zeros and no
-//! digits after the point; no object has a name twice; no white space surrounds the value. Every other text is a value
-//! of its own. [`Comparison`](super::comparison::Comparison) accepts the same texts as spellings of a value; the tests
-//! below check this. If it accepted others, a search would offer a byte after which an item cannot end, or withhold one
-//! after which it can.
+//! digits after the point; strings may contain unescaped control characters; no object has a name twice; no white space
+//! surrounds the value. Every other text is a value of its own. [`Comparison`](super::comparison::Comparison) accepts
+//! the same texts as spellings of a value; the tests below check this. If it accepted others, a search would offer a
+//! byte after which an item cannot end, or withhold one after which it can.
 
 use super::string::JsonStringDecoder;
 use crate::collections::interner::Interner;
