@@ -50,7 +50,8 @@ impl Left {
 }
 
 impl Explorer<'_> {
-    /// The remaining budget, but at least a quarter of the whole: exploring ends when the budget is used up.
+    /// The budget for freezing: the remaining work, but at least a quarter of the whole, and a quarter more bytes and
+    /// time than for exploring, which ends when its budget is used up.
     fn left(&self) -> Left {
         let ExploreBudget { work, bytes, time, .. } = *self.budget;
         let bytes = bytes.min(self.compiled.automaton().cache_bytes());

@@ -55,7 +55,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExploreBudget {
-    /// Maximum number of places; texts with the same continuations share one. Default 4,096.
+    /// Maximum number of places; texts that lead to the same configuration share one. Default 4,096.
     pub states: usize,
     /// Maximum number of steps of work, counted as by [`Limits::mask_work`](crate::Limits::mask_work). Default
     /// 4,000,000, some 200 ms.

@@ -1,11 +1,11 @@
-//! Documents that a grammar suggests: each member once, lists of zero, one and two items, each alternative.
+//! Documents that a grammar suggests: each member once, lists of zero, one and two items, the first alternatives.
 //!
 //! They need not be words: a walk along them stops where they leave the language.
 
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordGraph, WordTarget};
 use std::collections::BTreeSet;
 
-/// Maximum length of a document in bytes.
+/// A document with more bytes than this is not extended.
 const BYTES: usize = 1 << 14;
 /// Maximum number of expressions visited, and edges of word graphs followed, to make one document.
 const STEPS: usize = 1 << 15;

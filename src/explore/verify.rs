@@ -17,8 +17,8 @@ const CONFIGURATIONS_A_PLACE: usize = 4;
 const CONFIGURATIONS: usize = 1 << 10;
 
 impl CompiledGrammar {
-    /// Recomputes what the grammar's mask file says about the places that texts reach: the facts, where each byte
-    /// leads, and the mask. Returns the number of masks compared; 0 without a mask file.
+    /// Recomputes what the grammar's mask file says about the places that texts reach: the facts, where each byte and
+    /// each listed token leads, and the mask. Returns the number of masks compared; 0 without a mask file.
     ///
     /// # Errors
     /// `mask-file/disagrees`, `mask-file/damaged`, `mask-file/impossible`; limits.

@@ -132,7 +132,8 @@ impl<'a> Explorer<'a> {
         (self.order.len(), self.masked.count_ones(..))
     }
 
-    /// Runs `work` on the tables as soon as they may be used. `None` if exploring was cancelled or its time is over.
+    /// Runs `work` on the tables: on its own tables always, on shared ones as soon as they may be used. `None` if
+    /// exploring shared tables was cancelled or its time is over.
     pub(super) fn with_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> T) -> Option<T> {
         let is_cancelled = match &mut self.tables {
             Tables::Own(cache) => return Some(work(cache)),
@@ -237,7 +238,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Follows a document to its first token that is not allowed.
+    /// Follows a document to its first token that is not allowed, or to the end of exploring.
     fn walk(&mut self, tokens: &[TokenId]) {
         let Some(mut at) = self.order.first().copied() else { return };
         for &token in tokens {
@@ -250,7 +251,8 @@ impl<'a> Explorer<'a> {
         self.mask(at);
     }
 
-    /// The configuration after a token. All configurations on the way are added.
+    /// The configuration after a token; `None` if the token is not allowed or cannot be explored. The configurations on
+    /// the way are added if all bytes of the token can be read.
     fn follow(&mut self, at: ConfigurationId, token: TokenId) -> Option<ConfigurationId> {
         let compiled = self.compiled;
         let automaton = compiled.automaton();
