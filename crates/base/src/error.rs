@@ -165,7 +165,8 @@ impl Errors {
         self.0.len() > Errors::MOST
     }
 
-    /// Combines all errors into one, in the order of their lines.
+    /// Combines the errors into one of at most [`MOST`](Errors::MOST) diagnostics, in the order of their lines, those
+    /// without a line first.
     ///
     /// # Errors
     /// The combined error, if any was added.

@@ -73,8 +73,9 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }
 
-    /// The budget for repeating steps of a text together. Each originally fitted in the work of a mask, but few take
-    /// more than some hundred steps of work. What is done before the budget is exhausted need not be repeated.
+    /// The budget for repeating `steps` steps of a text together: one mask's work, and for each step a 256th of it, but
+    /// at least 16,384 units if a mask's work has as many. Each step originally fitted in the work of a mask, but few
+    /// take more than some hundred units. What is done before the budget is exhausted need not be repeated.
     pub fn of_steps(limits: &Limits, steps: usize) -> Budget {
         const MUCH: u64 = 1 << 14;
         let of_mask = limits.mask_work as u64;
@@ -82,7 +83,7 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, of_mask.saturating_add(each.saturating_mul(steps as u64)))
     }
 
-    /// The same budget, but exhausted as soon as another thread waits. This is checked every 256 steps.
+    /// The same budget, but exhausted as soon as another thread waits. This is checked about every 256 steps.
     pub fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
         let all = self.left.get();
         let left = all.min(PIECE);

@@ -165,7 +165,8 @@ impl Diagnostic {
         self.file.as_deref()
     }
 
-    /// The source line of the place. `None` without a source text, or if the place is not in it.
+    /// The source line of the place. `None` until [`Source::locate`] has found it: without a source text, if the place
+    /// is not in it, or after the first 100 diagnostics of a source.
     pub fn snippet(&self) -> Option<&Snippet> {
         self.snippet.as_deref()
     }
@@ -261,12 +262,12 @@ const EXCERPT: usize = 80;
 /// Maximum length of a cause, in characters; other libraries quote their input.
 const CAUSE: usize = 2_000;
 
-/// The first 80 characters of `text`, with control characters escaped.
+/// The first 80 characters of `text`, with control characters escaped, and `…` if there are more.
 pub fn excerpt(text: &str) -> String {
     cut(text, EXCERPT)
 }
 
-/// The first `most` characters of `text`, with control characters escaped.
+/// The first `most` characters of `text`, with control characters escaped, and `…` if there are more.
 fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -279,7 +280,7 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Bytes as readable text: valid UTF-8 unchanged, other bytes as `\xNN`; truncated like [`excerpt`].
+/// Bytes as readable text: UTF-8 as it is, other bytes as `\xNN`; then truncated and escaped like [`excerpt`].
 pub fn excerpt_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes[..bytes.len().min(400)].utf8_chunks() {

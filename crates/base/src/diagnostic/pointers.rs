@@ -10,9 +10,11 @@ fn tokens(pointer: &str) -> impl Iterator<Item = String> {
 }
 
 /// For each pointer, the byte range of its value in a JSON text, including the key if the value is a member. Without
-/// such a value, the range of the innermost array or object that would hold it. `None` if the text is not JSON.
+/// such a value, the range of the innermost array or object that would hold it.
 ///
 /// The text is scanned once, regardless of the number of pointers. Nothing deeper than the pointers reach is stored.
+/// The scan also accepts texts that are not JSON; their ranges are a guess, and `None` if no value on the path is
+/// complete.
 pub(super) fn in_json(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let mut wanted = Wanted::default();
     let ends: Vec<usize> = pointers.iter().map(|pointer| wanted.add(pointer)).collect();
@@ -179,7 +181,8 @@ impl Scan<'_> {
 }
 
 /// For each pointer, the byte range of its value in a TOML text, including the key if that is on the same line. Without
-/// such a value, the range of the innermost value that would hold it. `None` if the text is not TOML.
+/// such a value, the range of the innermost value that would hold it. The range of the root table is `0..0`. `None` if
+/// the text is not TOML.
 pub(super) fn in_toml(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {

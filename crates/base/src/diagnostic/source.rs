@@ -144,7 +144,7 @@ impl<'t> Source<'t> {
 }
 
 /// The byte offset of a line and column, both counted from 1, the column in characters. A column past the end of the
-/// line gives the line's end.
+/// line gives the line's end; a line past the last gives `None`.
 fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
     let mut start = 0;
     for _ in 1..line {
@@ -169,7 +169,8 @@ fn rule(text: &str, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The range of the template with the same line as `range`, if that line occurs exactly once in both texts.
+/// The range of the template with the same line as `range`, if that line is not blank and occurs exactly once in both
+/// texts.
 fn in_template(text: &str, template: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start = text.get(..range.start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let wanted = text.get(start..)?.lines().next()?;

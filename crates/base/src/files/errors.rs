@@ -11,7 +11,7 @@ fn error(code: &'static str, path: &Path, message: impl Fn(&str) -> String) -> D
     Diagnostic::new(code, message(&excerpt(&path))).in_file(path)
 }
 
-/// A path refers to a folder, a pipe, a socket or a device.
+/// The error of a path that refers to a folder, a pipe, a socket or a device.
 pub fn no_file(path: &Path, kind: FileType) -> Error {
     let diagnostic = error("io/no-file", path, |name| format!("`{name}` is not a regular file"));
     Error::new(
@@ -23,7 +23,7 @@ pub fn no_file(path: &Path, kind: FileType) -> Error {
     )
 }
 
-/// A name in a document or a model's folder resolves to a file outside the folder.
+/// The error of a name in a document or a model's folder that resolves to a file outside the folder.
 pub(super) fn outside_folder(path: &Path, real: &Path, root: &Path) -> Error {
     let diagnostic = error("io/outside-folder", path, |name| format!("`{name}` leads out of its folder"));
     Error::new(
@@ -35,7 +35,7 @@ pub(super) fn outside_folder(path: &Path, real: &Path, root: &Path) -> Error {
     )
 }
 
-/// A pipe was not closed before the deadline.
+/// The error of a pipe that was not closed before the deadline, after `read` bytes.
 pub(super) fn slow_pipe(path: &Path, deadline: Duration, read: usize) -> Error {
     let diagnostic = error("io/slow-pipe", path, |name| format!("the pipe `{name}` was not closed in time"));
     Error::new(

@@ -1,11 +1,11 @@
 //! Opens files under one of two rules. No other module opens a file for reading.
 //!
-//! - A path given by the caller ([`read`], [`open`], [`open_to_resume`]) may be a link. Pipes are read up to a
-//!   deadline; folders, devices and sockets are refused.
+//! - A path given by the caller ([`read`], [`open`], [`open_to_resume`]) may be a link. Folders, devices and sockets
+//!   are refused; a pipe is read by [`read`], up to a deadline, and refused by the others.
 //! - A name in a document or in a model's folder ([`find`], [`read_within`]) must resolve, links included, to a regular
 //!   file within a root.
 //!
-//! Both enforce a bound on bytes while reading, whatever length the file claims.
+//! Every function that reads enforces a bound on bytes meanwhile, whatever length the file claims.
 
 mod errors;
 
@@ -29,8 +29,8 @@ const PIECE: usize = 1 << 16;
 /// Reads a whole file named by the caller: a regular file, or a pipe.
 ///
 /// # Errors
-/// The file cannot be read or is neither; the pipe is not closed in time; `too_large` of the file's length if it
-/// exceeds `most` bytes.
+/// The file cannot be read or is neither; the pipe is not closed in time; `too_large` if it exceeds `most` bytes, of
+/// the file's length or of the bytes read so far.
 pub fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Result<Vec<u8>> {
     let bytes = match is_pipe(metadata(path)?.file_type()) {
         true => read_pipe(path, most, pipe_deadline())?,
