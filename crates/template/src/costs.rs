@@ -149,7 +149,7 @@ fn replace(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     Ok((found as u64).saturating_mul(new.len() as u64 + 16).saturating_add(text.len() as u64))
 }
 
-/// The text of a value.
+/// The text of a value; charges for copying it.
 fn plain(meter: &Meter, value: &Value) -> Result<String, Error> {
     meter.spend(written(meter, std::slice::from_ref(value))?)?;
     Ok(match value.as_str() {

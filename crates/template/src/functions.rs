@@ -207,8 +207,9 @@ fn range(meter: &Meter, a: i64, b: Option<i64>, step: Option<i64>) -> Result<Vec
     Ok(numbers)
 }
 
-/// Writes JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` does, with a space after commas and
-/// colons. Unlike Jinja's own filter, it does not escape for HTML.
+/// Writes JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` does: without `indent`, on one line
+/// with a space after commas and colons. `indent` is at most 16; an argument `ensure_ascii` is ignored. Unlike Jinja's
+/// own filter, it does not escape for HTML.
 fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
     let indent: Option<usize> = arguments.get("indent")?;
     let _: Option<bool> = arguments.get("ensure_ascii")?;

@@ -43,7 +43,8 @@ pub type Put = fn(&mut Output<'_>, &Value) -> Result<(), minijinja::Error>;
 pub struct Dialect {
     /// Whether to remove line breaks after block tags, and spaces before them.
     pub trim_blocks: bool,
-    /// Whether printing an undefined name is an error.
+    /// Whether an undefined name is an error when it is printed, iterated over or used as a condition; otherwise it is
+    /// empty or false there.
     pub strict: bool,
     /// How values are written to the output; by default as their text.
     pub put: Option<Put>,
@@ -59,7 +60,8 @@ impl Dialect {
         built.unwrap_or_default()
     }
 
-    /// Replaces `{% generation %}` blocks by plain text. A template that cannot be parsed is returned unchanged.
+    /// Replaces the tags `{% generation %}` and `{% endgeneration %}` so that their bodies are printed unchanged. A
+    /// template that cannot be tokenized is returned unchanged.
     pub fn without_generation_tags(&self, source: &str) -> String {
         let changed = match source.contains("generation") {
             true => on_own_stack(|| scan::without_generation_tags(source, self.syntax())).ok(),

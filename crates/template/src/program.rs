@@ -10,7 +10,7 @@ use minijinja::value::Value;
 
 /// Charges for an operation, given its operands and then its name; returns the operands as a tuple, last first.
 pub(crate) const BEFORE: &str = "+before";
-/// Checks a result.
+/// Checks the result of an operation: makes lazily computed items a list, and refuses deep nesting and mutable parts.
 pub(crate) const AFTER: &str = "+after";
 /// Charges a number of units.
 pub(crate) const CHARGE: &str = "+charge";

@@ -27,9 +27,9 @@ pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
     Ok(tree)
 }
 
-/// Replaces the tags `{% generation %}` by `{% if true %}`. Trainers mark the assistant's words with them; their bodies
-/// are printed unchanged. The replacements have the same length, so places do not move. A template that cannot be
-/// tokenized is returned unchanged.
+/// Replaces the tags `{% generation %}` by `{% if true %}`, and `{% endgeneration %}` by `{% endif %}`. Trainers mark
+/// the assistant's words with them; their bodies are printed unchanged. The replacements have the same length, so
+/// places do not move. A template that cannot be tokenized is returned unchanged.
 pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
     let mut out = source.to_owned();
     let mut begins = false;
