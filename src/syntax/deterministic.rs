@@ -25,7 +25,7 @@ impl Automaton {
         self.accepting.len()
     }
 
-    /// Adds a state with its next state for each symbol.
+    /// Adds a state with its next state for each symbol; `None` is the dead state.
     pub(super) fn push(&mut self, next: impl IntoIterator<Item = Option<u32>>, accepting: bool) {
         self.next.extend(next.into_iter().map(|state| state.unwrap_or(DEAD)));
         self.accepting.push(accepting);

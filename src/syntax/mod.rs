@@ -1,6 +1,7 @@
-//! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They do not depend
-//! on tokens or on each other, with two exceptions: `json_schema` lowers `pattern` with `regex`, and a structural tag
-//! contains schemas, patterns and grammars. [`parse`] reads a [`Source`] in any [`Notation`].
+//! The front ends: each turns the text of one notation into a [`Grammar`](crate::grammar::Grammar). They know no
+//! vocabulary, and depend on each other only where one notation contains another: patterns (`regex`) are part of
+//! schemas, GBNF, Lark and structural tags; schemas (`json_schema`) of Lark, structural tags and automaton specs; GBNF
+//! and Lark grammars of structural tags. [`parse`] reads a [`Source`] in any [`Notation`].
 
 #[cfg(feature = "spec")]
 pub mod automaton_spec;

@@ -146,7 +146,7 @@ impl Notation {
     }
 
     /// Determines the notation of a file from the extension of its name; where several notations share it, from its
-    /// text.
+    /// text. `None` if no notation has the extension.
     pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));

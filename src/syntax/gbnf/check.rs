@@ -6,10 +6,12 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};
 use crate::grammar::{Grammar, analysis};
 
-/// Maximum number of warnings: finding a place reads the source from its beginning.
+/// Maximum number of warnings with a place, followed by one that counts the rest: finding a place reads the source from
+/// its beginning.
 const MAX_WARNINGS: usize = 20;
 
-/// Returns the warnings about a grammar. Fails if a reachable rule describes no text.
+/// Returns the warnings about a grammar. Fails if a reachable rule describes no text; intersections and complements are
+/// assumed to describe some.
 pub(super) fn check(source: &str, grammar: &Grammar, names: &Names<'_>) -> Result<Vec<Diagnostic>> {
     let productive = analysis::productive(grammar);
     let reachable = analysis::reachable(grammar);

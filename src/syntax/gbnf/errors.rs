@@ -105,7 +105,8 @@ pub(super) fn no_match(source: &str, offset: usize) -> Error {
     )
 }
 
-/// Moves an error in a pattern to the place of the grammar where the pattern begins.
+/// Moves an error in a pattern to the place of the grammar where the pattern begins; its place in the pattern becomes
+/// the cause.
 pub(super) fn in_pattern(cause: Error, source: &str, offset: usize) -> Error {
     cause.map(|diagnostic| {
         let within = format!("at {} of this pattern", diagnostic.place());

@@ -7,7 +7,7 @@ use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use crate::syntax::regex;
 
 impl Parser<'_> {
-    /// Parses `@regex` or `@substring`; `None` if another function follows.
+    /// Parses `@regex` or `@substring`; `None`, with nothing consumed, if another function follows.
     pub(super) fn leaf(&mut self, lines: bool) -> Result<Option<ExprId>> {
         let start = self.scanner.offset;
         self.scanner.offset += 1;
@@ -60,7 +60,7 @@ impl Parser<'_> {
                 'i' => options = options.case_insensitive(true),
                 's' => options = options.dot_matches_newline(true),
                 'j' => in_json = true,
-                // patterns match characters with or without it
+                // patterns match whole characters without the flag `u` too
                 'u' => {}
                 _ => return Err(errors::regex_flag(self.scanner.source, flags_at, flag)),
             }

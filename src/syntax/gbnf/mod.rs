@@ -1,7 +1,7 @@
 //! GBNF, the grammar notation of llama.cpp.
 //!
-//! All of the notation in llama.cpp's guide is supported: rules, literals with escapes, classes, `.`, groups, `* + ?
-//! {m,n}`, comments. This front end differs in the following:
+//! All of the notation in llama.cpp's guide is supported: rules, literals with escapes, classes, `.`, groups, repeats
+//! (`* + ? {m,n}`), comments. This front end differs in the following:
 //!
 //! - left recursion is allowed, and bounded repeats are exact for any bound;
 //! - duplicate rules, classes without characters, and ranges or repeats with crossed bounds are errors;

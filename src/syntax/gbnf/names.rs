@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Names<'s> {
     ids: FxHashMap<&'s str, RuleId>,
     /// For each rule id, the name and the offset of the definition or, before it is defined, of the first use. `None`
-    /// for generated rules of free text.
+    /// for rules that functions such as `@text` and attributes generate.
     rules: Vec<Option<(&'s str, usize)>>,
     defined: Vec<bool>,
 }
@@ -57,7 +57,7 @@ impl<'s> Names<'s> {
         Ok(id)
     }
 
-    /// For each rule id, the name and the offset of its definition.
+    /// For each rule id, the name and the offset of its definition; `None` for generated rules.
     pub(super) fn in_order(&self) -> &[Option<(&'s str, usize)>] {
         &self.rules
     }

@@ -297,7 +297,7 @@ impl Parser<'_> {
         Ok(if forbidden { Clause::Forbidden(text) } else { Clause::Trigger(text) })
     }
 
-    /// Adds a clause with a body to a free text.
+    /// Adds a finished clause with its body to a free text. Fails if a forbidden string has a body.
     fn end_clause(&mut self, body: &mut Vec<ExprId>, open: &mut OpenText) -> Result<()> {
         let is_empty = body.is_empty();
         let body = self.builder.sequence(body.drain(..));

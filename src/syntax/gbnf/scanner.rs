@@ -52,7 +52,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Reads a number with sign, point and exponent; empty if there is none.
+    /// Reads a run of characters of numbers: digits, signs, points and `e`; empty if there is none.
     pub(super) fn decimal(&mut self) -> &'s str {
         let start = self.offset;
         self.skip_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'));

@@ -199,8 +199,8 @@ impl Shapes {
     }
 }
 
-/// The bytes that continue, after the end of a lexeme, a word of a lazy rule that begins within the lexeme. If the rule
-/// is not any text up to a string, only words that begin with the lexeme count.
+/// The bytes, or more, that continue after the end of a lexeme a word of a lazy rule that begins within the lexeme. If
+/// the rule is not any text up to a string, only words that begin where the lexeme begins count.
 fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
     let mut next = ByteSet::default();
     let Some(trigger) = &lazy.trigger else {

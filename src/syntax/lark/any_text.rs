@@ -16,7 +16,7 @@ const ANY: [&str; 9] = [
     "(?s).*",
 ];
 
-/// Maximum length of a chain of terminals that are aliases of each other.
+/// Maximum number of names and groups, each the only part of the one before, that are followed to find any text.
 const MAX_NAMES: usize = 64;
 
 /// The rest of a pattern after any text; `None` if it does not begin with any text.
@@ -62,7 +62,7 @@ impl<'s, 'p> Names<'s, 'p> {
         self.definitions.get(name).copied()
     }
 
-    /// Whether an item matches exactly all texts.
+    /// Whether the form of an item shows that it matches every text.
     pub(super) fn is_any_text(&self, item: &Item<'s>) -> bool {
         let mut item = item;
         for _ in 0..MAX_NAMES {

@@ -93,7 +93,8 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(())
     }
 
-    /// The words of a lazy rule that competes with others: no prefix of them is a word of another.
+    /// The words of a lazy rule that competes with others: no proper prefix of them is a word of another. A rule whose
+    /// words end in a token competes with none.
     pub(super) fn lazy(&mut self, name: &'s str, beside: &[u32]) -> Result<ExprId> {
         let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
         let Some(number) = number else { return Ok(self.bounded(name, part)) };
@@ -185,7 +186,7 @@ impl<'s> Lowering<'s, '_, '_> {
         made
     }
 
-    /// Any bytes up to a string, or a part.
+    /// Any bytes up to and including `trigger`, if there is one; otherwise `part`.
     fn begun_by(&mut self, part: ExprId, trigger: Option<String>) -> ExprId {
         let Some(trigger) = trigger else { return part };
         let any = self.builder.byte_set(ByteSet::FULL);

@@ -63,7 +63,7 @@ pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Res
     Ok(Compiled { grammar: builder.build(start)?, warnings })
 }
 
-/// Lowers one grammar (the whole or a nested one) to its start rule and all rules reachable from there.
+/// Lowers all rules of one grammar, the whole or a nested one, and returns its start rule.
 fn grammar<'s>(
     source: &'s str,
     parsed: &Parsed<'s>,
@@ -147,7 +147,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(first)
     }
 
-    /// Finds the shape of the ignored text, which may occur where any lazy rule may begin.
+    /// Finds the shape of the ignored text, which may occur where any lazy rule may begin. Fails if ignored text may
+    /// contain a word of a lazy rule.
     fn find_skipped(&mut self, facts: &Facts<'s, 'p>) -> Result<()> {
         let Some((_, shape)) = &mut self.skipped else { return Ok(()) };
         let ignored = self.parsed.ignored.iter().map(|body| facts.body(body));
@@ -407,7 +408,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(self.lexeme(made, item, &lexeme, begins))
     }
 
-    /// Restricts a lexeme to what may begin where these lazy rules begin.
+    /// Restricts a lexeme that begins where these lazy rules may begin to words without a prefix in one of the rules.
     fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Made {
         if begins.is_empty() {
             return (made, self.closed(item));

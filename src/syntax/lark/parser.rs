@@ -5,7 +5,7 @@ use super::scanner::{Placed, Word, scan};
 use super::tree::{Body, Definition, Import, Item, Parsed, Part};
 use crate::error::Result;
 
-/// How deep groups may be nested.
+/// How deep groups and nested grammars together may be nested.
 const MAX_DEPTH: usize = 128;
 
 pub(super) struct Parser<'s> {
@@ -14,7 +14,7 @@ pub(super) struct Parser<'s> {
     at: usize,
     /// The number of open groups.
     depth: usize,
-    /// For a nested grammar: the number of groups open around it.
+    /// For a nested grammar, the number of groups and braces open around it; 0 for the whole grammar.
     outside: usize,
 }
 

@@ -70,7 +70,7 @@ struct Runs<'s, 'p> {
     calls: FxHashMap<&'s str, bool>,
     /// Names that have no text to merge where they are repeated.
     plain: FxHashSet<&'s str>,
-    /// The number of names being expanded.
+    /// The number of names and repetitions being expanded.
     depth: usize,
     /// The number of parts that may still be copied.
     budget: usize,
@@ -224,7 +224,7 @@ impl<'s> Runs<'s, '_> {
         self.repeated(&same).unwrap_or(same)
     }
 
-    /// Rewrites a repetition that has texts at its ends, if it can be.
+    /// Rewrites an unbounded repetition of alternatives of which one ends in text; `None` if the part stays as it is.
     fn repeated(&mut self, part: &Part<'s>) -> Option<Part<'s>> {
         if part.max.is_some() || self.depth >= MAX_NAMES || !self.names.has_ways(&part.item) {
             return None;

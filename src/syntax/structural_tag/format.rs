@@ -106,7 +106,7 @@ pub(super) enum Mark<'v> {
 /// The end of a tag.
 #[derive(Debug)]
 pub(super) enum End<'v> {
-    /// Any one of these strings.
+    /// Any one of these strings; some may be empty.
     Texts(Vec<&'v str>),
     Token(Token<'v>),
 }

@@ -1,6 +1,6 @@
 //! Lowers formats to expressions.
 //!
-//! Recurses over formats, which are nested at most 128 levels deep.
+//! Recurses over formats, which must be nested at most 128 levels deep.
 
 use super::Compiled;
 use super::errors;
@@ -296,7 +296,8 @@ impl Lowering<'_> {
         Ok(self.tags_among_tokens(tag, excluded, times))
     }
 
-    /// Tags with other tokens between them, but none of these.
+    /// Tags with any number of tokens before, between and after them, except the `excluded` ones. With `at_least_one`
+    /// the text begins with a tag; with `stop_after_first` it ends after one.
     fn tags_among_tokens<'v>(
         &mut self,
         tag: ExprId,

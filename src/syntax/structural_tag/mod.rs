@@ -67,7 +67,7 @@ impl Default for Options {
 impl Hash for Options {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.json_schema.hash(state);
-        // equal grammars have equal names, so hashing the names is enough
+        // equal options have equal names of grammars, so hashing the names is enough
         self.grammars.keys().for_each(|name| name.hash(state));
     }
 }
@@ -111,7 +111,8 @@ fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
     compile_value(&value, options)
 }
 
-/// Compiles a structural tag given as a JSON value, nested at most 128 levels deep.
+/// Compiles a structural tag given as a JSON value. The caller must not nest it deeper than 128 levels, which is not
+/// checked here: reading recurses.
 ///
 /// # Errors
 /// The same errors as [`compile`].

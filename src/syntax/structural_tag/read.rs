@@ -1,6 +1,7 @@
 //! Parses JSON into formats.
 //!
-//! May recurse, since the JSON reader limits nesting to 128 levels.
+//! Recurses over values: the JSON reader, or the caller of [`compile_value`](super::compile_value), limits nesting to
+//! 128 levels.
 
 use super::errors;
 use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
