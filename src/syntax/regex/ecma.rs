@@ -368,7 +368,8 @@ impl<'p> Translator<'p> {
     }
 }
 
-/// The length in bytes of `{n}`, `{n,}` or `{n,m}` at the start of `text`, if it begins with one.
+/// The length in bytes of `{n}`, `{n,}` or `{n,m}` at the start of `text`, which must begin with a brace; `None` for
+/// any other use of a brace.
 fn bounds(text: &str) -> Option<usize> {
     let digits = |from: usize| text.as_bytes()[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = 1 + digits(1);

@@ -11,7 +11,7 @@ const ALL: &str = r"[\x00-\x{10FFFF}]";
 enum Atom {
     Char(char),
     Surrogate(u16),
-    /// A class, which cannot be the end of a range.
+    /// A class, which cannot be an end of a range.
     Set,
 }
 
@@ -122,7 +122,8 @@ fn atom(t: &mut Translator<'_>) -> Result<Atom> {
     }
 }
 
-/// Writes a range without its surrogates, which are not characters.
+/// Writes a range without its surrogates, which are not characters. A range of surrogates alone is not written; its
+/// place is kept in `surrogates`.
 fn range(
     t: &mut Translator<'_>,
     from: usize,

@@ -52,7 +52,8 @@ pub(super) fn ahead_in_behind(pattern: &str) -> Error {
     error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
 }
 
-/// The error for a pattern whose automaton exceeds `limit`. `offset` is the byte offset of its first assertion.
+/// The error for a pattern whose program or automaton needs more than `limit` of `what`. `offset` is the byte offset of
+/// the pattern's first assertion.
 pub(super) fn too_complex(pattern: &str, offset: usize, what: &str, limit: usize) -> Error {
     let message = format!("the pattern's look-around, word boundaries or line anchors need too many {what}");
     let diagnostic = Diagnostic::new("limit/exceeded", message)

@@ -13,8 +13,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Returns the expression for a set of characters.
 pub(super) type Hook<'h> = dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId + 'h;
 
-/// The most bytes of a class with set operations or nested classes. Such a class goes to regex-syntax, which sorts it
-/// again for each of its items and so takes quadratic time. Other classes are assembled here, at any size.
+/// The most bytes of a class of characters with set operations or nested classes. Such a class goes to regex-syntax,
+/// which sorts it again for each of its items and so takes quadratic time. Other classes of characters are assembled
+/// here, at any size.
 const MAX_NESTED_CLASS_BYTES: usize = 1 << 14;
 
 /// The flags that can change the meaning of a leaf.
@@ -106,7 +107,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         }
     }
 
-    /// An expression for any text.
+    /// An expression for any number of characters; of bytes, if `unicode` is off and there is no hook.
     pub(super) fn any_text(&mut self, builder: &mut GrammarBuilder, options: &Options) -> ExprId {
         let one = if options.unicode || self.hook.is_some() {
             self.class(builder, CharClass::any())

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most states of the deterministic automaton.
 const MAX_STATES: usize = 20_000;
-/// The most terms of one state.
+/// The most terms of one state with more than one literal.
 const MAX_TERMS: usize = 1_000;
 /// The number of character ranges, or of pairs of terms, that count as one step of work.
 const CHEAP: usize = 16;
@@ -43,7 +43,7 @@ struct Before {
     behinds: Vec<(Vec<Place>, bool)>,
 }
 
-/// Lowers the texts that a program describes.
+/// Lowers a program to the expression of the texts that it accepts; `hook` makes the expressions of its classes.
 pub(super) fn lower(
     builder: &mut GrammarBuilder,
     program: &Program,
@@ -112,7 +112,8 @@ struct Maker<'m> {
     pattern: &'m str,
     alphabet: &'m Alphabet,
     work: &'m Budget,
-    /// Whether some instruction depends on the word before a position, or (`asks_for_lines`) on the line.
+    /// Whether some instruction depends on whether a word character, or (`asks_for_lines`) a line end, precedes a
+    /// position.
     asks_for_words: bool,
     asks_for_lines: bool,
 }

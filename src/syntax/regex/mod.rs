@@ -9,7 +9,7 @@
 //!   `context`);
 //! - bounded repeats stay repeats; greedy and lazy repeats have the same language;
 //! - look-ahead and look-behind (in ECMA-262), word boundaries and line anchors become deterministic automata (see the
-//!   modules `program` and `look`);
+//!   modules `program` and `look`); in patterns over bytes they are errors;
 //! - a construct that is not regular or not supported (backreferences, look-ahead in look-behind) is an error that
 //!   names the construct and its place.
 //!
@@ -146,7 +146,8 @@ pub fn lower_into(
 /// Steps of work allowed for checking whether one text is a pattern.
 const TEXT_WORK: usize = 100_000;
 
-/// Whether a text is an ECMA-262 pattern. `None` for an unsupported pattern, which is not checked completely.
+/// Whether a text is an ECMA-262 pattern. `None` for a pattern that is unsupported or exceeds a limit, since it is not
+/// checked completely.
 pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
     // a schema may list any number of texts, so each gets a small limit
     let limits = limits.clone().compile_work(limits.compile_work.min(TEXT_WORK));

@@ -34,10 +34,11 @@ pub(super) enum Instruction {
     /// Reads a character of a class.
     Char(u32, Place),
     AnyOf(Vec<Place>),
-    /// Requires that the following text does (or does not) match the program at the first place; then continues at the
-    /// second.
+    /// Requires that the following text begins with a match of the program at the first place, or, if negated, that it
+    /// does not; then continues at the second.
     Ahead(Place, bool, Place),
-    /// Requires that the preceding text does (or does not) end with a match of the look-behind of this number.
+    /// Requires that the preceding text ends with a match of the look-behind of this number, or, if negated, that it
+    /// does not.
     Behind(usize, bool, Place),
     /// Requires the start of the text, or of a line.
     Start {
@@ -49,7 +50,7 @@ pub(super) enum Instruction {
         line: bool,
         next: Place,
     },
-    /// Requires a word boundary, or its absence.
+    /// Requires a word boundary (`true`) or its absence (`false`).
     Boundary(bool, Place),
 }
 
