@@ -174,7 +174,7 @@ impl Document {
     }
 }
 
-/// Parses a spec and checks that its kind has its fields.
+/// Parses a spec and checks that it has no fields of other kinds.
 pub(super) fn read(text: &str, format: Format) -> Result<Document> {
     let document: Document = match format {
         Format::Toml => toml::from_str(text).map_err(|e| errors::toml(text, &e))?,

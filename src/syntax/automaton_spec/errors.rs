@@ -500,7 +500,7 @@ pub(super) fn too_many_actions(found: usize, most: usize) -> Error {
     )
 }
 
-/// A limit was exceeded by the `limits` of a spec.
+/// Places an error at the `limits` of a spec, which have exceeded a limit.
 pub(super) fn at_limits(cause: &Error) -> Error {
     Error::new(cause.kind(), cause.diagnostic().clone().at(Place::Pointer("/limits".to_owned())))
 }

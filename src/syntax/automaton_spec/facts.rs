@@ -24,8 +24,8 @@ pub struct Variable {
     pub name: String,
     /// The meaning of the variable.
     pub about: About,
-    /// The names of its values, in the order of their numbers from 0: `false` and `true`; for a fact, the empty text
-    /// (no value) and then its values.
+    /// The names of its values, in the order of their numbers from 0: `false` and `true`; for a fact with values, the
+    /// empty text (no value) and then the values.
     pub values: Vec<String>,
     /// The number of its initial value.
     pub initial: u32,
@@ -82,7 +82,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The variables: declared facts first, then flags, actions and groups that formulas and effects name.
+    /// The variables: declared facts and flags first, then flags that effects set, then actions and groups that
+    /// formulas name.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }

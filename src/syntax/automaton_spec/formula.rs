@@ -147,7 +147,8 @@ impl Formula {
         Formula { nodes: self.nodes.iter().map(renumber).collect() }
     }
 
-    /// The formula as text, with parentheses wherever operators differ.
+    /// The formula as text, with parentheses around each operand with another operator, except `not`; empty for
+    /// [`Formula::ALWAYS`].
     pub(crate) fn text(&self, atom: impl Fn(usize, u32) -> String) -> String {
         let mut stack: Vec<(String, Option<Node>)> = Vec::new();
         let wrap = |(text, operator): (String, Option<Node>), around: Node| match operator {

@@ -1,4 +1,4 @@
-//! Free text in specs: a symbol that spells any text up to a given string.
+//! Free text in specs: a symbol that spells any text, or any text up to one of some strings.
 
 use crate::grammar::{ExprId, FreeText, GrammarBuilder};
 use serde::Deserialize;

@@ -7,7 +7,7 @@ use super::productions::Productions;
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Maximum number of elements of a set, which keeps its subsets countable.
+/// Maximum number of elements of a set; it bounds the work of counting subsets.
 const SET_ELEMENTS: usize = 1_000;
 
 /// The bounds on the number of occurrences of the symbols of a name, counted together.

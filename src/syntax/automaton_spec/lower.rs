@@ -144,7 +144,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The texts of a symbol, after a separator.
+/// The texts of a symbol, its token or its free text, after a separator, which may be empty.
 pub fn spelled(
     symbol: &Symbol,
     separator: &str,

@@ -222,7 +222,8 @@ pub struct Compiled {
     /// The grammar.
     pub grammar: Grammar,
     /// Warnings, which do not prevent compilation: unreachable states and rules, states without a path to an end,
-    /// symbols that are in no word, inputs that no symbol produces.
+    /// symbols that are in no word, inputs that no symbol produces, values that formulas compare with but nothing
+    /// assigns, facts that nothing uses.
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -40,7 +40,8 @@ pub struct Productions {
 }
 
 impl Productions {
-    /// An empty set of productions with nonterminal 0 as its start. It may have at most `grammar_nodes` items in all.
+    /// An empty set of productions with nonterminal 0 as its start. Items, productions and nonterminals together may be
+    /// at most `grammar_nodes`.
     pub(super) fn new(limits: &Limits) -> Productions {
         Productions { names: Vec::new(), bodies: Vec::new(), start: 0, items: 0, limit: limits.grammar_nodes }
     }

@@ -39,7 +39,7 @@ enum Part {
 }
 
 impl Spec {
-    /// The rules for the symbols in use: limits, then requirements, then the bound on cost.
+    /// The rules: limits on symbols in use, then the requirements of all symbols, then the bound on cost.
     pub fn rules(&self) -> Vec<Rule> {
         self.parts().into_iter().map(|(rule, _)| rule).collect()
     }

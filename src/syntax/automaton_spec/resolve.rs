@@ -419,7 +419,8 @@ fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     })
 }
 
-/// Warns about values that formulas compare with but nothing assigns, and about facts that no formula reads.
+/// Warns about values that formulas compare with but nothing assigns, and about declared facts that no formula reads
+/// and no effect assigns.
 fn warn(document: &Document, facts: &Facts, warnings: &mut Vec<Diagnostic>) {
     let mut given: FxHashSet<(usize, u32)> = FxHashSet::default();
     for rules in &facts.rules {

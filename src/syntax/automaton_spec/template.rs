@@ -30,7 +30,8 @@ fn to_value(value: &ParameterValue) -> Value {
     }
 }
 
-/// Prints a value so that it cannot break out of a quoted string of TOML or JSON.
+/// Prints a text so that it cannot break out of a quoted string of TOML or JSON, a number or boolean as it is, and a
+/// list as a list of quoted texts and numbers. Other values are errors.
 fn put(out: &mut minijinja::Output<'_>, value: &Value) -> Result<(), minijinja::Error> {
     if let Some(text) = value.as_str() {
         return Ok(out.write_str(&escape(text))?);

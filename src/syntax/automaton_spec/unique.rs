@@ -18,6 +18,7 @@ struct Pair {
     word: usize,
     /// The other word of a first pair; `None` for later pairs.
     other: Option<usize>,
+    /// Whether the reading that was behind is ahead after the word.
     overtakes: bool,
     /// The suffix: a word and the offset where its rest begins.
     rest: (usize, usize),
