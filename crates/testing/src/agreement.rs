@@ -192,7 +192,7 @@ pub(super) fn run_case(
 }
 
 impl<'g> Case<'g> {
-    /// Draws a case; `None` if oracle and engine agree that the language is empty.
+    /// Draws a case; `None` if oracle and engine agree that the language is empty or that a token terminal is invalid.
     fn new(grammar: &'g Grammar, choices: &mut Choices<'_>) -> Step<Option<Case<'g>>> {
         let recogniser = match Recogniser::new(grammar) {
             Ok(recogniser) => recogniser,
@@ -314,7 +314,8 @@ impl<'g> Case<'g> {
             if self.is_end(&state, token) {
                 return same("finished after an end token", matcher.is_finished(), true);
             }
-            // even past its limit a matcher must report the same error and keep its state
+            // under a tight limit only an error of the limit is allowed; the walk then continues with a copy of the
+            // other matcher
             if let Err(error) = under_pressure.accept_token(TokenId::new(token)) {
                 same("an error under a tight limit", error.kind(), ErrorKind::Limit)?;
                 under_pressure = matcher.clone();
@@ -493,7 +494,8 @@ impl<'c, 'g> Walk<'c, 'g> {
         Ok(())
     }
 
-    /// Checks that the forced bytes are the longest common prefix of all completions.
+    /// Checks that the forced bytes, as far as the first 100, are the longest common prefix of all completions, and
+    /// that the forced tokens are forced and spell them.
     fn forced(&mut self) -> Step {
         let forced = self.matcher.forced_bytes()?;
         let mut state = self.state().clone();

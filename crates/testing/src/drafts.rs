@@ -95,7 +95,8 @@ fn compare(matcher: &mut Matcher, choices: &mut Choices<'_>) -> Step {
     chain(matcher, &tree, row_words, choices)
 }
 
-/// Checks the path to a node, as a draft of tokens.
+/// Checks a draft of the first tokens of a tree, in the order of its nodes: the rows must be the masks of a fork up to
+/// the first token that is refused, and zero after it.
 fn chain(matcher: &mut Matcher, tree: &Grown, row_words: usize, choices: &mut Choices<'_>) -> Step {
     let ids = tree.tokens.iter().skip(1).filter_map(|&token| u32::try_from(token).ok()).map(TokenId::new);
     let draft: Vec<TokenId> = ids.take(choices.below(6)).collect();

@@ -7,7 +7,7 @@ use grammata::{CompiledGrammar, Compiler, TokenId};
 use std::sync::Arc;
 
 /// Compiles the grammar of a case for a vocabulary with other end-of-sequence tokens, and supplies those of the case.
-/// Some of them may be text in that vocabulary.
+/// Some of them may be text in that vocabulary. If no id is free for other end tokens, the case is left as it is.
 pub(super) fn given(case: &Case<'_>, choices: &mut Choices<'_>) -> Step<CompiledGrammar> {
     let RandomVocabulary { tokens, eos, names, width } = &case.vocabulary;
     let has_bytes = |id: u32| tokens.get(id as usize).is_some_and(Option::is_some);

@@ -135,7 +135,7 @@ fn changed(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     resealed(changed_words(good, choices))
 }
 
-/// A good file with some words changed, without corrected checksums.
+/// A good file with some words changed and perhaps its end cut off, without corrected checksums.
 fn changed_words(good: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
     /// The first bytes, which contain most of the data by which other parts are found.
     const BEGINNING: usize = 2048;

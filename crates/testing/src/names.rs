@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-/// Whether some object has two equal names within the text. Objects after the first syntax error do not count.
+/// Whether some object has two equal names within the text, which must be JSON or a prefix of it. Any other text is
+/// scanned as if it were, up to a name that cannot be read.
 pub fn has_repeated_name(text: &[u8]) -> bool {
     // for each open container, the names so far; `None` for arrays
     let mut open: Vec<Option<FxHashSet<String>>> = Vec::new();

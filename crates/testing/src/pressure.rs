@@ -13,10 +13,10 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;
 
-/// The operations of one thread.
+/// The number of operations of one thread.
 const OPERATIONS: usize = 80;
 
-/// The matchers that one thread has at a time.
+/// The most matchers that one thread has at a time.
 const MATCHERS: usize = 4;
 
 /// Draws a schema and a vocabulary from `bytes`, and lets threads walk along its words with tables that have room for

@@ -246,7 +246,7 @@ pub fn tools_round_trip(bytes: &[u8]) {
 }
 
 /// Reads a document, and checks a word and a call of each of its tools: in all formats that write requests and one
-/// other, or in a single one of them.
+/// other, or in a single one of them. Documents that cannot be read or have more than 8 tools pass.
 ///
 /// # Errors
 /// A description of a word or a call that does not read back.

@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The matchers that one thread has at a time.
+/// The most matchers that one thread has at a time.
 const MATCHERS: usize = 12;
 
 /// The steps after which a text is restarted.

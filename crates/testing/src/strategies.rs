@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Classes for patterns, the simplest first; Rust's syntax and ECMA-262 read them alike.
+/// Classes for patterns, the simplest first; both Rust's syntax and ECMA-262 can read them.
 const CLASSES: [&str; 14] = [
     "[a-z]",
     "[a-zA-Z0-9_]",
@@ -31,7 +31,7 @@ const WORDS: [&str; 8] = ["end", "a", "\"", " the ", "é", "://", "0x", "ing"];
 /// The most tokens of a walk.
 const STEPS: usize = 5;
 
-/// The number of tokens of a mask that are tried individually.
+/// The number of random tokens that are checked individually against each mask.
 const TRIED: usize = 16;
 
 /// Compilers for one vocabulary: one for each strategy by itself, one with all of them, and one with only the full
@@ -67,8 +67,8 @@ impl Strategies {
         self.others.iter().map(|other| other.0)
     }
 
-    /// Draws a grammar and a walk, and compares masks along it. Returns how often each strategy was used: nothing if
-    /// the grammar does not compile, or no mask is possible within the limits.
+    /// Draws a grammar and a walk, and compares masks along it until a limit is met. Returns how often each strategy
+    /// was used; empty if the grammar does not compile.
     ///
     /// # Errors
     /// A description of the difference.

@@ -129,7 +129,7 @@ impl Chart {
         self.last().accepting
     }
 
-    /// Whether it is obvious that nothing more can be read. May be false although no completion exists.
+    /// Whether the text is not accepted and obviously cannot be continued. May be false although no completion exists.
     pub(super) fn is_dead(&self) -> bool {
         let column = self.last();
         !column.accepting && column.readers.is_empty() && column.locks.is_empty()

@@ -5,8 +5,8 @@ use super::text;
 use grammata::grammar::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Least lengths in bytes; `None` where there is no word. For an intersection or complement only the existence of a
-/// word is known; its length counts as 0, so that least lengths are never too great.
+/// Least lengths in bytes, a token counting as one; `None` where there is no word. For an intersection or complement
+/// only the existence of a word is known; its length counts as 0, so that least lengths are never too great.
 #[derive(Debug)]
 pub(super) struct Least {
     expressions: Vec<Option<u64>>,

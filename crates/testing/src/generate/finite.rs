@@ -134,7 +134,8 @@ impl Node {
         }
     }
 
-    /// All words; if there are more than [`WORDS`], some number of them above that.
+    /// All words; if there are more than [`WORDS`], or too many to list, a list of more than [`WORDS`] texts that need
+    /// not be words.
     fn words(&self) -> Vec<String> {
         match self {
             Node::Values(values) => values.iter().map(|value| (*value).to_owned()).collect(),
@@ -162,8 +163,8 @@ impl Node {
     }
 }
 
-/// All lists of some parts in which no two exclude each other; if there are more than [`WORDS`], some number of them
-/// above that.
+/// All lists of some parts in which no two exclude each other; if there are more than [`WORDS`], or too many to list, a
+/// list of `WORDS + 1` texts, of which some are empty.
 fn lists<T>(
     parts: &[(T, String)],
     exclude: impl Fn(&(T, String), &(T, String)) -> bool,

@@ -83,7 +83,7 @@ pub fn random_grammar(choices: &mut Choices<'_>, shape: &GrammarShape) -> Gramma
     builder.build(root).unwrap_or_else(|e| unreachable!("the generator makes good grammars: {e}"))
 }
 
-/// Defines a rule for another one with a bounded length, between texts.
+/// Defines a rule for the words of `rule` of at most some characters or bytes, between two texts, and returns it.
 fn bounded(
     builder: &mut GrammarBuilder,
     choices: &mut Choices<'_>,
@@ -255,7 +255,7 @@ impl Generator<'_, '_, '_> {
         let last = exits.len() as u32 - 1;
         let mut graph = WordGraph::new(exits);
         for node in 0..=nodes {
-            // the first edges make every node reachable
+            // the first edges make every node and exit reachable
             let mut must: Vec<WordTarget> = Vec::new();
             if node < nodes {
                 must.push(WordTarget::Node(node + 1));
@@ -274,7 +274,7 @@ impl Generator<'_, '_, '_> {
                 };
                 edges.push(WordEdge { low: letter, high: letter, to });
             }
-            // a later node may be the default
+            // the last node may be the fallback
             let otherwise = (node < nodes && edges.len() < 3 && self.choices.chance(50)).then_some(nodes);
             graph.push(edges, otherwise);
         }
