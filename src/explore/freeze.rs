@@ -66,7 +66,7 @@ impl Explorer<'_> {
     /// on earlier users.
     ///
     /// # Errors
-    /// Only in case of defects.
+    /// Only in case of a defect of the engine.
     pub(super) fn freeze(self) -> Result<MaskFile> {
         let left = self.left();
         self.freeze_within(left)

@@ -132,8 +132,8 @@ impl<'a> Explorer<'a> {
         (self.order.len(), self.masked.count_ones(..))
     }
 
-    /// Runs `work` on the tables: on its own tables always, on shared ones as soon as they may be used. `None` if
-    /// exploring shared tables was cancelled or its time is over.
+    /// Runs `work` on the tables: always on the explorer's own ones, on shared ones as soon as they may be used. `None`
+    /// if exploring shared tables was cancelled or its time is over.
     pub(super) fn with_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> T) -> Option<T> {
         let is_cancelled = match &mut self.tables {
             Tables::Own(cache) => return Some(work(cache)),
@@ -168,7 +168,7 @@ impl<'a> Explorer<'a> {
         None
     }
 
-    /// `None` if exploring is over.
+    /// Like [`visit`](Self::visit), but tells work that met a limit (`Visit::Left`) from the end of exploring (`None`).
     fn visit_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> Result<T>) -> Option<Visit<T>> {
         let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
         let is_shared = matches!(self.tables, Tables::Shared(_));
@@ -344,7 +344,7 @@ impl<'a> Explorer<'a> {
                     }
                 }
                 by_id.retain(|&(_, to)| to.is_ordinary() && !cache.tables.is_history_dependent(to));
-                // independent of the order of the items
+                // so that the result does not depend on the order of the items
                 by_id.sort_unstable_by_key(|&(token, _)| token);
                 Ok(by_id)
             }),

@@ -47,7 +47,7 @@ impl WarmUp {
         self.process != std::process::id()
     }
 
-    /// Whether the thread has ended. True in a child of `fork()`.
+    /// Whether the thread has ended. Also true if it could not be started, and in a child of `fork()`.
     pub fn is_finished(&self) -> bool {
         self.is_elsewhere() || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

@@ -22,8 +22,8 @@ pub enum Property {
 
 /// A property of every expression of a grammar.
 ///
-/// Intersections and complements do not hold until [`set`](Analysis::set): whether they have words does not follow from
-/// their operands.
+/// It does not hold for an intersection or a complement until [`set`](Analysis::set): whether one has words does not
+/// follow from its operands.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     property: Property,

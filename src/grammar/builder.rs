@@ -316,7 +316,8 @@ impl GrammarBuilder {
         self.member_list(Members { order, members, rest, ones, conditions, separator, min: 0, max: None })
     }
 
-    /// Keyed members with all fields of [`Members`].
+    /// Keyed members with all fields of [`Members`]. Bounds that no list can meet make it [`never`](Self::never); too
+    /// many members, or conditions that cannot be checked within the limits, are an error.
     pub fn member_list(&mut self, list: Members) -> ExprId {
         let Members { order, members, rest, ones, conditions, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
@@ -349,7 +350,8 @@ impl GrammarBuilder {
         self.intern(Expression::Members(Box::new(list)))
     }
 
-    /// A list of pairwise different items; see [`Distinct`].
+    /// A list of pairwise different items; see [`Distinct`]. Without any item it is [`never`](Self::never); crossed
+    /// bounds are an error.
     pub fn distinct(&mut self, list: Distinct) -> ExprId {
         let Distinct { ref items, separator, min, max, .. } = list;
         let Some(&item) = items.first() else { return self.never() };

@@ -156,10 +156,10 @@ fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -
 /// Lengths of the members of a list.
 struct MemberLengths<'a> {
     list: &'a Members,
-    /// All required keys, each with a separator.
+    /// The sum of the shortest members with the required keys, each with a separator.
     required: u32,
     separator: u32,
-    /// The shortest member.
+    /// The length of the shortest member.
     any: u32,
     longest: u32,
 }

@@ -34,8 +34,8 @@ pub struct FreeText {
     pub end: Option<ExprId>,
 }
 
-/// A position within a character of UTF-8 (RFC 3629, section 4): between two characters, or before these continuation
-/// bytes.
+/// A position within a character of UTF-8 (RFC 3629, section 4): between two characters, or before the continuation
+/// bytes that the name of the variant states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Utf8 {
     AfterF0,

@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 /// A set of tokens, as described by the author of a grammar. A [`Compiler`](crate::Compiler) resolves it for its
 /// vocabulary.
 ///
-/// Such a token is identified by its id, whatever its bytes are; special tokens can be written in no other way. If
-/// nothing is `listed`, the set is empty or has all tokens that its [`TokenScope`] does not exclude.
+/// A token of the set is identified by its id, whatever its bytes are; special tokens can be written in no other way.
+/// If nothing is `listed`, the set is empty or has all tokens that its [`TokenScope`] does not exclude.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokenTerminal {
     scope: TokenScope,

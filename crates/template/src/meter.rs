@@ -91,7 +91,7 @@ impl Meter {
         self.start.set(Some(Instant::now()));
     }
 
-    /// Spends `units`.
+    /// Spends `units`. Fails if the budget has fewer left, or the deadline has passed.
     pub(crate) fn spend(&self, units: u64) -> Result<(), Error> {
         let Some(left) = self.left.get().checked_sub(units) else {
             self.left.set(0);
@@ -107,7 +107,7 @@ impl Meter {
     }
 
     /// Measures `value`. Each visited value is charged, so that a value that contains another many times cannot take
-    /// exponential time.
+    /// exponential time. Fails if values are nested more than [`DEPTH`] deep.
     pub(crate) fn measure(&self, value: &Value) -> Result<Size, Error> {
         let mut size = Size::default();
         let mut open: Vec<Children> = Vec::new();

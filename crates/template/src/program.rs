@@ -18,7 +18,7 @@ pub(crate) const CHARGE: &str = "+charge";
 pub(crate) const ITEMS: &str = "+items";
 /// Builds a mapping from alternating keys and values.
 pub(crate) const MAPPING: &str = "+mapping";
-/// Gets an item of a value.
+/// Gets an item of a value; charges for the length of a text.
 pub(crate) const ITEM: &str = "+item";
 /// Sets an attribute, given the value, the namespace and the name.
 pub(crate) const SET: &str = "+set";

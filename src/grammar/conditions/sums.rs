@@ -32,7 +32,7 @@ impl Sums {
         self.unite_shifted(other, 0);
     }
 
-    /// The sums of an element of each set.
+    /// All sums of one element of this set and one of the other.
     pub(super) fn plus(&self, other: &Sums) -> Sums {
         let mut sums = Sums::default();
         other.iter().for_each(|number| sums.unite_shifted(self, number));

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most states of the deterministic automaton.
 const MAX_STATES: usize = 20_000;
-/// The most terms of one state with more than one literal.
+/// The most terms with more than one literal in one state. Bounds on intermediate terms are derived from it.
 const MAX_TERMS: usize = 1_000;
 /// The number of character ranges, or of pairs of terms, that count as one step of work.
 const CHEAP: usize = 16;

@@ -104,8 +104,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The node and offset of a value that begins here, if a pointer reaches it or something in it. The offset includes
-    /// the key.
+    /// The node and offset of a value that begins here, if a pointer reaches it or something in it. The offset of a
+    /// member is that of its key.
     fn value(&mut self) -> Option<(usize, usize)> {
         if self.deeper > 0 {
             return None;

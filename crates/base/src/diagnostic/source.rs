@@ -68,8 +68,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Like [`locate`](Source::locate), for notations that are not parsed here: `find` returns the line and column of a
-    /// pointer.
+    /// Like [`locate`](Source::locate), with the same maximum, for notations that are not parsed here: `find` returns
+    /// the line and column of a pointer.
     pub fn locate_with<'d>(
         &self,
         diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>,
