@@ -238,7 +238,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Follows a document to its first token that is not allowed, or to the end of exploring.
+    /// Computes the masks along a document, up to its first token that is not allowed or cannot be explored.
     fn walk(&mut self, tokens: &[TokenId]) {
         let Some(mut at) = self.order.first().copied() else { return };
         for &token in tokens {

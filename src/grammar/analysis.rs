@@ -14,9 +14,9 @@ use smallvec::SmallVec;
 /// A property that an [`Analysis`] computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Its language is not empty.
+    /// The language of the expression is not empty.
     Productive,
-    /// The empty string is in its language.
+    /// The empty string is in the language of the expression.
     Nullable,
 }
 

@@ -288,7 +288,8 @@ impl GrammarBuilder {
         self.repeat(body, 1, None)
     }
 
-    /// Between `min` and `max` times `body`, with `separator` between them; `None` means unbounded.
+    /// Between `min` and `max` times `body`, with `separator` between them; `None` means unbounded. Crossed bounds are
+    /// an error.
     pub fn separated(&mut self, body: ExprId, separator: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));

@@ -22,7 +22,7 @@ pub(crate) struct Letters {
     pub(crate) bytes: ByteSet,
     /// Token terminals with at least one token.
     pub(crate) terminals: FxHashSet<ExprId>,
-    /// Bytes of the longest token.
+    /// The number of bytes of the longest token.
     pub(crate) longest: u32,
 }
 

@@ -141,9 +141,9 @@ pub enum Names {
 /// The order of [`Members`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The order of the list, followed by the rest.
+    /// The members in the order of the list, then the [`ones`](Members::ones) and the rest in any order.
     Declared,
-    /// Any order, with the rest anywhere between.
+    /// Any order, with the ones and the rest anywhere between.
     Any,
 }
 

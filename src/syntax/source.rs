@@ -191,7 +191,7 @@ fn is_structural_tag(text: &str) -> bool {
 
 #[cfg(feature = "spec")]
 /// Whether text is the spec of an automaton: JSON that has a string member `kind` and does not say that it is a schema,
-/// or text that begins with a header of parameters, which is TOML.
+/// or text that begins with `[` or `#`, as TOML with a header of parameters does.
 fn is_spec(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {

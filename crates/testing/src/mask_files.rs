@@ -29,7 +29,7 @@ pub(super) fn loaded(
     Ok(compiler.load(file)?.with_end_tokens(compiled.end_tokens().iter().copied())?)
 }
 
-/// Grammars that cover every kind of expression.
+/// Grammars that together have most kinds of expressions.
 fn grammars() -> Vec<Grammar> {
     let schemas = [
         r#"{"type": "object", "properties": {"a": {"enum": ["x", 1]}, "b": {"type": "array", "items":

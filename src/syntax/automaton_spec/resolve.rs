@@ -391,7 +391,7 @@ fn not_backward(facts: &Facts, rules: &ActionRules) -> Option<&'static str> {
     rules.assigns.iter().any(|&(variable, value)| !is_action(variable) || value != 1).then_some("effects")
 }
 
-/// Whether a formula is false for all values of its variables. False if there are too many valuations to try.
+/// Whether a formula is false for all values of its variables. Returns false if trying them all is too much work.
 fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     let mut variables: Vec<usize> = formula.atoms().map(|(variable, _)| variable).collect();
     variables.sort_unstable();

@@ -22,7 +22,7 @@ pub(super) enum Word<'s> {
     Ids(&'s str),
     /// A JSON value.
     Json(&'s str),
-    /// One of `: | ( ) [ ] { } ? * + ~ .. -> , = . ! & ^`.
+    /// One of `: | ( ) [ ] { } ? * + ~ .. -> , = . ! &`.
     Mark(&'static str),
     LineEnd,
 }

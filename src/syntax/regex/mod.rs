@@ -128,7 +128,7 @@ fn whole(pattern: &str, options: &Options) -> Result<Grammar> {
 
 /// Lowers `pattern` into `builder`; `classes` makes the expression for every set of characters. This serves languages
 /// that write some characters differently, such as the escapes in JSON strings. Literals go through `classes` character
-/// by character; it must not make nullable expressions. The result may be the builder's
+/// by character; `classes` must not make nullable expressions. The result may be the builder's
 /// [`never`](GrammarBuilder::never).
 ///
 /// # Errors

@@ -81,7 +81,7 @@ struct Scan<'t> {
     offset: usize,
     wanted: Wanted,
     open: Vec<Open>,
-    /// Number of open arrays and objects inside one that no pointer reaches.
+    /// Number of open arrays and objects that no pointer reaches.
     deeper: usize,
 }
 

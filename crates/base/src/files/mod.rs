@@ -166,8 +166,8 @@ fn pipe_deadline() -> Duration {
     PIPE_DEADLINE
 }
 
-/// Reads a pipe until it is closed or has sent more than `most` bytes. A thread opens and reads it, since both may
-/// block.
+/// Reads a pipe until it is closed or has sent more than `most` bytes; it is an error if this takes longer than
+/// `deadline`. A thread opens and reads it, since both may block.
 fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
     let end = Instant::now() + deadline;
     let (sender, pieces) = sync_channel::<std::io::Result<Vec<u8>>>(1);
