@@ -409,7 +409,8 @@ impl GrammarBuilder {
     }
 
     /// The words of `part` that are UTF-8 text of at most `most` characters. As in other intersections, `part` must
-    /// contain neither token terminals nor names of objects, and must not contain itself.
+    /// contain no token terminals, no names of objects, no lists of different items and no parts bounded in tokens, and
+    /// must not contain itself.
     pub fn max_chars(&mut self, part: ExprId, most: u32) -> ExprId {
         let any = self.char_class(CharClass::any());
         let short = self.repeat(any, 0, Some(most));

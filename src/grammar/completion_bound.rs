@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 /// The bound of expressions without a known bound.
 pub(crate) const UNBOUNDED: u32 = u32::MAX;
 
-/// How often the lengths of rules are improved. Lengths only fall, and are upper bounds after each pass.
+/// How often the lengths of rules are improved, at most. Lengths only fall, and are upper bounds after each pass.
 const PASSES: usize = 32;
 
 /// The letters that completions consist of.

@@ -226,7 +226,7 @@ impl FreeText {
         patterns().max_by_key(|&pattern| self.triggers[pattern].0.len()).map(Matched::Trigger)
     }
 
-    /// Checks that strings are not empty and that each trigger can occur.
+    /// Checks that strings are not empty, that triggers differ, and that each trigger can occur.
     fn check(&self) -> Result<()> {
         if self.strings().any(str::is_empty) {
             return Err(errors::empty_trigger());

@@ -2,8 +2,8 @@
 
 use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 
-/// How often the lengths of rules are improved. Lengths only rise, and are lower bounds after each pass. For rules
-/// nested deeper than this, the bounds are not tight.
+/// How often the lengths of rules are improved, at most. Lengths only rise, and are lower bounds after each pass. For
+/// rules nested deeper than this, the bounds are not tight.
 const PASSES: usize = 32;
 
 /// The unit of a length.

@@ -211,7 +211,7 @@ impl Grammar {
             + labels.ends.capacity() * size_of::<usize>()
     }
 
-    /// Checks the invariants G1 to G12 of [`verify`].
+    /// Checks the invariants G1 to G12 of [`verify`]; G9 only in debug builds.
     ///
     /// # Errors
     /// Returns `grammar/invariant` with the violated invariant and its place. A grammar from a builder always verifies.

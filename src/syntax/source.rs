@@ -175,7 +175,8 @@ impl fmt::Display for Notation {
     }
 }
 
-/// Whether JSON text is a structural tag: it says so, or has the two lists of the older form. No schema has either.
+/// Whether JSON text is a structural tag: it says so, or has the two lists of the older form and does not say that it
+/// is a schema.
 fn is_structural_tag(text: &str) -> bool {
     // most schemas are recognised without parsing them
     let has = |field: &str| text.contains(field);

@@ -88,7 +88,7 @@ pub struct Limits {
     pub catalogue_bytes: usize,
     /// Tools in a catalogue. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
     pub catalogue_tools: usize,
-    /// Nesting depth of arrays and objects in a document of tools. Default 100; the JSON parser allows 128.
+    /// Nesting depth of arrays and objects in a document of tools. Default 100; the JSON parser allows 127.
     pub tool_depth: usize,
     /// Bytes of one token. Default 65,536.
     pub token_bytes: usize,

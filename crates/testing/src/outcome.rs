@@ -7,7 +7,8 @@ use grammata::{Error, ErrorKind};
 pub enum Outcome {
     /// Engine and oracles agreed.
     Agreed,
-    /// Both agreed that the language is empty.
+    /// Nothing to compare: both agreed that the language is empty or a token terminal invalid, or a part of the grammar
+    /// has no words.
     EmptyLanguage,
     /// The oracle could not decide within its budget, or the engine within its limits.
     Undecided,

@@ -217,7 +217,8 @@ impl Oracle<'_> {
         Ok(compared)
     }
 
-    /// Compares the mask, and accepts one of its tokens or its bytes.
+    /// Compares the mask, and accepts one of its tokens or its bytes. Returns false if the tables were too small for
+    /// the mask.
     fn go_on(&self, walk: &mut Walk, random: &mut StdRng) -> Result<bool, String> {
         let Some(mask) = within(walk.matcher.mask())? else { return Ok(false) };
         let allowed = self.mask(walk.text());

@@ -78,7 +78,7 @@ pub struct Written<'s> {
 }
 
 impl<'s> Written<'s> {
-    /// A tool in the named format; `None` if the format cannot express it, or a limit was met.
+    /// A tool in the named format; `None` if there is no such format, it cannot express the tool, or a limit was met.
     pub fn new(
         name: &'s str,
         set: &'s ToolSet,

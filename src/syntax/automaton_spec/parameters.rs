@@ -54,7 +54,7 @@ enum ValueForm {
     List(Vec<String>),
 }
 
-/// The header, if there is one, and the byte at which the rest begins.
+/// The header, if there is one, and the byte at which the rest begins. Fails if the header has no end.
 pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
     let first = source.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'));
     if !first.is_some_and(|line| line.starts_with("[parameters") || line.starts_with("[templates")) {

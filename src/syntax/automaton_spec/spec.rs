@@ -307,7 +307,8 @@ impl Spec {
         &self.productions
     }
 
-    /// Assigns codes to the symbols in use. Fails if a symbol is a token or free text.
+    /// Assigns codes to the symbols in use. Fails if a symbol is a token or free text, if more than 65,536 codes are
+    /// needed, or if copying the bodies exceeds `grammar_nodes`.
     pub fn codes(&self) -> Result<Codes> {
         if let Some(token) = self.symbols().iter().find(|symbol| symbol.token.is_some()) {
             return Err(self.locate(errors::token_in_plan(&token.id)));

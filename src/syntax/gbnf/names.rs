@@ -76,7 +76,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The start rule.
+    /// The rule of this name, with which texts start. Fails if there is none.
     pub(super) fn root(&self, source: &str, name: &str) -> Result<RuleId> {
         match self.ids.get(name) {
             Some(&id) => Ok(id),

@@ -106,7 +106,7 @@ pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
 
 fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(tag)?;
-    // the JSON reader refuses values nested deeper than 128 levels as not JSON
+    // the JSON reader refuses values nested 128 or more levels deep as not JSON
     let value = serde_json::from_str(tag).map_err(|cause| errors::not_json(&cause))?;
     compile_value(&value, options)
 }

@@ -5,7 +5,7 @@
 //! - A name in a document or in a model's folder ([`find`], [`read_within`]) must resolve, links included, to a regular
 //!   file within a root.
 //!
-//! Every function that reads enforces a bound on bytes meanwhile, whatever length the file claims.
+//! Every function that reads stops at a maximum number of bytes, whatever length the file claims.
 
 mod errors;
 

@@ -95,7 +95,7 @@ impl Node {
         Node::Array(Box::new(items), is_unique, min, (min + choices.below(3)).max(1)).within_bound()
     }
 
-    /// Reduces members or items, down to none, until there are few words.
+    /// Reduces members or items, down to none, or values, down to one, until there are few words.
     fn within_bound(mut self) -> Tree {
         loop {
             let words = self.words();
