@@ -288,8 +288,7 @@ impl GrammarBuilder {
         self.repeat(body, 1, None)
     }
 
-    /// Between `min` and `max` times `body`, with `separator` between them; `None` means unbounded. Crossed bounds are
-    /// an error.
+    /// `body` between `min` and `max` times (`None`: unbounded), with `separator` between. Crossed bounds are an error.
     pub fn separated(&mut self, body: ExprId, separator: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
@@ -408,9 +407,8 @@ impl GrammarBuilder {
         }
     }
 
-    /// The words of `part` that are UTF-8 text of at most `most` characters. As in other intersections, `part` must
-    /// contain no token terminals, no names of objects, no lists of different items and no parts bounded in tokens, and
-    /// must not contain itself.
+    /// The words of `part` that are UTF-8 text of at most `most` characters. As in other intersections, `part` must not
+    /// contain token terminals, names of objects, lists of different items, parts bounded in tokens, or itself.
     pub fn max_chars(&mut self, part: ExprId, most: u32) -> ExprId {
         let any = self.char_class(CharClass::any());
         let short = self.repeat(any, 0, Some(most));

@@ -6,8 +6,8 @@ use super::ids::ExprId;
 
 impl GrammarBuilder {
     /// The words of `part` that have no proper prefix in `part`: the text ends as soon as it can. As in other
-    /// intersections, `part` must contain no token terminals, no names of objects, no lists of different items and no
-    /// parts bounded in tokens, and must not contain itself.
+    /// intersections, `part` must not contain token terminals, names of objects, lists of different items, parts
+    /// bounded in tokens, or itself.
     pub fn shortest(&mut self, part: ExprId) -> ExprId {
         let more = self.byte_set(ByteSet::FULL);
         let more = self.plus(more);
