@@ -34,14 +34,16 @@ impl<'s> Lowering<'s, '_, '_> {
 
     /// Whether the parts, or the definitions they name, may contain a token.
     fn has_token<'b>(&'b self, parts: impl IntoIterator<Item = &'b Part<'s>>) -> bool {
-        let mut open: Vec<&Part<'s>> = parts.into_iter().collect();
+        let mut open: Vec<&Item<'s>> = parts.into_iter().map(|part| &part.item).collect();
         let mut seen = FxHashSet::default();
-        while let Some(part) = open.pop() {
-            match &part.item {
+        while let Some(item) = open.pop() {
+            match item {
                 Item::Special(_) | Item::Ids(_) | Item::Lark(_) => return true,
-                Item::Group(body) => open.extend(body.iter().flatten()),
+                Item::Group(body) => open.extend(body.iter().flatten().map(|part| &part.item)),
                 Item::Name(name) if seen.insert(*name) => {
-                    open.extend(self.definition(name).into_iter().flat_map(|it| it.body.iter().flatten()));
+                    let Some(definition) = self.definition(name) else { continue };
+                    open.extend(definition.body.iter().flatten().map(|part| &part.item));
+                    open.extend(definition.attributes.end.as_ref().map(|(_, end)| end));
                 }
                 _ => {}
             }
