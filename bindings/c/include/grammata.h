@@ -72,7 +72,7 @@ enum GrammataStatus
      */
     GRAMMATA_STATUS_LIMIT = 3,
     /**
-     * A token or text is not allowed at its place.
+     * A token or text is not allowed at its place, or no complete text is known within a budget.
      */
     GRAMMATA_STATUS_REJECTED = 4,
     /**
@@ -536,8 +536,9 @@ void grammata_grammar_free(GrammataGrammar *grammar);
 /**
  * Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary give the same bytes.
  *
- * Options: `documents` (list of texts to explore first), `states` (maximum number of places to explore, default
- * 4,096), `work` (maximum number of steps, default 4,000,000, some 200 milliseconds).
+ * Options: `documents` (list of texts to explore first; texts that the vocabulary cannot spell are skipped), `states`
+ * (maximum number of places to explore, default 4,096), `work` (maximum number of steps, default 4,000,000, some 200
+ * milliseconds).
  */
 GrammataStatus grammata_mask_file_new(const GrammataGrammar *grammar,
                                       const char *options,
@@ -547,7 +548,7 @@ GrammataStatus grammata_mask_file_new(const GrammataGrammar *grammar,
 /**
  * Reads a mask file into memory and checks its header and checksums.
  *
- * Options: `limits` (`mask_file_bytes` is the maximum read).
+ * Options: `limits` (`mask_file_bytes` is the maximum size of the file).
  */
 GrammataStatus grammata_mask_file_open(const char *path,
                                        const char *options,
@@ -603,8 +604,8 @@ GrammataStatus grammata_compiler_load(const GrammataCompiler *compiler,
                                       GrammataError **error);
 
 /**
- * Recomputes everything that the mask file of a loaded grammar contains. `*masks` is the number of masks compared, 0
- * for a grammar that was not loaded from a file.
+ * Recomputes what the mask file of a loaded grammar says about the places that texts reach, and fails if anything
+ * differs. `*masks` is the number of masks compared, 0 for a grammar that was not loaded from a file.
  */
 GrammataStatus grammata_grammar_verify_masks(const GrammataGrammar *grammar,
                                              size_t *masks,
@@ -645,8 +646,8 @@ void grammata_archive_builder_free(GrammataArchiveBuilder *builder);
 /**
  * Opens an archive and reads its header. Other parts are read, and their checksums computed, on demand.
  *
- * Options: `limits` (`mask_archive_bytes` is the maximum size of the file, `mask_file_bytes` the maximum read from it
- * in one call).
+ * Options: `limits` (`mask_archive_bytes` is the maximum size of the file, `mask_file_bytes` that of one mask file in
+ * it).
  */
 GrammataStatus grammata_archive_open(const char *path,
                                      const char *options,
@@ -972,7 +973,8 @@ GrammataStatus grammata_matcher_try_accept(GrammataMatcher *matcher,
 
 /**
  * Accepts the longest allowed prefix of the tokens, such as a draft of speculative decoding, each token as a step.
- * `*accepted` is its length. The status is OK even if it is 0; the matcher is after the accepted tokens.
+ * `*accepted` is its length. The status is OK even if it is 0; the matcher is after the accepted tokens, also if a
+ * later token fails the call, as one outside the vocabulary does.
  */
 GrammataStatus grammata_matcher_accept_tokens(GrammataMatcher *matcher,
                                               const uint32_t *tokens,
@@ -1018,10 +1020,10 @@ GrammataStatus grammata_matcher_rollback(GrammataMatcher *matcher, size_t steps,
 GrammataStatus grammata_matcher_reset(GrammataMatcher *matcher, GrammataError **error);
 
 /**
- * Writes `count + 1` masks for a draft of `count` tokens. The first is that of this place; row `i`, which begins at
- * `words[i * row_words]`, is the mask after the first `i` tokens. `*allowed` is the length of the longest allowed
- * prefix of the draft. Later rows are all 0, as are all rows if the call fails. A token outside the vocabulary is not
- * allowed. The matcher does not move.
+ * Writes `count + 1` masks for a draft of `count` tokens. The first is that of the current place; row `i`, which
+ * begins at `words[i * row_words]`, is the mask after the first `i` tokens. `*allowed` is the length of the longest
+ * allowed prefix of the draft. Later rows are all 0, as are all rows if a mask cannot be computed. A token outside the
+ * vocabulary is not allowed. The matcher does not move.
  */
 GrammataStatus grammata_matcher_fill_draft_masks(GrammataMatcher *matcher,
                                                  const uint32_t *tokens,
@@ -1054,8 +1056,8 @@ GrammataStatus grammata_matcher_fill_draft_masks_within(GrammataMatcher *matcher
  * call these arrays and the tokens `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens`.
  *
  * `reached` may be NULL; otherwise it has room for `count` answers: whether the tokens from the root to a node are
- * allowed in sequence. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the
- * links do not form a tree. The matcher does not move.
+ * allowed in sequence. Rows of other nodes are all 0, as are all rows if the links are wrong or a mask cannot be
+ * computed. GRAMMATA_STATUS_USAGE if the links do not form a tree. The matcher does not move.
  */
 GrammataStatus grammata_matcher_fill_tree_masks(GrammataMatcher *matcher,
                                                 const int64_t *first_child,
@@ -1124,7 +1126,8 @@ bool grammata_explanation_is_viable(const GrammataExplanation *explanation);
 bool grammata_explanation_may_end(const GrammataExplanation *explanation);
 
 /**
- * The number of bytes from the beginning of the sequence that the grammar accepts. 0 for NULL.
+ * The length in bytes, from the beginning of the sequence, of the longest prefix that some word of the grammar begins
+ * with. 0 for NULL.
  */
 size_t grammata_explanation_position(const GrammataExplanation *explanation);
 
@@ -1163,11 +1166,12 @@ void grammata_pool_free(GrammataPool *pool);
 
 /**
  * Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
- * that fails does not stop the others; its row is all 0.
+ * that fails does not stop the others; its row is all 0, or unchanged if the matcher cannot be used: NULL, in use by
+ * another call, or listed before.
  *
  * `pool` may be NULL: the calling thread then does the work. `statuses` may be NULL; otherwise it has room for `count`
  * statuses, one per matcher. The result is OK if all statuses are OK; otherwise the result and `error` are those of
- * the first matcher that failed.
+ * the first matcher that failed. If an argument cannot be used, the call fails before any matcher is used.
  */
 GrammataStatus grammata_batch_fill_masks(const GrammataPool *pool,
                                          GrammataMatcher *const *matchers,
@@ -1205,7 +1209,7 @@ const char *grammata_error_text(const GrammataError *error);
 const char *grammata_error_code(const GrammataError *error);
 
 /**
- * The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover.
+ * The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover. 0 for NULL.
  */
 size_t grammata_error_count(const GrammataError *error);
 
@@ -1245,7 +1249,7 @@ const char *grammata_diagnostic_place(const GrammataDiagnostic *diagnostic);
 const char *grammata_diagnostic_file(const GrammataDiagnostic *diagnostic);
 
 /**
- * What was found there; NULL if there is nothing to show.
+ * What was found at the message's place; NULL if there is nothing to show.
  */
 const char *grammata_diagnostic_found(const GrammataDiagnostic *diagnostic);
 
@@ -1255,7 +1259,7 @@ const char *grammata_diagnostic_found(const GrammataDiagnostic *diagnostic);
 const char *grammata_diagnostic_cause(const GrammataDiagnostic *diagnostic);
 
 /**
- * What is allowed there; NULL if not given.
+ * What is allowed at the message's place; NULL if not given.
  */
 const char *grammata_diagnostic_allowed(const GrammataDiagnostic *diagnostic);
 

@@ -95,8 +95,8 @@ pub unsafe extern "C" fn grammata_archive_builder_free(builder: *mut GrammataArc
 
 /// Opens an archive and reads its header. Other parts are read, and their checksums computed, on demand.
 ///
-/// Options: `limits` (`mask_archive_bytes` is the maximum size of the file, `mask_file_bytes` the maximum read from it
-/// in one call).
+/// Options: `limits` (`mask_archive_bytes` is the maximum size of the file, `mask_file_bytes` that of one mask file in
+/// it).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_open(
     path: *const c_char,

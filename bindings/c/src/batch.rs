@@ -66,11 +66,12 @@ pub unsafe extern "C" fn grammata_pool_free(pool: *mut GrammataPool) {
 }
 
 /// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
-/// that fails does not stop the others; its row is all 0.
+/// that fails does not stop the others; its row is all 0, or unchanged if the matcher cannot be used: NULL, in use by
+/// another call, or listed before.
 ///
 /// `pool` may be NULL: the calling thread then does the work. `statuses` may be NULL; otherwise it has room for `count`
 /// statuses, one per matcher. The result is OK if all statuses are OK; otherwise the result and `error` are those of
-/// the first matcher that failed.
+/// the first matcher that failed. If an argument cannot be used, the call fails before any matcher is used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_batch_fill_masks(
     pool: *const GrammataPool,

@@ -7,10 +7,10 @@ use crate::raw::Call;
 use engine::matcher::DraftTree;
 use engine::{Matcher, TokenId};
 
-/// Writes `count + 1` masks for a draft of `count` tokens. The first is that of this place; row `i`, which begins at
-/// `words[i * row_words]`, is the mask after the first `i` tokens. `*allowed` is the length of the longest allowed
-/// prefix of the draft. Later rows are all 0, as are all rows if the call fails. A token outside the vocabulary is not
-/// allowed. The matcher does not move.
+/// Writes `count + 1` masks for a draft of `count` tokens. The first is that of the current place; row `i`, which
+/// begins at `words[i * row_words]`, is the mask after the first `i` tokens. `*allowed` is the length of the longest
+/// allowed prefix of the draft. Later rows are all 0, as are all rows if a mask cannot be computed. A token outside the
+/// vocabulary is not allowed. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_draft_masks(
     matcher: *mut GrammataMatcher,
@@ -71,8 +71,8 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks_within(
 /// call these arrays and the tokens `retrieve_next_token`, `retrieve_next_sibling` and `draft_tokens`.
 ///
 /// `reached` may be NULL; otherwise it has room for `count` answers: whether the tokens from the root to a node are
-/// allowed in sequence. Rows of other nodes are all 0, as are all rows if the call fails. GRAMMATA_STATUS_USAGE if the
-/// links do not form a tree. The matcher does not move.
+/// allowed in sequence. Rows of other nodes are all 0, as are all rows if the links are wrong or a mask cannot be
+/// computed. GRAMMATA_STATUS_USAGE if the links do not form a tree. The matcher does not move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
     matcher: *mut GrammataMatcher,

@@ -91,7 +91,7 @@ pub unsafe extern "C" fn grammata_error_code(error: *const GrammataError) -> *co
     pointer(first.map(|diagnostic| &diagnostic.code))
 }
 
-/// The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover.
+/// The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> usize {
     // SAFETY: the contract of the header
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn grammata_diagnostic_file(diagnostic: *const GrammataDia
     pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.file.as_ref()))
 }
 
-/// What was found there; NULL if there is nothing to show.
+/// What was found at the message's place; NULL if there is nothing to show.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_found(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn grammata_diagnostic_cause(diagnostic: *const GrammataDi
     pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.cause.as_ref()))
 }
 
-/// What is allowed there; NULL if not given.
+/// What is allowed at the message's place; NULL if not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_allowed(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header

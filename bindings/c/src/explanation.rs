@@ -78,7 +78,8 @@ pub unsafe extern "C" fn grammata_explanation_may_end(explanation: *const Gramma
     call.any(explanation).is_some_and(|handle| handle.explanation.may_end())
 }
 
-/// The number of bytes from the beginning of the sequence that the grammar accepts. 0 for NULL.
+/// The length in bytes, from the beginning of the sequence, of the longest prefix that some word of the grammar begins
+/// with. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_position(explanation: *const GrammataExplanation) -> usize {
     // SAFETY: the contract of the header

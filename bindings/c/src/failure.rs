@@ -16,7 +16,7 @@ pub enum GrammataStatus {
     Vocabulary = 2,
     /// A limit was exceeded.
     Limit = 3,
-    /// A token or text is not allowed at its place.
+    /// A token or text is not allowed at its place, or no complete text is known within a budget.
     Rejected = 4,
     /// The caller used the library wrongly: NULL, text that is not UTF-8, a token out of range.
     Usage = 5,

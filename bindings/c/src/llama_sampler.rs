@@ -85,7 +85,7 @@ struct Following {
     init: GrammataLlamaInit,
     matcher: Matcher,
     budget: Option<usize>,
-    /// Number of tokens since the beginning.
+    /// Number of tokens accepted since the sampler was made or reset, without end-of-sequence tokens.
     taken: usize,
     has_ended: bool,
     mask: Vec<u32>,

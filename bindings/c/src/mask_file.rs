@@ -43,8 +43,9 @@ impl GrammataMaskFile {
 
 /// Explores a grammar and makes a mask file of it. The same grammar, options and vocabulary give the same bytes.
 ///
-/// Options: `documents` (list of texts to explore first), `states` (maximum number of places to explore, default
-/// 4,096), `work` (maximum number of steps, default 4,000,000, some 200 milliseconds).
+/// Options: `documents` (list of texts to explore first; texts that the vocabulary cannot spell are skipped), `states`
+/// (maximum number of places to explore, default 4,096), `work` (maximum number of steps, default 4,000,000, some 200
+/// milliseconds).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_new(
     grammar: *const GrammataGrammar,
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn grammata_mask_file_new(
 
 /// Reads a mask file into memory and checks its header and checksums.
 ///
-/// Options: `limits` (`mask_file_bytes` is the maximum read).
+/// Options: `limits` (`mask_file_bytes` is the maximum size of the file).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_open(
     path: *const c_char,
@@ -184,8 +185,8 @@ pub unsafe extern "C" fn grammata_compiler_load(
     })
 }
 
-/// Recomputes everything that the mask file of a loaded grammar contains. `*masks` is the number of masks compared, 0
-/// for a grammar that was not loaded from a file.
+/// Recomputes what the mask file of a loaded grammar says about the places that texts reach, and fails if anything
+/// differs. `*masks` is the number of masks compared, 0 for a grammar that was not loaded from a file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_verify_masks(
     grammar: *const GrammataGrammar,

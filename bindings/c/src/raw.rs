@@ -105,7 +105,7 @@ impl Call {
         self.list(first.cast(), count, name)
     }
 
-    /// UTF-8 text with a given length.
+    /// UTF-8 text of `length` bytes.
     pub(crate) fn text(&self, first: *const c_char, length: usize, name: &'static str) -> Result<&str> {
         let bytes = self.bytes(first, length, name)?;
         str::from_utf8(bytes).map_err(|error| failure::not_utf8(name, &error))

@@ -81,7 +81,8 @@ pub unsafe extern "C" fn grammata_matcher_try_accept(
 }
 
 /// Accepts the longest allowed prefix of the tokens, such as a draft of speculative decoding, each token as a step.
-/// `*accepted` is its length. The status is OK even if it is 0; the matcher is after the accepted tokens.
+/// `*accepted` is its length. The status is OK even if it is 0; the matcher is after the accepted tokens, also if a
+/// later token fails the call, as one outside the vocabulary does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_accept_tokens(
     matcher: *mut GrammataMatcher,
