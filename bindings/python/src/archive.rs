@@ -38,8 +38,7 @@ pub(crate) struct Archive(MaskArchive);
 #[pymethods]
 impl Archive {
     /// Opens an archive and reads its header. The rest is read, and its checksums computed, on request. `limits` may
-    /// set "mask_archive_bytes", the maximum size of the file, and "mask_file_bytes", the maximum read from it in one
-    /// request.
+    /// set "mask_archive_bytes", the maximum size of the file, and "mask_file_bytes", that of one mask file in it.
     ///
     /// Raises FileError, LimitError; GrammarError if the file is not an archive.
     #[staticmethod]

@@ -99,7 +99,7 @@ impl View {
     /// The range, in words, of `count` rows starting at row `first`.
     ///
     /// # Errors
-    /// `python/rows` if the memory does not have two dimensions, or lacks some of these rows.
+    /// `python/rows` if the memory does not have two dimensions of 32-bit elements, or lacks some of these rows.
     pub(crate) fn place(&self, first: usize, count: usize) -> grammata::Result<std::ops::Range<usize>> {
         let (rows, columns) = self.rows().ok_or_else(errors::no_rows)?;
         match first.checked_add(count) {
@@ -269,9 +269,9 @@ pub(crate) fn fill(
     })
 }
 
-/// Writes `count` masks to rows of an object's memory, starting at row `first`. In two-dimensional memory these are its
-/// rows. In one-dimensional memory they are equal parts of the whole, and `first` must be 0. `write` gets the words and
-/// the number of words per row, and runs without the interpreter's lock.
+/// Writes `count` masks to rows of an object's memory, starting at row `first`. In two-dimensional memory of 32-bit
+/// elements these are its rows. Other memory is divided into `count` equal parts, and `first` must be 0. `write` gets
+/// the words and the number of words per row, and runs without the interpreter's lock.
 pub(crate) fn fill_rows<R: Send>(
     object: &Bound<'_, PyAny>,
     first: usize,

@@ -347,8 +347,9 @@ impl CompiledGrammar {
         )
     }
 
-    /// Recomputes everything that the mask file of a loaded grammar contains, and returns the number of masks compared;
-    /// 0 for a grammar that was not loaded from a file. Raises GrammarError if something differs; LimitError.
+    /// Recomputes what the mask file of a loaded grammar says about the places that texts reach, and returns the number
+    /// of masks compared; 0 for a grammar that was not loaded from a file. Raises GrammarError if something differs;
+    /// LimitError.
     fn verify_masks(&self, py: Python<'_>) -> PyResult<usize> {
         py.detach(|| self.compiled.verify_masks()).raise(py)
     }

@@ -215,7 +215,7 @@ pub(crate) fn rows(found: &str, allowed: String) -> Error {
     )
 }
 
-/// A row of one-dimensional memory was requested.
+/// A row was requested of memory without rows: of one dimension, or of bytes.
 pub(crate) fn no_rows() -> Error {
     usage(
         Diagnostic::new("python/rows", "the buffer has no rows")

@@ -4,7 +4,7 @@
 //! (errors, explanations) and what only Python can inspect (types that describe schemas). Signatures and descriptions
 //! for type checkers are in `_native.pyi`, which `stubtest` compares with this module.
 //!
-//! Long work runs without the interpreter's lock. Only [`buffer`] uses `unsafe`.
+//! Compiling, masks and files are handled without the interpreter's lock. Only [`buffer`] uses `unsafe`.
 
 mod archive;
 mod arguments;

@@ -57,7 +57,7 @@ pub(crate) struct MaskFile(pub(crate) Arc<grammata::MaskFile>);
 #[pymethods]
 impl MaskFile {
     /// Reads a file into memory and checks its header and checksums. `limits` may set "mask_file_bytes", the maximum
-    /// read.
+    /// size of the file.
     ///
     /// Raises FileError, LimitError; GrammarError if the file is not a mask file or is damaged.
     #[staticmethod]

@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, TryLockError};
 
-/// One sequence under a compiled grammar. Its methods release the interpreter's lock. A call from another thread while
-/// one is running raises UsageError.
+/// One sequence under a compiled grammar. Its methods release the interpreter's lock, except for cheap
+/// queries. A call from another thread while one is running raises UsageError.
 ///
 /// >>> import grammata
 /// >>> vocabulary = grammata.Vocabulary.from_tokens(["a", "b", "ab", None], specials={"<end>": 3}, eos=3)
@@ -197,7 +197,8 @@ impl Matcher {
     ///
     /// The memory is a `MaskBuffer`, a NumPy array of 32-bit integers, a bytearray, a torch tensor on the CPU, or
     /// another buffer or DLPack object. It is not copied. Raises UsageError if it is too short, read-only, not on the
-    /// host, or has other elements; LimitError. The words to be written are then all 0.
+    /// host, or has other elements; LimitError. If it is too short or the mask cannot be computed, its words are then
+    /// all 0.
     #[pyo3(signature = (buffer, /, *, row=None))]
     fn fill_mask(&self, buffer: &Bound<'_, PyAny>, row: Option<usize>) -> PyResult<()> {
         buffer::fill(buffer, row, |words| self.try_run(|matcher| matcher.fill_mask(words)))
@@ -219,7 +220,7 @@ impl Matcher {
     ///
     /// In a two-dimensional array the rows are its rows; in a one-dimensional array they are equal parts. Raises
     /// UsageError if there are too few rows, or they are too short; RejectedError if no complete text is known within
-    /// the budget; LimitError. All rows are then 0.
+    /// the budget; LimitError. All rows are then 0, unless the buffer or the matcher cannot be used at all.
     #[pyo3(signature = (tokens, buffer, /, *, budget=None, row=0))]
     fn fill_draft_masks(
         &self,
@@ -338,12 +339,14 @@ impl Matcher {
         explanation(py, &self.run(py, |matcher| matcher.explain_token(token.0))?)
     }
 
-    /// The smallest number of tokens that lead to a complete text; the end-of-sequence token does not count.
+    /// The smallest number of tokens that lead to a complete text, or an upper bound, as the kind of the `Distance`
+    /// says. The end-of-sequence token does not count.
     fn distance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         distance(py, self.run(py, grammata::Matcher::distance)?)
     }
 
-    /// The smallest number of bytes that lead to a complete text, whether tokens spell them or not.
+    /// The smallest number of bytes that lead to a complete text, or an upper bound, as the kind of the `Distance`
+    /// says. It does not matter whether tokens spell these bytes.
     fn distance_in_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         distance(py, self.run(py, grammata::Matcher::distance_in_bytes)?)
     }

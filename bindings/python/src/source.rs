@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[pyclass(frozen, eq, hash, module = "grammata")]
 pub(crate) struct Source {
     pub(crate) source: Arc<grammata::syntax::Source>,
-    /// Exceptions that the resolver of documents raised while the source was read.
+    /// The last exception that the resolver of documents raised, until a call that reads the source raises it.
     pub(crate) raised: Raised,
 }
 
@@ -213,7 +213,8 @@ pub(crate) fn spec_options(
     Ok((text, options))
 }
 
-/// Writes a parameter the way specs write it: `true` or `false`, a text, or a list joined by commas.
+/// Writes a parameter the way specs write it: `true` or `false`, a text, a list of texts joined by commas, or what
+/// `str()` gives for any other value.
 fn parameter(value: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(truth) = value.cast::<PyBool>() {
         return Ok(truth.is_true().to_string());

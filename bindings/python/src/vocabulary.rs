@@ -32,7 +32,7 @@ impl std::hash::Hash for Vocabulary {
     }
 }
 
-/// Added tokens to treat as special though the tokenizer does not flag them: all, none, or some by name.
+/// Added tokens to treat as special in addition to those that the tokenizer flags: all, none, or some by name.
 #[derive(FromPyObject)]
 enum Added {
     #[pyo3(annotation = "bool")]
@@ -51,7 +51,7 @@ impl From<Added> for AddedTokens {
     }
 }
 
-/// Options that complement what a tokenizer says.
+/// The options for reading a tokenizer that its file does not contain.
 #[derive(Default)]
 struct Unsaid<'a, 'py> {
     eos: Option<Ids>,
@@ -91,9 +91,9 @@ impl Vocabulary {
     /// special tokens in addition to those that the file names, `width` is the length of the model's logits, and
     /// `limits` bound what a file may cost.
     ///
-    /// `added_special=True` treats all added tokens of a `tokenizer.json` as special, a list of names only those. As
-    /// ordinary text, a `<think>` that the file does not flag may occur in a JSON string; only token terminals allow
-    /// special tokens.
+    /// `added_special=True` treats all added tokens of a `tokenizer.json` as special, a list of names the flagged
+    /// tokens and those named. As ordinary text, a `<think>` that the file does not flag may occur in a JSON string;
+    /// only token terminals allow special tokens.
     ///
     /// Raises VocabularyError, FileError, LimitError.
     #[staticmethod]

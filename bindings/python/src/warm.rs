@@ -39,7 +39,7 @@ impl WarmUp {
 
 #[pymethods]
 impl WarmUp {
-    /// Whether the thread has ended.
+    /// Whether the thread has ended, or a call of `wait` or `cancel` has begun.
     fn is_finished(&self) -> bool {
         self.work().as_ref().is_none_or(explore::WarmUp::is_finished)
     }
@@ -49,7 +49,7 @@ impl WarmUp {
         self.end(py, explore::WarmUp::wait)
     }
 
-    /// Stops the thread and returns how many places and masks were explored.
+    /// Stops the thread and returns how many places and masks were explored; (0, 0) after `wait` or another `cancel`.
     fn cancel(&self, py: Python<'_>) -> (usize, usize) {
         self.end(py, explore::WarmUp::cancel)
     }
