@@ -26,7 +26,8 @@ pub struct Measures {
     pub step_edits: usize,
     /// Insertions and deletions between the sequences of APIs, by their longest common subsequence.
     pub ordered_edits: usize,
-    /// Share of calls with an input that no earlier call made.
+    /// Share of calls with an input that neither an earlier call nor the prelude made, and that is not given or assumed
+    /// by a flow.
     pub inconsistent_apis: f64,
     /// Share of steps whose predecessor, in each flow that has the step, is not among the earlier steps.
     pub inconsistent_steps: f64,

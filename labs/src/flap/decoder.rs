@@ -13,7 +13,7 @@ use grammata_decode::{Detokenizer, Feed, LogSoftmax, Logits, Model, Rows, Sequen
 pub struct FlapPlan {
     /// The text after the prompt.
     pub text: String,
-    /// Number of tokens of the text.
+    /// Number of chosen tokens, including the end token if it ended the plan.
     pub tokens: usize,
     /// Number of model runs over one sequence, including that of the prompt.
     pub passes: usize,
@@ -66,7 +66,7 @@ struct Candidate {
 /// The part of the plan that is written.
 struct State<'d> {
     progress: FlapProgress<'d>,
-    /// The text of the current thought and API, including the line break before it.
+    /// The text of the current thought and API, from the line break and `[thought]` before it on.
     open: Vec<u8>,
     calls: usize,
 }
@@ -170,8 +170,8 @@ impl FlapDecoder<'_> {
         Ok(candidates)
     }
 
-    /// Extends each candidate greedily to the end of its thought and API, to where its format breaks, or to the length
-    /// of the look-ahead. The sequences are fed in common batches.
+    /// Extends each candidate greedily to the end of its thought and API, to where its format breaks, to an end token,
+    /// or to the length of the look-ahead. The sequences are fed in common batches.
     fn look_ahead(&mut self, candidates: &mut [Candidate], calls: usize, plan: &mut FlapPlan) -> Result<()> {
         let end = self.domain.apis[self.domain.end].name.as_str();
         loop {

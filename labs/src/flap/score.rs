@@ -140,7 +140,7 @@ pub struct FlapScore<'a> {
 }
 
 impl FlapScore<'_> {
-    /// Returns the terms of a thought alone.
+    /// Returns the terms of a thought alone: those of the API and its description are 0.
     ///
     /// # Errors
     /// Errors of the similarity.

@@ -24,14 +24,15 @@ pub struct Judgement {
     pub steps: usize,
     /// Steps that break the procedure in the mode `guarded`, by reason.
     pub violations: BTreeMap<String, usize>,
-    /// Sizes of sets of APIs: called and expected, called only, expected only.
+    /// Numbers of distinct APIs that are called and expected, called only, and expected only.
     pub tools: (usize, usize, usize),
     /// Number of messages out of the workflow that were followed by an adequate act: it breaks no rule, and is a free
-    /// reply, a question, or a call with a value that the message told.
+    /// text, a question, an answer out of the workflow, or a call with a value that the message told.
     pub adequate: usize,
     /// Number of messages out of the workflow.
     pub outside: usize,
-    /// Number of messages from each message out of the workflow to the next call or inform that breaks no rule, summed.
+    /// Number of messages, of both sides, between each message out of the workflow and the next call or inform that
+    /// breaks no rule, or the end of the session, summed.
     pub distance: usize,
     /// Number of messages of the user.
     pub user_messages: usize,

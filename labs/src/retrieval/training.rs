@@ -224,11 +224,12 @@ fn check_manifest(
     }
 }
 
-/// The file `drafts.jsonl`. Only complete lines of requests with all drafts are kept.
+/// The file `drafts.jsonl`. Opening it keeps the drafts of the leading requests that have all of them, and cuts off the
+/// rest.
 struct DraftFile {
     path: PathBuf,
     file: File,
-    /// The drafts of the first requests, which the file already had.
+    /// For each leading request with all drafts in the file, these drafts.
     known: Vec<Vec<DraftRecord>>,
 }
 

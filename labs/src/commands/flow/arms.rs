@@ -53,7 +53,8 @@ impl<'m> Maker<'m> {
     }
 
     /// Compiles the grammar of an arm for a domain `times` times, starting from the domain's file, and returns the
-    /// seconds of each time. Cached grammars are dropped. Returns nothing for an arm without a grammar.
+    /// seconds of each time. Cached grammars are dropped before and after. For an arm without a grammar it does nothing
+    /// and returns an empty list.
     pub(super) fn compile_times(
         &mut self,
         text: &str,
@@ -74,8 +75,8 @@ impl<'m> Maker<'m> {
         Ok(found)
     }
 
-    /// Returns the log-probability of each flow's intent after a prompt that asks for it, normalised by length in
-    /// bytes.
+    /// Returns the log-probability of each flow's intent after a prompt that asks for it, divided by its length in
+    /// bytes and multiplied by the mean length of the intents.
     pub(super) fn intent_likelihoods(&mut self, domain: &FlowDomain, query: &str) -> Result<Vec<f64>> {
         let all: Vec<usize> = (0..domain.flows.len()).collect();
         let mut prompt = FlowPrompt::new(domain, &all, query, Thoughts::None, &self.limits)?;

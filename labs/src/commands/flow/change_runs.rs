@@ -29,7 +29,7 @@ pub(super) struct ChangeRecord {
     change: String,
     /// Whether the plan is unfinished or is not a plan of any flow of the changed domain.
     violates: bool,
-    /// Whether it is a plan of the domain before the change.
+    /// Whether the calls are a plan of some flow of the domain before the change.
     was_plan: bool,
     /// Median of the seconds from the file to the compiled grammar.
     compile_seconds: f64,
@@ -120,7 +120,8 @@ fn of_change(
     Ok(())
 }
 
-/// Returns queries for a flow that was joined from two: each combines one query of both.
+/// Returns queries for a flow that was joined from two: each is a query of the first flow followed by one of the
+/// second.
 fn joined_queries(
     domain: &FlowDomain,
     first: usize,
@@ -142,7 +143,7 @@ fn joined_queries(
 
 /// Returns whether a plan is a plan of some flow by definition: steps in order, the APIs of a step in any order, and
 /// each call after those that make its inputs. It uses automata only for flows with optional, repeated or alternative
-/// steps.
+/// steps, or steps whose order the file states (`after`).
 fn keeps_a_flow(domain: &FlowDomain, names: &[&str]) -> Result<bool> {
     let plan: Vec<Option<usize>> = names.iter().map(|name| domain.api(name)).collect();
     for (place, flow) in domain.flows.iter().enumerate() {

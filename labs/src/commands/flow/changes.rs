@@ -98,7 +98,7 @@ fn swapped(mut table: Table, limits: &Limits) -> Option<Changed> {
 fn renamed(mut table: Table, domain: &FlowDomain) -> Table {
     let known: BTreeSet<&String> =
         domain.apis.iter().flat_map(|api| api.aliases.iter().chain([&api.name])).collect();
-    // some names are prefixes of others, so masks must tell them apart
+    // some names are prefixes of others (`Act1`, `Act10`), so masks must tell them apart
     let mut fresh = (1..).map(|number| format!("Act{number}")).filter(|name| !known.contains(name));
     let names: BTreeMap<&str, String> =
         domain.apis.iter().zip(&mut fresh).map(|(api, name)| (api.name.as_str(), name)).collect();

@@ -76,7 +76,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Calls `work` with a replay function if there is a model.
+/// Calls `work` with a replay function, or with `None` if no model is named. A model that this build cannot run is an
+/// error.
 fn with_agent<R>(
     arguments: &Arguments,
     binding: &AgentOptions,

@@ -1,6 +1,7 @@
 //! Computes the tools of ToolkenGPT's FuncQA.
 
-/// Returns the result of a tool; `None` if the tool is unknown or the result is undefined or not finite.
+/// Returns the result of a tool; `None` if the tool is unknown, the numbers do not fit it, or the result is undefined
+/// or not finite.
 pub(super) fn compute(tool: &str, numbers: &[f64]) -> Option<f64> {
     let (first, rest) = numbers.split_first()?;
     let two = || Some((*first, *rest.first()?)).filter(|_| rest.len() == 1);
@@ -43,7 +44,7 @@ fn falling(n: i128, k: i128) -> Option<f64> {
 }
 
 /// Formats a result as the host writes it: whole numbers below 10^15 in magnitude without decimals, values below 1 in
-/// magnitude with two digits after their leading zeros, other values with two decimals.
+/// magnitude with two digits after their leading zeros (at most 13 decimals), other values with two decimals.
 pub(super) fn shown(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value:.0}");

@@ -14,7 +14,7 @@ pub(super) enum Fault {
     Cut,
     /// The turn does not have the form of the call format.
     Format,
-    /// The arguments are not JSON.
+    /// The arguments cannot be read: they are not JSON, or not Python literals in the format `python`.
     Json,
     /// No callable tool has this name.
     Name,
@@ -26,9 +26,9 @@ pub(super) enum Fault {
     Type,
     /// An argument is out of bounds or not one of the listed values, or breaks another rule of its schema.
     Value,
-    /// An argument occurs twice.
+    /// A name occurs twice in the arguments, or in an object among their values.
     Duplicate,
-    /// The published algorithm has no parser for the schema.
+    /// The published algorithm has no parser for the schema, or the judge cannot compile the schema.
     Exception,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn known(name: &str, set: &ToolSet) -> Result<(), Fault> {
 }
 
 /// Returns the call if its arguments are valid for the schema of the tool, otherwise the first fault in the order of
-/// [`Fault`].
+/// [`Fault`]. [`Fault::Name`] if no tool has the name, [`Fault::Exception`] if its schema cannot be compiled.
 pub(super) fn validated(value: Value, name: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let Some(tool) = set.tools().iter().find(|tool| tool.name == name) else { return Err(Fault::Name) };
     let validator = jsonschema::options().should_validate_formats(true).build(&tool.arguments.value());

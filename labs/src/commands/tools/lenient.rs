@@ -1,9 +1,10 @@
 //! A second, lenient reader for outputs without a grammar: it accepts what a well-meaning host might still accept as a
 //! call.
 //!
-//! Code fences are removed. In JSON and ReAct the first JSON object of the text counts, with any text around it, and
-//! names of tools and arguments are case-insensitive. In the other formats any line, block of lines or the whole text
-//! may be the call. The call itself is judged as strictly as by the first reader.
+//! Code fences are removed. In JSON the first JSON object of the text counts, in ReAct the first one after a line
+//! `Action:`, with any text around it; names of tools and arguments are case-insensitive. In `relation` the first line
+//! that is not blank is the name, case-insensitive. In the other formats the whole text, a block of lines or a line may
+//! be the call. The call itself is judged as strictly as by the first reader.
 
 use super::fault::{Fault, Judged, Unique, validated};
 use super::judge::Judge;
@@ -13,7 +14,8 @@ use grammata_agents::tools::{Tool, ToolSet};
 use serde_json::{Deserializer, Map, Value};
 
 impl Judge<'_> {
-    /// Returns the lenient reader's result for an output; `None` for arms with a grammar and for the format `toolken`.
+    /// Returns the lenient reader's result for an output; `None` for all arms but `free` and `free+retry`, and for the
+    /// format `toolken`.
     pub(super) fn leniently(&self, task: &Task, record: &Record) -> Option<Lenient> {
         if !record.arm.is_unconstrained() || self.format_name == "toolken" {
             return None;
@@ -129,7 +131,7 @@ fn tool<'s>(name: &str, set: &'s ToolSet) -> Result<&'s Tool, Fault> {
     set.tool(known).ok_or(Fault::Name)
 }
 
-/// Renames arguments to the declared names that differ only in case.
+/// Renames arguments to the declared names that differ only in case. Fails if two arguments then have one name.
 fn renamed(arguments: Value, tool: &Tool) -> Result<Value, Fault> {
     let Value::Object(given) = arguments else { return Ok(arguments) };
     let schema = tool.arguments.value();

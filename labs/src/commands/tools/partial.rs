@@ -122,7 +122,8 @@ pub(super) fn without_types(set: &ToolSet) -> Result<ToolSet> {
     read([Document { label: "structure", text: &text }], &ReadOptions::default().open_objects(true))
 }
 
-/// Reduces a schema of arguments to its members: which are declared and which are required.
+/// Reduces a schema of arguments to its members: which are declared, which are required, and whether others are
+/// allowed.
 fn structure(schema: &Value) -> Value {
     let mut made = Map::new();
     made.insert("type".to_owned(), "object".into());
