@@ -12,7 +12,8 @@ pub type LlgTokenizeFn =
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct LlgTokenizerInit {
-    /// The number of tokens, which is also the length of the logits.
+    /// The number of tokens, which is also the length of the logits. With `tokenizer_json` the length is that of the
+    /// file if it is greater.
     pub vocab_size: u32,
     /// The end-of-sequence token; 4294967295 if there is none.
     pub tok_eos: u32,

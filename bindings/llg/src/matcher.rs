@@ -16,7 +16,7 @@ pub struct LlgMatcher {
 }
 
 /// Environment variable with the number of tokens within which each text should be complete; the functions have no
-/// argument for it.
+/// argument for it. A value that is not a number is ignored.
 const BUDGET: &str = "GRAMMATA_LLG_BUDGET";
 
 /// The error message for a NULL handle.
@@ -99,7 +99,8 @@ pub unsafe extern "C" fn llg_free_matcher(matcher: *mut LlgMatcher) {
     unsafe { Call::new() }.free(matcher);
 }
 
-/// The error message of a matcher; NULL if it has none. The text lives as long as the matcher.
+/// The error message of a matcher; NULL if it has none. The text lives as long as the matcher. For NULL it is a static
+/// message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn llg_matcher_get_error(matcher: *const LlgMatcher) -> *const c_char {
     // SAFETY: the contract of the header

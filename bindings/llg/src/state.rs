@@ -24,7 +24,7 @@ pub(crate) struct Following {
     /// Whether an end-of-sequence token was accepted.
     has_ended: bool,
     budget: Option<usize>,
-    /// Number of tokens since the beginning.
+    /// Number of tokens since the beginning, without end-of-sequence tokens.
     taken: usize,
     mask: Vec<u32>,
     is_filled: bool,
@@ -79,7 +79,7 @@ impl Following {
         self.is_filled.then_some(&self.mask)
     }
 
-    /// Computes the mask: the tokens that may come next, or only the end-of-sequence token after the end.
+    /// Computes the mask: the tokens that may come next, or only the end-of-sequence tokens after the end.
     pub(crate) fn fill(&mut self) -> Result<()> {
         self.is_filled = false;
         if self.has_ended {

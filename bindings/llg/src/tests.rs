@@ -78,7 +78,7 @@ fn tokenizer() -> *mut LlgTokenizer {
     let mut bytes: Vec<u8> = (0..=255).collect();
     bytes.extend(b"\xFF<tool>\xFF<end>");
     let init = init(&lengths, &bytes);
-    // SAFETY: the pointers lead to the vectors, whose lengths the struct has
+    // SAFETY: the pointers lead to the vectors, whose lengths are those in the struct
     let tokenizer = unsafe { llg_new_tokenizer(&init, null_mut(), 0) };
     assert!(!tokenizer.is_null());
     tokenizer

@@ -86,7 +86,7 @@ impl Tokenizer {
     }
 }
 
-/// The end-of-sequence token, if there is one. Fails if it is outside the vocabulary.
+/// The end-of-sequence token, if there is one. Fails unless it is less than `width`.
 fn end_token(token: u32, width: usize) -> Result<Option<TokenId>> {
     match token {
         NO_TOKEN => Ok(None),
