@@ -31,7 +31,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the journal at `path`, or creates it.
     ///
     /// # Errors
-    /// The file cannot be read or written; it was written with other settings; a line is not a record.
+    /// The file cannot be read or written, or is larger than 1 GiB; it was written with other settings; a line is not a
+    /// record; two records have the same id; the settings cannot be written as JSON.
     pub fn open(path: impl AsRef<Path>, settings: &impl Serialize) -> Result<Journal<T>> {
         let path = path.as_ref().to_owned();
         let settings = serde_json::to_value(settings).map_err(errors::unwritable)?;
@@ -73,7 +74,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Adds a record and writes it to the file.
     ///
     /// # Errors
-    /// There is already a record with this id; the file cannot be written.
+    /// There is already a record with this id; the record cannot be written as JSON; the file cannot be written.
     pub fn append(&mut self, id: impl Into<String>, record: T) -> Result<()> {
         let id = id.into();
         if self.index.contains_key(&id) {
@@ -88,7 +89,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Returns the record with id `id`, or runs `run` and adds its result.
     ///
     /// # Errors
-    /// Those of `run`; the file cannot be written.
+    /// Errors of `run` and of [`append`](Journal::append).
     pub fn get_or_run(&mut self, id: &str, run: impl FnOnce() -> Result<T>) -> Result<&T> {
         if !self.index.contains_key(id) {
             let record = run()?;

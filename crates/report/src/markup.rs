@@ -17,8 +17,9 @@ pub(super) fn html(text: &str) -> String {
     escaped
 }
 
-/// Escapes text so that Markdown (CommonMark with tables) shows it literally on one line. Every punctuation character
-/// that could begin markup gets a backslash; newlines and tabs become spaces.
+/// Escapes text so that Markdown (CommonMark with tables) shows it literally on one line. Punctuation that could begin
+/// a heading, a quotation, a cell, HTML or markup within a line gets a backslash. Newlines and tabs become spaces,
+/// other control characters U+FFFD. List markers (`-`, `+`, `1.`) are not escaped.
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

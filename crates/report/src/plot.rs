@@ -4,7 +4,8 @@ use super::markup::html;
 use super::statistics::Interval;
 use std::fmt::Write;
 
-/// Width of the labels in pixels; next the widths of the bars and the figures, and the height of a row.
+/// Width of the labels in pixels. The next constants are the widths of the bars and of the figures, and the height of a
+/// row.
 const LABELS: f64 = 220.0;
 const BARS: f64 = 380.0;
 const FIGURES: f64 = 150.0;

@@ -32,8 +32,8 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     Some((mean, if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 }))
 }
 
-/// The quantile of some values at `share` (0 is the minimum, 1 the maximum), by linear interpolation between the two
-/// neighbouring order statistics. `None` without values.
+/// The quantile of some values at `share` (0 is the minimum, 1 the maximum; clamped to these), by linear interpolation
+/// between the two neighbouring order statistics. `None` without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
