@@ -1,18 +1,18 @@
-//! The guard between the official MCP clients for Python and TypeScript and servers from npm.
+//! Runs the guard between the official MCP clients for Python and TypeScript and servers from npm.
 
 use crate::bindings;
 use crate::command::{Result, cargo, command, root, run, succeeds};
 use crate::setup;
 
-/// Where the clients and servers are put, and the logs are written.
+/// The folder of the clients, the servers and the logs.
 const FOLDER: &str = "target/guard";
-/// The TypeScript client, and servers.
+/// The npm packages: the TypeScript client, and two servers.
 const NPM: [&str; 3] = [
     "@modelcontextprotocol/sdk@1.32.2",
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
-/// The Python client.
+/// The PyPI package of the Python client.
 const PYPI: &str = "mcp==2.3.0";
 const SCRIPTS: &str = "xtask/scripts/guard";
 

@@ -69,7 +69,7 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Reads the version of all packages from the workspace's manifest.
+/// Reads the version of all packages, the first `version` in the workspace's manifest.
 fn version() -> Result<String> {
     let path = root().join("Cargo.toml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
