@@ -30,8 +30,9 @@ struct Sums {
     within: Vec<f64>,
     /// Times of a plain mask together with the check whether one token fits the budget, as a decoder does.
     asked: Vec<f64>,
-    /// The ratio of the sums of each schema, and its sum within budgets and name.
+    /// For each schema, the sum of its masks within budgets divided by that of its plain masks.
     ratios: Vec<f64>,
+    /// For each schema, the sum of its masks within budgets in microseconds, and its name.
     worst: Vec<(f64, String)>,
     /// The number of masks of the schemas in `ratios`.
     counted: usize,
@@ -78,7 +79,7 @@ impl Sums {
     }
 }
 
-/// Returns the value at a share of the sorted values.
+/// Sorts the values, and returns the one at this share of them (0 the least, 1 the greatest); NaN without values.
 fn at(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1);

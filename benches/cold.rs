@@ -105,8 +105,8 @@ fn ask(warm: &mut [Warm], time: Duration) -> Result<Vec<u64>> {
     Ok(took)
 }
 
-/// Returns the times to take the lock of a grammar and to count under it, in nanoseconds, sorted. Taken every 100 µs or
-/// so.
+/// Returns the times to take the lock of a grammar and to count under it, in nanoseconds, sorted. They are measured
+/// about every 100 microseconds.
 fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
     let (mut took, begin) = (Vec::new(), Instant::now());
     while begin.elapsed() < time {

@@ -18,7 +18,7 @@ pub(crate) struct Grammata {
     options: json_schema::Options,
     /// The folder of mask files, if the engine begins with such, and how far they are explored.
     files: Option<(PathBuf, ExploreBudget)>,
-    /// Whether they are mapped, not read.
+    /// Whether mask files are mapped instead of read.
     mapped: bool,
 }
 
@@ -46,7 +46,7 @@ impl Grammata {
         self.compiler.compile(&grammar).ok()
     }
 
-    /// Returns the engine with mask files.
+    /// Returns the engine with mask files of `folder`, explored within `budget`.
     pub(crate) fn with_files(self, folder: PathBuf, budget: ExploreBudget) -> Grammata {
         Grammata { files: Some((folder, budget)), ..self }
     }

@@ -119,13 +119,13 @@ pub(crate) struct Outcome {
     /// The passes after the first.
     pub(crate) warm: Vec<Times>,
     pub(crate) failures: Vec<Failure>,
-    /// Tests of the first pass that passed.
+    /// Numbers of tests of the first pass that passed: invalid instances, then valid ones.
     pub(crate) right: [usize; 2],
     /// Invalid instances of which only the end was refused.
     pub(crate) end_refused: usize,
     pub(crate) first_mask_error: Option<String>,
     pub(crate) statistics: Value,
-    /// The digest of the masks of the first pass in the order of the tests, if it is asked for.
+    /// The digest of the masks of the first pass in the order of the tests, if requested.
     pub(crate) digest: Option<Sha256>,
     /// The attribution of compiling, of the first mask and of each mask of the first pass, if requested.
     pub(crate) attributed: Vec<(Work, Measured)>,

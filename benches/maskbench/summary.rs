@@ -238,7 +238,7 @@ fn statuses(tallies: &[Tally]) -> Table {
     right_align(table)
 }
 
-/// Lists ids of schemas with wrong results, worst first, some of each kind.
+/// Lists ids of schemas with wrong results, worst kind first, at most 20 of each kind.
 fn listed(tally: &Tally) -> String {
     let mut text = String::new();
     for status in Status::ALL.into_iter().rev() {
