@@ -1,4 +1,4 @@
-//! Answers.
+//! Answers of a model: texts and calls of tools.
 
 use serde_json::Value;
 use std::time::Duration;
@@ -12,14 +12,14 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// An answer.
+/// An answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// The text.
     pub text: String,
     /// The calls of tools.
     pub calls: Vec<Call>,
-    /// Whether the bound on tokens cut it.
+    /// Whether the bound on tokens ended the answer early.
     pub is_cut: bool,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Settings<'s> {
     pub(crate) temperature: f32,
     pub(crate) seed: u64,
     pub(crate) stream: bool,
-    /// Members that the server has refused.
+    /// Names of optional members that the server has refused; they are left out.
     pub(crate) dropped: &'s [&'static str],
 }
 
@@ -50,7 +50,8 @@ pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_
     Value::Object(members).to_string()
 }
 
-/// Returns the messages. If the server does not enforce the form, the last message describes it.
+/// Returns the messages. If the encoding does not name the form (`Prompt`, `JsonObject`), a description of it is
+/// appended to the last message.
 fn messages(request: &Request, encoding: Encoding) -> Value {
     let mut messages: Vec<Value> = request
         .messages
@@ -67,7 +68,7 @@ fn messages(request: &Request, encoding: Encoding) -> Value {
     messages.into()
 }
 
-/// Returns the form in words.
+/// Returns the form in words; `None` for any text.
 fn said(form: &Form, encoding: Encoding) -> Option<String> {
     let is_json = encoding == Encoding::JsonObject || matches!(form, Form::Json { .. } | Form::Tools { .. });
     Some(match form {
@@ -147,7 +148,7 @@ fn structured(form: &Form) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Returns a grammar in GBNF whose words are some texts.
+/// Returns a grammar in GBNF whose words are exactly `texts`.
 fn alternatives(texts: &[String]) -> String {
     let quoted = |text: &String| {
         let mut quoted = String::from("\"");
@@ -211,7 +212,8 @@ impl Written {
     }
 }
 
-/// The calls of an object with the member `calls`.
+/// Reads the calls of a JSON object with the member `calls`; `None` if the text or one of the calls does not have this
+/// shape.
 fn listed(text: &str) -> Option<Vec<Call>> {
     let value: Value = serde_json::from_str(unfenced(text)).ok()?;
     let calls = value.get(CALLS)?.as_array()?;
@@ -226,7 +228,7 @@ fn listed(text: &str) -> Option<Vec<Call>> {
         .collect()
 }
 
-/// A text without the fence of Markdown that models write around JSON.
+/// Returns a text, trimmed, without the code fence of Markdown that models write around JSON.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -22,7 +22,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates a client of the server at a URL, to which `/chat/completions` is appended. Sends nothing.
+    /// Creates a client of the server at a URL. `/chat/completions` is appended unless the URL ends with it. Sends
+    /// nothing.
     ///
     /// # Errors
     /// `endpoint/url`: not an address of a server; `endpoint/certificates`: an address with `https`, but the system has

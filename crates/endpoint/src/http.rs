@@ -14,7 +14,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 pub struct Key(String);
 
 impl Key {
-    /// A key.
+    /// Wraps a key.
     ///
     /// # Errors
     /// `endpoint/key`: the key is empty, or has other characters than visible ASCII.
@@ -37,25 +37,25 @@ impl std::fmt::Debug for Key {
 pub struct Options {
     /// The name of the model; servers with one model need none.
     pub model: Option<String>,
-    /// Sent as `Authorization: Bearer KEY`; none by default.
+    /// The key, sent as `Authorization: Bearer KEY`; none by default.
     pub key: Option<Key>,
-    /// Which forms of answers the server accepts. The first of [`DIALECTS`] by default.
+    /// The forms of answers that the server accepts. The first of [`DIALECTS`] by default.
     pub dialect: &'static Dialect,
-    /// Whether answers come in parts as they are written. False by default.
+    /// Whether answers are requested in parts as they are written. False by default.
     pub stream: bool,
     /// How the model chooses tokens: 0, the default, takes the most probable one.
     pub temperature: f32,
     /// The seed. Equal seeds give equal answers if the server supports it. 0 by default.
     pub seed: u64,
-    /// The most tries of a request that fails for a temporary reason: no connection, or a status 429, 500, 502, 503 or 504.
-    /// 4 by default.
+    /// The most tries of a request that fails for a temporary reason: no connection, a connection or stream that breaks
+    /// off, or a status 429, 500, 502, 503 or 504. 4 by default; 0 means 1.
     pub tries: u32,
-    /// The pause before the second try, doubled for each further one, if the server names none (`Retry-After`). 0.5 s
-    /// by default.
+    /// The pause before the second try, doubled for each further one up to `most_pause`, if the server names none
+    /// (`Retry-After`). 0.5 s by default.
     pub pause: Duration,
     /// The longest pause; a server that asks for a longer one is an error. 30 s by default.
     pub most_pause: Duration,
-    /// The longest time until there is a connection. 10 s by default.
+    /// The longest time to resolve the server's name, and again to connect. 10 s by default.
     pub connect: Duration,
     /// The longest time until an answer begins; without `stream` it begins when the model has ended. 120 s by default.
     pub first_byte: Duration,
@@ -107,7 +107,7 @@ const MOST_ERROR: u64 = 1 << 16;
 /// A server's response to a request.
 pub(crate) enum Outcome {
     Written(Written),
-    /// The server refuses the request: the status and the server's message.
+    /// The server refuses the request: the status, 400 or 422, and the server's message.
     Refused(u16, String),
 }
 
@@ -115,12 +115,12 @@ pub(crate) enum Outcome {
 enum Try {
     Done(Outcome),
     Failed(Error),
-    /// A later try may succeed; the pause that the server asks for.
+    /// A later try may succeed: the error, and the status and pause of a server that asks for one.
     Again(Error, Option<(u16, Duration)>),
 }
 
-/// A connection to a server: HTTP/1.1, with TLS by the certificates of the system. Proxies of the environment are not used,
-/// redirections not followed.
+/// A client of a server: HTTP/1.1, with TLS by the certificates of the system. It does not use proxies of the
+/// environment, and does not follow redirections.
 #[derive(Debug)]
 pub(crate) struct Http {
     url: String,
@@ -166,7 +166,8 @@ impl Http {
     /// Sends a request, and repeats it after temporary failures. Counts the tries in `sent`.
     ///
     /// # Errors
-    /// No readable answer within the allowed time and bytes.
+    /// No readable answer within the allowed time and bytes; a redirection; a status other than 200, 400 and 422; a
+    /// server that asks for a longer pause than `most_pause`.
     pub(crate) fn send(&self, body: &str, options: &Options, sent: &mut u64) -> Result<Outcome> {
         for tries in 1.. {
             *sent += 1;
@@ -257,7 +258,8 @@ impl Http {
         }
     }
 
-    /// Returns the result of a request without a complete answer.
+    /// Converts a failed or incomplete exchange to the result of the try: final for deadlines after connecting, TLS and
+    /// invalid requests, otherwise worth another try.
     fn failed(&self, error: ureq::Error, options: &Options, tries: u32) -> Try {
         use ureq::{Error, Timeout};
         let url = &self.url;

@@ -5,7 +5,7 @@
 //! refuses it, the next weaker one is sent and remembered. Servers are not trusted to enforce a form: the caller checks
 //! each answer. [`Chat`] is the interface for everything else that answers such requests.
 
-// docs.rs says of each item which feature it takes
+// lets docs.rs show the feature that each item needs
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer;
@@ -40,7 +40,7 @@ pub trait Chat {
     /// No answer could be obtained.
     fn ask(&mut self, request: &Request) -> Result<Answer>;
 
-    /// Returns the counts so far.
+    /// Returns the counts so far; all 0 by default.
     fn usage(&self) -> Usage {
         Usage::default()
     }

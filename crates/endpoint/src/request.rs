@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Who says a message.
+/// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Instructions for the whole conversation.
@@ -27,9 +27,9 @@ impl Role {
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who says it.
+    /// The speaker.
     pub role: Role,
-    /// The words.
+    /// The text of the message.
     pub text: String,
 }
 
@@ -107,13 +107,13 @@ pub enum FormKind {
     Tools,
 }
 
-/// The member that has an answer which a server can only write inside an object.
+/// The member for a text, if the server can only write a JSON object.
 pub(crate) const ANSWER: &str = "answer";
-/// The member that has calls which a server writes as JSON.
+/// The member for calls, if the server writes them as a JSON object.
 pub(crate) const CALLS: &str = "calls";
 
 impl Form {
-    /// The kind.
+    /// Returns the kind of the form.
     pub fn kind(&self) -> FormKind {
         match self {
             Form::Text => FormKind::Text,

@@ -1,4 +1,4 @@
-//! Streams of server-sent events: the parts of an answer, put together.
+//! Reads answers: streams of server-sent events, whose parts are put together, and whole ones.
 
 use crate::body::Written;
 use serde_json::Value;
@@ -7,14 +7,14 @@ use std::io::{BufRead, Read};
 /// The most calls of one answer.
 const MOST_CALLS: usize = 256;
 
-/// Why a stream is not an answer.
+/// Why a body is not an answer.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// It cannot be read further.
+    /// The body cannot be read further.
     Broken(std::io::Error),
-    /// It is longer than it may be.
+    /// The body is longer than allowed.
     TooLong,
-    /// It ended before the answer was complete.
+    /// A stream ended before the answer was complete.
     Ended,
     /// A line or a part is malformed: what was found, and what is wrong with it.
     Foreign(String, String),
@@ -26,14 +26,14 @@ pub(crate) fn tokens(value: &Value) -> Option<(u64, u64)> {
     Some((usage.get("prompt_tokens")?.as_u64()?, usage.get("completion_tokens")?.as_u64()?))
 }
 
-/// Returns a server's message about an error.
+/// Returns the message of a server's error; `None` if `value` is not one.
 pub(crate) fn error(value: &Value) -> Option<String> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let message = error.get("message").and_then(Value::as_str).or(error.as_str());
     Some(message.map_or_else(|| error.to_string(), str::to_owned))
 }
 
-/// Reads a stream of at most `most` bytes.
+/// Reads a stream of at most `most` bytes. The answer is complete if a part has a `finish_reason`.
 pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
     let mut lines = std::io::BufReader::new(stream.take(most.saturating_add(1)));
     let (mut read, mut made, mut is_finished) = (0, Made::default(), false);
@@ -46,7 +46,7 @@ pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
             return Err(Fault::TooLong);
         }
         if length == 0 {
-            // some servers leave the last line out
+            // some servers leave out the last line, `[DONE]`
             return if is_finished { Ok(made.written) } else { Err(Fault::Ended) };
         }
         let Ok(text) = std::str::from_utf8(&line) else {
@@ -83,7 +83,7 @@ struct Made {
 }
 
 impl Made {
-    /// Adds a part. Returns whether the answer is complete.
+    /// Adds a part. Returns whether the part completes the answer.
     fn add(&mut self, part: &Value) -> Result<bool, String> {
         if let Some(message) = error(part) {
             return Err(message);
@@ -92,7 +92,7 @@ impl Made {
             self.written.tokens = Some(tokens);
         }
         let choices = part.get("choices").and_then(Value::as_array).ok_or("a part has no `choices`")?;
-        // the last part, with the counts of tokens, has none
+        // the last part, with the counts of tokens, has no choices
         let Some(choice) = choices.first() else { return Ok(false) };
         let delta = choice.get("delta").unwrap_or(&Value::Null);
         if let Some(text) = delta.get("content").and_then(Value::as_str) {

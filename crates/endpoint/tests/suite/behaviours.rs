@@ -1,4 +1,5 @@
-//! What servers do wrong, and what comes of it: an answer, or an error of a code, after some number of requests.
+//! Wrong behaviours of servers, and the result of each: an answer or the code of an error, after some number of
+//! requests.
 
 use crate::stand_in::{Reply, StandIn};
 use grammata_endpoint::{Chat, Endpoint, Form, Key, Options, Request};
@@ -20,8 +21,8 @@ fn ask(server: &StandIn, options: Options) -> Result<String, grammata_base::Erro
     endpoint.ask(&Request::new("Which?", Form::Text, 8)).map(|answer| answer.text)
 }
 
-/// A behaviour: its name, the reply to the request of a number, what comes of it (a text, or the code of an error), and
-/// how many requests are sent.
+/// A behaviour: its name, the reply to each request by its number, the result (a text, or the code of an error), and
+/// the number of requests that are sent.
 type Case = (&'static str, fn(usize) -> Reply, Result<&'static str, &'static str>, usize);
 
 const CASES: &[Case] = &[

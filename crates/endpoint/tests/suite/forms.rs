@@ -1,4 +1,4 @@
-//! Each request goes out in the strongest form that the server accepts.
+//! Each request is sent in the strongest form that the server accepts.
 
 use crate::stand_in::{Reply, StandIn};
 use grammata_endpoint::{Chat, Dialect, Endpoint, Form, Options, Request, Tool};
@@ -12,7 +12,7 @@ fn choice() -> Request {
     Request::new("Which?", Form::Choice(vec!["1".into(), "2".into()]), 8)
 }
 
-/// What a body asks for beside its messages.
+/// Returns the name of the encoding in which a body has the form of the answer; `none` if it has none.
 fn form(body: &Value) -> String {
     let format = &body["response_format"];
     match format["type"].as_str() {

@@ -1,4 +1,4 @@
-//! A stand-in for a chat server, on loopback: what it answers is a function of the number of the request and its body.
+//! A stand-in for a chat server, on loopback. Its reply is a function of the number of the request and its body.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,23 +6,23 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// Answers with a status, further headers (each with its line end), a content type and a body.
     Whole(u16, &'static str, &'static str, Vec<u8>),
     /// Answers with status 200, then writes a text of some content type piece by piece with pauses, without a length.
     Drip(&'static str, Vec<String>, Duration),
-    /// Says nothing for a while, and closes.
+    /// Sends nothing for a while, and closes the connection.
     Hang(Duration),
-    /// Says that much will come, writes little and closes.
+    /// Declares a long body, sends a little of it and closes the connection.
     Short,
-    /// Closes at once.
+    /// Closes the connection immediately.
     Close,
 }
 
 impl Reply {
-    /// The answer of a model that says a text.
+    /// The answer of a model that writes a text.
     pub(crate) fn says(text: &str) -> Reply {
         Reply::message(json!({"role": "assistant", "content": text}))
     }
@@ -38,24 +38,24 @@ impl Reply {
         )
     }
 
-    /// JSON with a status.
+    /// A reply with a status and a JSON body.
     pub(crate) fn json(status: u16, value: &Value) -> Reply {
         Reply::Whole(status, "", "application/json", value.to_string().into_bytes())
     }
 
-    /// An error as servers say it.
+    /// An error in the form of chat servers.
     pub(crate) fn error(status: u16, message: &str) -> Reply {
         Reply::json(status, &json!({"error": {"message": message, "type": "invalid_request_error"}}))
     }
 
-    /// A stream of these texts of a content type that says it is one.
+    /// A stream of these texts, with the content type of a stream.
     pub(crate) fn stream(lines: &[&str]) -> Reply {
         let lines = lines.iter().map(|line| format!("{line}\n\n")).collect();
         Reply::Drip("text/event-stream; charset=utf-8", lines, Duration::ZERO)
     }
 }
 
-/// Gives the reply to the request of a number, from 0.
+/// Returns the reply to a request, from its number, counted from 0, and its body.
 pub(crate) type Behaviour = dyn Fn(usize, &Value) -> Reply + Send + Sync;
 
 /// A server that runs until the test ends.
@@ -73,7 +73,7 @@ impl StandIn {
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
                 let (behaviour, known) = (Arc::clone(&behaviour), Arc::clone(&known));
-                // a client that goes away is none of the server's errors
+                // a client that closes the connection is not an error of the server
                 std::thread::spawn(move || serve(connection, &*behaviour, &known));
             }
         });
