@@ -65,7 +65,7 @@ struct Verdict {
 /// Where and why a text is rejected.
 struct Rejection {
     explanation: Explanation,
-    /// Offset of the rejected byte in the text.
+    /// Offset of the rejected byte or special token in the text; the text's length if the text may not end.
     byte: usize,
     /// Whether a token ended the text before this place.
     ended: bool,

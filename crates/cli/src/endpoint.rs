@@ -66,7 +66,7 @@ impl EndpointArgs {
         self.endpoint.is_some() || self.policy_command.is_some()
     }
 
-    /// Returns the server or the command; `None` if neither is given.
+    /// Creates the client of the server or of the command; `None` if neither is given. Nothing is sent yet.
     ///
     /// # Errors
     /// The address cannot be used, or the key is missing or cannot be used.
@@ -104,7 +104,7 @@ impl EndpointArgs {
     }
 }
 
-/// Writes a summary of answers, tokens and time to standard error.
+/// Writes a summary of answers, tokens and time to standard error, unless the run is quiet.
 pub fn report(usage: &Usage) {
     let tokens = match usage.uncounted {
         0 => format!(

@@ -315,7 +315,7 @@ pub(super) fn no_such_name<'k>(name: &str, known: impl Iterator<Item = &'k str> 
     )
 }
 
-/// Something is asked of one mask file, and an archive is given.
+/// A command needs one mask file, but an archive without `--name` is given.
 pub(super) fn name_needed() -> Error {
     usage(
         Diagnostic::new("cli/name-needed", "the file is an archive of mask files")
@@ -323,7 +323,7 @@ pub(super) fn name_needed() -> Error {
     )
 }
 
-/// A variable of the environment that is to hold a key, and does not.
+/// The named environment variable for a key is not set, or empty.
 pub(super) fn no_key(name: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-key", "no key for the chat server")

@@ -65,7 +65,7 @@ struct Report<'a> {
 struct DistanceReport {
     tokens: Option<usize>,
     bytes: Option<usize>,
-    /// Whether both distances are known to be the shortest.
+    /// Whether both distances are exact: the shortest is known, or that the end cannot be reached.
     exact: bool,
 }
 

@@ -117,8 +117,8 @@ pub(super) fn say(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// Shows on a terminal that a stage is in progress. At the end it writes the time of a stage that took more than a
-/// second, and with `--verbose` of every stage.
+/// Shows on a terminal that a stage is in progress. At the end it notes the time of a stage that took more than a
+/// second on a terminal, and with `--verbose` of every stage.
 pub struct Progress {
     what: &'static str,
     start: Instant,

@@ -225,7 +225,7 @@ fn written(domain: &FlowDomain, call: FlowCall) -> WrittenCall {
     }
 }
 
-/// The end of the report, after the members `query`, `intents`, `can_help` and `calls`.
+/// The end of the report, after the members `query`, `intents` (with an embedder only), `can_help` and `calls`.
 #[derive(Serialize)]
 struct Report {
     finished: bool,

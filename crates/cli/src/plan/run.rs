@@ -363,7 +363,7 @@ fn with_model(_: &Arguments, _: Vec<Description>, _: &mut Output) -> Result<Exit
 fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
     use grammata_agents::plan::{Objective, PartialPlan, Step};
     let mut shown = Vec::new();
-    // the shortest plan after each possible first action
+    // the shortest plan after each possible first action that takes no set
     let start = PartialPlan::new(&task.plans);
     for successor in task.plans.live_successors(&start)? {
         if shown.len() == examples {

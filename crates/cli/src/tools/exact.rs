@@ -31,8 +31,8 @@ pub fn spelled(tools: &CompiledTools, names: &[String]) -> Result<Vec<Spelled>> 
     Ok(spelled.collect())
 }
 
-/// Returns the most probable of `names` after the beginning of a call, and the number of model runs. Any of
-/// `end_tokens` may end the text.
+/// Returns the most probable of `names`, which must not be empty, after the beginning of a call, and the number of
+/// model runs. Any of `end_tokens` may end the text.
 ///
 /// # Errors
 /// Errors of `encode`, of the search and of the model.
