@@ -1224,12 +1224,12 @@ const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error, 
 void grammata_error_free(GrammataError *error);
 
 /**
- * The code, such as `json-schema/unknown-type`.
+ * The code of the message, such as `json-schema/unknown-type`.
  */
 const char *grammata_diagnostic_code(const GrammataDiagnostic *diagnostic);
 
 /**
- * The message, one line.
+ * The message itself, on one line.
  */
 const char *grammata_diagnostic_message(const GrammataDiagnostic *diagnostic);
 

@@ -118,7 +118,7 @@ pub unsafe extern "C" fn grammata_error_free(error: *mut GrammataError) {
     unsafe { Call::new() }.free(error);
 }
 
-/// The code, such as `json-schema/unknown-type`.
+/// The code of the message, such as `json-schema/unknown-type`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_code(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn grammata_diagnostic_code(diagnostic: *const GrammataDia
     pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.code))
 }
 
-/// The message, one line.
+/// The message itself, on one line.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_message(diagnostic: *const GrammataDiagnostic) -> *const c_char {
     // SAFETY: the contract of the header

@@ -273,7 +273,8 @@ unsafe extern "C" fn accept(sampler: *mut GrammataLlamaSampler, token: i32) {
 }
 
 unsafe extern "C" fn apply(sampler: *mut GrammataLlamaSampler, candidates: *mut GrammataLlamaTokens) {
-    // SAFETY: as for `accept`; the candidates are llama.cpp's own, as many as it says, and no one else's meanwhile
+    // SAFETY: as for `accept`; the candidates are llama.cpp's own, as many as it says, and nobody else uses them
+    // meanwhile
     let call = unsafe { Call::new() };
     call.run(std::ptr::null_mut(), || {
         let GrammataLlamaTokens { data, size, selected, sorted } = *call.layout(candidates, "candidates")?;

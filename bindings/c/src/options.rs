@@ -149,7 +149,7 @@ impl CacheOptions {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VocabularyOptions {
     pub(crate) eos: Vec<u32>,
-    /// From names to ids.
+    /// Special tokens in addition to those of the file: ids by name.
     pub(crate) specials: BTreeMap<String, u32>,
     pub(crate) added: AddedTokens,
     pub(crate) width: Option<usize>,
