@@ -88,7 +88,7 @@ impl MaskFile {
         PyBytes::new(py, &self.0.grammar_hash())
     }
 
-    /// How the file was made.
+    /// The text about how the file was made; empty if it cannot be read.
     #[getter]
     fn about(&self) -> &str {
         self.0.about()

@@ -304,7 +304,7 @@ impl Vocabulary {
         self.0.special(token.0)
     }
 
-    /// The id of the special token of this name.
+    /// The id of the special token of this name; None if there is none.
     fn special_id(&self, name: &str) -> Option<u32> {
         self.0.special_id(name).map(TokenId::get)
     }
