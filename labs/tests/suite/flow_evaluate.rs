@@ -83,7 +83,7 @@ fn no_change_of_a_domain_lets_a_plan_break_it() {
     assert!(!had("APIs renamed, all flows/banking/open_account/0"));
     assert!(!had("a flow added, relevant flow/trip-booking/added/0"));
     assert!(report.contains("| trip-booking | a flow added | 4 | 4 | 13 |"), "{report}");
-    // what is there is not made again
+    // plans in the journal are not made again
     assert_eq!(out(0, &strs(&arguments)), report);
     assert_eq!(self::records(&journal).len(), records.len());
     refused("evaluation/settings", &strs(&experiment("changes", &journal, "1")));

@@ -146,7 +146,8 @@ fn similarities_are_kept_refused_or_in_order() {
     assert_eq!(progress.nearest_step(" ", &mut wrong).unwrap().1, 0.0);
 }
 
-/// A model that writes one of some texts: each that goes on from what is written has its weight as logit.
+/// A model that writes one of some texts: the next token of each text that continues the output has the weight of the
+/// text as its logit.
 fn writer(prompt: usize, texts: Vec<(String, f32)>) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
     Function::new(TOKENS, move |sequence: &[u32]| {
         let written: Vec<u8> = sequence[prompt..].iter().map(|&token| token as u8).collect();

@@ -83,7 +83,7 @@ fn an_interrupted_run_ends_in_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let error = write(folder.path(), &options(), killed_after).unwrap_err();
         assert_eq!(error.code(), "test/model");
-        // and while a line was being written
+        // also if the interruption came while a line was being written
         let path = folder.path().join("drafts.jsonl");
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str(&expected["drafts.jsonl"][text.len()..text.len() + 100]);

@@ -20,7 +20,7 @@ fn figures_are_those_of_the_requests() {
     assert!(text.starts_with("3 tools, 2 of 2 requests, k = 2\n"), "{text}");
     let kept = std::fs::read_to_string(&journal).unwrap();
     assert_eq!(kept.lines().count(), 3);
-    // it goes on where it ended, and gives the same
+    // the run continues its journal, and gives the same result
     assert_eq!(out(0, &strs(&files.arguments(&["evaluate"], &some))), text);
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), kept);
     let (page, report) = (files.path("report.html"), files.path("report.md"));
@@ -80,7 +80,7 @@ mod with_onnx_runtime {
             .collect()
     }
 
-    /// T25 by the program.
+    /// Equal arguments write files with equal bytes, also after an interruption.
     #[test]
     fn drafts_are_the_same_bytes_again() {
         let files = Files::new();

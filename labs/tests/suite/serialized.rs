@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt::Debug;
 
-/// Every field is written, comes back as it was, may be left out, and may not be another.
+/// Checks that every field is written and read back unchanged and may be left out, and that unknown fields are refused.
 fn holds<T: Serialize + DeserializeOwned + Default + Debug>(options: &T, fields: Value) {
     let written = serde_json::to_value(options).unwrap();
     let read: T = serde_json::from_value(written.clone()).unwrap();

@@ -11,7 +11,7 @@ fn file(text: &str) -> tempfile::NamedTempFile {
     file
 }
 
-/// What `tools eval` finds of a journal that is kept, whose model is not there.
+/// Returns the report of `tools eval` on a stored journal whose model does not exist.
 fn of_kept_journal(name: &str, more: &[&str]) -> serde_json::Value {
     let kept = std::fs::read(format!("{}/labs/results/tools/{name}.jsonl", crate::ROOT)).unwrap();
     let copy = tempfile::NamedTempFile::new().unwrap();
@@ -42,7 +42,7 @@ fn a_complete_journal_is_summed_up_without_its_model() {
         (of(1, "arm"), of(1, "outputs"), of(1, "fault")["mean"].clone()),
         ("full".into(), 47.into(), 0.0.into())
     );
-    // both readers judge a journal that was written when there was one
+    // both readers judge a journal that was written when there was only one reader
     let lenient = of(0, "lenient");
     assert_eq!((&lenient["faults"]["name"], &lenient["faults"]["cut"]), (&35.into(), &12.into()));
     assert!(of(1, "lenient").is_null(), "a grammar needs no lenience");
@@ -97,7 +97,7 @@ fn seeds_need_a_temperature_and_are_summed_up_together() {
     let arm = &found["arms"][0];
     assert_eq!((&arm["tasks"], &arm["outputs"], &arm["faults"]["cut"]), (&1.into(), &3.into(), &1.into()));
     assert_eq!((&found["settings"]["temperature"], &found["settings"]["seeds"]), (&0.7.into(), &3.into()));
-    // fewer of them, or more: the first may be summed up, the second has to be made
+    // fewer seeds are summarised from the journal, more seeds need the model
     assert_eq!(json(0, &with(&["--temperature", "0.7", "--output-format=json"]))["arms"][0]["outputs"], 1);
     refused("cli/no-model", &with(&["--temperature", "0.7", "--seeds", "4"]));
     refused("evaluation/settings", &with(&["--temperature", "0.5", "--seeds", "3"]));

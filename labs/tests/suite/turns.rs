@@ -14,7 +14,7 @@ fn room() -> Procedure {
     Procedure::read(&std::fs::read_to_string(path).unwrap(), Format::Yaml, &Limits::default()).unwrap()
 }
 
-/// Steps that are written one after the other, whatever happens.
+/// An agent that writes fixed steps one after the other.
 struct Canned(Vec<&'static str>);
 
 impl Agent for Canned {
