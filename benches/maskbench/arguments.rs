@@ -63,13 +63,13 @@ pub(crate) const ORDERS: &[(&str, PropertyOrder)] =
 pub(crate) enum Given {
     /// None: only those that the schema suggests.
     None,
-    /// All valid ones.
+    /// All valid instances.
     All,
-    /// Every other valid one.
+    /// Every other valid instance.
     Half,
 }
 
-/// These by name.
+/// The values of [`Given`] by name.
 const GIVEN: &[(&str, Given)] = &[("none", Given::None), ("all", Given::All), ("half", Given::Half)];
 
 /// The command line.
@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
     /// End-of-sequence ids; empty: those with known names.
     pub(crate) eos: Vec<u32>,
     pub(crate) out: Option<PathBuf>,
-    /// The file of digests.
+    /// The file to write the digests of masks to.
     pub(crate) digest: Option<PathBuf>,
     /// Whether to report each schema.
     pub(crate) each: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     pub(crate) limit: usize,
     /// One schema of this many is run, from 1.
     pub(crate) every: usize,
-    /// The place of the first of them.
+    /// The index of the first schema to run.
     pub(crate) offset: usize,
     /// Passes over the tests, from 1.
     pub(crate) repeat: usize,
@@ -106,7 +106,7 @@ pub(crate) struct Arguments {
     pub(crate) isolate: bool,
     /// The folder of mask files.
     pub(crate) mask_files: Option<PathBuf>,
-    /// The archive to make of it.
+    /// The archive to make of the mask files.
     pub(crate) archive: Option<PathBuf>,
     pub(crate) given: Given,
     pub(crate) states: Option<usize>,

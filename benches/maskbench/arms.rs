@@ -1,10 +1,10 @@
 //! A comparison of regimes: nothing prepared, warmed up for some time, and mask files mapped by a process that has not
 //! written them.
 //!
-//! Each regime walks over up to three sets of documents: those that are *given*, all tests of a schema, along whose valid ones
-//! its file is explored; those *held out*, every other valid document, where the file is explored along the others; and *random*
-//! ones, drawn from masks. Every regime has an engine of its own for each set, so that none finds what another has computed; all
-//! share the index of the vocabulary. Regimes go first in turn.
+//! Each regime walks over up to three sets of documents: those that are *given*, all tests of a schema, along whose
+//! valid ones its file is explored; those *held out*, every other valid document, where the file is explored along the
+//! others; and *random* ones, drawn from masks. Every regime has an engine of its own for each set, so that none finds
+//! what another has computed; all share the index of the vocabulary. Regimes go first in turn.
 
 use super::data::Schema;
 use super::engine::{Engine, Written};
@@ -42,7 +42,7 @@ impl Set {
         }
     }
 
-    /// The folder of the mask files for them.
+    /// Returns the name of the folder of the mask files for this set.
     fn folder(self) -> &'static str {
         if self == Set::HeldOut { "half" } else { "all" }
     }
@@ -51,11 +51,11 @@ impl Set {
 /// The start of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Regime {
-    /// With nothing.
+    /// Without preparation.
     None,
     /// Warmed up for this time.
     Warm(Duration),
-    /// With a mapped file.
+    /// With a mapped mask file.
     Files,
 }
 
@@ -97,7 +97,8 @@ struct Step {
     remembered: Remembered,
 }
 
-/// Names of objects, and items of a list that must differ.
+/// What a matcher remembers at a place: the names of an object so far, the items so far of a list whose items must
+/// differ.
 #[derive(Clone, Copy, Debug, Default)]
 struct Remembered {
     names: bool,
@@ -110,7 +111,7 @@ struct Arm {
     name: String,
     engine: Box<dyn Engine>,
     settings: Settings,
-    /// Whether its masks are to be those of the first arm.
+    /// Whether the arm's masks must equal those of the first arm.
     is_ours: bool,
     words: Vec<u32>,
     steps: Vec<Step>,
@@ -165,7 +166,7 @@ fn failure(path: &Path, cause: io::Error) -> String {
     format!("`{}`: {cause}", path.display())
 }
 
-/// The valid documents that differ, every other one; and the others.
+/// Splits the distinct valid documents alternately into those to explore along and those held out.
 fn halves(tests: &[Tokens]) -> (Vec<Vec<u32>>, Vec<Tokens>) {
     let (mut given, mut held_out) = (Vec::<Vec<u32>>::new(), Vec::<Tokens>::new());
     for test in tests.iter().filter(|test| test.valid) {
@@ -206,7 +207,7 @@ impl Arms {
                 let (mut engine, mut settings) = (base.apart(), settings);
                 match regime {
                     Regime::None => {}
-                    // that takes its time for each schema, and no documents
+                    // warming up takes its time for each schema and does not depend on documents, so one set is enough
                     Regime::Warm(_) if set != Set::Given => continue,
                     Regime::Warm(time) => settings.warm = Some(time),
                     Regime::Files => {
@@ -267,7 +268,7 @@ impl Arms {
         Ok(())
     }
 
-    /// All that was found.
+    /// Returns the report on all arms.
     pub(crate) fn show(&mut self) -> Result<String, String> {
         let mut text = self.plan.folder.as_deref().map_or(Ok(String::new()), written)?;
         let mut table = summary::table();
@@ -372,9 +373,9 @@ fn remembered(compiled: &CompiledGrammar, test: &Tokens) -> Vec<Remembered> {
     all
 }
 
-/// Random documents, each token one of those that the mask allows, all equally likely; every other one of the marks among them, or
-/// texts would hardly leave their first string. Where the text may end it does in half of all cases. Those that are cut are
-/// invalid, in that they may not end there.
+/// Draws random documents. Each token is one that the mask allows, all equally likely; every other token is drawn from
+/// the marks among them, because texts would otherwise rarely leave their first string. Where the text may end, it ends
+/// in half of all cases. Documents that are cut off count as invalid, because they may not end there.
 fn drawn(compiled: &CompiledGrammar, id: &str, count: usize, marks: &[u32]) -> Vec<Tokens> {
     let vocabulary = compiled.vocabulary();
     let seed = sha2::Sha256::digest(id);
@@ -424,7 +425,7 @@ fn draw(compiled: &CompiledGrammar, (words, marks): (&mut [u32], &[u32]), state:
     Tokens { valid: matcher.is_accepting(), tokens }
 }
 
-/// What the journals of the folders say.
+/// Summarises the journals of the folders of mask files.
 fn written(folder: &Path) -> Result<String, String> {
     let mut text = String::new();
     for set in [Set::Given, Set::HeldOut] {

@@ -23,7 +23,7 @@ pub(crate) trait Engine {
 /// A mask file that was written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    /// Reading the schema, exploring, and writing.
+    /// Time to read the schema, to explore it, and to write the file.
     pub(crate) time: Duration,
     pub(crate) bytes: usize,
     pub(crate) states: usize,

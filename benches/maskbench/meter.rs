@@ -88,7 +88,7 @@ pub(crate) mod counting {
         /// Allocations and reallocations.
         pub(crate) calls: u64,
         pub(crate) bytes: u64,
-        /// Nanoseconds of those that are large, and of freeing such.
+        /// Nanoseconds of allocating and freeing large blocks.
         pub(crate) large: u64,
     }
 

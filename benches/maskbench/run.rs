@@ -153,7 +153,7 @@ impl Outcome {
         }
     }
 
-    /// Whether there are masks to speak of: the schema compiled.
+    /// Returns whether the schema compiled, so that there are masks.
     pub(crate) fn compiled(&self) -> bool {
         self.refusal.is_none() && self.first_part.is_some()
     }

@@ -25,7 +25,7 @@ const MILLISECOND: u64 = 1_000_000;
 struct Samples {
     tbm: Vec<u64>,
     warm: Vec<u64>,
-    /// Those of masks that another process had computed.
+    /// Times of masks that another process had computed.
     explored: Vec<u64>,
     ttfm: Vec<u64>,
 }
@@ -288,7 +288,7 @@ fn empty_table() -> Table {
     table
 }
 
-/// With numbers at the right.
+/// Aligns all columns but the first to the right.
 pub(crate) fn right_align(mut table: Table) -> Table {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -16,7 +16,7 @@ use support::{Shipped, shipped, walk};
 
 const NAMES: [&str; 6] = ["vocabulary", "read", "lower", "first-masks", "masks-again", "tools"];
 
-/// The counter is on in here.
+/// Runs `work`. Callgrind counts instructions only inside this function.
 #[inline(never)]
 fn measured<R>(work: impl FnOnce() -> R) -> R {
     black_box(work())
