@@ -38,7 +38,7 @@ pub(super) fn suggest(error: Error, path: &Path) -> Error {
 
 /// Returns a question whether a file with a similar name, in the folder of `path`, was meant.
 fn near(path: &Path) -> Option<String> {
-    /// Files of a folder whose names are compared, at most.
+    /// The most files of a folder whose names are compared.
     const FILES: usize = 1_000;
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?;
@@ -139,7 +139,7 @@ pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A mask file where text is read.
+/// A mask file is given where a text is read.
 pub(super) fn no_text(path: &Path) -> Error {
     let diagnostic = Diagnostic::new("cli/mask-file", "a mask file cannot be read as text")
         .in_file(super::paths::name_of(path))
@@ -451,7 +451,7 @@ pub(super) fn too_many_labels(labels: usize, files: usize) -> Error {
     )
 }
 
-/// A name of `--hide` that hides nothing.
+/// No parameter has a name of `--hide`.
 pub(super) fn nothing_hidden<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Diagnostic {
     Diagnostic::new("cli/nothing-hidden", "no tool has a parameter of this name")
         .found(format!("`--hide {}`", excerpt(name)))
@@ -478,7 +478,7 @@ pub(super) fn nothing_after(what: &str, offset: usize) -> Diagnostic {
         .help("count them with `count`, or make the offset smaller")
 }
 
-/// A bound on drawn plans where none is needed.
+/// `--within` is given, but the number of plans is finite.
 pub(super) fn unused_within() -> Diagnostic {
     Diagnostic::new("cli/option-unused", "`--within` has no effect: the number of plans is finite")
         .allowed("`--within` for specs with plans without end")

@@ -1,9 +1,9 @@
-//! The command-line program: one file a subcommand.
+//! The command-line program, with one module for each subcommand.
 //!
 //! - `source` reads grammars of every kind, `tokens` vocabularies, `session` ties the two together;
 //! - `output` is standard output (results), `messages` is standard error (errors, warnings, notes, progress);
-//! - `text` shows bytes and places; `errors` makes the program's own errors, of the codes `cli/…`; `report` puts errors
-//!   of the library into the words of the command line.
+//! - `text` shows bytes and places; `errors` makes the program's own errors, with the codes `cli/…`; `report`
+//!   translates errors of the library to the names of command-line options.
 //!
 //! This crate has no logic of grammars or masks: it uses the public API of the libraries.
 
@@ -125,7 +125,7 @@ enum Command {
     Tag(tag::Arguments),
 }
 
-/// Runs the program on the process's arguments, standard input and output. Gives its exit code.
+/// Runs the program on the process's arguments, standard input and output. Returns its exit code.
 pub fn run() -> ExitCode {
     ExitCode::from(run_on(std::env::args_os().collect()))
 }
@@ -147,8 +147,8 @@ fn program() -> clap::Command {
     global::with_contract(<Program as clap::CommandFactory>::command())
 }
 
-/// Runs a program that has the conventions of this one: the global options, exit codes in the help, and errors that are reported as
-/// here. Arguments are read as `P`; `work` writes results to the output. Returns the exit code.
+/// Runs a program with the conventions of this one: the global options, exit codes in the help, and the same reports of
+/// errors. Arguments are read as `P`; `work` writes results to the output. Returns the exit code.
 pub fn run_program<P: Parser>(
     arguments: Vec<OsString>,
     work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
@@ -180,7 +180,7 @@ pub fn run_program<P: Parser>(
     }
 }
 
-/// The names of the command that the arguments call, such as `plan count`.
+/// Returns the path of the subcommand that the arguments name, such as `plan count`.
 fn path(matches: &ArgMatches) -> String {
     let mut names = Vec::new();
     let mut matches = matches;
@@ -191,7 +191,7 @@ fn path(matches: &ArgMatches) -> String {
     names.join(" ")
 }
 
-/// Says why standard output cannot be written. Where nobody reads it there is nobody to tell.
+/// Reports why standard output cannot be written, unless it was closed. Returns the exit code.
 fn not_written(cause: &std::io::Error) -> Exit {
     if cause.kind() == std::io::ErrorKind::BrokenPipe {
         return Exit::Closed;
@@ -202,12 +202,12 @@ fn not_written(cause: &std::io::Error) -> Exit {
 
 /// Shows help, the version, or the error of the arguments.
 fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
-    // the advice to put an unknown option after `--` would make a file's name of it
+    // clap advises to put an unknown option after `--`, where it would count as a file name
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
         remove_far_suggestion(&mut error);
     }
-    // where help and usage errors cannot be written there is nobody to tell
+    // a failure to write help or a usage error is ignored, because it cannot be reported anywhere
     let _ = error.print();
     if !error.use_stderr() {
         return Exit::Done;
@@ -222,7 +222,7 @@ fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     Exit::Unusable
 }
 
-/// Removes a suggestion of an option that is spelled in quite another way.
+/// Removes clap's suggestion of an option whose spelling is not similar.
 fn remove_far_suggestion(error: &mut clap::Error) {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
