@@ -10,25 +10,26 @@
  *
  * Contract of all functions:
  *
- * - Those that may fail give a status. GRAMMATA_STATUS_OK is 0. One that fails changes neither handles nor buffers: it sets
- *   `*error`, `*out` to NULL, and the places where it says how far it came (`*length`, `*accepted`, `statuses`).
- * - `error`, always the last argument, may be NULL. Else `*error` is overwritten: NULL on success, a new error on
- *   failure, which the caller frees. It need not be initialized.
- * - What comes back through `out` belongs to the caller, who frees it once with the `_free` of its type. `_free(NULL)`
- *   does nothing. To use a handle after it was freed, or to free it twice, is undefined.
- * - NULL for a handle, or for a pointer that is needed, is GRAMMATA_STATUS_USAGE; so is a misaligned pointer. A pointer to no
- *   elements may be NULL. Other pointers must be valid for as many elements as the call says, for as long as it takes;
- *   nothing is kept of them.
+ * - Functions that can fail return a status; GRAMMATA_STATUS_OK is 0. On failure they set `*error`, set `*out` to NULL,
+ *   and set the outputs that tell how far they came (`*length`, `*accepted`, `statuses`). Masks that cannot be computed
+ *   are all 0. Other buffers do not change, nor do handles, unless the comment of a function says so.
+ * - `error`, always the last argument, may be NULL. Otherwise `*error` is overwritten: with NULL on success, with a new
+ *   error on failure, which the caller frees. It need not be initialized.
+ * - The caller owns what is returned through `out`, and frees it once with the `_free` of its type. `_free(NULL)` does
+ *   nothing. Using a handle after it was freed, or freeing it twice, is undefined.
+ * - NULL for a handle, or for a pointer that is needed, is GRAMMATA_STATUS_USAGE; so is a misaligned pointer. A pointer
+ *   to no elements may be NULL. Other pointers must be valid for as many elements as the call says, until the call
+ *   returns; the library does not keep them.
  * - Handles may be freed in any order: a matcher keeps its grammar, a grammar its vocabulary.
- * - Strings that come back as `const char *` are UTF-8, end with NUL, and live as long as the handle they come from.
- * - A list that comes back is written to `buffer`, which has room for `capacity` elements. `*length` is set to the length of the
- *   list in any case. Where the room is too small, nothing is written and the status is GRAMMATA_STATUS_TOO_SHORT; with a
- *   capacity of 0 it is OK, so that a first call may ask for the length alone.
- * - Paths and options end with NUL. Sources and bytes come with their length. Options may be NULL.
+ * - Strings that are returned as `const char *` are UTF-8, end with NUL, and live as long as the handle they come from.
+ * - A list is written to `buffer`, which has room for `capacity` elements. `*length` is set to the length of the list,
+ *   also if the buffer is too small: then nothing is written and the status is GRAMMATA_STATUS_TOO_SHORT. With a
+ *   capacity of 0 the status is OK, so that a first call can ask for the length only.
+ * - Paths and options end with NUL. Sources and bytes are passed with their length. Options may be NULL.
  *
- * Threads: vocabularies, compilers, grammars, mask files, archives, caches, pools, explanations, errors may be used by any number of threads at once.
- * A matcher may be used by one thread at a time, by any; a call on a matcher that another call is using is
- * GRAMMATA_STATUS_BUSY and changes nothing.
+ * Threads: any number of threads may use vocabularies, compilers, grammars, mask files, archives, archive builders,
+ * caches, pools, explanations and errors at the same time. Any thread may use a matcher, but only one at a time: a call
+ * on a matcher that another call is using returns GRAMMATA_STATUS_BUSY and changes nothing.
  */
 
 
@@ -914,8 +915,9 @@ GrammataStatus grammata_matcher_distance_in_bytes(GrammataMatcher *matcher,
                                                   GrammataError **error);
 
 /**
- * The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may end, or
- * if more than one byte or a token by its id may come next.
+ * The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may end, if
+ * more than one byte may come next, if a token of a token terminal may, or if a part bounded in tokens is open or may
+ * follow.
  */
 GrammataStatus grammata_matcher_forced_bytes(GrammataMatcher *matcher,
                                              char *buffer,
@@ -924,8 +926,8 @@ GrammataStatus grammata_matcher_forced_bytes(GrammataMatcher *matcher,
                                              GrammataError **error);
 
 /**
- * Tokens that leave no choice: they spell a prefix of the forced bytes, or are taken by their ids if nothing else may
- * come. They are not accepted.
+ * Tokens that leave no choice: they spell a prefix of the forced bytes, or are the only tokens of token terminals that
+ * may come. The list ends where a longer token might reach beyond the forced bytes. The tokens are not accepted.
  */
 GrammataStatus grammata_matcher_forced_tokens(GrammataMatcher *matcher,
                                               uint32_t *buffer,

@@ -296,8 +296,9 @@ fn known(distance: Distance) -> GrammataDistance {
     }
 }
 
-/// The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may end, or
-/// if more than one byte or a token by its id may come next.
+/// The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may end, if
+/// more than one byte may come next, if a token of a token terminal may, or if a part bounded in tokens is open or may
+/// follow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_forced_bytes(
     matcher: *mut GrammataMatcher,
@@ -314,8 +315,8 @@ pub unsafe extern "C" fn grammata_matcher_forced_bytes(
     })
 }
 
-/// Tokens that leave no choice: they spell a prefix of the forced bytes, or are taken by their ids if nothing else may
-/// come. They are not accepted.
+/// Tokens that leave no choice: they spell a prefix of the forced bytes, or are the only tokens of token terminals that
+/// may come. The list ends where a longer token might reach beyond the forced bytes. The tokens are not accepted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_forced_tokens(
     matcher: *mut GrammataMatcher,
