@@ -308,13 +308,16 @@ impl Matcher {
         self.run(py, |matcher| Ok(matcher.is_finished()))
     }
 
-    /// The longest byte string that every completion begins with, at most 65,536 bytes.
+    /// The longest byte string that every completion begins with, at most 65,536 bytes. It is empty if the text may
+    /// end, if more than one byte may come next, if a token of a token terminal may, or if a part bounded in tokens is
+    /// open or may follow. Raises LimitError.
     fn forced_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.run(py, grammata::Matcher::forced_bytes)?))
     }
 
-    /// Tokens that spell a prefix of the forced bytes, for as long as the model has no choice between tokens. They are
-    /// not accepted.
+    /// Tokens that leave the model no choice: they spell a prefix of the forced bytes, or are the only tokens of token
+    /// terminals that may come. The list ends where a longer token might reach beyond the forced bytes. The tokens are
+    /// not accepted. Raises LimitError.
     fn forced_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let tokens = self.run(py, grammata::Matcher::forced_tokens)?;
         Ok(tokens.into_iter().map(|token| token.get()).collect())
