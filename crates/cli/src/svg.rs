@@ -26,7 +26,7 @@ const STACK: usize = 256 << 20;
 /// Returns the SVG of a graph in the DOT language.
 ///
 /// # Errors
-/// The graph is too large, or cannot be laid out in time.
+/// The graph has too many edges, its layout takes longer than [`MOST_TIME`], or the layout fails.
 pub(super) fn render(dot: String) -> Result<String> {
     let edges = dot.lines().filter(|line| line.contains("->")).count();
     if edges > MOST_EDGES {
