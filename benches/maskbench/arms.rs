@@ -3,8 +3,8 @@
 //!
 //! Each regime walks over up to three sets of documents: those that are *given*, all tests of a schema, along whose
 //! valid ones its file is explored; those *held out*, every other valid document, where the file is explored along the
-//! others; and *random* ones, drawn from masks. Every regime has an engine of its own for each set, so that none finds
-//! what another has computed; all share the index of the vocabulary. Regimes go first in turn.
+//! others; and *random* ones, drawn from masks. Every regime has its own engine for each set, so that none finds what
+//! another has computed; all share the index of the vocabulary. The regimes take turns in going first.
 
 use super::data::Schema;
 use super::engine::{Engine, Written};

@@ -11,7 +11,8 @@ pub(crate) trait Engine {
     /// 32-bit words of a mask.
     fn mask_words(&self) -> usize;
 
-    /// Writes the mask file of a schema, explored along some texts in tokens, unless there is one or the engine has none.
+    /// Writes the mask file of a schema, explored along some texts in tokens, unless there is one or the engine has
+    /// none.
     fn write_masks(&self, _schema: &str, _known: &[Vec<u32>]) -> Option<Written> {
         None
     }

@@ -1,5 +1,5 @@
-//! Work whose instructions `cargo xtask instructions` counts. Without arguments the program lists the names, with a name
-//! it does that work once; what counts is what runs in [`measured`].
+//! Work whose instructions `cargo xtask instructions` counts. Without arguments the program lists the names, with a
+//! name it does that work once; what counts is what runs in [`measured`].
 
 #![allow(clippy::print_stdout)]
 

@@ -310,7 +310,8 @@ const char *grammata_version(void);
 const char *grammata_default_limits(void);
 
 /**
- * Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
+ * Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of
+ * tokens.
  *
  * Options: `eos` (list of ids; default: the special tokens with well-known names), `specials` (object from names to
  * ids, in addition to those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as

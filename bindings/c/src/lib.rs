@@ -3,8 +3,8 @@
 //! cbindgen generates the header `include/grammata.h` from these files, in this order; a comment in it has the contract
 //! of all functions.
 //!
-//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `llama`, `explanation`, `batch` and
-//!   `error` have the functions.
+//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `llama`, `explanation`,
+//!   `batch` and `error` have the functions.
 //! - `llama_sampler` has the functions that llama.cpp calls.
 //! - `failure` has the statuses and the errors of the C interface itself.
 //! - `raw` checks values from C and returns values to C. It alone reads and writes through pointers; the other files

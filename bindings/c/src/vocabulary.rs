@@ -36,7 +36,8 @@ pub(crate) fn path(string: &CStr) -> Result<PathBuf> {
     }
 }
 
-/// Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of tokens.
+/// Loads a tokenizer file: a `tokenizer.json` of Hugging Face, a `tekken.json`, a tiktoken rank file or a JSON list of
+/// tokens.
 ///
 /// Options: `eos` (list of ids; default: the special tokens with well-known names), `specials` (object from names to
 /// ids, in addition to those of the file), `added` (which added tokens of a `tokenizer.json` are special: "flagged", as

@@ -13,8 +13,8 @@
  *   call says, until the call returns; the library does not keep them.
  * - No function aborts the program, whatever the grammar.
  *
- * Threads: any number of threads may use a tokenizer at the same time. A matcher should be used by one thread at a time:
- * concurrent calls wait for each other, but the next call changes the mask.
+ * Threads: any number of threads may use a tokenizer at the same time. A matcher should be used by one thread at a
+ * time: concurrent calls wait for each other, but the next call changes the mask.
  *
  * The environment variable GRAMMATA_LLG_BUDGET is the number of tokens within which each text should be complete; the
  * functions have no argument for it.
@@ -124,8 +124,8 @@ LlgMatcher *llg_clone_matcher(const LlgMatcher *matcher);
 void llg_free_matcher(LlgMatcher *matcher);
 
 /*
- * The error message of a matcher; NULL if it has none. The text lives as long as the matcher. Errors are permanent: every
- * later call fails.
+ * The error message of a matcher; NULL if it has none. The text lives as long as the matcher. Errors are permanent:
+ * every later call fails.
  */
 const char *llg_matcher_get_error(LlgMatcher *matcher);
 
@@ -133,8 +133,8 @@ const char *llg_matcher_get_error(LlgMatcher *matcher);
 int32_t llg_matcher_consume_token(LlgMatcher *matcher, uint32_t token);
 
 /*
- * Computes the mask of the tokens that may come next, or only of the end-of-sequence tokens after the end. Returns 0, or
- * -1 if this fails or an earlier error exists.
+ * Computes the mask of the tokens that may come next, or only of the end-of-sequence tokens after the end. Returns 0,
+ * or -1 if this fails or an earlier error exists.
  */
 int32_t llg_matcher_compute_mask(LlgMatcher *matcher);
 

@@ -240,7 +240,8 @@ pub(crate) fn of_spec(
 
 #[pymethods]
 impl Source {
-    /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type (`json_schema_of`).
+    /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type
+    /// (`json_schema_of`).
     ///
     /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32
     /// blanks), "spaced" (one space after each comma and colon), "max=N" or "pattern=REGEX". `property_order`:
@@ -345,7 +346,8 @@ impl Source {
         self.source.notation().id()
     }
 
-    /// Reads the source without compiling it, and returns the warnings of its front end. Raises GrammarError, LimitError.
+    /// Reads the source without compiling it, and returns the warnings of its front end. Raises GrammarError,
+    /// LimitError.
     ///
     /// >>> import grammata
     /// >>> grammata.Source.regex("a+").check()

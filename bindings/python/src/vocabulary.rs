@@ -85,7 +85,8 @@ fn type_name(object: &Bound<'_, PyAny>) -> String {
 
 #[pymethods]
 impl Vocabulary {
-    /// Reads a tokenizer file: a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a tiktoken rank file, or a JSON array of tokens.
+    /// Reads a tokenizer file: a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a tiktoken rank file, or a
+    /// JSON array of tokens.
     ///
     /// `eos` are the ids that end a sequence; the default is the special tokens with well-known names. `specials` are
     /// special tokens in addition to those that the file names, `width` is the length of the model's logits, and

@@ -84,7 +84,7 @@ const AT_ONCE: usize = 64;
 struct Made {
     name: String,
     time: Duration,
-    /// Whether the file was written now rather than kept from before.
+    /// Whether the grammar was explored now. If not, its file from before was kept.
     is_new: bool,
     file: MaskFile,
 }
@@ -275,7 +275,7 @@ impl Workshop<'_> {
 struct MadeReport<'a> {
     grammar: &'a str,
     seconds: f64,
-    /// Whether the file was written now. If not, the sizes are null.
+    /// Whether the grammar was explored now. If its file from before was kept, this is false and the sizes are null.
     written: bool,
     states: Option<usize>,
     masks: Option<usize>,

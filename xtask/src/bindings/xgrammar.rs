@@ -1,7 +1,7 @@
 //! XGrammar's own tests on Grammata's engine, by the module `grammata.compat.xgrammar`.
 //!
-//! XGrammar is fetched from the package registry. `bindings/python/compat/xgrammar-failures.toml` lists the tests that fail, with
-//! reasons; the step fails if a test that is not listed fails, or a listed one passes.
+//! XGrammar is fetched from the package registry. `bindings/python/compat/xgrammar-failures.toml` lists the tests that
+//! fail, with reasons; the step fails if a test that is not listed fails, or a listed one passes.
 
 use super::python;
 use crate::command::{self, Result, command};

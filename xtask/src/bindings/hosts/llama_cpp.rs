@@ -1,4 +1,5 @@
-//! llama.cpp and llama-cpp-python with Grammata's engine: llama.cpp's own test of llguidance, generation, and the Python module.
+//! llama.cpp and llama-cpp-python with Grammata's engine: llama.cpp's own test of llguidance, generation, and the
+//! Python module.
 //!
 //! llama.cpp is taken from the source archive of llama-cpp-python and built with `libgrammata_llg` instead of
 //! llguidance. llguidance's library is built from its crate for comparison, and the model is SmolLM2. All are fetched

@@ -1,7 +1,8 @@
-//! llguidance's own Python tests on Grammata's engine, by the module `grammata.compat.llguidance`, and Outlines' llguidance backend.
+//! llguidance's own Python tests on Grammata's engine, by the module `grammata.compat.llguidance`, and Outlines'
+//! llguidance backend.
 //!
-//! llguidance and its tests are fetched from package registries. `bindings/python/compat/llguidance-failures.toml` lists the tests
-//! that fail, with reasons; the step fails if a test that is not listed fails, or a listed one passes.
+//! llguidance and its tests are fetched from package registries. `bindings/python/compat/llguidance-failures.toml`
+//! lists the tests that fail, with reasons; the step fails if a test that is not listed fails, or a listed one passes.
 
 use super::python::Host;
 use super::transformers::OUTLINES;

@@ -1,6 +1,7 @@
 //! Servers and libraries that run models, on Grammata's engine: `bindings/python/hosts/`.
 //!
-//! Each step sets its host up from package registries by version, below `target/hosts`, and runs the tests in the host's folder.
+//! Each step sets its host up from package registries by version, below `target/hosts`, and runs the tests in the
+//! host's folder.
 
 mod genai;
 mod llama_cpp;
