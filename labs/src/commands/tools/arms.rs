@@ -231,7 +231,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Generates a turn whose first call has the most probable name. The model writes any text before the call under
-    /// the grammar.
+    /// the grammar. If that text ends without a call, it is the whole output.
     fn exact(
         &mut self,
         task: &Task,
