@@ -145,7 +145,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Returns the median of [`REPEATS`] times of computing the mask again.
+/// Returns the median of [`REPEATS`] times of computing the mask again, without a budget.
 fn repeated(matcher: &mut Matcher) -> Result<Duration> {
     let mut times = Vec::with_capacity(REPEATS);
     for _ in 0..REPEATS {
