@@ -7,13 +7,14 @@ use grammata_endpoint::{Answer, Call, Chat, Form, Request, Usage};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Bytes of an answer, at most.
+/// The maximum length of a command's output, in bytes.
 const MOST_OUTPUT: u64 = 1 << 20;
 
 /// Runs a command for each request: `sh -c COMMAND`, with a line of JSON on its standard input. Its members are
-/// `question`, the last message; `messages`, all of them as `{"role", "content"}`; and, by the form, `choices` (one of
-/// these texts is the answer) or `schema` (a JSON Schema of the answer). The output of the command is the answer. A
-/// command that runs longer than its deadline is killed, with the processes of its group.
+/// `question`, the last message; `messages`, all of them as `{"role", "content"}`; and, depending on the form,
+/// `choices` (the answer must be one of these texts) or `schema` (a JSON Schema of the answer). The trimmed output of
+/// the command is the answer: UTF-8, at most 1 MiB. A command that runs longer than its deadline is killed, with the
+/// processes of its group.
 #[derive(Clone, Debug)]
 pub struct CommandChat {
     command: String,
@@ -72,7 +73,7 @@ impl Chat for CommandChat {
     }
 }
 
-/// Returns the calls of an object `{"calls": [{"name", "arguments"}]}`.
+/// Returns the calls of an object `{"calls": [{"name", "arguments"}]}`; `None` for any other text.
 fn calls(text: &str) -> Option<Vec<Call>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let call = |call: &Value| {

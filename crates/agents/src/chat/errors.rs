@@ -15,7 +15,7 @@ pub(super) fn refused(answer: &str, reason: &str) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// A command that answers nothing.
+/// A command that failed, wrote too much, or whose answer is not UTF-8.
 pub(super) fn command(command: &str, found: &str) -> Error {
     let message = format!("the command `{}` gave no answer", excerpt(command));
     let diagnostic = Diagnostic::new("chat/command", message)

@@ -45,11 +45,12 @@ pub fn ask<T>(
     }
 }
 
+/// Adds to the reason of a refusal that the bound on tokens cut the answer, if it did.
 fn cut(answer: &Answer, reason: String) -> String {
     if answer.is_cut { format!("{reason}; the bound on tokens cut it") } else { reason }
 }
 
-/// Returns an answer as a text.
+/// Returns an answer as a text, with its calls as `NAME(ARGUMENTS)`.
 fn written(answer: &Answer) -> String {
     let calls: Vec<String> =
         answer.calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();

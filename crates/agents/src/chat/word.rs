@@ -6,7 +6,7 @@ use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 
 /// Returns the length in bytes of the longest prefix that begins a word of an automaton, or `None` if the text is a
-/// word. It is the whole length if only the end is missing.
+/// word. The result is the length of the text if only the end of a word is missing.
 ///
 /// # Errors
 /// Limits.
@@ -21,8 +21,8 @@ pub(crate) fn wrong_byte(run: &mut Lazy<'_>, text: &str) -> Result<Option<usize>
     Ok((!run.is_accepting(at)).then_some(text.len()))
 }
 
-/// Returns why a text is not a word of a grammar: the characters found after its last good ones. `None` if it is a
-/// word.
+/// Returns why a text is not a word of a grammar: up to 40 characters before the error and up to 40 after. `None` if
+/// the text is a word.
 ///
 /// # Errors
 /// Limits.

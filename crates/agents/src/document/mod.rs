@@ -19,10 +19,11 @@ pub enum Format {
     Toml,
 }
 
-/// The maximum nesting of arrays and mappings. Schemas of slots are the deepest part of a file.
+/// The maximum nesting of arrays and mappings in YAML and JSON; the TOML parser has its own bound. Schemas of slots are
+/// the deepest part of a file.
 const DEPTH: usize = 100;
 
-/// The place and the reason of a syntax error in a file.
+/// Why a file was rejected, and where: a syntax error, or something that the parser does not support.
 #[derive(Clone, Debug)]
 pub(crate) struct Malformed {
     pub(crate) place: Place,
@@ -50,6 +51,7 @@ pub(crate) struct Node {
 #[derive(Debug)]
 pub(crate) enum Content {
     /// A scalar. `is_plain` means unquoted, so that it may be a number, a boolean or null (YAML 1.2, core schema).
+    /// TOML's numbers and booleans are plain as well.
     Scalar {
         text: String,
         is_plain: bool,
@@ -77,7 +79,8 @@ impl Document {
     /// Parses a file, whose length the caller must bound.
     ///
     /// # Errors
-    /// A syntax error of the notation.
+    /// A syntax error. In YAML also an alias, a tag, a second document, a key that is not a scalar, or more than 100
+    /// levels of nesting.
     pub(crate) fn read(text: &str, format: Format) -> Result<Document, Malformed> {
         match format {
             Format::Yaml => yaml::read(text),
@@ -117,7 +120,8 @@ impl Document {
         self.nodes.len() - 1
     }
 
-    /// Appends a value to the innermost open array or mapping. The key of a mapping must be a scalar.
+    /// Appends a value to the innermost open array or mapping; does nothing if none is open, because the value is then
+    /// the root. The key of a mapping must be a scalar.
     fn attach(&mut self, open: &mut [Open], child: NodeId) -> Result<(), Malformed> {
         let Some(Open { node, key }) = open.last_mut() else { return Ok(()) };
         let place = self.nodes[child].place.clone();
@@ -152,7 +156,7 @@ impl Document {
         repeated
     }
 
-    /// The value as JSON. Plain scalars are numbers, booleans or null by YAML's core schema.
+    /// The value as JSON. Of members with equal keys, the last one counts. See [`scalar`] for the types of scalars.
     pub(crate) fn json(&self, root: NodeId) -> Value {
         // children have greater ids than their parents, so they are converted first
         let inside = self.below(root);
@@ -202,7 +206,8 @@ fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<(), Malform
     Ok(())
 }
 
-/// A scalar as JSON.
+/// A scalar as JSON. A plain one is null, a boolean (both as in YAML's core schema) or a number in JSON's syntax; any
+/// other scalar is a text. Hexadecimal, octal and infinite numbers of YAML stay texts.
 pub(crate) fn scalar(text: &str, is_plain: bool) -> Value {
     if !is_plain {
         return Value::String(text.to_owned());

@@ -5,7 +5,7 @@ use grammata::diagnostic::Place;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 /// Parses one document. Aliases, tags and further documents are errors: nested aliases can expand to more than memory
-/// holds.
+/// holds. A file without a document is an empty plain scalar (null).
 pub(super) fn read(text: &str) -> Result<Document, Malformed> {
     let mut document = Document::default();
     let mut levels: Vec<Open> = Vec::new();
@@ -65,7 +65,7 @@ fn enter(
     Ok(node)
 }
 
-/// Converts a place; the parser counts columns from 0.
+/// Converts a place of the parser, which counts columns from 0.
 fn place(marker: &Marker) -> Place {
     Place::LineColumn { line: marker.line(), column: marker.col() + 1 }
 }

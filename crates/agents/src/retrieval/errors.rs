@@ -26,7 +26,7 @@ pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// A line of the wrong form.
+/// A line that is not JSON of the expected form. `number` counts from 1.
 pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json::Error) -> Error {
     data(
         Diagnostic::new("retrieval/line", format!("a line is not {what}"))

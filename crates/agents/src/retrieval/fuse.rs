@@ -32,7 +32,8 @@ pub enum Join {
     BestScore,
 }
 
-/// The first `k` distinct tools of the merged lists, each with the list that ranks it best.
+/// The first `k` distinct tools of the merged lists. Each comes with the list that contributed it, if lists are
+/// interleaved, or otherwise with the first list that ranks it best.
 ///
 /// # Errors
 /// `k` is 0.
@@ -80,7 +81,7 @@ pub struct Placed {
 /// The first `k` distinct tools, taken from the lists in turn: in each round, one from each list in order. The result
 /// is shorter if all lists end before.
 ///
-/// Lists of length k suffice. The result for k is a prefix of the result for k + 1.
+/// Lists of length k suffice if no tool occurs twice in one list. The result for k is a prefix of the result for k + 1.
 ///
 /// # Errors
 /// `k` is 0.

@@ -1,11 +1,11 @@
 //! Retrieval of tools: which of thousands of tools a request needs.
 //!
 //! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language
-//! Models for Query Generation* (2024), without the model that writes the queries. It consists of a [`Catalogue`] of
-//! tools with one document each; an index that ranks documents for one query, lexical ([`Bm25`]), dense
-//! ([`FlatIndex`]), or both merged by [reciprocal rank fusion](fuse::reciprocal_rank_fusion); and the lists of several
-//! queries, [interleaved](fuse::interleave) and cut to the best k. A [`Retriever`] combines these parts, and [`store`]
-//! keeps vectors on disk. Tools are identified by their index in the catalogue throughout.
+//! Models for Query Generation* (2024). The model that writes the queries is apart from it, in [`queries`]. The
+//! pipeline consists of a [`Catalogue`] of tools with one document each; an index that ranks documents for one query,
+//! lexical ([`Bm25`]), dense ([`FlatIndex`]), or both merged by [reciprocal rank fusion](fuse::reciprocal_rank_fusion);
+//! and the lists of several queries, [interleaved](fuse::interleave) and cut to the best k. A [`Retriever`] combines
+//! these parts, and [`store`] keeps vectors on disk. Tools are identified by their index in the catalogue throughout.
 
 pub mod catalogue;
 mod errors;
@@ -29,7 +29,7 @@ pub use tool::{Template, Tool};
 /// A tool that an index found for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Index of the tool in the catalogue.
+    /// Index of the tool in the catalogue, or its slot in an [`Engine`](index::Engine).
     pub tool: usize,
     /// The score by which the index ranks; higher is better. A BM25 score is positive; a cosine is between -1 and 1.
     pub score: f64,

@@ -100,7 +100,8 @@ struct Label {
 
 /// Parses JSON lines of ToolRet (Shi et al. 2025): `id`, `query` and `labels`. Each label has the `id` of a tool, its
 /// `doc` (a text, an object with `name` and `description`, or the JSON text of such an object) and its `relevance`.
-/// Tools with a positive relevance are needed. Among tools with the same id, the first counts.
+/// Tools with a positive relevance are needed; requests without one are omitted. Among tools with the same id, the
+/// first counts.
 ///
 /// # Errors
 /// The text is longer than `limits.catalogue_bytes`, a line is not such an object, two requests have the same id, or
@@ -130,7 +131,7 @@ pub fn toolret(text: &str, limits: &Limits) -> Result<ToolSet> {
     finish(tools, requests, limits)
 }
 
-/// Converts ToolRet's description of a tool.
+/// Converts ToolRet's description of a tool. Without a name, the id is the name.
 fn described(id: String, doc: &Value) -> Tool {
     let parsed = doc.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let members = parsed.as_ref().unwrap_or(doc).as_object();

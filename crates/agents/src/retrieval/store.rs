@@ -1,9 +1,10 @@
 //! A catalogue and its vectors in one file.
 //!
-//! The file is untrusted. Its length is checked against its header before anything is read, and its SHA-256 before
-//! anything is used. Because a forger can compute the hash, the catalogue, the number of rows and the norm of each row
-//! are then checked as well. The file is written under a temporary name in the same folder and renamed, so that a
-//! reader sees either the complete old file or the complete new one.
+//! The file is untrusted. Its length is bounded by the limits before it is read, and checked against its header before
+//! anything after the header is parsed. Its SHA-256 is checked before the contents are used. Because a forger can
+//! compute the hash, the catalogue, the number of rows and the norm of each row are then checked as well. The file is
+//! written under a temporary name in the same folder and renamed, so that a reader sees either the complete old file or
+//! the complete new one.
 //!
 //! All numbers are little-endian: the magic bytes, version (u32), template (u32), dimension (u64), rows (u64), bytes of
 //! the catalogue (u64), fingerprint of the embedder (32 bytes); the catalogue as JSON lines; the rows as 32-bit floats;
@@ -55,7 +56,7 @@ impl Store {
     /// are from the same embedder.
     ///
     /// # Errors
-    /// The embedder fails.
+    /// The embedder fails, or returns more or fewer vectors than documents.
     pub fn build(
         catalogue: Catalogue,
         template: Template,
@@ -156,7 +157,8 @@ impl Store {
     /// Checks that queries embedded by `embedder` may be compared with the vectors.
     ///
     /// # Errors
-    /// The vectors are from another embedder, or its fingerprint cannot be computed.
+    /// The vectors are from another embedder or have another dimension, or the fingerprint of `embedder` cannot be
+    /// computed.
     pub fn check_embedder(&self, embedder: &mut dyn Embedder) -> Result<()> {
         self.check_fingerprint(embedder.dimension(), embedder.fingerprint()?)
     }
@@ -219,9 +221,9 @@ impl Store {
     /// Reads the file.
     ///
     /// # Errors
-    /// The file is not a regular file (links are rejected), is truncated or modified, has another version, or contains
-    /// what no [`Store`] would; the error names the invalid field. Memory use is bounded by a multiple of the file's
-    /// length.
+    /// The file is not a regular file (links are rejected), is longer than the limits allow, is truncated or modified,
+    /// has another version, or contains what no [`Store`] would; the error names the invalid field. Memory use is
+    /// bounded by a multiple of the file's length.
     pub fn read(path: &Path, limits: &Limits) -> Result<Store> {
         let bytes = read_file(path, limits)?;
         parse(&bytes, limits).map_err(|error| error.in_file(&path.display().to_string()))
@@ -238,6 +240,7 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The number of a template in a file.
 fn template_code(template: Template) -> u32 {
     match template {
         Template::Full => 0,

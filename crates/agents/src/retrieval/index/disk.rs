@@ -33,7 +33,7 @@ impl DiskIndex {
     ///
     /// # Errors
     /// The file is not an index ([`Store::read`]), belongs to another embedder or dimension, or is open in another
-    /// writer.
+    /// writer; or the lock file cannot be created.
     pub fn open(path: &Path, dimension: usize, fingerprint: [u8; 32], limits: &Limits) -> Result<DiskIndex> {
         let lock = lock(path)?;
         let store = match path.symlink_metadata() {

@@ -39,7 +39,8 @@ impl FlatIndex {
         self.vectors.is_empty()
     }
 
-    /// For each row of `queries`, at most `k` tools with the greatest cosine.
+    /// For each row of `queries`, the `k` tools with the greatest cosine among the allowed ones, best first; fewer if
+    /// fewer are allowed.
     ///
     /// # Errors
     /// The queries have a different dimension.
@@ -63,7 +64,8 @@ impl FlatIndex {
         queries.iter().map(vector).collect()
     }
 
-    /// For each query, which must have the right dimension, at most `k` rows with the greatest cosine.
+    /// For each query, the `k` rows with the greatest cosine among the allowed ones, best first; fewer if fewer are
+    /// allowed. The caller checks the dimension of the queries.
     pub(super) fn nearest(&self, queries: &[&[f32]], k: usize, allows: Allowed<'_>) -> Vec<Vec<Hit>> {
         let dimension = self.vectors.dimension();
         if queries.is_empty() || self.is_empty() {

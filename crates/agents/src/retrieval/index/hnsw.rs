@@ -9,7 +9,8 @@ use hnsw_rs::prelude::{Distance, Hnsw};
 
 /// The maximum number of layers of a graph.
 const LAYERS: usize = 16;
-/// If a filter leaves at most 1 / SELECTIVE of all tools, or at most FEW, all of these are compared instead.
+/// If at most 1 / SELECTIVE of all tools, or at most FEW, are allowed, a search compares all of these and does not use
+/// the graph.
 const SELECTIVE: usize = 10;
 const FEW: usize = 1_000;
 
@@ -22,11 +23,12 @@ const FEW: usize = 1_000;
 )]
 #[non_exhaustive]
 pub struct HnswOptions {
-    /// The number of neighbours of a point on a layer, 1 to 255. Default: 24.
+    /// The number of neighbours of a point on a layer, clamped to 1 to 255. Default: 24.
     pub neighbours: usize,
     /// The number of candidates while a point is inserted. Default: 200.
     pub ef_construction: usize,
-    /// The number of candidates of a search, raised to at least four times k. Default: 64.
+    /// The number of candidates of a search, raised to at least four times k, and doubled while too few allowed tools
+    /// are found. Default: 64.
     pub ef: usize,
 }
 
@@ -51,9 +53,10 @@ impl HnswToolIndex {
 /// A graph over the rows of a [`FlatIndex`].
 ///
 /// The graph is always built from the vectors, by insertion in one thread with a fixed seed, so it is reproducible. The
-/// library's own files are never read. A replaced or removed vector stays in the graph as a path to others; when most
-/// vectors are of this kind, the graph is rebuilt. If a filter leaves few tools, or if most tools are requested, every
-/// vector is compared instead.
+/// library's own files are never read. A replaced or removed vector stays in the graph as a path to others; once they
+/// are more than half of the graph's points, the next insertion rebuilds the graph. All allowed vectors are compared
+/// instead if at most 1,000 or a tenth of the tools are allowed, or if a search needs candidates from a quarter of the
+/// graph's points or more (four times k counts).
 pub struct HnswIndex {
     flat: FlatIndex,
     graph: Hnsw<'static, f32, Cosine>,

@@ -25,7 +25,7 @@ pub struct Bm25 {
     documents: Vec<Option<Document>>,
     /// The number of documents: N.
     count: usize,
-    /// The number of terms in all documents.
+    /// The number of terms in all documents, with repetitions.
     total: u64,
 }
 
@@ -91,7 +91,7 @@ impl Bm25 {
         self.count == 0
     }
 
-    /// At most `k` documents that match `query` best.
+    /// The `k` allowed documents that match `query` best, best first; fewer if fewer contain a term of it.
     pub fn search(&self, query: &str, k: usize, allows: Allowed<'_>) -> Vec<Hit> {
         let mut scores = vec![0.0; self.documents.len()];
         let mean_length = self.total as f64 / self.count.max(1) as f64;

@@ -109,10 +109,11 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
     /// Whether a search compares all tools, so that its lists are exact.
     fn is_exact(&self) -> bool;
 
-    /// For each query, at most `k` of the best tools that `filter` allows; `None` allows all.
+    /// For each query, the `k` best tools that `filter` allows, or fewer if the index finds no more; `None` allows all.
     ///
     /// # Errors
-    /// A dense index: a query has no vector, or one of a different dimension.
+    /// A dense index: a query has no vector, or one of a different dimension. An index on a server: a failure of the
+    /// server.
     fn search(&self, queries: &[Query<'_>], k: usize, filter: Option<&Filter>) -> Result<Vec<Vec<Match>>>;
 }
 
@@ -124,7 +125,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// Those of [`ToolIndex::upsert`].
     fn check(&self, tool: &IndexedTool<'_>) -> Result<()>;
 
-    /// Fills or replaces a slot. The slot may be at most the current number of slots, which then grows by one.
+    /// Fills or replaces a slot. `slot` is at most the current number of slots; if it is equal to it, a slot is added.
     ///
     /// # Errors
     /// Those of [`check`](Engine::check).
@@ -139,7 +140,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// See [`ToolIndex::is_exact`].
     fn is_exact(&self) -> bool;
 
-    /// For each query, at most `k` of the best slots; ties by the lower number.
+    /// For each query, the `k` best allowed slots, or fewer if the engine finds no more; ties by the lower number.
     ///
     /// # Errors
     /// Those of [`ToolIndex::search`].

@@ -25,10 +25,10 @@ impl<'m> ChatWriter<'m> {
         ChatWriter { model, prompt, max_tokens }
     }
 
-    /// Queries for a request.
+    /// Asks the model for queries for a request, with examples of answered requests.
     ///
     /// # Errors
-    /// The prompt fails; `chat/refused`; what the model reports.
+    /// The prompt cannot be rendered; two answers contain no query (`chat/refused`); errors of the model.
     pub fn write(&mut self, request: &str, examples: &[Example]) -> Result<Draft> {
         let rest = self.prompt.render(request, examples, "")?;
         let system = Some(self.prompt.instruction()).filter(|text| !text.is_empty()).map(Message::system);
@@ -51,7 +51,7 @@ impl<'m> ChatWriter<'m> {
     }
 }
 
-/// The queries of an answer.
+/// The queries of an answer: the texts in `queries` of an object, none of other JSON, or the lines of any other text.
 fn draft(raw: &str) -> Draft {
     let object: Option<Value> = serde_json::from_str(raw).ok();
     let listed = object.as_ref().and_then(|object| object.get("queries")).and_then(Value::as_array);

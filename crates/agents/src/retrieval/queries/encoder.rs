@@ -12,7 +12,7 @@ use {
 pub struct Encoded {
     /// The tokens that depend only on the instruction.
     pub constant: Vec<u32>,
-    /// The tokens after them, up to where the model begins to write.
+    /// The tokens after `constant`, up to where the model begins to write.
     pub rest: Vec<u32>,
 }
 

@@ -76,7 +76,7 @@ pub fn format_grammar(
     builder.build(root).map(Some)
 }
 
-/// The line that states what a request needs, with its line feed.
+/// The pattern of the line that states what a request needs, with its line feed.
 fn reason(form: &Lines) -> String {
     let line = Lines { lines: 1..=1, words: 1..=REASON_WORDS, ..form.clone() };
     format!(r"Needs: {}\n", lines_pattern(&line))
@@ -116,7 +116,8 @@ fn ecma(form: &Lines) -> String {
     format!("^{}$", lines_pattern(form))
 }
 
-/// A name, a colon, and words.
+/// Lines that consist of a name or category of the catalogue, a colon and words. Names with control characters are left
+/// out.
 fn grounded(
     builder: &mut GrammarBuilder,
     form: &Lines,

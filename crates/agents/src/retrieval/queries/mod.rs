@@ -1,8 +1,8 @@
 //! Queries that a language model writes for a request.
 //!
 //! A [`QueryWriter`] asks a model for descriptions of tools ([`Prompt`], in one of several [`Mode`]s) and reads what it
-//! writes. Its output is held to a [`Format`] by a grammar, whose words need no parser, or is raw, and [`parse`] makes
-//! the best of it. A [`Run`] records the results of a request.
+//! writes. Its output is held to a [`Format`] by a grammar, whose words need no parser, or is raw, and [`parse`]
+//! extracts the queries. A [`Run`] records the results of a request.
 
 mod chat;
 mod encoder;

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 pub struct Parsed {
     /// At most five queries of at most 19 words. If empty, search with the request alone.
     pub queries: Vec<String>,
-    /// The other lines, in the order in which they were dropped.
+    /// The other lines that are not empty, in the order in which they were dropped.
     pub dropped: Vec<Dropped>,
 }
 
@@ -38,7 +38,7 @@ pub enum Reason {
     Closing,
     /// It contains no letter.
     NoLetter,
-    /// An earlier line says the same.
+    /// An earlier query is equal, ignoring case.
     Repeated,
     /// There were already five queries.
     Surplus,
@@ -48,7 +48,8 @@ pub enum Reason {
 ///
 /// Removes a leading `Answer:`, and cuts the output at a line that begins with `Human:` or `Answer:`. If any line has a
 /// list marker (a dash, a bullet, a number or a letter), only lines with a marker count; otherwise phrases that
-/// introduce or close the list are dropped. Markers, `**`, backticks and outer quotes are removed.
+/// introduce or close the list are dropped. Markers, `**`, backticks and outer quotes are removed, and each query is
+/// cut to 19 words. Only the first five distinct queries are kept.
 pub fn parse(output: &str) -> Parsed {
     let mut parsed = Parsed::default();
     let lines = parsed.lines(output);
@@ -141,8 +142,8 @@ fn begins_with(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// The text after a list marker: a dash or bullet, a single star, or a number of at most two digits or a letter, with
-/// punctuation.
+/// The text after a list marker; `None` if the line has none. A marker is a dash or bullet, a single star, or a number
+/// of at most two digits or a letter, with punctuation.
 fn without_marker(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix(['-', '•', '–', '—']) {
         return Some(rest);
@@ -161,7 +162,7 @@ fn without_marker(line: &str) -> Option<&str> {
     lettered.starts_with(char::is_whitespace).then_some(lettered)
 }
 
-/// The query of a line.
+/// The query of a line: without marker, backticks, `**` and outer quotes, cut to 19 words.
 fn clean(line: &str) -> String {
     const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
     let line = without_marker(line).unwrap_or(line).replace('`', "").replace("**", "");

@@ -32,7 +32,7 @@ pub enum Mode {
     ZeroShot,
     /// A model describes what the user wants.
     Intents,
-    /// As zero-shot, after three examples with answers.
+    /// As zero-shot, after up to three examples with answers.
     FewShot,
     /// As zero-shot, after a line in which the model states what the request needs.
     Reasoned,
@@ -131,7 +131,7 @@ impl Prompt {
     }
 
     /// Parses a prompt from one text: the text before the first line `---` is the instruction, the rest is the
-    /// template. Without such a line, the whole text is the template.
+    /// template. Without such a line, or if it is the first or has no line feed, the whole text is the template.
     ///
     /// # Errors
     /// Those of [`of`](Prompt::of).
@@ -185,9 +185,9 @@ impl Prompt {
 
 const DIALECT: Dialect = Dialect { trim_blocks: true, strict: true, put: None, functions: Vec::new() };
 
-/// At most three training requests nearest to `request` by BM25, the nearest last, that need none of the tools that it
-/// needs. An answer has the description of each needed tool (or its name, if it has none) on one line of at most 19
-/// words.
+/// At most three training requests nearest to `request` by BM25, the nearest last, without `request` itself and those
+/// that need a tool of `needed`. An answer has one line of at most 19 words for each need: the description of the first
+/// tool that meets it, or its name if it has no description.
 pub fn few_shot_examples(
     request: &str,
     needed: &HashSet<&str>,

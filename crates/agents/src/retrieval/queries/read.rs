@@ -14,7 +14,7 @@ pub struct Written {
     pub category: Option<String>,
     /// The sum of the log-probabilities of its tokens, if known. A token belongs to the line in which it begins.
     pub log_probability: Option<f64>,
-    /// The number of its tokens.
+    /// The number of its tokens; 0 if the query does not occur literally in the output.
     pub tokens: usize,
 }
 
@@ -27,7 +27,8 @@ pub struct Draft {
     pub queries: Vec<Written>,
     /// Lines that are not queries.
     pub dropped: Vec<Dropped>,
-    /// The partial line that the token limit cut off.
+    /// The text that the end of the output cut off: the unfinished line or, in JSON, all after the last complete query.
+    /// `None` if the model ended the output.
     pub cut: Option<String>,
     /// The number of generated tokens.
     pub tokens: usize,
@@ -36,8 +37,8 @@ pub struct Draft {
 }
 
 /// Extracts the queries from an output in a format. Output constrained by a grammar is split at line ends, raw output
-/// is [parsed](parse). If a limit on tokens ended the output, the unfinished line (in JSON, the unfinished query) is
-/// cut off.
+/// is [parsed](parse). A line `Needs:` of the mode `reasoned` is left out. If a limit on tokens or on the context ended
+/// the output, or if it was abandoned, the unfinished line (in JSON, all after the last complete query) is cut off.
 pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vocabulary) -> Draft {
     let is_cut = matches!(
         generation.finish,
@@ -129,7 +130,8 @@ fn without_repeats(text: &str) -> (Vec<String>, Vec<Dropped>) {
     (queries, dropped)
 }
 
-/// The length of the longest prefix of a JSON text that ends after a query.
+/// The length of the longest prefix of a JSON text that ends after a query. `None` if there is none within the last 64
+/// closing braces.
 fn complete(raw: &str) -> Option<usize> {
     let ends = raw.char_indices().rev().filter(|&(_, c)| c == '}').map(|(at, _)| at + 1);
     // a brace may also be part of a description
@@ -155,8 +157,9 @@ impl LineTokens {
         LineTokens { starts: starts.collect() }
     }
 
-    /// Counts the tokens that begin within a query's line; a token that begins with the preceding line end belongs to
-    /// the line.
+    /// Counts the tokens that begin within a query's text, where it first occurs in the output, and adds up their
+    /// log-probabilities. A token that begins one byte before, with the preceding line end or quote, belongs to the
+    /// query.
     fn score(&self, query: &mut Written, raw: &str, format: Format) {
         let needle = match format {
             Format::Json => serde_json::to_string(&query.text).unwrap_or_default(),

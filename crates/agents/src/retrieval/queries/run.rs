@@ -19,7 +19,7 @@ pub struct Run {
     /// The format of the model's output; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// The SHA-256 of the prompt's text, in hexadecimal; `None` without a model.
+    /// The SHA-256 of the prompt's text, in hexadecimal; `None` without a model. [`retrieve`] leaves it to the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The model's output.
@@ -127,9 +127,9 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Retrieves tools for a request: in modes that need a model, with the queries of `draft` (with the time that they
-/// took), otherwise with those of `mode`. In the mode [`Split`](Mode::Split) and in modes that need a model,
-/// `utterance` decides where the request is among the queries.
+/// Retrieves tools for a request, with the queries of `draft` (given with its format and the time that it took), or
+/// without a draft, in the mode [`Split`](Mode::Split), with the request's sentences. `utterance` decides where the
+/// request itself is among the queries. If there are no others, the request alone is searched.
 ///
 /// # Errors
 /// Those of [`Retriever::retrieve`].
@@ -187,7 +187,7 @@ pub fn retrieve(
     })
 }
 
-/// The distinct queries in order; the first among equal ones.
+/// The distinct queries in order. Of queries with equal text and category, the first is kept.
 fn arranged(request: &str, mode: Mode, draft: Option<&Draft>, utterance: Utterance) -> Vec<RunQuery> {
     let query = |text: String, source| RunQuery {
         text,

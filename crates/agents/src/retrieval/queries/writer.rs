@@ -76,7 +76,7 @@ impl std::fmt::Debug for QueryWriter<'_> {
 
 impl<'m> QueryWriter<'m> {
     /// Creates a writer. `grammar` is that of [`format_grammar`](super::format_grammar) for the mode and format of
-    /// `options`.
+    /// `options`; `None` does not constrain the output.
     pub fn new(
         model: &'m mut dyn Model,
         vocabulary: Arc<Vocabulary>,
@@ -101,7 +101,8 @@ impl<'m> QueryWriter<'m> {
     /// Generates queries for a request.
     ///
     /// # Errors
-    /// The prompt fails, is longer than the model's context (`decode/prompt-too-long`), or the model fails.
+    /// The prompt cannot be rendered or tokenised, is longer than the model's context (`decode/prompt-too-long`), or
+    /// the model fails.
     pub fn write(&mut self, request: &str, examples: &[Example]) -> Result<Draft> {
         let seed = self.options.sampling.seed;
         Ok(self.drafts(request, examples, &[seed])?.pop().unwrap_or_default())
@@ -152,7 +153,8 @@ impl<'m> QueryWriter<'m> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// The open sequence that holds exactly these tokens; `None` if there are none.
+    /// Returns an open sequence that holds exactly these tokens, and closes the previous one if it holds others. `None`
+    /// if `tokens` is empty.
     fn constant(&mut self, tokens: &[u32]) -> Result<Option<SequenceId>> {
         if tokens.is_empty() {
             return Ok(None);

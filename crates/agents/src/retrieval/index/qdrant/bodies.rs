@@ -24,7 +24,7 @@ pub(super) fn result<R: DeserializeOwned>(body: &[u8]) -> Result<R> {
     Ok(answer.result)
 }
 
-/// The message in the body of an error response.
+/// The message in the body of an error response, or the whole body if it has none.
 pub(super) fn refusal(body: &[u8]) -> String {
     let error = serde_json::from_slice::<Value>(body).ok();
     let error = error.as_ref().and_then(|body| body.pointer("/status/error")?.as_str());
@@ -182,7 +182,7 @@ pub(super) fn upsert(points: &[NewPoint<'_>]) -> String {
     serde_json::to_string(&Upsert { points }).unwrap_or_default()
 }
 
-/// The condition of a filter that is not empty.
+/// The condition of a filter, which must contain at least one id or category.
 pub(super) fn filter(filter: &Filter) -> Value {
     let condition = match filter {
         Filter::Ids(ids) => json!({ "has_id": ids.iter().map(|id| point_id(id)).collect::<Vec<_>>() }),

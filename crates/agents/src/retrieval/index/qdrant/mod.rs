@@ -17,11 +17,11 @@ use grammata_decode::Embeddings;
 use std::collections::{HashMap, HashSet};
 
 /// The number of tools per request that changes points: about 10 MB with 1,536 dimensions, a third of a server's
-/// default bound.
+/// default bound on a request.
 const TOOLS_AT_ONCE: usize = 500;
 /// The number of tools requested beyond k, so that ties at the end of the list are usually complete.
 const BEYOND: usize = 16;
-/// The factor by which the request grows if they were not.
+/// The factor by which the number of requested tools grows if ties at the end of a list may be incomplete.
 const GROWTH: usize = 4;
 
 /// The collection of an index, and how it is searched.

@@ -9,7 +9,7 @@ pub enum Method {
     Get,
     /// Creates or replaces.
     Put,
-    /// Searches, counts or removes.
+    /// Searches, counts, reads points or removes them.
     Post,
 }
 
