@@ -18,13 +18,13 @@ pub(super) enum Piece<'p> {
 /// What ends the text of a value in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End<'p> {
-    /// This byte. It begins the text before the next place, and the value contains it only as `%XX`.
+    /// This byte. It begins the literal text between this place and the next, and the value contains it only as `%XX`.
     Before(u8),
-    /// This text, which ends the segment.
+    /// The literal text from the value to the end of its segment; may be empty.
     Segment(&'p str),
 }
 
-/// The characters that end a segment; a value contains them only as `%XX`.
+/// The characters that end a segment; a value in a path contains them only as `%XX`.
 const ENDS: [char; 3] = ['/', '?', '&'];
 
 /// The length of the prefix of a text up to the end of its segment.
@@ -32,6 +32,7 @@ pub(super) fn segment_len(text: &str) -> usize {
     text.find(ENDS).unwrap_or(text.len())
 }
 
+/// Splits a path at its places `{name}`. An unclosed brace stays in the last literal text.
 pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = path;
@@ -59,7 +60,7 @@ pub(super) fn places(path: &str) -> usize {
     pieces(path).iter().filter(|piece| matches!(piece, Piece::Place(..))).count()
 }
 
-/// Splits a path from its fragment, which requests do not contain.
+/// Splits a path before its fragment, which requests do not contain: a `#` outside braces, and all after it.
 pub(super) fn without_fragment(path: &str) -> (&str, &str) {
     let mut is_name = false;
     let at = path.find(|c| {
@@ -76,7 +77,8 @@ pub(super) type Fault = (String, &'static str);
 /// parameter may have several parts.
 ///
 /// # Errors
-/// The path has more than one reading, or would name another path.
+/// Misplaced braces, a control character, a parameter that occurs twice, two parameters without a text between them
+/// that no value contains, or a segment `.` or `..`.
 pub(super) fn checked(
     path: &str,
     parameters: &[Parameter],
@@ -128,7 +130,8 @@ pub(super) fn checked(
 
 const BRACES: &str = "braces around the names of parameters and nowhere else";
 
-/// Whether the text of a value may contain a byte unencoded, however its characters are encoded.
+/// Whether the text of a value may contain `byte` even if all its characters are percent-encoded: as a part of `%XX`,
+/// or as a separator of its style.
 fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
     let of_style: &[u8] = match parameter.style {
         Style::Simple if is_list => b",=",
@@ -140,7 +143,8 @@ fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
     byte == b'%' || byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte) || of_style.contains(&byte)
 }
 
-/// Percent-encodes a literal text of an address; `None` if it contains control characters.
+/// Percent-encodes a literal text of an address and leaves `%XX` as it is; `None` if the text contains ASCII control
+/// characters.
 pub(super) fn literal(text: &str) -> Option<String> {
     let mut made = String::with_capacity(text.len());
     let bytes = text.as_bytes();
@@ -162,7 +166,8 @@ pub(super) fn literal(text: &str) -> Option<String> {
     Some(made)
 }
 
-/// The bytes that every value contains unencoded: the unreserved ones (RFC 3986, section 2.3).
+/// The unreserved bytes (RFC 3986, section 2.3). Values contain them unencoded, except those that end a value, an item
+/// or a pair ([`kept`]).
 pub(super) fn unreserved() -> ByteSet {
     (0..0x80_u8).filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)).collect()
 }
@@ -223,7 +228,8 @@ pub(super) fn is_field_value(text: &str) -> bool {
     text.bytes().all(is_part) && text.trim_matches([' ', '\t']) == text
 }
 
-/// Whether a text is a media type that a header can contain. Ranges such as `text/*` also pass.
+/// Whether a text is a media type that a header can contain. Ranges such as `text/*` also pass, and parameters are not
+/// checked.
 pub(super) fn is_media_type(text: &str) -> bool {
     let name = text.split(';').next().unwrap_or_default().trim_end_matches([' ', '\t']);
     let parts = name.split_once('/');
@@ -235,7 +241,9 @@ pub(super) fn is_cookie_text(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
 }
 
-/// Encodes the address of a server where required; `None` if no path can follow it.
+/// Percent-encodes the address of a server where required. `None` if a path cannot follow it: no `://`, nothing after
+/// it, a query, a fragment, a brace, a segment `.` or `..`, a control character, or other bytes than those of an IP
+/// address in brackets.
 pub(super) fn server(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let has_points = rest.split('/').skip(1).any(|segment| matches!(segment, "." | ".."));

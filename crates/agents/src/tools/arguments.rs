@@ -13,7 +13,7 @@ use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The maximum number of references followed to explain what is wrong with a value.
+/// The maximum length of a chain of references, and the maximum depth of a value, to which a fault is explained.
 const CHAIN: usize = 100;
 
 impl ToolSet {
@@ -63,7 +63,7 @@ impl ToolSet {
         ))
     }
 
-    /// The tool of a call.
+    /// The tool of this name, if it can be called.
     ///
     /// # Errors
     /// `tools/unknown-tool`, `tools/refused-tool`.
@@ -114,7 +114,7 @@ fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
 }
 
 /// The first undeclared or missing member, or the first value of a wrong type or outside an `enum`. Only keywords that
-/// apply unconditionally are considered.
+/// apply unconditionally are considered, and numbers are not compared with an `enum`. `None` if no such fault is found.
 fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usize) -> Option<Diagnostic> {
     if depth > CHAIN {
         return None;
@@ -177,7 +177,8 @@ fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usiz
     }
 }
 
-/// Whether a value may be of a type. A number with a decimal point may be an integer.
+/// Whether a value may be of a type. A number with an exponent, or with only zeros after its decimal point, may be an
+/// integer.
 fn is_of_type(value: &Value, types: &Value) -> bool {
     let is_it = |name: &Value| match name.as_str() {
         Some("null") => value.is_null(),
@@ -286,7 +287,7 @@ fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     open.into_iter().flatten().collect()
 }
 
-/// The length of the string at the start of `bytes`; `None` if it does not end.
+/// The length of the JSON string at the start of `bytes`, with its quotes; `None` if it does not end.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(&byte) = bytes.get(at) {

@@ -54,7 +54,8 @@ pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -
     }
 }
 
-/// Describes the place in the arguments' schema to which a diagnostic points; `None` if it points to the root.
+/// Describes the place in the arguments' schema to which a diagnostic points; `None` if it points to the root or is not
+/// a pointer.
 pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
     match cause.place() {
         Place::Pointer(pointer) if !pointer.is_empty() => Some(format!("in its arguments: #{pointer}")),
@@ -148,7 +149,7 @@ pub(super) fn format(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// A name that contains the text that must follow it.
+/// A name that contains a line break or `after`, the text that must follow it.
 pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     fatal(not_callable(
         place,

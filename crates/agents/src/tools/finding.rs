@@ -16,7 +16,8 @@ pub enum Severity {
 pub struct Finding {
     /// How serious the finding is.
     pub severity: Severity,
-    /// The tool concerned, as an index into [`ToolSet::tools`](super::ToolSet::tools).
+    /// The tool concerned, as an index into [`ToolSet::tools`](super::ToolSet::tools); `None` if the finding is about a
+    /// document.
     pub tool: Option<usize>,
     /// The document concerned, as an index into the documents that were read.
     pub document: usize,

@@ -39,7 +39,8 @@ impl Body {
     }
 }
 
-/// `a=1&b=2`. Null members and empty lists are omitted.
+/// The body `a=1&b=2` of an object. Null members are omitted, and so are empty lists and objects that are not written
+/// as JSON.
 ///
 /// # Errors
 /// `tools/request`.
@@ -67,8 +68,9 @@ struct Part<'b> {
     text: String,
 }
 
-/// Encodes an object as `multipart/form-data`, with each array item as a part of the same name; returns the body and
-/// the boundary. The boundary is derived from the content. It occurs in no part, and equal calls give equal requests.
+/// Encodes an object as `multipart/form-data`. Each item of an array is a part of the same name, unless the encoding of
+/// the member joins the items or writes JSON. Returns the body and the boundary. The boundary is derived from the
+/// content. It occurs in no part, and equal calls give equal requests.
 ///
 /// # Errors
 /// `tools/request`: a name with control characters.

@@ -168,7 +168,8 @@ impl Writer<'_> {
                 return Err(self.unwritable(tool, member.name, "names without what follows them"));
             }
             let key = format!("{before}{}{between}", member.name);
-            // JSON strings contain no line break, so only plain texts can contain the closing text
+            // the closing text has a line break in the built-in formats and JSON has none, so only plain texts can
+            // contain it
             let of_types = |types: Value| plain.alone(&json!({"allOf": [member.schema, {"type": types}]}));
             let text = self.value(tool, &of_types(json!("string")), Spelling::Text)?;
             let others = json!(["number", "boolean", "null", "array", "object"]);
@@ -256,7 +257,7 @@ impl Writer<'_> {
     }
 }
 
-/// The text of an empty final list that is optional. A required list is empty if it has no text.
+/// The text of an empty final list that is optional. A required list without items has no text.
 pub(super) const EMPTY_LIST: &str = "[]";
 
 /// Whether [`EMPTY_LIST`] denotes an empty final list, and not one of its items.

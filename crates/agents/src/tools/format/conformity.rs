@@ -66,7 +66,7 @@ impl<'s> Conformity<'s> {
         Conformity { schema, root, language: OnceCell::new() }
     }
 
-    /// Whether a value, known to be of one of the schema's types, conforms.
+    /// Whether a value, known to be of one of the schema's types, conforms; true if this cannot be decided.
     pub(super) fn holds(&self, value: &Value) -> bool {
         self.language.get_or_init(|| self.language()).holds(value)
     }

@@ -42,9 +42,10 @@ pub struct GrammarOptions {
     pub choice: Choice,
     /// The names of the tools that may be called; if empty, all.
     pub tools: Vec<String>,
-    /// The minimum number of calls of a turn that has any.
+    /// The minimum number of calls of a turn that has any. Default: one; 0 is an error.
     pub min_calls: u32,
-    /// The maximum number of calls of a turn. Default: one.
+    /// The maximum number of calls of a turn; `None` for any number. Default: one. In formats with at most one call in
+    /// a turn it is always one.
     pub max_calls: Option<u32>,
     /// How special tokens are matched.
     pub markers: Markers,
@@ -93,8 +94,8 @@ pub struct CallGrammar {
     pub grammar: Grammar,
     /// The tools that can be called in it, in the order of the set.
     pub tools: Vec<String>,
-    /// The tools that cannot be called, with the reason: the format cannot write them, or their arguments have no
-    /// grammar.
+    /// The tools that the format cannot write or whose arguments have no grammar, with the reason. Tools that the set
+    /// itself refuses are not listed.
     pub refused: Vec<(String, Diagnostic)>,
 }
 
@@ -123,7 +124,7 @@ impl CallFormat {
         Ok(CallGrammar { grammar: writer.build(turn)?, tools, refused })
     }
 
-    /// Rejects a tool whose name the format cannot write.
+    /// Rejects a tool whose name the format cannot write, with `tools/not-callable`.
     pub(super) fn check_name(&self, tool: &Tool) -> Result<()> {
         if !self.call.iter().any(|piece| matches!(piece, Piece::Name(_))) {
             return Ok(());
@@ -166,7 +167,8 @@ impl<'f> Writer<'f> {
         self.builder.build(root)
     }
 
-    /// For each tool, the part of a call that depends on it.
+    /// For each tool that may and can be called, the part of a call that depends on it. Adds the names to `tools`, and
+    /// tools that the format cannot write to `refused`.
     fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
         let pieces: Vec<Piece> = self.varying().to_vec();
         let mut calls = Vec::new();
@@ -189,7 +191,8 @@ impl<'f> Writer<'f> {
         Ok(calls)
     }
 
-    /// The pieces of a call from the first to the last that depends on the tool.
+    /// The pieces of a call from the first to the last that depends on the tool. If names are searched in text, the
+    /// pieces after the name and the text that ends it.
     fn varying(&self) -> &[Piece] {
         let call = &self.format.call;
         if self.format.text == TextPlace::Named {
@@ -334,7 +337,8 @@ impl<'f> Writer<'f> {
         body
     }
 
-    /// Text, and a call wherever the text of a call up to the end of its name occurs.
+    /// Text with at most one call, which begins where the text of a call up to the end of its name occurs. If
+    /// `without`, the turn may also have no call; the format's `endings` then end it.
     fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
         let empty = self.builder.empty();
         let markers: Vec<Box<str>> = self.tools.iter().map(|name| self.format.marker(name).into()).collect();
@@ -446,7 +450,7 @@ impl<'f> Writer<'f> {
     }
 }
 
-/// If text may occur between calls: the opening of a call, and the fixed pieces that follow it.
+/// The opening of a call, and the fixed pieces that follow it; `None` if no text may occur between calls.
 fn head_text(format: &CallFormat) -> Option<(&str, &[Piece])> {
     let (first, rest) = format.call.split_first().filter(|_| format.between)?;
     let fixed = rest.iter().take_while(|piece| piece.is_fixed()).count();

@@ -59,7 +59,8 @@ pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
 }
 
 impl Writer<'_> {
-    /// The method and the path, either as documented or with values in its places.
+    /// The method and the path, either as documented or with values in its places; only as documented if the values
+    /// cannot be written.
     pub(super) fn endpoint(&mut self, tool: &Tool) -> Result<ExprId> {
         let http = binding(tool)?;
         let documented = self.builder.text(format!("{} {}", http.method, http.path));
@@ -148,7 +149,8 @@ impl Writer<'_> {
         Ok(self.builder.sequence(parts))
     }
 
-    /// The parameters of a location, each with the text before its value.
+    /// The parameters of a location, each with the text before its value. Optional ones that cannot be written are left
+    /// out.
     fn parameters<'p>(
         &mut self,
         tool: &Tool,
@@ -193,7 +195,8 @@ impl Writer<'_> {
         Ok(if must_come { all } else { self.builder.optional(all) })
     }
 
-    /// The text before a parameter, and its values; `None` if it has none.
+    /// The text before the value of a parameter, and its values; `None` if it has none. In a path, the values include
+    /// that text.
     fn parameter(
         &mut self,
         tool: &Tool,

@@ -95,7 +95,7 @@ impl<'t> Plain<'t> {
         })
     }
 
-    /// The schema of a member as a standalone schema.
+    /// The schema of a member as a standalone schema, with the `$defs` of the root.
     pub(super) fn alone(&self, schema: &Value) -> Value {
         let mut alone = schema.clone();
         if let (Some(object), Some(definitions)) = (alone.as_object_mut(), self.root.get("$defs"))
@@ -106,7 +106,7 @@ impl<'t> Plain<'t> {
         alone
     }
 
-    /// Resolves a schema that consists only of a reference.
+    /// The target of a schema that consists only of a reference; any other schema unchanged.
     pub(super) fn resolved(&self, schema: &'t Value) -> &'t Value {
         resolved(self.root, schema)
     }
@@ -150,7 +150,7 @@ impl<'t> Plain<'t> {
     }
 }
 
-/// The schema at the end of a chain of references.
+/// The schema at the end of a chain of references. A reference with other keywords next to it is not followed.
 fn resolved<'t>(root: &'t Value, mut schema: &'t Value) -> &'t Value {
     // following a cycle of references stops after as many steps as there are definitions
     let most = root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);

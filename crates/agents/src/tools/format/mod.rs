@@ -169,7 +169,7 @@ impl Piece {
         matches!(self, Piece::Text(_) | Piece::Token(_) | Piece::Gap(_))
     }
 
-    /// The text of the piece, if it is fixed.
+    /// The text of a piece `text` or token; `None` for other pieces, also for a gap.
     fn fixed_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) | Piece::Token(text) => Some(text),
@@ -184,7 +184,7 @@ impl CallFormat {
         PRESETS.iter().map(|(name, _)| *name)
     }
 
-    /// The format of a name.
+    /// The built-in format of this name; `None` if there is none.
     pub fn named(name: &str) -> Option<CallFormat> {
         let (_, text) = PRESETS.iter().find(|(known, _)| *known == name)?;
         CallFormat::from_toml(text).ok()
@@ -260,7 +260,7 @@ impl CallFormat {
         &self.lead
     }
 
-    /// The text after a plain name.
+    /// The text that ends the name, if the name is a piece of its own and a text follows.
     fn after_name(&self) -> Option<&str> {
         let at = self.call.iter().position(|piece| matches!(piece, Piece::Name(_)))?;
         match self.call.get(at + 1)? {
@@ -269,7 +269,7 @@ impl CallFormat {
         }
     }
 
-    /// The number of pieces up to the end of the name.
+    /// The number of pieces of a call up to the name and the piece that ends it; 0 if no piece is the name.
     fn marker_len(&self) -> usize {
         self.call.iter().position(|piece| matches!(piece, Piece::Name(_))).map_or(0, |at| at + 2)
     }

@@ -34,9 +34,9 @@ pub(in crate::tools) struct After {
 }
 
 impl CallFormat {
-    /// Whether each call has the name of its tool before its arguments, and nothing before the name depends on the
-    /// tool. If so, a session compiles the arguments of a tool after its name is chosen, and reports calls as they
-    /// come.
+    /// Whether each call has the name of its tool before its arguments, nothing before the name depends on the tool,
+    /// and no text may follow calls or come between them. If so, a session compiles the arguments of a tool after its
+    /// name is chosen, and reports calls as they come.
     pub fn names_come_first(&self) -> bool {
         let varying = |piece: &&Piece| !piece.is_fixed();
         let pieces: Vec<&Piece> = self.call.iter().filter(varying).collect();
@@ -44,8 +44,8 @@ impl CallFormat {
         !has_other_text && matches!(pieces[..], [Piece::Object(_)] | [Piece::Name(_), Piece::Arguments(_)])
     }
 
-    /// A bound on the bytes of a turn with one call and no text, not counting its name and arguments. The format must
-    /// write names first.
+    /// A bound on the bytes of a turn with one call and no text, not counting its name, its arguments and optional
+    /// spaces. The format must write names first.
     pub(in crate::tools) fn fixed_bytes(&self) -> usize {
         let pieces = self.begin.iter().chain(&self.call).chain(&self.separator).chain(&self.end);
         let bytes = pieces.map(|piece| match piece {
@@ -143,7 +143,8 @@ impl CallFormat {
 
 // Positions in the bytes of a turn.
 impl CallFormat {
-    /// The text before the name of a first call without text before it; `None` if it contains special tokens.
+    /// A spelling of the text before the name of a first call without text before it; `None` if it contains special
+    /// tokens that are matched by id.
     pub(in crate::tools) fn beginning(&self, options: &GrammarOptions) -> Option<Vec<u8>> {
         let mut text = self.lead.clone();
         let head = self.call.iter().take_while(|piece| piece.is_fixed());
@@ -171,7 +172,8 @@ impl CallFormat {
     }
 
     /// The range of the text of a turn so far, without a suffix that may become the marker of a call. `marker` is the
-    /// position of a special token that began a call; `by_token` says that only such a token begins one.
+    /// position of a special token that began a call; `by_token` says that only such a token begins one. Once the turn
+    /// has ended (`has_ended`), no suffix is held back.
     pub(in crate::tools) fn text_so_far(
         &self,
         turn: &[u8],
