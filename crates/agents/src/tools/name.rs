@@ -34,8 +34,8 @@ pub(super) fn of_operation(method: &str, path: &str) -> String {
     name
 }
 
-/// Qualifies names that occur in several sources with the labels of the sources. Tools whose names are still equal
-/// cannot be called, because a call would be ambiguous.
+/// Qualifies names that occur in several sources with the labels of the sources, as `LABEL__NAME`. Tools whose names
+/// are still equal cannot be called, because a call would be ambiguous.
 pub(super) fn qualify(set: &mut ToolSet) {
     // the label of each name; `None` if several sources have it
     let mut labels: FxHashMap<&str, Option<&str>> = FxHashMap::default();
@@ -78,8 +78,8 @@ pub(super) fn qualify(set: &mut ToolSet) {
 }
 
 /// Maps names to distinct names of at most `length` characters of `A-Za-z0-9_-`. Other characters become `_`. A name
-/// that is then too long or a duplicate becomes its first characters, `_`, and eight hexadecimal digits of the SHA-256
-/// of the whole name.
+/// that is then too long, or that was changed and equals another, becomes its first characters, `_`, and eight
+/// hexadecimal digits of the SHA-256 of the whole name. `length` must be at least 9, and the names must be distinct.
 pub fn restricted<'n>(names: impl IntoIterator<Item = &'n str>, length: usize) -> Vec<String> {
     let names: Vec<&str> = names.into_iter().collect();
     let plain: Vec<String> = names

@@ -50,10 +50,12 @@ impl ToolSet {
 /// `GET` operations, indexed by what they return.
 #[derive(Default)]
 struct Givers<'s> {
+    /// By path, without slashes at its end.
     at_path: FxHashMap<&'s str, Vec<usize>>,
     /// By the normalised name of a response member.
     by_output: FxHashMap<String, Vec<usize>>,
-    /// Operations whose responses have an `id`, by the normalised last literal part of the path.
+    /// Operations whose responses have an `id`, by the normalised singular of the last literal part of the path, and
+    /// for a search also of each response member.
     by_entity: FxHashMap<String, Vec<usize>>,
 }
 
@@ -89,7 +91,7 @@ impl<'s> Givers<'s> {
             let is_in_path = parameter.location == Location::Path;
             let before = http.path.split_once(&place).filter(|_| is_in_path).map(|(before, _)| before);
             let mut lists = before.map(|before| self.lists(before)).unwrap_or_default();
-            // an operation that takes ids cannot be where they come from
+            // an operation that requires ids in its query cannot be where they come from
             lists.retain(|&list| !set.http(list).is_some_and(|http| asks_for_ids(set, list, http)));
             match lists.is_empty() {
                 false => needs.extend(lists),
@@ -107,7 +109,8 @@ impl<'s> Givers<'s> {
         paths.flat_map(|path| self.at_path.get(path).into_iter().flatten().copied()).collect()
     }
 
-    /// The operations whose responses contain the value of a parameter, judging by names.
+    /// At most [`MOST_GIVERS`] operations whose responses contain the value of a parameter, judging by names; none if
+    /// the name does not end with `id`.
     fn givers(&self, set: &ToolSet, tool: usize, name: &str, before: Option<&str>) -> Vec<usize> {
         let wanted = plain(name);
         let Some(entity) = wanted.strip_suffix("id") else { return Vec::new() };

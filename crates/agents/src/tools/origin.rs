@@ -40,7 +40,8 @@ impl Origins {
 pub(super) struct KnownOrigins(FxHashSet<Arc<[Origin]>>);
 
 impl KnownOrigins {
-    /// The origins of the parts of a tool's schema, from pairs of a pointer into the schema and one into the document.
+    /// The origins of the parts of a tool's schema, from pairs of a pointer into the schema and one into the document;
+    /// none if the tool's place is not a pointer.
     pub(super) fn of(&mut self, tool: &Place, parts: Vec<(String, String)>) -> Origins {
         let Place::Pointer(tool) = tool else { return Origins::default() };
         let origins = parts.into_iter().map(|(part, source)| {

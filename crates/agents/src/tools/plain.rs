@@ -21,14 +21,15 @@ pub(super) fn is_plain(schema: &Value) -> bool {
     schema["type"] == "object" && plain(schema, MOST_DEPTH, &mut left)
 }
 
-/// A bound on the bytes of a shortest value of a plain argument schema, without spaces; `None` if the schema is not
-/// plain or the bound is too large.
+/// An upper bound on the bytes of a shortest value of a plain argument schema, without spaces; `None` if the schema is
+/// not plain or the bound exceeds 1,000.
 pub(super) fn least_bytes(schema: &Value) -> Option<usize> {
     let bytes = is_plain(schema).then(|| least(schema))?;
     (bytes <= MOST_BOUND as usize).then_some(bytes)
 }
 
-/// The schema must be plain, which bounds its nesting by [`MOST_DEPTH`].
+/// The bound of [`least_bytes`] for a part of a schema. The part must be plain, which bounds its nesting by
+/// [`MOST_DEPTH`].
 fn least(schema: &Value) -> usize {
     let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok()).unwrap_or(0);
     if let Some(values) = schema["enum"].as_array() {

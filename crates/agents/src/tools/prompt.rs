@@ -26,7 +26,7 @@ pub enum Level {
 const VALUES: usize = 8;
 
 impl Tool {
-    /// The documentation of the tool as an entry with a number.
+    /// The documentation of the tool as one entry. Only [`Level::Compressed`] shows `number`.
     pub fn documentation(&self, level: Level, number: usize) -> String {
         let purpose = first_sentence(&self.description);
         match level {
@@ -71,7 +71,7 @@ fn parameters(arguments: &Value) -> impl Iterator<Item = Shown<'_>> {
     })
 }
 
-/// Follows one reference of a schema.
+/// The target of a schema's reference, after one step; the schema itself if it has none.
 fn resolved<'s>(arguments: &'s Value, schema: &'s Value) -> &'s Value {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
     reference.and_then(|pointer| arguments.pointer(pointer)).unwrap_or(schema)
@@ -164,8 +164,8 @@ fn first_sentence(text: &str) -> String {
     text[..end].to_owned()
 }
 
-/// A text that contains none of the given names of special tokens: each is broken by a zero-width space (U+200B) after
-/// its first character. Use it for text in a prompt that is encoded as a whole.
+/// Breaks the given names of special tokens in a text, if they have at least two characters, by a zero-width space
+/// (U+200B) after their first character. Use it for text in a prompt that is encoded as a whole.
 pub fn without_special_tokens<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let mut made = text.to_owned();
     for name in names.into_iter().filter(|name| name.chars().count() > 1) {

@@ -19,7 +19,7 @@ pub struct Call {
 /// A parsed turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
-    /// The text before its calls; without calls, the whole text.
+    /// The text before its calls; without calls, the whole text. The format's `lead` and `nothing` are not part of it.
     pub text: String,
     /// Its calls.
     pub calls: Vec<Call>,
@@ -34,8 +34,8 @@ impl CallFormat {
     /// names.
     ///
     /// # Errors
-    /// `tools/call-text` at the first place where the text is not a turn. Arguments are not checked against their
-    /// schemas, which the grammar does.
+    /// `tools/call-text` with the place from which on the text is not a turn; `tools/not-callable` if the format cannot
+    /// write the arguments of a tool. Arguments are not checked against their schemas, which the grammar does.
     pub fn read(&self, text: &str, set: &ToolSet) -> Result<Turn> {
         let mut reader = Reader { text, at: 0, set };
         reader.literal(&self.lead)?;
@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Pieces that are the same for all tools.
+    /// Consumes pieces that are the same for all tools.
     fn fixed(&mut self, pieces: &[Piece]) -> Result<()> {
         pieces.iter().try_for_each(|piece| match piece {
             Piece::Gap(_) => {

@@ -45,7 +45,8 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Parses arguments that are each written between their name and a closing text.
+    /// Parses arguments that are each written between their name and a closing text. A text that is no value of the
+    /// schema becomes a string.
     pub(super) fn elements(
         &mut self,
         tool: &str,
@@ -122,7 +123,8 @@ impl<'t> Reader<'t> {
 }
 
 impl Piece {
-    /// Writes the arguments or the request of a call.
+    /// Writes the arguments or the request of a call. The text is empty for pieces that are neither, or that write
+    /// JSON. An error says what the format could write instead.
     pub(super) fn arguments(
         &self,
         tool: &Tool,

@@ -66,7 +66,7 @@ fn called<'t>(
 }
 
 /// Matches a path against a template; returns the texts at its places with their names, and the rest of `target`:
-/// nothing or a query.
+/// nothing or a query. `None` if it does not match, or a text is empty, `.` or `..`.
 fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p str)> {
     let mut texts = Vec::new();
     let mut rest = target;
@@ -91,7 +91,7 @@ fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p 
     (rest.is_empty() || rest.starts_with(before)).then_some((texts, rest))
 }
 
-/// The arguments of these texts.
+/// The arguments from the texts at the places of a path; `None` if one has no parameter or is not a value of it.
 fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Option<Arguments> {
     let mut arguments = Map::new();
     for (name, text) in texts {
@@ -103,7 +103,7 @@ fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Opt
     Some(arguments)
 }
 
-/// The value of a parameter, from its texts.
+/// The value of a parameter, from its texts; `None` if they are not a value of it.
 fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts: &[&str]) -> Option<Value> {
     let is_header = parameter.location == Location::Header;
     let scalar = |text: &str, texts: &Values<'_>| match is_header {
@@ -137,7 +137,7 @@ fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts
     }
 }
 
-/// The values of a query, of cookies or of a form.
+/// The values of a query, of cookies or of a form; `None` if a pair belongs to no parameter or has no value.
 fn in_pairs(
     plain: &Plain<'_>,
     parameters: &[Parameter],
@@ -198,7 +198,7 @@ fn in_headers(plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<A
     Some(arguments)
 }
 
-/// The values of a body that is JSON, or of a form as an object.
+/// The arguments from a body as a JSON value; `None` if it has a member that is not an argument.
 fn in_value(plain: &Plain<'_>, body: &Body, value: Value) -> Option<Arguments> {
     let (members, _) = body_members(plain, body);
     match (&body.members, value) {

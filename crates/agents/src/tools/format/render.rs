@@ -9,8 +9,8 @@ use grammata::error::Result;
 use serde_json::Value;
 
 impl CallFormat {
-    /// The text of a turn, without optional spaces. Special tokens are written as their names, numbers in plain
-    /// notation.
+    /// The text of a turn. Fixed pieces and JSON arguments are written without optional spaces. Special tokens are
+    /// written as their names, numbers in plain notation.
     ///
     /// # Errors
     /// `tools/call-text`: the set does not have a tool, or the format cannot write it, or there are several calls but

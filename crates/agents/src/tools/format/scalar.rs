@@ -3,7 +3,7 @@
 use super::conformity::Conformity;
 use serde_json::{Map, Number, Value};
 
-/// Decodes `%XX` in a text; `None` if the result is not UTF-8.
+/// Decodes `%XX` in a text; `None` if a `%` begins no such code, or the result is not UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -38,8 +38,8 @@ impl<'s> Texts<'s> {
         Texts { kinds: Kinds { null: false, compound: false, ..all.kinds }, ..all }
     }
 
-    /// The value of a text. A number or a word is preferred to a string, unless only the string conforms. `None` if the
-    /// value would be a string but strings are not allowed.
+    /// The value of a text. A number, word, array or object of an allowed type is preferred to a string, unless only
+    /// the string conforms. `None` if the value would be a string but strings are not allowed.
     pub(super) fn value(&self, text: &str) -> Option<Value> {
         let value = of_kinds(text, self.kinds);
         match value {
@@ -68,7 +68,7 @@ fn is_plain(number: &Number, text: &str) -> bool {
     number.to_string() == text
 }
 
-/// Whether a schema allows arrays or objects.
+/// Whether a schema may allow arrays or objects; `false` is certain.
 pub(in crate::tools) fn may_be_list(schema: &Value, root: &Value) -> bool {
     Kinds::of(schema, root).compound
 }
@@ -197,7 +197,7 @@ pub(super) fn extent(text: &str) -> usize {
 /// The words that JSON and Python spell differently, as pairs of JSON and Python.
 const WORDS: [(&str, &str); 3] = [("true", "True"), ("false", "False"), ("null", "None")];
 
-/// Parses a Python literal.
+/// Parses a Python literal in JSON's syntax but with `True`, `False` and `None`; `None` for any other text.
 pub(super) fn from_python(text: &str) -> Option<Value> {
     // JSON's words do not exist in Python
     let is_foreign = |c: char| matches!(c, 't' | 'f' | 'n');
@@ -242,7 +242,7 @@ const KEYWORDS: [&str; 35] = [
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Whether a text is a Python identifier, or several joined by dots if `may_have_points`.
+/// Whether a text is a Python identifier that is not a keyword, or several joined by dots if `may_have_points`.
 pub(super) fn is_python_name(text: &str, may_have_points: bool) -> bool {
     let is_identifier = |part: &str| {
         let mut chars = part.chars();

@@ -152,7 +152,7 @@ struct Text {
     end: Texts,
     /// Special tokens that text may not contain. Default: the beginning and the end of reasoning.
     excludes: Option<Texts>,
-    /// Texts that are also excluded if no tool can be called.
+    /// Texts that are also excluded if no tool can be called; not used by the layout `messages`.
     excludes_without_calls: Texts,
 }
 
@@ -171,7 +171,7 @@ struct Reasoning {
     in_prompt: InPrompt,
     /// Special tokens that reasoning may not contain. Default: `begin` and `end`.
     excludes: Option<Texts>,
-    /// The beginning of the output if reasoning is disabled.
+    /// The beginning of the output if reasoning is disabled; not used by the layout `messages`.
     #[serde(default)]
     disabled: String,
     /// The text that may replace reasoning if the model decides.

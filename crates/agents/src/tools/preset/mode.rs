@@ -5,10 +5,10 @@ use std::str::FromStr;
 /// Whether a model reasons before it answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReasoningMode {
-    /// It reasons first.
+    /// The model reasons first.
     #[default]
     Enabled,
-    /// It does not reason.
+    /// The model does not reason.
     Disabled,
     /// The model decides.
     Auto,

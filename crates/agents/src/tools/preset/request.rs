@@ -69,7 +69,7 @@ pub(super) struct Tool<'v> {
     pub(super) name: &'v str,
     /// The type, if it is a builtin tool.
     kind: Option<&'v str>,
-    /// The schema of its arguments; `None` allows any value.
+    /// The schema of its arguments; `None` allows any value: there is no schema, or the function is not `strict`.
     pub(super) parameters: Option<&'v Value>,
 }
 
@@ -237,7 +237,7 @@ fn function_name<'c>(choice: &'c Value, at: &str) -> Result<&'c str> {
     name.and_then(Value::as_str).ok_or_else(|| errors::choice(at, choice, FUNCTION))
 }
 
-/// Keeps the tools that a choice allows.
+/// Keeps the tools that a choice of the type `allowed_tools` allows, and returns whether one must be called.
 fn allow(tools: &mut Vec<Tool<'_>>, choice: &Value) -> Result<Calling> {
     const FORM: &str = "{\"mode\": \"auto\" or \"required\", \"tools\": [{\"type\": \"function\", \"function\": {\"name\": …}}, …]}";
     let at = "/allowed_tools";

@@ -72,7 +72,8 @@ impl Builder<'_> {
         Value::Object(schema)
     }
 
-    /// The reasoning before the answer, if any.
+    /// The reasoning before the answer, or the text in place of it if reasoning is disabled; `None` if there is
+    /// neither.
     fn reasoning(self) -> Option<Value> {
         let reasoning = self.preset.reasoning.as_ref()?;
         let mode = self.options.reasoning;
@@ -126,7 +127,7 @@ impl Builder<'_> {
         with_excludes(json!({ "type": "any_text" }), self.excludes(special, others))
     }
 
-    /// Text in which a trigger begins calls, or calls only.
+    /// Text in which a trigger begins calls, calls only, or text only if no tool may be called.
     fn triggered(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         if calls.is_empty() {

@@ -191,7 +191,7 @@ fn arguments(
     Ok(Made { schema, binding: Binding::Host, origins })
 }
 
-/// The schema of the arguments: an object, without members if it declares none.
+/// The schema of the arguments: an object. If it declares no members and `is_open` is false, it allows none.
 ///
 /// # Errors
 /// Its type is not an object.

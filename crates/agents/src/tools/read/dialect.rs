@@ -25,7 +25,8 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect that a schema declares.
+    /// The dialect that the `$schema` of a schema declares; [`Json`](Dialect::Json) if it declares none of drafts 3 to
+    /// 7.
     pub(super) fn of(schema: &Value) -> Dialect {
         match schema.get("$schema").and_then(Value::as_str) {
             Some(uri) if uri.contains("draft-03") => Dialect::Draft3,
@@ -36,6 +37,7 @@ impl Dialect {
         }
     }
 
+    /// Whether keywords next to `$ref` are ignored.
     pub(super) fn is_reference_alone(self) -> bool {
         matches!(self, Dialect::Draft3 | Dialect::Draft7 | Dialect::OpenApi30)
     }
@@ -111,7 +113,7 @@ pub(super) fn rewrite(
     base64(object);
 }
 
-/// Maps BFCL's type to JSON Schema's; `None` if any value is allowed.
+/// Maps BFCL's type to JSON Schema's; `None` for other names, which allow any value.
 fn bfcl_type(name: &str) -> Option<&'static str> {
     Some(match name {
         "dict" | "HashMap" | "Hashtable" | "object" | "map" => "object",
@@ -359,7 +361,7 @@ fn open_api(object: &mut Map<String, Value>) {
     }
 }
 
-/// `format: byte` is base64 (RFC 4648, section 4).
+/// Replaces `format: byte`, which is base64 (RFC 4648, section 4), by a pattern, unless there is one already.
 fn base64(object: &mut Map<String, Value>) {
     if object.get("format").is_some_and(|format| format == "byte") && !object.contains_key("pattern") {
         object.remove("format");
