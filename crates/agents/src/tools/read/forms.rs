@@ -17,8 +17,9 @@ const LISTS: [&str; 7] =
 /// A value that may contain tools, with its pointer and the label of its tools.
 type Part<'d> = (&'d Value, String, Option<&'d str>);
 
-/// The member that contains the tools, if the object has no other content. Its items are then read one by one instead
-/// of the object as a whole.
+/// The member that contains the tools of an object: the only one of [`LISTS`], if it is an array and no other member
+/// shows that the object is itself a document or a tool. The items of the member are then read one by one instead of
+/// the object as a whole.
 pub(super) fn list(members: &[Member]) -> Option<&'static str> {
     const TELLING: [&str; 10] = [
         "openapi",
@@ -53,7 +54,7 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    /// Reads a value.
+    /// Adds the tools of a value, also those in lists and members inside it. `pointer` is the place of the value.
     pub(super) fn read(&mut self, value: &Value, pointer: String, reading: &mut Reading<'_>) -> Result<()> {
         let mut open: Vec<Part<'_>> = vec![(value, pointer, None)];
         while let Some((value, pointer, label)) = open.pop() {

@@ -17,7 +17,7 @@ pub(super) type Take<'t> = dyn FnMut(&Value, String) -> Result<()> + 't;
 /// passed as a whole, as is an empty list.
 ///
 /// # Errors
-/// The text is not JSON; those of `take`.
+/// The text is not JSON, or its first value is neither an array nor an object; those of `take`.
 pub(super) fn each(
     text: &str,
     list: impl Fn(&[Member]) -> Option<&'static str>,

@@ -168,7 +168,8 @@ impl Reading<'_> {
         self.set.findings.push(Finding { severity: Severity::Error, tool: None, document, diagnostic });
     }
 
-    /// Adds a warning, or an error if strictness makes it one.
+    /// Adds a warning, unless the same one was added before. If strictness makes it an error, it is added as an error,
+    /// and `tool` is refused.
     fn note(&mut self, tool: Option<usize>, diagnostic: Diagnostic) {
         let is_strict =
             ["tools/repaired", "tools/path-item-key", "tools/repeated-key"].contains(&diagnostic.code());

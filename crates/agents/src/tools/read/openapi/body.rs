@@ -29,7 +29,8 @@ pub(super) enum Content {
     Whole(Value, String),
 }
 
-/// The kind of a media type, with a rank: preferred types first.
+/// The kind of a media type, with its rank; the lowest rank is preferred. `None` if no body of this type can be
+/// written.
 fn rank(media_type: &str) -> Option<(u8, Media)> {
     if !address::is_media_type(media_type) {
         return None;
@@ -99,7 +100,7 @@ pub(super) fn read<'d>(
     Ok(Found { media_type: written(media_type, media), media, required, content, encodings })
 }
 
-/// Reads the body of an operation of OpenAPI 2.0.
+/// Reads the body of an operation of OpenAPI 2.0; `None` if it has no parts.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -164,7 +165,7 @@ pub(super) fn swagger<'d>(
     }))
 }
 
-/// A part that is not a text: omitted if it is optional.
+/// Handles a part that is not a text: an error if it is required; otherwise it is omitted with a notice.
 fn binary(
     api: &Api<'_>,
     pointer: &str,

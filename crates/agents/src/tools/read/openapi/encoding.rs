@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Reads the encodings of a media type of OpenAPI 3.
 ///
 /// # Errors
-/// A style that forms do not support.
+/// A style that forms do not support, or a delimited style with `explode`.
 pub(super) fn read(
     api: &Api<'_>,
     media_type: &Value,
@@ -109,7 +109,7 @@ fn one(
     Ok(made)
 }
 
-/// The serialisation of a form member of OpenAPI 2.0 that is an array.
+/// The serialisation of a form member of OpenAPI 2.0 that is an array; `None` for other members.
 pub(super) fn of_collection(value: &Value, name: &str) -> Option<Encoding> {
     value.get("type").filter(|kind| *kind == "array")?;
     let (style, explode) = collection(value, Style::Form);

@@ -52,7 +52,7 @@ impl<'d> Api<'d> {
     /// Follows references from a value to their final target, and returns it with its pointer.
     ///
     /// # Errors
-    /// A reference without a target, in a cycle, or to another document.
+    /// A reference without a target or to another document, or a cycle or chain of 100 references.
     fn resolve(&self, value: &'d Value, pointer: String) -> Result<(&'d Value, String)> {
         let (mut value, mut pointer) = (value, pointer);
         for _ in 0..CHAIN {
@@ -128,7 +128,7 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
 }
 
 impl Api<'_> {
-    /// Hides the parameters that carry credentials of a security scheme.
+    /// Hides the parameters that carry credentials of a security scheme of the type `apiKey`.
     fn hide_credentials(&mut self) {
         let schemes = match self.root.pointer("/components/securitySchemes") {
             Some(schemes) => Some(schemes),
@@ -154,7 +154,7 @@ fn shape(path: &str) -> String {
     shape
 }
 
-/// The operations of a path item.
+/// Adds the operations of a path item to `found`.
 fn path_item<'d>(
     api: &Api<'d>,
     path: &str,

@@ -32,6 +32,7 @@ struct Member {
     /// The pointer to the schema in the document.
     pointer: String,
     required: bool,
+    /// Style, `explode` and `allowReserved`; `None` for the body.
     parameter: Option<(Style, bool, bool)>,
 }
 
@@ -40,8 +41,10 @@ struct Member {
 type Parts = (Vec<Member>, Option<(Body, bool)>);
 
 impl<'d> Operation<'_, 'd> {
+    /// Makes the schema of the arguments and the binding.
+    ///
     /// # Errors
-    /// Why the operation cannot be called.
+    /// The operation cannot be called.
     pub(super) fn make(&self, notes: &mut Vec<Diagnostic>) -> Result<Made> {
         let api = self.api;
         if !self.value.is_object() {

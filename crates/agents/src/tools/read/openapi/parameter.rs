@@ -27,8 +27,8 @@ pub(super) struct BodyPart<'d> {
     pub(super) is_whole: bool,
 }
 
-/// All parameters of a path item and an operation. A later parameter replaces an earlier one with the same name and
-/// location.
+/// The parameters of a path item and an operation, except hidden ones and headers that a parameter cannot set. A later
+/// parameter replaces an earlier one with the same name and location.
 pub(super) struct Parameters<'d> {
     pub(super) found: Vec<Found<'d>>,
     pub(super) body: Vec<BodyPart<'d>>,
@@ -38,7 +38,7 @@ impl<'d> Parameters<'d> {
     /// Reads lists of parameters with their pointers.
     ///
     /// # Errors
-    /// A reference without a target, or a parameter without a name or location.
+    /// A reference without a target, or a parameter without a name or with an unknown location.
     pub(super) fn read(
         api: &Api<'d>,
         lists: [(Option<&'d Value>, String); 2],
@@ -110,7 +110,7 @@ impl<'d> Parameters<'d> {
     }
 }
 
-/// A boolean, possibly spelled as a text.
+/// A boolean member, possibly spelled as a text; `None` if it is missing or neither.
 pub(super) fn flag(
     api: &Api<'_>,
     value: &Value,
@@ -130,10 +130,10 @@ pub(super) fn flag(
 }
 
 impl<'d> Found<'d> {
-    /// The style of the value, and whether its parts are written separately.
+    /// The style of the value, and whether its parts are written separately (`explode`).
     ///
     /// # Errors
-    /// A style that is not allowed at its location.
+    /// A style that is not allowed at its location, or a delimited style with `explode`.
     pub(super) fn style(&self, api: &Api<'_>, notes: &mut Vec<Diagnostic>) -> Result<(Style, bool)> {
         let text = |member: &str| self.value.get(member).and_then(Value::as_str);
         let default = match self.location {

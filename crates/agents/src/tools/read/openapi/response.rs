@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 /// The maximum number of names stored per operation.
 const MOST_NAMES: usize = 200;
-/// The maximum nesting of objects and lists that is searched; ids in results occur no deeper.
+/// The maximum nesting of objects and lists that is searched; ids of results are hardly ever deeper.
 const MOST_DEPTH: usize = 5;
 
-/// The names of members in successful responses (2xx), without duplicates. A reference without a target is ignored,
-/// because responses are not validated.
+/// The names of members in successful responses (2xx), without duplicates, at most [`MOST_NAMES`]. A reference without
+/// a target is ignored, because responses are not validated.
 ///
 /// # Errors
 /// The budget.
