@@ -1,7 +1,7 @@
 //! Retrieval of tools: which of thousands of tools a request needs.
 //!
 //! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language
-//! Models for Query Generation* (2024). The model that writes the queries is apart from it, in [`queries`]. The
+//! Models for Query Generation* (2024). The model that writes the queries is not part of it: see [`queries`]. The
 //! pipeline consists of a [`Catalogue`] of tools with one document each; an index that ranks documents for one query,
 //! lexical ([`Bm25`]), dense ([`FlatIndex`]), or both merged by [reciprocal rank fusion](fuse::reciprocal_rank_fusion);
 //! and the lists of several queries, [interleaved](fuse::interleave) and cut to the best k. A [`Retriever`] combines

@@ -16,9 +16,10 @@ use std::fmt::Write;
 /// An HTTP request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The method in capitals.
+    /// The method: in capitals, or as `additionalOperations` of the document spells it.
     pub method: String,
-    /// The percent-encoded address.
+    /// The percent-encoded address. The place of a hidden parameter in the path stays `{name}`, for the host to fill
+    /// in.
     pub url: String,
     /// The headers in the order of the document, with `Cookie` and `Content-Type` last.
     pub headers: Vec<(String, String)>,
@@ -80,8 +81,10 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// Builds the parts from the arguments, which need not be of the schema.
+    ///
     /// # Errors
-    /// `tools/request`.
+    /// `tools/request`: a value is missing or cannot be written at its place.
     pub(super) fn of(http: &HttpBinding, arguments: &Map<String, Value>) -> Result<Parts> {
         let path = path(http, arguments)?;
         let (mut query, mut cookies, mut headers) = (Pairs::default(), Pairs::default(), Vec::new());
@@ -127,7 +130,7 @@ pub(super) fn refused(parameter: &Parameter, value: &Value, allowed: &str) -> Er
     errors::request(&format!("{}: {shown}", parameter.member), allowed)
 }
 
-/// The value of a parameter, if it is given.
+/// The value of a parameter, if it is given: not null, and not an empty list or object unless it is written as JSON.
 fn given<'a>(
     http: &HttpBinding,
     arguments: &'a Map<String, Value>,
@@ -356,7 +359,8 @@ fn pairs(parameter: &Parameter, value: &Value) -> Result<Vec<String>> {
     })
 }
 
-/// The body with its media type; `None` if it is optional and none of its members is given.
+/// The body with its media type; `None` if the argument that is the whole body is not given, or if the body is optional
+/// and none of its members is given.
 fn content(body: &Body, arguments: &Map<String, Value>) -> Result<Option<(String, String)>> {
     let value = match &body.members {
         BodyMembers::Whole(member) => match arguments.get(member) {

@@ -14,11 +14,11 @@ pub struct Schema {
     text: Arc<str>,
     /// The value, if the JSON parser would not read it back from the text.
     tree: Option<Arc<Value>>,
-    /// The bytes of a shortest value, [`LONG`], or [`UNKNOWN`].
+    /// An upper bound on the bytes of a shortest value, [`LONG`], or [`UNKNOWN`].
     least: u16,
 }
 
-/// Marks a plain schema whose values are long.
+/// Marks a plain schema whose bound is too large ([`plain::least_bytes`]).
 const LONG: u16 = u16::MAX - 1;
 
 /// Marks a schema that is not plain.
@@ -66,8 +66,8 @@ impl Schema {
         self.least != UNKNOWN
     }
 
-    /// A bound on the bytes of a shortest value of a plain schema, without spaces; `None` if the schema is not plain or
-    /// its values are long.
+    /// An upper bound on the bytes of a shortest value of a plain schema, without spaces; `None` if the schema is not
+    /// plain or the bound exceeds 1,000.
     pub(super) fn least_bytes(&self) -> Option<usize> {
         (self.least < LONG).then_some(usize::from(self.least))
     }

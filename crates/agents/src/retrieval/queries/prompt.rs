@@ -131,7 +131,8 @@ impl Prompt {
     }
 
     /// Parses a prompt from one text: the text before the first line `---` is the instruction, the rest is the
-    /// template. Without such a line, or if it is the first or has no line feed, the whole text is the template.
+    /// template. A `---` on the first line, or without a line feed after it, does not count. Without such a line, the
+    /// whole text is the template.
     ///
     /// # Errors
     /// Those of [`of`](Prompt::of).

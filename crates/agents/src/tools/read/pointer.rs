@@ -8,7 +8,7 @@ pub(super) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The target of a reference `#/…`, with its pointer.
+/// The target of a reference `#/…`, with its pointer; `None` if it has no target in this document.
 pub(super) fn follow<'d>(root: &'d Value, reference: &str) -> Option<(&'d Value, String)> {
     let fragment = reference.strip_prefix('#')?;
     let pointer = percent_decoded(fragment)?;
@@ -16,7 +16,7 @@ pub(super) fn follow<'d>(root: &'d Value, reference: &str) -> Option<(&'d Value,
     Some((value, pointer.into_owned()))
 }
 
-/// Decodes `%XX` in a text; `None` if the result is not UTF-8.
+/// Decodes `%XX` in a text; `None` if a `%` begins no such code, or the result is not UTF-8.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));

@@ -1,5 +1,5 @@
 //! Conversion of a document's schemas to self-contained schemas of 2020-12: references are copied into `$defs`, other
-//! dialects are translated, and undeclared members are forbidden.
+//! dialects are translated, and undeclared members are forbidden unless objects are open by default.
 
 use super::dialect::{self, Dialect};
 use super::pointer::{follow, join};
@@ -137,7 +137,8 @@ impl<'d> Schemas<'d> {
         ));
     }
 
-    /// Forbids undeclared members of an object, and returns the scope of its references.
+    /// Forbids undeclared members of an object if it declares members and does not allow others, and returns the scope
+    /// of its references.
     fn close(&mut self, object: &mut Map<String, Value>, scope: Scope) -> Result<Scope> {
         let has_parts = ["allOf", "anyOf", "oneOf", "if"].iter().any(|keyword| object.contains_key(*keyword));
         let has_reference = object.contains_key("$ref");
@@ -162,8 +163,9 @@ impl<'d> Schemas<'d> {
         Ok(Scope::Shared)
     }
 
-    /// Whether a schema and those that describe the same object declare members, and none of them allows others or
-    /// requires more members than they declare. If so, returns the names that they require but do not declare.
+    /// The names that a schema and those that describe the same object require but do not declare. `None` if undeclared
+    /// members cannot be forbidden: none of the schemas declares members, or one allows others or requires more members
+    /// than they declare and name.
     fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
         let mut open: Vec<&Map<String, Value>> = vec![object];
         let mut seen: Vec<String> = Vec::new();
@@ -314,7 +316,7 @@ fn least_members(object: &Map<String, Value>) -> usize {
     least.max(0.0) as usize
 }
 
-/// Converts a reference into `$defs` to one into `definitions`, and vice versa.
+/// Converts a reference into `$defs` to one into `definitions`, and vice versa; `None` for other references.
 fn other_definitions(reference: &str) -> Option<String> {
     let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/")];
     names.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)))

@@ -7,7 +7,7 @@ use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use serde_json::{Map, Value, json};
 
-/// Python words that cannot name an API.
+/// Words that cannot name an API, so that `is_` is put before them.
 const WORDS: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 
 /// Adds the tool of an API.

@@ -157,8 +157,9 @@ impl<T: Transport> QdrantIndex<T> {
     }
 }
 
-/// The best `k` of the results, if they are certain whatever the server omitted. If the server stopped within a run of
-/// equal scores that begins among the best k, tools with lower insertion numbers may be missing.
+/// The best `k` of the results, if they are certain whatever the server omitted; otherwise `None`. If the server
+/// stopped within a run of equal scores that begins among the best k, tools with lower insertion numbers may be
+/// missing.
 fn settled(mut found: Vec<Found>, limit: usize, k: usize) -> Option<Vec<Match>> {
     let order = |a: &Found, b: &Found| {
         b.score.total_cmp(&a.score).then_with(|| key(&a.payload).cmp(&key(&b.payload)))

@@ -38,7 +38,8 @@ pub(super) fn is_left_out(
     Ok(true)
 }
 
-/// Checks a binding, and percent-encodes its path where an address requires it.
+/// Checks a binding and normalises its path: removes a fragment, puts a `/` at its start, and percent-encodes it where
+/// an address requires it.
 ///
 /// # Errors
 /// `tools/not-callable`.
@@ -121,7 +122,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Two parameters, one with the name of a member of the other.
+/// Two parameters, one with the name of a member of the other (`deepObject`); `None` if there are no such two.
 fn clash<'p>(parameters: &[&'p Parameter]) -> Option<(&'p str, &'p str)> {
     let deep = parameters.iter().filter(|parameter| parameter.style == Style::DeepObject);
     deep.into_iter().find_map(|deep| {

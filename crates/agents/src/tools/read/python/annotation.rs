@@ -32,7 +32,7 @@ impl<'c, 't> Types<'c, 't> {
     /// Converts an annotation to a schema.
     ///
     /// # Errors
-    /// The annotation is nested too deeply.
+    /// The annotation is nested deeper than [`DEPTH`], or a quoted annotation contains a string without an end.
     pub(super) fn schema(&mut self, tokens: &[Token<'_>]) -> Result<Value> {
         self.inner(tokens, 0)
     }
@@ -206,7 +206,7 @@ impl<'c, 't> Types<'c, 't> {
     }
 }
 
-/// The value of a literal.
+/// The value of a literal; `None` for other expressions.
 fn literal(tokens: &[Token<'_>]) -> Option<Value> {
     let number = |text: &str| text.replace('_', "").parse().ok().map(Value::Number);
     match tokens {

@@ -25,7 +25,7 @@ impl Token<'_> {
         self.kind == Kind::Sign && self.text == sign
     }
 
-    /// The value of a string; `None` for f-strings and bytes.
+    /// The value of a string; `None` for f-strings, bytes and other tokens.
     pub(super) fn string(&self) -> Option<String> {
         let quote = self.text.find(['"', '\''])?;
         let prefix = self.text[..quote].to_lowercase();
@@ -79,7 +79,7 @@ fn unescaped(text: &str) -> String {
 pub(super) struct Line<'t> {
     /// The number of white-space characters before the line.
     pub(super) indent: usize,
-    /// The line number in the text, from 1.
+    /// The number of the text line with its first token, from 1.
     pub(super) number: usize,
     pub(super) tokens: Vec<Token<'t>>,
 }
@@ -90,7 +90,7 @@ impl<'t> Line<'t> {
         self.tokens.get(at).filter(|token| token.kind == Kind::Name).map_or("", |token| token.text)
     }
 
-    /// The value of a line that consists of one string.
+    /// The value of a line that consists of one string; `None` for other lines.
     pub(super) fn only_string(&self) -> Option<String> {
         match self.tokens.as_slice() {
             [token] => token.string(),
@@ -184,7 +184,7 @@ pub(super) fn of(text: &str) -> Result<Vec<Line<'_>>> {
     Ok(lines)
 }
 
-/// The length of the string at the start of a text.
+/// The length of the string at the start of a text; `None` if it does not end.
 fn string(text: &str) -> Option<usize> {
     let quote = &text[..1];
     let triple = quote.repeat(3);
@@ -206,7 +206,7 @@ fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// The index of the token that closes the bracket at `open`.
+/// The index of the token that closes the bracket at `open`; `None` if it is not closed.
 pub(super) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {

@@ -1,4 +1,5 @@
-//! Functions of a Python file, parsed but never executed: one tool per `def` at the left margin.
+//! Functions of a Python file, parsed but never executed: one tool per `def` at the left margin whose name does not
+//! begin with `_`.
 
 mod annotation;
 mod lines;
