@@ -108,7 +108,7 @@ impl Catalogue {
 const TOOL: &str = "a JSON object with `id`, `name` and `description`, and perhaps `function`, `tool`, `category` and \
                     `parameters`";
 
-/// The non-empty lines of a text, with their numbers from 1.
+/// The lines of a text that do not consist of white space only, with their numbers from 1.
 pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
 }

@@ -13,7 +13,7 @@ use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The maximum length of a chain of references, and the maximum depth of a value, to which a fault is explained.
+/// Bounds the search for a fault: the maximum length of a chain of references, and the maximum nesting of a value.
 const CHAIN: usize = 100;
 
 impl ToolSet {

@@ -81,7 +81,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Builds the parts from the arguments, which need not be of the schema.
+    /// Builds the parts from the arguments, which may violate the schema of the tool.
     ///
     /// # Errors
     /// `tools/request`: a value is missing or cannot be written at its place.

@@ -169,7 +169,7 @@ impl Piece {
         matches!(self, Piece::Text(_) | Piece::Token(_) | Piece::Gap(_))
     }
 
-    /// The text of a piece `text` or token; `None` for other pieces, also for a gap.
+    /// The text of a [`Text`](Piece::Text) or [`Token`](Piece::Token); `None` for other pieces, also for a gap.
     fn fixed_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) | Piece::Token(text) => Some(text),

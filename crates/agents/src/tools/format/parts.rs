@@ -44,8 +44,8 @@ impl CallFormat {
         !has_other_text && matches!(pieces[..], [Piece::Object(_)] | [Piece::Name(_), Piece::Arguments(_)])
     }
 
-    /// A bound on the bytes of a turn with one call and no text, not counting its name, its arguments and optional
-    /// spaces. The format must write names first.
+    /// An upper bound on the bytes of a turn with one call and no text, not counting its name, its arguments and
+    /// optional spaces. The format must write names first.
     pub(in crate::tools) fn fixed_bytes(&self) -> usize {
         let pieces = self.begin.iter().chain(&self.call).chain(&self.separator).chain(&self.end);
         let bytes = pieces.map(|piece| match piece {

@@ -13,8 +13,8 @@ use std::fmt;
 pub(super) type Take<'t> = dyn FnMut(&Value, String) -> Result<()> + 't;
 
 /// Passes the values of a text to `take`. Several concatenated values are passed one by one. Otherwise the items of an
-/// array are passed, or those of the array that `list` selects among the members of an object. Any other value is
-/// passed as a whole, as is an empty list.
+/// array are passed, or those of the array that `list` selects among the members of an object. Any other object is
+/// passed as a whole, as is an empty list. A text without a value passes nothing.
 ///
 /// # Errors
 /// The text is not JSON, or its first value is neither an array nor an object; those of `take`.
