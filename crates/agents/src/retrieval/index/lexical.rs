@@ -37,7 +37,8 @@ struct Document {
 }
 
 impl Bm25 {
-    /// Creates an index of `documents`, identified by their positions. At most 2^32 - 1 documents are indexed.
+    /// Creates an index of `documents`, identified by their positions. Documents from the position 2^32 on are not
+    /// indexed.
     pub fn new<D: AsRef<str>>(documents: &[D]) -> Bm25 {
         let mut index = Bm25::default();
         for (slot, document) in documents.iter().enumerate() {
@@ -46,7 +47,7 @@ impl Bm25 {
         index
     }
 
-    /// Puts a document into a slot, replacing any other. Slots from 2^32 - 1 on stay empty.
+    /// Puts a document into a slot, replacing any other. Slots from 2^32 on stay empty.
     fn insert(&mut self, slot: usize, document: &str) {
         self.clear(slot);
         let Ok(number) = u32::try_from(slot) else { return };

@@ -28,7 +28,7 @@ pub struct Draft {
     /// Lines that are not queries.
     pub dropped: Vec<Dropped>,
     /// The text that the end of the output cut off: the unfinished line or, in JSON, all after the last complete query.
-    /// `None` if the model ended the output.
+    /// `None` if nothing was cut off.
     pub cut: Option<String>,
     /// The number of generated tokens.
     pub tokens: usize,
