@@ -11,10 +11,10 @@ const RRF_CONSTANT: f64 = 60.0;
 /// The action of a list whose next tool is already in the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// It contributes its first tool that is not in the result.
+    /// The list contributes its first tool that is not in the result.
     #[default]
     Advance,
-    /// It contributes nothing in this round: round r offers rank r of each list.
+    /// The list contributes nothing in this round: round r offers rank r of each list.
     LoseTurn,
 }
 
@@ -72,9 +72,9 @@ fn by_best_score(lists: &[Vec<Hit>]) -> Vec<usize> {
 pub struct Placed {
     /// Index of the tool.
     pub tool: usize,
-    /// The index of the list that contributed it.
+    /// The index of the list that contributed the tool.
     pub list: usize,
-    /// Its rank in that list, from 1.
+    /// The rank of the tool in that list, from 1.
     pub rank: usize,
 }
 

@@ -98,11 +98,11 @@ pub struct Retrieval {
 pub struct Found {
     /// Index of the tool in the catalogue.
     pub tool: usize,
-    /// The query that contributed it, as an index into [`Retrieval::queries`].
+    /// The query that contributed the tool, as an index into [`Retrieval::queries`].
     pub query: usize,
-    /// Its rank for that query, from 1.
+    /// The rank of the tool for that query, from 1.
     pub rank: usize,
-    /// Its score for that query; for [`Ranker::Hybrid`], the sum of reciprocal ranks.
+    /// The score of the tool for that query; for [`Ranker::Hybrid`], the sum of reciprocal ranks.
     pub score: f64,
 }
 

@@ -18,7 +18,8 @@ pub(super) enum Piece<'p> {
 /// What ends the text of a value in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End<'p> {
-    /// This byte. It begins the literal text between this place and the next, and the value contains it only as `%XX`.
+    /// The value ends before this byte. The byte begins the literal text between this place and the next, and the value
+    /// contains it only as `%XX`.
     Before(u8),
     /// The literal text from the value to the end of its segment; may be empty.
     Segment(&'p str),

@@ -26,17 +26,17 @@ pub struct Dropped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It belongs to, or follows, an invented turn of the dialogue.
+    /// The line belongs to, or follows, an invented turn of the dialogue.
     Dialogue,
-    /// It opens or closes a code block.
+    /// The line opens or closes a code block.
     Fence,
-    /// It has no list marker, but other lines do.
+    /// The line has no list marker, but other lines do.
     NoMarker,
-    /// It introduces the list.
+    /// The line introduces the list of queries.
     Introduction,
-    /// It closes the list.
+    /// The line closes the list of queries.
     Closing,
-    /// It contains no letter.
+    /// The line contains no letter.
     NoLetter,
     /// An earlier query is equal, ignoring case.
     Repeated,

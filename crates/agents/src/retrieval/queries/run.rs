@@ -82,7 +82,7 @@ pub enum Source {
 pub struct Ranked {
     /// The tool's id.
     pub id: String,
-    /// Its score for the query.
+    /// The score of the tool for the query.
     pub score: f64,
 }
 
@@ -91,16 +91,16 @@ pub struct Ranked {
 pub struct RunTool {
     /// The tool's id.
     pub id: String,
-    /// The name by which it is called ([`Catalogue::functions`]).
+    /// The name by which the tool is called ([`Catalogue::functions`]).
     #[serde(default)]
     pub function: String,
-    /// Its rank, from 1.
+    /// The rank of the tool in the result, from 1.
     pub rank: usize,
-    /// The query that contributed it, as an index into [`Run::queries`].
+    /// The query that contributed the tool, as an index into [`Run::queries`].
     pub query: usize,
-    /// Its rank for that query, from 1.
+    /// The rank of the tool for that query, from 1.
     pub query_rank: usize,
-    /// Its best score over all queries that found it.
+    /// The best score of the tool over all queries that found it.
     pub score: f64,
 }
 

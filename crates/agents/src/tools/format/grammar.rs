@@ -14,12 +14,12 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Choice {
-    /// It may call tools.
+    /// The turn may call tools.
     #[default]
     Auto,
-    /// It calls at least one tool.
+    /// The turn calls at least one tool.
     Required,
-    /// It calls no tools.
+    /// The turn calls no tools.
     None,
 }
 

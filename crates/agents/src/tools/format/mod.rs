@@ -73,7 +73,7 @@ pub struct CallFormat {
     /// Whether every turn calls tools.
     #[serde(default)]
     always: bool,
-    /// What ends a turn of text. If empty, it may end at any character.
+    /// What ends a turn of text. If the list is empty, such a turn may end at any character.
     #[serde(default)]
     endings: Vec<Ending>,
     /// Whether text may follow the calls.

@@ -19,13 +19,14 @@ pub struct Call {
 /// A parsed turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
-    /// The text before its calls; without calls, the whole text. The format's `lead` and `nothing` are not part of it.
+    /// The text before the calls of the turn; without calls, the whole text. The format's `lead` and `nothing` are not
+    /// part of it.
     pub text: String,
-    /// Its calls.
+    /// The calls of the turn.
     pub calls: Vec<Call>,
     /// The text between consecutive calls; empty in formats without text there.
     pub between: Vec<String>,
-    /// The text after its calls.
+    /// The text after the calls of the turn.
     pub after: String,
 }
 

@@ -194,7 +194,7 @@ fn arguments(
 /// The schema of the arguments: an object. If it declares no members and `is_open` is false, it allows none.
 ///
 /// # Errors
-/// Its type is not an object.
+/// The type of the schema is not an object.
 fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
     let Value::Object(object) = &mut schema else { return Ok(schema) };
     if object.get("$defs").is_some_and(|all| all == &json!({})) {

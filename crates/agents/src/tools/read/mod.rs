@@ -107,7 +107,7 @@ impl Made {
 struct Draft {
     name: String,
     description: String,
-    /// What qualifies its name, if not the document's label.
+    /// The label that qualifies the tool's name, if not the document's label.
     label: Option<String>,
     place: Place,
     /// The schema and binding, or the reason why it cannot be called.

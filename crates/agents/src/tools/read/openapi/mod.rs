@@ -31,7 +31,7 @@ struct Api<'d> {
     root: &'d Value,
     /// The pointer of the root in the document.
     base: &'d str,
-    /// Whether it is of version 2.0.
+    /// Whether the document is of version 2.0.
     is_swagger: bool,
     dialect: Dialect,
     is_open: bool,

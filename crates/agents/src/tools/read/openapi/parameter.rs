@@ -23,7 +23,7 @@ pub(super) struct Found<'d> {
 pub(super) struct BodyPart<'d> {
     pub(super) value: &'d Value,
     pub(super) pointer: String,
-    /// Whether it is the whole body; otherwise it is a form field.
+    /// Whether the part is the whole body; otherwise the part is a form field.
     pub(super) is_whole: bool,
 }
 
