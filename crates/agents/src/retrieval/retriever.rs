@@ -32,12 +32,12 @@ pub enum Ranker {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Utterance {
-    /// Before them.
+    /// The request comes before the queries.
     First,
-    /// After them, as in the paper.
+    /// The request comes after the queries, as in the paper.
     #[default]
     Last,
-    /// Not among the queries.
+    /// The request is not among the queries, unless there are no others.
     Nowhere,
 }
 

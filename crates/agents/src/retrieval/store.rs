@@ -42,7 +42,7 @@ pub struct Store {
     vectors: Embeddings,
 }
 
-/// Statistics of [`Store::build`].
+/// The number of documents that [`Store::build`] embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
     /// The number of documents that were embedded: distinct ones that the previous store did not contain.
@@ -139,7 +139,7 @@ impl Store {
         Ok(index)
     }
 
-    /// The tools.
+    /// The tools, in the order of the vectors.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
@@ -275,7 +275,7 @@ struct Header {
     fingerprint: [u8; 32],
 }
 
-/// Consumes bytes from the front.
+/// Consumes bytes from the front of a header.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {

@@ -18,7 +18,7 @@ pub enum Level {
     Compressed,
     /// Names, types and the first sentence of a tool's description, on one line.
     Signature,
-    /// The declaration as JSON.
+    /// Name, description and schema of the arguments as JSON.
     Full,
 }
 

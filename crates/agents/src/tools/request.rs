@@ -23,7 +23,7 @@ pub struct Request {
     pub url: String,
     /// The headers in the order of the document, with `Cookie` and `Content-Type` last.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body, if there is one.
     pub body: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Parts {
     query: Vec<String>,
     /// The headers except `Content-Type`.
     pub(super) headers: Vec<(String, String)>,
-    /// The body with its media type.
+    /// The body with its media type, if there is one.
     pub(super) body: Option<(String, String)>,
 }
 
@@ -298,7 +298,7 @@ fn in_ascii(json: &str) -> String {
 #[derive(Default)]
 pub(super) struct Pairs {
     pub(super) all: Vec<String>,
-    /// The texts before `=`.
+    /// The texts before `=`, to find two parameters with the same key.
     keys: FxHashSet<String>,
 }
 

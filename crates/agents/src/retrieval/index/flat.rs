@@ -24,7 +24,7 @@ impl FlatIndex {
         FlatIndex { vectors }
     }
 
-    /// The vectors.
+    /// The vectors; a row is a tool.
     pub fn vectors(&self) -> &Embeddings {
         &self.vectors
     }

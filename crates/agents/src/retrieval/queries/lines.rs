@@ -3,7 +3,7 @@
 use super::{MOST_QUERIES, MOST_WORDS};
 use std::ops::RangeInclusive;
 
-/// The characters of words.
+/// The characters that words may contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
     /// ASCII letters, digits and the punctuation of plain English. A word begins with a letter, a digit or a
@@ -23,7 +23,7 @@ pub struct Lines {
     pub words: RangeInclusive<usize>,
     /// The maximum number of characters per word. Default: 24.
     pub letters: usize,
-    /// The characters of words.
+    /// The characters that words may contain. Default: [`Plain`](Charset::Plain).
     pub charset: Charset,
 }
 

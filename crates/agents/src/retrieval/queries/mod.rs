@@ -26,7 +26,7 @@ pub use read::{Draft, Written, read};
 pub use run::{Ranked, Run, RunQuery, RunTool, Source, Times, retrieve};
 pub use writer::{QueryWriter, WriterOptions};
 
-/// The most queries that are kept.
+/// The maximum number of queries of a request, unless [`Lines`] allow more.
 const MOST_QUERIES: usize = 5;
 /// The most words of a query: "under 20", as the prompt says.
 const MOST_WORDS: usize = 19;

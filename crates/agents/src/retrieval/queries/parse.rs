@@ -40,7 +40,7 @@ pub enum Reason {
     NoLetter,
     /// An earlier query is equal, ignoring case.
     Repeated,
-    /// There were already five queries.
+    /// The line is a query, but there were already five queries.
     Surplus,
 }
 

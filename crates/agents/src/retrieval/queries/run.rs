@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct Run {
     /// The request.
     pub utterance: String,
-    /// The source of its queries.
+    /// The mode in which the queries were made.
     pub mode: Mode,
     /// The format of the model's output; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ pub struct Run {
     /// The SHA-256 of the prompt's text, in hexadecimal; `None` without a model. [`retrieve`] leaves it to the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// The model's output.
+    /// The model's output, unchanged; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// The distinct queries that were searched, in order.
@@ -37,7 +37,7 @@ pub struct Run {
     pub fallback: bool,
     /// The resulting list, best first.
     pub tools: Vec<RunTool>,
-    /// Times.
+    /// The times of the steps.
     pub times: Times,
 }
 

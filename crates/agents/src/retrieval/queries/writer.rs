@@ -20,7 +20,7 @@ use std::sync::Arc;
 )]
 #[non_exhaustive]
 pub struct WriterOptions {
-    /// What the model is asked for.
+    /// What the prompt asks the model for.
     pub mode: Mode,
     /// The format of the output.
     pub format: Format,

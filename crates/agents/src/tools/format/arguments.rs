@@ -130,7 +130,7 @@ impl Writer<'_> {
         self.builder.sequence(parts)
     }
 
-    /// Nothing or a space.
+    /// A grammar of nothing or one space.
     pub(super) fn space(&mut self) -> ExprId {
         let space = self.builder.text(" ");
         self.builder.optional(space)

@@ -90,7 +90,7 @@ grammata_base::setters!(GrammarOptions {
 /// The language of turns that call the tools of a set in a format.
 #[derive(Clone, Debug)]
 pub struct CallGrammar {
-    /// The language.
+    /// The language of the turns.
     pub grammar: Grammar,
     /// The tools that can be called in it, in the order of the set.
     pub tools: Vec<String>,
@@ -268,7 +268,8 @@ impl<'f> Writer<'f> {
         self.options.choice == Choice::Required || self.format.always
     }
 
-    /// The language of the turns.
+    /// The language of the turns: those with at most `most` of these calls, and those without calls if the options and
+    /// the format allow them.
     pub(super) fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
         if calls.is_empty() && self.must_call() {
             return Err(errors::no_tools(std::iter::empty()));

@@ -72,7 +72,7 @@ impl Writer<'_> {
         Ok(self.builder.choice([documented, filled]))
     }
 
-    /// The whole request.
+    /// The grammar of a tool's request in a form.
     pub(super) fn request(&mut self, tool: &Tool, form: RequestForm) -> Result<ExprId> {
         let http = binding(tool)?;
         if !METHODS.contains(&http.method.as_str()) {

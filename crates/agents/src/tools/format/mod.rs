@@ -52,7 +52,7 @@ const PRESETS: [(&str, &str); 17] = [
 pub struct CallFormat {
     /// Which models write it, and what it looks like.
     pub description: String,
-    /// Where text is allowed.
+    /// Where free text is allowed around calls.
     text: TextPlace,
     /// The prefix of every turn with calls or text.
     #[serde(default)]
@@ -88,7 +88,7 @@ pub struct CallFormat {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ending {
-    /// These bytes.
+    /// The bytes that end the turn.
     text: String,
     /// Whether a number follows them, optionally after a space.
     #[serde(default)]
@@ -99,11 +99,11 @@ fn yes() -> bool {
     true
 }
 
-/// Where text may occur around calls.
+/// Where free text may occur around calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TextPlace {
-    /// Nowhere.
+    /// No free text.
     None,
     /// Before the calls, which begin at their first marker.
     Before,
@@ -117,7 +117,7 @@ enum TextPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Piece {
-    /// These bytes.
+    /// A literal text.
     Text(String),
     /// The special token of this name.
     Token(String),
@@ -143,7 +143,7 @@ enum Piece {
     Request(RequestForm),
 }
 
-/// The types of positional arguments.
+/// The types that positional arguments may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Values {
@@ -153,7 +153,7 @@ enum Values {
     Numbers,
 }
 
-/// The form of a request.
+/// The form in which a request is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RequestForm {

@@ -18,7 +18,7 @@ pub(in crate::tools) const HOLE: u8 = 0xFF;
 /// What replaces a name in a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum Hole {
-    /// [`HOLE`].
+    /// The byte [`HOLE`].
     Byte,
     /// Any bytes, so that every token that extends into a name is allowed.
     Any,
@@ -27,9 +27,9 @@ pub(in crate::tools) enum Hole {
 /// What may follow a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::tools) struct After {
-    /// The end of the turn.
+    /// Whether the turn may end.
     pub(in crate::tools) end: bool,
-    /// A further call.
+    /// Whether a further call may follow.
     pub(in crate::tools) call: bool,
 }
 

@@ -10,7 +10,7 @@ pub enum ReasoningMode {
     Enabled,
     /// The model does not reason.
     Disabled,
-    /// The model decides.
+    /// The model decides whether to reason.
     Auto,
 }
 

@@ -24,7 +24,7 @@ pub struct TagOptions {
     pub exclude_special_tokens: bool,
     /// The maximum white space at one place in arguments, in characters. Default: unbounded.
     pub max_whitespace_cnt: Option<u32>,
-    /// Caps.
+    /// Limits on the list of tools.
     pub limits: Limits,
 }
 
@@ -52,10 +52,10 @@ impl Default for TagOptions {
     }
 }
 
-/// Whether tools are called.
+/// How many calls an output must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Calling {
-    /// The model decides.
+    /// The model decides whether to call tools.
     Auto,
     /// At least one call.
     Required,

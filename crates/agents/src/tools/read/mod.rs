@@ -51,7 +51,7 @@ pub struct ReadOptions {
     pub server: Option<String>,
     /// Whether repairs, repeated keys and unknown keys of paths are errors.
     pub strict: bool,
-    /// Caps.
+    /// Limits on documents, tools and work.
     pub limits: Limits,
 }
 
@@ -89,7 +89,7 @@ pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &Rea
 
 /// The schema and the binding of a tool.
 struct Made {
-    /// The schema of its arguments.
+    /// The schema of the tool's arguments.
     schema: Value,
     binding: Binding,
     /// Pairs of a pointer into the schema and one into the document.
@@ -189,7 +189,7 @@ impl Reading<'_> {
     }
 }
 
-/// Reads one document into the set.
+/// Reads one document in JSON, Python or YAML into the set.
 fn one(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     if text.trim_start().starts_with(['{', '[']) {

@@ -36,7 +36,7 @@ const IN_PLACE: [&str; 9] =
 /// The object whose members a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
-    /// A value of its own.
+    /// A value that only this schema describes.
     Own,
     /// The value that the enclosing schema describes; the enclosing schema forbids undeclared members.
     Shared,

@@ -61,7 +61,7 @@ pub(super) struct Found {
 #[derive(Deserialize)]
 pub(super) struct Payload {
     pub(super) id: String,
-    /// The insertion number.
+    /// The insertion number of the tool, which breaks ties.
     pub(super) order: u64,
 }
 

@@ -5,9 +5,9 @@ use grammata::error::Result;
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Reads.
+    /// Reads what the path names.
     Get,
-    /// Creates or replaces.
+    /// Creates or replaces collections, indexes of fields and points.
     Put,
     /// Searches, counts, reads points or removes them.
     Post,
@@ -18,7 +18,7 @@ pub enum Method {
 pub struct Response {
     /// The status code, including those of errors.
     pub status: u16,
-    /// The JSON body.
+    /// The body: JSON, if the server is Qdrant.
     pub body: Vec<u8>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Found {
 pub(super) enum Content {
     /// Members: name, schema, pointer, and whether each is required.
     Flat(Vec<(String, Value, String, bool)>),
-    /// One value.
+    /// One value: its schema and pointer.
     Whole(Value, String),
 }
 

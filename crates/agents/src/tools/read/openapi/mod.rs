@@ -26,7 +26,7 @@ const OTHER: [&str; 6] = ["summary", "description", "servers", "parameters", "$r
 /// The maximum length of a chain of references.
 const CHAIN: usize = 100;
 
-/// A document.
+/// A document of OpenAPI, and how it is read.
 struct Api<'d> {
     root: &'d Value,
     /// The pointer of the root in the document.

@@ -24,7 +24,7 @@ pub(super) struct Operation<'o, 'd> {
 
 /// A member of the arguments.
 struct Member {
-    /// The name in the request.
+    /// The name of the member in the request.
     name: String,
     /// The location; `None` for the body.
     location: Option<Location>,
@@ -75,7 +75,8 @@ impl<'d> Operation<'_, 'd> {
         Ok(made)
     }
 
-    /// Reads parameters and body.
+    /// Reads the parameters and the body, and adds a text, number or boolean for each place of the path that is not
+    /// declared.
     fn members(
         &self,
         parameters: &Parameters<'d>,

@@ -21,7 +21,7 @@ pub(super) fn is_python(text: &str) -> bool {
     })
 }
 
-/// Adds the tools of a file.
+/// Adds the tools of a Python file. Functions whose names begin with `_` are left out.
 pub(super) fn read(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     let lines = lines::of(text)?;
     reading.budget.spend(text.len())?;
