@@ -76,7 +76,7 @@ impl Store {
         let mut missing: Vec<&str> = Vec::new();
         for document in &documents {
             if let Entry::Vacant(row) = rows.entry(document) {
-                // filled below
+                // the row is filled below
                 row.insert(Vec::new());
                 missing.push(document);
             }

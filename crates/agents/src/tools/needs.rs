@@ -91,7 +91,7 @@ impl<'s> Givers<'s> {
             let is_in_path = parameter.location == Location::Path;
             let before = http.path.split_once(&place).filter(|_| is_in_path).map(|(before, _)| before);
             let mut lists = before.map(|before| self.lists(before)).unwrap_or_default();
-            // an operation that requires ids in its query cannot be where they come from
+            // an operation that requires ids in its query does not provide ids
             lists.retain(|&list| !set.http(list).is_some_and(|http| asks_for_ids(set, list, http)));
             match lists.is_empty() {
                 false => needs.extend(lists),

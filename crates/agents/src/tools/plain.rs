@@ -54,7 +54,7 @@ fn least(schema: &Value) -> usize {
             nearest("minimum").max(nearest("maximum"))
         }
         Some("boolean" | "null") => 4,
-        // any value
+        // any value is allowed: one digit
         _ => 1,
     }
 }

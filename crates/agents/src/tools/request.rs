@@ -167,7 +167,7 @@ pub(super) fn path(http: &HttpBinding, arguments: &Map<String, Value>) -> Result
                 Some(value) => path.push_str(&in_path(parameter, value, end)?),
                 None => return Err(errors::request(&parameter.member, "a value for a part of the path")),
             },
-            // the host fills it in
+            // no parameter has this name: the host fills in the place
             None => path.push_str(&format!("{{{name}}}")),
         }
     }

@@ -142,7 +142,7 @@ impl HnswIndex {
 }
 
 fn graph(options: &HnswOptions) -> Hnsw<'static, f32, Cosine> {
-    // more neighbours would abort the process
+    // with more neighbours, the library would abort the process
     let neighbours = options.neighbours.clamp(1, 255);
     Hnsw::new(neighbours, 1_024, LAYERS, options.ef_construction.max(1), Cosine)
 }

@@ -187,7 +187,7 @@ impl<'m> QueryWriter<'m> {
         let eos = || self.vocabulary.eos().iter().map(|id| id.get()).collect();
         let end_tokens =
             if self.options.end_tokens.is_empty() { eos() } else { self.options.end_tokens.clone() };
-        // a raw answer continues with invented turns
+        // a raw output may continue with invented turns of the dialogue
         let stop = if self.options.format == Format::Raw { vec!["\nHuman:".to_owned()] } else { Vec::new() };
         GenerationOptions::default()
             .max_tokens(self.options.max_tokens)

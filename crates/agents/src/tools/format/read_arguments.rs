@@ -173,7 +173,7 @@ fn positional(
         let list = list.filter(|_| at == last && variadic(plain, member).is_some());
         match (call.arguments.get(member.name), list) {
             (None, _) => is_left_out = true,
-            // the parser adds it
+            // the parser adds the empty list
             (_, Some(items)) if items.is_empty() && member.required => {}
             (Some(_), _) if is_left_out => return Err("optional arguments left out only at the end"),
             (_, Some(items)) if items.is_empty() && has_empty_text(plain, member, form) => {

@@ -157,7 +157,7 @@ fn in_pairs(
                 let Some((key, text)) = inner else { continue };
                 let (key, text) = (percent_decoded(key)?, percent_decoded(text)?);
                 let of = schema.get("properties").and_then(|properties| properties.get(&key))?;
-                // each key once
+                // each key may occur once
                 let value = Some(&key).filter(|key| !object.contains_key(*key));
                 let value = value.and_then(|_| Values::of_scalars(of, plain.root).value(&text))?;
                 object.insert(key, value);

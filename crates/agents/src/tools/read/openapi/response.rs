@@ -30,7 +30,7 @@ pub(super) fn outputs<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) ->
     }
     let mut names: Vec<String> = Vec::new();
     let mut known: FxHashSet<&str> = FxHashSet::default();
-    // the same schema object at the same place adds nothing new
+    // a schema that was visited before adds nothing new
     let mut seen: FxHashSet<*const Value> = FxHashSet::default();
     while let Some((schema, depth)) = open.pop() {
         api.budget.spend(1)?;
