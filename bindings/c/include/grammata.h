@@ -1169,8 +1169,8 @@ void grammata_pool_free(GrammataPool *pool);
 
 /**
  * Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
- * that fails does not stop the others; its row is all 0, or unchanged if the matcher cannot be used: NULL, in use by
- * another call, or listed before.
+ * that fails does not stop the others, and its row is all 0. A matcher fails, too, if it is NULL, in use by another
+ * call, or listed before.
  *
  * `pool` may be NULL: the calling thread then does the work. `statuses` may be NULL; otherwise it has room for `count`
  * statuses, one per matcher. The result is OK if all statuses are OK; otherwise the result and `error` are those of

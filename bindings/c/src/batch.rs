@@ -66,8 +66,8 @@ pub unsafe extern "C" fn grammata_pool_free(pool: *mut GrammataPool) {
 }
 
 /// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
-/// that fails does not stop the others; its row is all 0, or unchanged if the matcher cannot be used: NULL, in use by
-/// another call, or listed before.
+/// that fails does not stop the others, and its row is all 0. A matcher fails, too, if it is NULL, in use by another
+/// call, or listed before.
 ///
 /// `pool` may be NULL: the calling thread then does the work. `statuses` may be NULL; otherwise it has room for `count`
 /// statuses, one per matcher. The result is OK if all statuses are OK; otherwise the result and `error` are those of
@@ -94,6 +94,9 @@ pub unsafe extern "C" fn grammata_batch_fill_masks(
         let words = call.list_mut(words, words_length, "words")?;
         let mut rows: Vec<&mut [u32]> = words.chunks_mut(row_words.max(1)).take(count).collect();
         rows.resize_with(count, Default::default);
+        // no row keeps the mask of an earlier step
+        let unusable = rows.iter_mut().zip(&batch.matchers).filter(|(_, matcher)| matcher.is_err());
+        unusable.for_each(|(row, _)| row.fill(0));
         batch.run(rows, |matcher, row| Ok(matcher.fill_mask(row)?))
     })
 }

@@ -89,9 +89,10 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
     // SAFETY: the contract of the header
     let call = unsafe { Call::new() };
     call.run(error, || {
-        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
+        // first, so that no row keeps an earlier mask
         let words = call.list_mut(words, words_length, "words")?;
         words.fill(0);
+        let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let tree = || -> Result<DraftTree> {
             let first_child = call.list(first_child, count, "first_child")?;
             let next_sibling = call.list(next_sibling, count, "next_sibling")?;
@@ -118,9 +119,11 @@ fn fill_draft(
     fill: impl FnOnce(&mut Matcher, &[TokenId], &mut [u32]) -> engine::Result<usize>,
 ) -> Result<()> {
     call.set(allowed, 0, "allowed")?;
+    // first, so that no row keeps an earlier mask
+    let words = call.list_mut(words, words_length, "words")?;
+    words.fill(0);
     let mut matcher = GrammataMatcher::acquire(call, matcher)?;
     let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
     let tokens: Vec<TokenId> = tokens.collect();
-    let words = call.list_mut(words, words_length, "words")?;
     call.set(allowed, fill(&mut matcher, &tokens, words)?, "allowed")
 }

@@ -181,7 +181,9 @@ static void drafts(void) {
     CHECK(allowed == 0 && rows[0] == 0);
     FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 1, &allowed, &error), TOO_SHORT,
           "mask/buffer-too-short");
+    rows[0] = 1;
     FAILS(grammata_matcher_fill_draft_masks(matcher, NULL, 3, rows, 8, 2, &allowed, &error), USAGE, "c/null");
+    CHECK(rows[0] == 0);
     FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, NULL, 8, 2, &allowed, &error), USAGE, "c/null");
     FAILS(grammata_matcher_fill_draft_masks(matcher, draft, 3, rows, 8, 2, NULL, &error), USAGE, "c/null");
 

@@ -36,6 +36,8 @@ static void batches(void) {
         GrammataMatcher *twice[] = {sequences[0], sequences[1], sequences[0], NULL};
         FAILS(grammata_batch_fill_masks(pools[p], twice, 4, masks, 18, 2, statuses, &error), BUSY, "c/busy");
         CHECK(statuses[0] == GRAMMATA_STATUS_OK && statuses[1] == GRAMMATA_STATUS_OK && statuses[3] == GRAMMATA_STATUS_USAGE);
+        /* masks of the call before are not left in the rows of those that failed */
+        CHECK(masks[0] != 0 && masks[2] != 0 && masks[4] == 0 && masks[5] == 0 && masks[6] == 0 && masks[7] == 0);
         OK(grammata_matcher_reset(sequences[0], &error));
     }
     FAILS(grammata_pool_new(SIZE_MAX, &pools[0], &error), USAGE, "c/threads");
