@@ -121,6 +121,29 @@ impl Matcher {
         Ok(rest.is_empty())
     }
 
+    /// Whether the next mask is not known yet and is likely to allow several tokens: two different bytes may come next.
+    /// Such a mask may take long. It can be computed while a language model runs, because no token is forced.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn mask_takes_work(&mut self) -> Result<bool> {
+        if self.path.has_ended() || self.knows_mask() {
+            return Ok(false);
+        }
+        self.with_lock(|locked, at| {
+            let at = locked.cursor(at);
+            let candidates = locked.cache.lazy(locked.compiled.automaton()).candidate_bytes(at.configuration);
+            let mut allowed = 0;
+            for byte in candidates.iter() {
+                allowed += usize::from(locked.step(at, &[], byte)?.is_some());
+                if allowed > 1 {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+
     /// The bytes that may come next, ignoring bounds of parts in tokens. Empty after the end.
     ///
     /// # Errors

@@ -84,6 +84,13 @@ impl Matcher {
         self.with_given_ends(mask)
     }
 
+    /// Whether the mask of this place is stored, before what depends on the text is taken from it.
+    pub(super) fn knows_mask(&self) -> bool {
+        !self.is_bounded()
+            && (explored::mask(&self.compiled, &self.path).is_some()
+                || self.compiled.snapshot().mask(self.path.at()).is_some())
+    }
+
     /// Accepts a token: an ordinary token by its bytes, a token of a token terminal by its id, both ways if both are
     /// possible, and an end-of-sequence token if the text is a word. A token terminal that contains an end-of-sequence
     /// token takes it; the sequence has then ended if the text is a word.

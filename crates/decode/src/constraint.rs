@@ -4,12 +4,22 @@ use grammata::error::{ErrorKind, Result};
 
 /// A language of token sequences, and a position in it. The library's matcher implements this trait; other mask engines
 /// can as well.
-pub trait Constraint {
+pub trait Constraint: Send {
     /// Writes one bit per token id (bit i of word i/32), 1 = allowed.
     ///
     /// # Errors
     /// A buffer too short for the vocabulary, or a limit that was exceeded.
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()>;
+
+    /// Whether the next mask takes work and is likely to allow several tokens. Drivers compute such a mask on another
+    /// thread while the model runs. They compute other masks before, because a token that is the only one allowed needs
+    /// no run of the model. The default returns false.
+    ///
+    /// # Errors
+    /// A limit was exceeded.
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Like [`fill_mask`](Constraint::fill_mask), for an output that must be complete within `budget` more tokens. The
     /// next token counts, the end of the sequence does not. A token is allowed only if a completion of at most `budget
@@ -96,6 +106,10 @@ pub trait Constraint {
 impl<C: Constraint + ?Sized> Constraint for &mut C {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         (**self).fill_mask(words)
+    }
+
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        (**self).mask_takes_work()
     }
 
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {

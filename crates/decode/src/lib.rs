@@ -29,6 +29,7 @@ mod matcher;
 mod model;
 mod options;
 mod output;
+mod overlap;
 mod prefix;
 mod prefix_tree;
 mod random;

@@ -11,6 +11,10 @@ impl Constraint for Matcher {
         Matcher::fill_mask(self, words)
     }
 
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        Matcher::mask_takes_work(self)
+    }
+
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
         Matcher::fill_mask_within(self, budget, words)
     }

@@ -38,6 +38,8 @@ pub struct GenerationOptions {
     /// Computes, for each token, the probability of the tokens that the constraint did not allow in its place; implies
     /// `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
     pub refused_mass: bool,
+    /// Computes a mask that takes work on another thread while the model runs. True by default. The output is the same.
+    pub overlap: bool,
 }
 
 impl Default for GenerationOptions {
@@ -52,6 +54,7 @@ impl Default for GenerationOptions {
             stop: Vec::new(),
             log_probabilities: false,
             refused_mass: false,
+            overlap: true,
         }
     }
 }
@@ -66,6 +69,7 @@ grammata_base::setters!(GenerationOptions {
     stop: Vec<String>,
     log_probabilities: bool,
     refused_mass: bool,
+    overlap: bool,
 });
 
 /// The outcome of a generation.

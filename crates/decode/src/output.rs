@@ -135,6 +135,11 @@ impl<'c> Output<'c> {
         Ok(true)
     }
 
+    /// Whether the mask of the next token takes work; false without a constraint.
+    pub(super) fn mask_takes_work(&mut self) -> Result<bool> {
+        self.constraint.as_mut().map_or(Ok(false), |constraint| constraint.mask_takes_work())
+    }
+
     /// Returns whether the output can be completed within `budget` tokens, the first of them being `token`, which the
     /// mask allows. True without a constraint or a budget.
     pub(super) fn may_take(&mut self, token: u32, budget: Option<usize>) -> Result<bool> {

@@ -26,6 +26,12 @@ pub struct Timings {
     pub mask_max: Duration,
     /// Number of masks.
     pub masks: usize,
+    /// Masks that were computed on another thread while the model ran.
+    pub overlapped_masks: usize,
+    /// Those of them that were not ready when the model was.
+    pub late_masks: usize,
+    /// How long the logits waited for these, together.
+    pub mask_wait: Duration,
     /// Sampling, together.
     pub sampling: Duration,
     /// From the end of the prefill to the end of the generation.
@@ -51,6 +57,13 @@ impl Timings {
         let tokens = self.tokens.checked_sub(1).filter(|&n| n > 0)?;
         let seconds = self.decode.as_secs_f64();
         (seconds > 0.0).then(|| tokens as f64 / seconds)
+    }
+
+    /// Counts a mask that was computed while the model ran, and for which the logits waited.
+    pub(super) fn add_overlapped(&mut self, wait: Duration) {
+        self.overlapped_masks += 1;
+        self.late_masks += usize::from(!wait.is_zero());
+        self.mask_wait += wait;
     }
 
     pub(super) fn add_mask(&mut self, time: Duration) {

@@ -3,14 +3,13 @@
 use crate::choice::Chosen;
 use crate::constraint::Constraint;
 use crate::draft::Draft;
-use crate::errors;
 use crate::event::{ChosenToken, Event, Poll};
 use crate::finish::FinishReason;
 use crate::logits::Logits;
-use crate::mask::only;
 use crate::model::{Feed, Model, Rows, fork_of_beginning};
 use crate::options::{Generation, GenerationOptions};
 use crate::output::{Bounds, Detokenizer, Output, check_prompt};
+use crate::overlap::{NextMask, feed_meanwhile};
 use crate::sampler::Sampler;
 use crate::scores::refused_mass_of_forced;
 use crate::sequences::SequenceId;
@@ -20,6 +19,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 mod exact;
+mod masks;
 mod rows;
 
 use exact::Exact;
@@ -86,6 +86,9 @@ pub struct Decoder<'c> {
     mask: Vec<u32>,
     masked: bool,
     mask_time: Duration,
+    /// whether masks that take work may wait for the model's run
+    defers: bool,
+    next_mask: NextMask,
     /// the prompt and the output
     history: Vec<u32>,
     /// number of tokens of the sequence that the model holds
@@ -194,6 +197,8 @@ impl<'c> Decoder<'c> {
             mask: Vec::new(),
             masked: false,
             mask_time: Duration::ZERO,
+            defers: false,
+            next_mask: NextMask::Settled,
             history: prompt.to_vec(),
             fed,
             pending: prompt.get(fed..).unwrap_or_default().to_vec(),
@@ -233,6 +238,7 @@ impl<'c> Decoder<'c> {
             state,
             events: self.events.clone(),
             mask: self.mask.clone(),
+            next_mask: self.next_mask.clone(),
             history: self.history.clone(),
             pending: self.pending.clone(),
             rows: self.rows.clone(),
@@ -353,7 +359,7 @@ impl<'c> Decoder<'c> {
         mut draft: Option<(&mut dyn Draft, usize)>,
     ) -> Result<Event> {
         loop {
-            match self.poll()? {
+            match self.poll_ahead()? {
                 Poll::Event(event) => return Ok(event),
                 Poll::Feed => {}
                 Poll::Rewind => {
@@ -364,9 +370,9 @@ impl<'c> Decoder<'c> {
             if let Some((draft, most)) = &mut draft {
                 self.propose(*draft, *most)?;
             }
-            let start = Instant::now();
-            let logits = model.feed(&[self.feed()])?;
-            let supplied = self.supply(&logits, 0, start.elapsed());
+            let (feed, mask) = self.run();
+            let (logits, time) = feed_meanwhile(model, &[feed], mask.into_iter().collect())?;
+            let supplied = self.supply(&logits, 0, time);
             if std::mem::take(&mut self.excess) > 0 {
                 model.truncate(self.sequence, self.fed)?;
             }
@@ -379,6 +385,10 @@ impl<'c> Decoder<'c> {
     /// # Errors
     /// Errors of the constraint. `decode/empty-mask`: the constraint allows no token.
     pub fn poll(&mut self) -> Result<Poll> {
+        self.poll_events()
+    }
+
+    fn poll_events(&mut self) -> Result<Poll> {
         loop {
             if let Some(event) = self.ready() {
                 return Ok(Poll::Event(event));
@@ -410,10 +420,14 @@ impl<'c> Decoder<'c> {
 
     /// Returns what to feed the model after [`poll`](Decoder::poll) returned [`Poll::Feed`].
     pub fn feed(&self) -> Feed<'_> {
-        // at the end only log-probabilities are wanted, so the last token is not fed
-        let ended = usize::from(matches!(self.state, State::Ended(_)));
-        let tokens = self.pending.get(..self.pending.len().saturating_sub(ended)).unwrap_or_default();
+        let tokens = self.pending.get(..self.fed_tokens()).unwrap_or_default();
         Feed { sequence: self.sequence, tokens, rows: Rows::At(&self.rows) }
+    }
+
+    /// Number of pending tokens that the next run is fed.
+    fn fed_tokens(&self) -> usize {
+        // at the end only log-probabilities are wanted, so the last token is not fed
+        self.pending.len().saturating_sub(usize::from(matches!(self.state, State::Ended(_))))
     }
 
     /// Number of rows of logits that [`feed`](Decoder::feed) requests.
@@ -459,41 +473,6 @@ impl<'c> Decoder<'c> {
                 None
             }
             _ => self.events.pop_front(),
-        }
-    }
-
-    /// Ends at a limit, takes a forced token, or makes the mask for a choice. `score` returns the log-probability of
-    /// the next token if its logits are known. It is called only for a forced token.
-    fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
-        let bounds = bounds(&self.options, self.context);
-        let length = self.fed + self.pending.len();
-        if let Some(reason) = self.output.limit(&bounds, length)? {
-            self.end(reason);
-            return Ok(());
-        }
-        if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
-            let status = self.output.status()?;
-            self.end(FinishReason::Timeout { limit, status });
-            return Ok(());
-        }
-        let start = Instant::now();
-        let count = self.detokenizer.token_count();
-        // this mask ignores the budget: `in_time` checks the token that is drawn from it
-        self.output.check_budget(self.output.budget(&bounds, length))?;
-        self.masked = self.output.fill_mask(&mut self.mask, count, None)?;
-        self.mask_time = start.elapsed();
-        match if self.masked { only(&self.mask)? } else { None } {
-            Some(token) if (token as usize) < self.vocabulary => {
-                self.timings.forced_tokens += 1;
-                let score = score.filter(|_| self.options.log_probabilities);
-                self.take(token, true, score.map(|score| score(token)).transpose()?, None)
-            }
-            // the model cannot be fed a token that it does not have
-            Some(_) => Err(errors::empty_mask()),
-            None => {
-                self.state = State::Choosing;
-                Ok(())
-            }
         }
     }
 

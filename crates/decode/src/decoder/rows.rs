@@ -29,6 +29,7 @@ impl Decoder<'_> {
     /// the random number of the choice.
     pub(crate) fn first_choice(&mut self, first: usize) -> Option<Choice<'_>> {
         (matches!(self.state, State::Choosing) && self.exact.is_none()).then_some(())?;
+        (!self.has_no_choice()).then_some(())?;
         let mask = self.masked.then_some(&self.mask[..]);
         Some(self.sampler.choice(first + self.unscored, mask, self.options.log_probabilities))
     }
@@ -62,8 +63,12 @@ impl Decoder<'_> {
         // as long as chosen tokens equal the drafts, the row of the next token is there
         while self.pending.is_empty() {
             let row = first + unscored + drafted - self.ahead.len();
+            let score = |token| log_probability(logits, row, token);
+            if self.settle_mask(&score)? {
+                continue;
+            }
             match self.state {
-                State::Deciding => self.decide(Some(&|token| log_probability(logits, row, token)))?,
+                State::Deciding => self.decide(Some(&score))?,
                 State::Choosing => {
                     let start = Instant::now();
                     let chosen = match chosen.take() {

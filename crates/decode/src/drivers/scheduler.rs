@@ -1,11 +1,11 @@
 //! Continuous batching: sequences join a running batch and leave it between steps.
 
-use super::together::{needs_logits, supply_together};
+use super::together::{feed_together, needs_logits, supply_together};
 use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::errors;
 use crate::event::Event;
-use crate::model::{Feed, Model};
+use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use crate::sequences::SequenceId;
@@ -358,13 +358,9 @@ impl<'c> Scheduler<'c> {
     }
 
     fn feed_together(&mut self, model: &mut dyn Model, places: &[usize]) -> Result<()> {
-        let decoders = places.iter().filter_map(|&place| self.decoders.get(place));
-        let batch: Vec<Feed<'_>> = decoders.map(Decoder::feed).collect();
         self.statistics.runs += 1;
-        self.statistics.sequences += batch.len();
-        let start = Instant::now();
-        let logits = model.feed(&batch)?;
-        let time = start.elapsed();
+        self.statistics.sequences += places.len();
+        let (logits, time) = feed_together(model, &mut self.decoders, places)?;
         supply_together(&mut self.decoders, places, &logits, time)
     }
 

@@ -4,9 +4,10 @@ use crate::choice::Chosen;
 use crate::decoder::Decoder;
 use crate::event::{Event, Poll};
 use crate::logits::Logits;
-use crate::model::{Feed, Model};
+use crate::model::Model;
+use crate::overlap::feed_meanwhile;
 use grammata::error::Result;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Runs decoders of sequences of one model until all have ended. All that need logits are fed in one batch. `on_event`
 /// is called with each event and the index of its decoder. An error of a decoder is its last event, and the others
@@ -34,13 +35,31 @@ pub fn run_together(
         if running.is_empty() {
             return Ok(());
         }
-        let batch: Vec<Feed<'_>> =
-            running.iter().filter_map(|&place| decoders.get(place)).map(Decoder::feed).collect();
-        let start = Instant::now();
-        let logits = model.feed(&batch)?;
-        let time = start.elapsed();
+        let (logits, time) = feed_together(model, decoders, &running)?;
         supply_together(decoders, &running, &logits, time)?;
     }
+}
+
+/// Feeds the decoders at `places`, in ascending order, in one batch, and computes their open masks meanwhile. Returns the
+/// logits and the time of the run.
+///
+/// # Errors
+/// A failure of the model.
+pub(super) fn feed_together<'m>(
+    model: &'m mut dyn Model,
+    decoders: &mut [Decoder<'_>],
+    places: &[usize],
+) -> Result<(Logits<'m>, Duration)> {
+    let (mut batch, mut masks) = (Vec::with_capacity(places.len()), Vec::new());
+    let mut places = places.iter().peekable();
+    for (place, decoder) in decoders.iter_mut().enumerate() {
+        if places.next_if(|next| **next == place).is_some() {
+            let (feed, mask) = decoder.run();
+            batch.push(feed);
+            masks.extend(mask);
+        }
+    }
+    feed_meanwhile(model, &batch, masks)
 }
 
 /// Supplies the decoders at `places`, in ascending order, with the rows that they requested. A device makes the first
@@ -94,7 +113,7 @@ pub(super) fn needs_logits(
     on_event: &mut dyn FnMut(Result<Event>),
 ) -> Result<bool> {
     loop {
-        let event = match decoder.poll() {
+        let event = match decoder.poll_ahead() {
             Ok(Poll::Feed) => return Ok(true),
             Ok(Poll::Rewind) => {
                 decoder.rewind(model)?;

@@ -28,12 +28,15 @@ fn model() -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
 struct Spec {
     prompt: Vec<u32>,
     words: Option<&'static [&'static str]>,
+    /// [`Words::work`]
+    work: u64,
     options: GenerationOptions,
 }
 
 impl Spec {
     fn request(&self) -> Request<'static> {
-        let constraint = self.words.map(|words| Box::new(Words::new(words)) as Box<dyn Constraint>);
+        let words = self.words.map(|words| Words { work: self.work, ..Words::new(words) });
+        let constraint = words.map(|words| Box::new(words) as Box<dyn Constraint>);
         Request::new(self.prompt.clone(), constraint, self.options.clone())
     }
 
@@ -54,8 +57,9 @@ fn prompt() -> impl Strategy<Value = Vec<u32>> {
 fn spec() -> impl Strategy<Value = Spec> {
     let words = proptest::option::weighted(0.8, (0..LANGUAGES.len()).prop_map(|at| LANGUAGES[at]));
     let temperature = prop_oneof![Just(0.0_f32), Just(1.0), Just(3.0)];
-    (prompt(), words, temperature, any::<u64>(), 8..16_usize, any::<bool>(), any::<bool>()).prop_map(
-        |(prompt, words, temperature, seed, max_tokens, log_probabilities, exact)| {
+    let work = prop_oneof![Just(0), any::<u64>()];
+    (prompt(), words, temperature, any::<u64>(), 8..16_usize, any::<bool>(), any::<bool>(), work).prop_map(
+        |(prompt, words, temperature, seed, max_tokens, log_probabilities, exact, work)| {
             let sampling = SamplingParams::default().temperature(temperature).seed(seed);
             let exact = (exact && temperature > 0.0).then(|| ExactSampling::default().tries(50));
             let options = GenerationOptions::default()
@@ -65,7 +69,7 @@ fn spec() -> impl Strategy<Value = Spec> {
                 .end_tokens(vec![END])
                 .complete(false)
                 .log_probabilities(log_probabilities);
-            Spec { prompt, words, options }
+            Spec { prompt, words, work, options }
         },
     )
 }

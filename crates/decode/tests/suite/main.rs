@@ -6,6 +6,7 @@ mod decode_device;
 mod decode_drivers;
 mod decode_exact;
 mod decode_ort;
+mod decode_overlap;
 mod decode_scheduler;
 mod decode_searches;
 mod decode_special_tokens;

@@ -116,12 +116,14 @@ pub(crate) struct Words {
     pub(crate) words: Vec<Vec<u32>>,
     pub(crate) taken: Vec<u32>,
     pub(crate) masks: usize,
+    /// Bit i is set if the mask after i tokens takes work.
+    pub(crate) work: u64,
 }
 
 impl Words {
     pub(crate) fn new(words: &[&str]) -> Words {
         let ended = |word: &&str| word.bytes().map(u32::from).chain([END]).collect();
-        Words { words: words.iter().map(ended).collect(), taken: vec![], masks: 0 }
+        Words { words: words.iter().map(ended).collect(), taken: vec![], masks: 0, work: 0 }
     }
 
     fn next(&self) -> Vec<u32> {
@@ -139,6 +141,10 @@ impl Constraint for Words {
             words[token as usize / 32] |= 1 << (token % 32);
         }
         Ok(())
+    }
+
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        Ok(self.work >> (self.taken.len() % 64) & 1 != 0)
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

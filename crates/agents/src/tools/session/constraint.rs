@@ -12,6 +12,10 @@ impl Constraint for TurnMatcher {
         TurnMatcher::fill_mask(self, words)
     }
 
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        TurnMatcher::mask_takes_work(self)
+    }
+
     fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
         match self.keeper(budget)? {
             Some(matcher) => Constraint::fill_mask_within(matcher, budget, words),

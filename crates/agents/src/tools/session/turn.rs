@@ -321,6 +321,14 @@ impl TurnMatcher {
         parts.mask()?.write_to(words)
     }
 
+    /// Whether the next mask takes work. False in a turn that is matched in parts.
+    pub(super) fn mask_takes_work(&mut self) -> Result<bool> {
+        match &mut self.engine {
+            Engine::Whole(matcher) => matcher.mask_takes_work(),
+            Engine::Parts(_) => Ok(false),
+        }
+    }
+
     /// The mask of the allowed tokens.
     ///
     /// # Errors

@@ -1,0 +1,115 @@
+//! How a decoder comes to the mask of its next choice: before the model runs, or while it runs.
+
+use super::{Decoder, State, bounds};
+use crate::errors;
+use crate::event::Poll;
+use crate::finish::FinishReason;
+use crate::mask::only;
+use crate::model::{Feed, Rows};
+use crate::overlap::{MaskTask, NextMask, Overlapped};
+use grammata::error::Result;
+use std::time::Instant;
+
+impl<'c> Decoder<'c> {
+    /// Like [`poll`](Decoder::poll), but leaves a mask that takes work open, so that [`run`](Decoder::run) hands it out.
+    pub(crate) fn poll_ahead(&mut self) -> Result<Poll> {
+        self.defers = self.options.overlap;
+        let polled = self.poll_events();
+        self.defers = false;
+        polled
+    }
+
+    /// Returns what to feed the model, and the mask to compute meanwhile, if there is one.
+    pub(crate) fn run(&mut self) -> (Feed<'_>, Option<MaskTask<'_, 'c>>) {
+        let tokens = self.fed_tokens();
+        let Decoder { sequence, pending, rows, output, mask, next_mask, detokenizer, .. } = self;
+        let feed = Feed {
+            sequence: *sequence,
+            tokens: pending.get(..tokens).unwrap_or_default(),
+            rows: Rows::At(rows),
+        };
+        let is_open = matches!(next_mask, NextMask::Open);
+        let count = detokenizer.token_count();
+        (feed, is_open.then_some(MaskTask { output, mask, count, next: next_mask }))
+    }
+
+    /// Ends at a limit, takes a forced token, or makes the mask for a choice, unless that can wait for the model's run.
+    /// `score` returns the log-probability of the next token if its logits are known. It is called only for a forced
+    /// token.
+    pub(super) fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
+        let bounds = bounds(&self.options, self.context);
+        let length = self.fed + self.pending.len();
+        if let Some(reason) = self.output.limit(&bounds, length)? {
+            self.end(reason);
+            return Ok(());
+        }
+        if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
+            let status = self.output.status()?;
+            self.end(FinishReason::Timeout { limit, status });
+            return Ok(());
+        }
+        let start = Instant::now();
+        // this mask ignores the budget: `in_time` checks the token that is drawn from it
+        self.output.check_budget(self.output.budget(&bounds, length))?;
+        // logits that are there would wait for the mask
+        let waits = self.defers && score.is_none();
+        if waits && self.output.mask_takes_work()? {
+            self.masked = true;
+            self.mask_time = start.elapsed();
+            self.next_mask = NextMask::Open;
+            self.state = State::Choosing;
+            return Ok(());
+        }
+        self.masked = self.output.fill_mask(&mut self.mask, self.detokenizer.token_count(), None)?;
+        self.mask_time = start.elapsed();
+        self.choose_or_take(score)
+    }
+
+    /// Takes the token that the mask forces, or prepares a choice.
+    fn choose_or_take(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
+        match if self.masked { only(&self.mask)? } else { None } {
+            Some(token) if (token as usize) < self.vocabulary => {
+                self.timings.forced_tokens += 1;
+                let score = score.filter(|_| self.options.log_probabilities);
+                self.take(token, true, score.map(|score| score(token)).transpose()?, None)
+            }
+            // the model cannot be fed a token that it does not have
+            Some(_) => Err(errors::empty_mask()),
+            None => {
+                self.state = State::Choosing;
+                Ok(())
+            }
+        }
+    }
+
+    /// Computes the mask that no run of the model was used for.
+    fn close_mask(&mut self) {
+        if let NextMask::Open = self.next_mask {
+            let start = Instant::now();
+            let filled = self.output.fill_mask(&mut self.mask, self.detokenizer.token_count(), None);
+            let time = start.elapsed();
+            self.next_mask = NextMask::Done(Overlapped { result: filled.map(|_| ()), time, wait: time });
+        }
+    }
+
+    /// Uses the mask that was computed during the run: takes the token that it forces, or prepares a choice. Returns
+    /// false if there is none.
+    pub(super) fn settle_mask(&mut self, score: &dyn Fn(u32) -> Result<f64>) -> Result<bool> {
+        self.close_mask();
+        let NextMask::Done(mask) = std::mem::take(&mut self.next_mask) else { return Ok(false) };
+        mask.result?;
+        self.mask_time += mask.time;
+        self.timings.add_overlapped(mask.wait);
+        self.choose_or_take(Some(score))?;
+        Ok(true)
+    }
+
+    /// Whether the mask forces a token or cannot be used, so that there is no choice to make.
+    pub(super) fn has_no_choice(&mut self) -> bool {
+        self.close_mask();
+        match &self.next_mask {
+            NextMask::Done(mask) => mask.result.is_err() || !matches!(only(&self.mask), Ok(None)),
+            NextMask::Settled | NextMask::Open => false,
+        }
+    }
+}
