@@ -19,6 +19,8 @@ const WALKS: &str = "100000";
 /// Calls of operations and walks under masks, in each call format.
 const CALLS: &str = "10000";
 const CALL_WALKS: &str = "1000";
+/// Outputs under schemas.
+const GENERATIONS: &str = "1000";
 /// Random clients of the guard.
 const CLIENTS: &str = "10000";
 /// Minutes of the soak test at each size of tables.
@@ -56,13 +58,14 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
     ("calls", || tests("calls")),
+    ("generations", generations),
     ("guard", || tests("guard-clients").and_then(|()| guard::clients())),
     ("tokenizers", tokenizers),
     ("loom", loom),
@@ -95,6 +98,16 @@ fn tests(name: &str) -> Result {
         ["run", "--cargo-profile", "quick", "--package", package, "--no-fail-fast", "--test", target];
     let mut command = NEXTEST.command(&arguments);
     command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
+    command::run(&mut command)
+}
+
+/// Outputs under schemas, complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL` are taken over from the environment;
+/// without a model, logits are random.
+fn generations() -> Result {
+    NEXTEST.install()?;
+    let of_tests = ["--package", "grammata-decode", "--features", "ort,huggingface", "--test", "suite"];
+    let mut command = NEXTEST.command(&["run", "--cargo-profile", "quick"]);
+    command.args(of_tests).arg("decode_schemas").env("GRAMMATA_GENERATIONS", GENERATIONS);
     command::run(&mut command)
 }
 

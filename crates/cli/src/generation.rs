@@ -353,6 +353,15 @@ fn summary(output: &Made, verified: &Verified, time: Duration) {
                 timings.mask_max,
                 100.0 * share(timings, time),
             ));
+            if timings.overlapped_masks > 0 {
+                messages::plain(&format!(
+                    "{} of {} computed while the model ran, {} late ({:.1?} waited)",
+                    timings.overlapped_masks,
+                    text::counted(timings.masks, "mask"),
+                    timings.late_masks,
+                    timings.mask_wait,
+                ));
+            }
         }
     } else {
         messages::plain(&format!("{} in {time:.2?}", text::counted(output.tokens.len(), "token")));
@@ -454,6 +463,12 @@ struct TimingsReport {
     mask_mean_seconds: f64,
     mask_max_seconds: f64,
     mask_share: f64,
+    masks: usize,
+    /// Masks that were computed while the model ran, and those of them that were not ready when the model was.
+    overlapped_masks: usize,
+    late_masks: usize,
+    /// How long the logits waited for late masks, together.
+    mask_wait_seconds: f64,
 }
 
 impl<'a> Report<'a> {
@@ -473,6 +488,10 @@ impl<'a> Report<'a> {
             mask_mean_seconds: seconds(timings.mask_mean()),
             mask_max_seconds: seconds(timings.mask_max),
             mask_share: share(timings, time),
+            masks: timings.masks,
+            overlapped_masks: timings.overlapped_masks,
+            late_masks: timings.late_masks,
+            mask_wait_seconds: seconds(timings.mask_wait),
         });
         Report {
             grammar: &session.origin,

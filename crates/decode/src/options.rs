@@ -38,6 +38,10 @@ pub struct GenerationOptions {
     /// Computes, for each token, the probability of the tokens that the constraint did not allow in its place; implies
     /// `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
     pub refused_mass: bool,
+    /// The most tokens that each run of the model verifies ahead: what followed the latest earlier occurrence of the last
+    /// tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, is none. The output is the same. Exact sampling takes
+    /// none.
+    pub prompt_lookup: usize,
     /// Computes a mask that takes work on another thread while the model runs. True by default. The output is the same.
     pub overlap: bool,
 }
@@ -54,6 +58,7 @@ impl Default for GenerationOptions {
             stop: Vec::new(),
             log_probabilities: false,
             refused_mass: false,
+            prompt_lookup: 0,
             overlap: true,
         }
     }
@@ -69,6 +74,7 @@ grammata_base::setters!(GenerationOptions {
     stop: Vec<String>,
     log_probabilities: bool,
     refused_mass: bool,
+    prompt_lookup: usize,
     overlap: bool,
 });
 

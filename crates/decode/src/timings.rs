@@ -6,9 +6,9 @@ use std::time::Duration;
 /// Times of one generation. Durations are wall-clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// The model's first step: the prompt, and the tokens that the grammar forces right after it.
+    /// The model's steps up to the first logits: the prompt, and the tokens that the grammar forces right after it.
     pub prefill: Duration,
-    /// Tokens in that step.
+    /// Tokens in these steps.
     pub prefill_tokens: usize,
     /// The model's other steps together.
     pub model: Duration,
@@ -89,6 +89,7 @@ impl fmt::Display for Timings {
         }
         if self.masks > 0 {
             write!(f, "; mask {:.2?} mean, {:.2?} max", self.mask_mean(), self.mask_max)?;
+            write!(f, ", {} during the model's run, {} late", self.overlapped_masks, self.late_masks)?;
         }
         Ok(())
     }

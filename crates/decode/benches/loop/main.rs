@@ -22,8 +22,8 @@ use grammata::limits::Limits;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata_decode::ort::{ModelOptions, OrtModel, library_info};
 use grammata_decode::{
-    Constraint, Decoder, Generation, GenerationOptions, Model, ModelFolder, NgramDraft, PromptTokenizer,
-    Timings, run_together, speculative,
+    Constraint, Decoder, Generation, GenerationOptions, Model, ModelFolder, PromptTokenizer, Timings,
+    run_together,
 };
 use replay::{Script, Times, When, replay};
 use serde_json::{Value, json};
@@ -200,9 +200,6 @@ impl Bench {
         let mut last: Vec<Vec<Generation>> = vec![Vec::new(); Mode::ALL.len()];
         for _ in 0..self.arguments.repeat {
             for (at, mode) in Mode::ALL.into_iter().enumerate() {
-                if mode == Mode::Lookup && batch > 1 {
-                    continue;
-                }
                 let (outputs, time) = self.generate(batch, mode)?;
                 let tokens: usize = outputs.iter().map(|output| output.tokens.len()).sum();
                 rates[at].push(tokens as f64 / time.as_secs_f64());
@@ -210,9 +207,6 @@ impl Bench {
             }
         }
         for ((mode, rates), outputs) in Mode::ALL.into_iter().zip(rates).zip(&last) {
-            if rates.is_empty() {
-                continue;
-            }
             let sum = |count: fn(&Timings) -> usize| outputs.iter().map(|o| count(&o.timings)).sum::<usize>();
             let tokens: usize = outputs.iter().map(|output| output.tokens.len()).sum();
             let wait: Duration = outputs.iter().map(|output| output.timings.mask_wait).sum();
@@ -240,7 +234,8 @@ impl Bench {
         let options = GenerationOptions::default()
             .max_tokens(self.arguments.tokens)
             .end_tokens(self.ends.clone())
-            .overlap(matches!(mode, Mode::Overlap | Mode::Lookup));
+            .overlap(matches!(mode, Mode::Overlap | Mode::Lookup))
+            .prompt_lookup(if mode == Mode::Lookup { 4 } else { 0 });
         let engine = self.grammata.apart();
         let matchers =
             SCHEMAS.iter().map(|schema| engine.matcher(schema)).collect::<grammata::Result<Vec<_>>>();
@@ -252,25 +247,6 @@ impl Bench {
                 prompts.push(self.tokenizer.encode(PROMPTS[number % PROMPTS.len()], true).map_err(text)?);
             }
             let start = Instant::now();
-            if mode == Mode::Lookup {
-                for (&number, prompt) in numbers.iter().zip(&prompts) {
-                    let mut matcher = matchers[number % SCHEMAS.len()].fork();
-                    let constraint = Some(&mut matcher as &mut dyn Constraint);
-                    let mut draft = NgramDraft::default();
-                    let output = speculative(
-                        &mut self.model,
-                        &*self.vocabulary,
-                        constraint,
-                        prompt,
-                        &options,
-                        &mut draft,
-                        4,
-                    );
-                    outputs.push(output.map_err(text)?);
-                }
-                time += start.elapsed();
-                continue;
-            }
             let mut decoders = Vec::new();
             for (&number, prompt) in numbers.iter().zip(&prompts) {
                 let matcher = matchers[number % SCHEMAS.len()].fork();

@@ -123,6 +123,12 @@ impl Exact {
         self.tree.root().is_some_and(|root| self.tree.live(root) <= 0.0)
     }
 
+    /// Records that the model, which holds `length` tokens, was fed some more.
+    pub(super) fn came_first(&mut self, length: usize, fed: impl Iterator<Item = u32>) {
+        self.held.truncate(length);
+        self.held.extend(fed);
+    }
+
     pub(super) fn held(&self) -> &[u32] {
         &self.held
     }

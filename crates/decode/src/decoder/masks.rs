@@ -10,6 +10,14 @@ use crate::overlap::{MaskTask, NextMask, Overlapped};
 use grammata::error::Result;
 use std::time::Instant;
 
+/// How many of its tokens a decoder is fed in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Portion {
+    All,
+    /// The first ones, fewer than come before the first row of logits.
+    First(usize),
+}
+
 impl<'c> Decoder<'c> {
     /// Like [`poll`](Decoder::poll), but leaves a mask that takes work open, so that [`run`](Decoder::run) hands it out.
     pub(crate) fn poll_ahead(&mut self) -> Result<Poll> {
@@ -20,14 +28,14 @@ impl<'c> Decoder<'c> {
     }
 
     /// Returns what to feed the model, and the mask to compute meanwhile, if there is one.
-    pub(crate) fn run(&mut self) -> (Feed<'_>, Option<MaskTask<'_, 'c>>) {
-        let tokens = self.fed_tokens();
+    pub(crate) fn run(&mut self, portion: Portion) -> (Feed<'_>, Option<MaskTask<'_, 'c>>) {
+        let all = self.fed_tokens();
         let Decoder { sequence, pending, rows, output, mask, next_mask, detokenizer, .. } = self;
-        let feed = Feed {
-            sequence: *sequence,
-            tokens: pending.get(..tokens).unwrap_or_default(),
-            rows: Rows::At(rows),
+        let (count, rows) = match portion {
+            Portion::All => (all, Rows::At(rows)),
+            Portion::First(count) => (count.min(all), Rows::None),
         };
+        let feed = Feed { sequence: *sequence, tokens: pending.get(..count).unwrap_or_default(), rows };
         let is_open = matches!(next_mask, NextMask::Open);
         let count = detokenizer.token_count();
         (feed, is_open.then_some(MaskTask { output, mask, count, next: next_mask }))

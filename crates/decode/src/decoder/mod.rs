@@ -2,7 +2,7 @@
 
 use crate::choice::Chosen;
 use crate::constraint::Constraint;
-use crate::draft::Draft;
+use crate::draft::{Draft, NgramDraft};
 use crate::event::{ChosenToken, Event, Poll};
 use crate::finish::FinishReason;
 use crate::logits::Logits;
@@ -20,9 +20,11 @@ use std::time::{Duration, Instant};
 
 mod exact;
 mod masks;
+mod prefill;
 mod rows;
 
 use exact::Exact;
+pub(crate) use masks::Portion;
 
 /// The next step of a decoder.
 enum State {
@@ -102,8 +104,6 @@ pub struct Decoder<'c> {
     rows: Vec<usize>,
     /// drafts that the model was fed and that are not yet compared with chosen tokens
     ahead: VecDeque<u32>,
-    /// number of fed drafts that were rejected
-    excess: usize,
     /// the state of exact sampling, if it is on and there is a constraint
     exact: Option<Box<Exact>>,
     /// the length to which the sequence of the model must be truncated
@@ -206,7 +206,6 @@ impl<'c> Decoder<'c> {
             unscored: 0,
             rows: Vec::new(),
             ahead: VecDeque::new(),
-            excess: 0,
             exact,
             rewind: None,
             began: Instant::now(),
@@ -247,24 +246,6 @@ impl<'c> Decoder<'c> {
             timings: self.timings.clone(),
             ..*self
         })
-    }
-
-    /// Feeds the model the tokens before the next choice whose logits are not needed, so that forks share their cache.
-    ///
-    /// # Errors
-    /// Errors of [`Model::feed`]. The decoder is then as it was.
-    pub fn prefill(&mut self, model: &mut dyn Model) -> Result<()> {
-        let count = self.pending.len().saturating_sub(1 + self.unscored + self.drafted);
-        let tokens = self.pending.get(..count).unwrap_or_default();
-        if tokens.is_empty() {
-            return Ok(());
-        }
-        let start = Instant::now();
-        model.feed(&[Feed { sequence: self.sequence, tokens, rows: Rows::None }])?;
-        self.record(start.elapsed(), count);
-        self.pending.drain(..count);
-        self.fed += count;
-        Ok(())
     }
 
     /// The sequence of the model. It is open until [`close`](Decoder::close).
@@ -367,15 +348,14 @@ impl<'c> Decoder<'c> {
                     continue;
                 }
             }
-            if let Some((draft, most)) = &mut draft {
-                self.propose(*draft, *most)?;
+            match &mut draft {
+                Some((draft, most)) => self.propose(*draft, *most)?,
+                None => self.look_up()?,
             }
-            let (feed, mask) = self.run();
+            let (feed, mask) = self.run(Portion::All);
             let (logits, time) = feed_meanwhile(model, &[feed], mask.into_iter().collect())?;
             let supplied = self.supply(&logits, 0, time);
-            if std::mem::take(&mut self.excess) > 0 {
-                model.truncate(self.sequence, self.fed)?;
-            }
+            self.rewind(model)?;
             supplied?;
         }
     }
@@ -409,6 +389,7 @@ impl<'c> Decoder<'c> {
                 State::Ended(reason) if self.unscored == 0 => {
                     return Ok(Poll::Event(Event::Finished(reason.clone())));
                 }
+                State::Ended(_) if self.rewind.is_some() => return Ok(Poll::Rewind),
                 State::Choosing | State::Ended(_) => {
                     self.want_rows();
                     return Ok(Poll::Feed);
@@ -533,6 +514,14 @@ impl<'c> Decoder<'c> {
         }
     }
 
+    /// Adds the proposals of prompt lookup to the next run, if that is on.
+    pub(crate) fn look_up(&mut self) -> Result<()> {
+        match self.options.prompt_lookup {
+            0 => Ok(()),
+            most => self.propose(&mut NgramDraft::default(), most),
+        }
+    }
+
     /// Adds proposals of `draft` to the next run, at most as many as the limit on tokens and the context have room for.
     fn propose(&mut self, draft: &mut dyn Draft, most: usize) -> Result<()> {
         if !matches!(self.state, State::Choosing) || self.drafted > 0 || self.exact.is_some() {
@@ -559,12 +548,12 @@ impl<'c> Decoder<'c> {
         Ok(())
     }
 
-    /// Records a run of the model in the timings. `tokens` is stored for the first run, the prefill.
+    /// Records a run of the model in the timings. `tokens` counts for the first run with logits, the prefill.
     fn record(&mut self, time: Duration, tokens: usize) {
         if self.decoding.is_none() {
             self.decoding = Some(Instant::now());
-            self.timings.prefill = time;
-            self.timings.prefill_tokens = tokens;
+            self.timings.prefill += time;
+            self.timings.prefill_tokens += tokens;
         } else {
             self.timings.model += time;
             self.timings.model_steps += 1;

@@ -83,8 +83,9 @@ impl Decoder<'_> {
                 State::Ended(_) | State::Failed(_) => break,
             }
         }
-        self.excess = self.ahead.len();
-        self.timings.accepted_tokens += drafted - self.excess;
+        // the model holds the drafts that were rejected, too
+        self.rewind = (!self.ahead.is_empty()).then_some(self.fed);
+        self.timings.accepted_tokens += drafted - self.ahead.len();
         self.ahead.clear();
         Ok(())
     }

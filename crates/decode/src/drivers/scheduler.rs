@@ -2,7 +2,7 @@
 
 use super::together::{feed_together, needs_logits, supply_together};
 use crate::constraint::Constraint;
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Portion};
 use crate::errors;
 use crate::event::Event;
 use crate::model::Model;
@@ -29,15 +29,23 @@ pub struct SchedulerOptions {
     /// A prompt shares the cache of another sequence if at least this many first tokens are equal. 16 by default:
     /// computing fewer tokens again costs less than the run of their own that sharing may take.
     pub least_shared: usize,
+    /// The most tokens of prompts that a step feeds, so that a long prompt does not hold up the sequences that run. 512
+    /// by default; at least 1 is fed. Sequences that began earlier come first.
+    pub prompt_tokens: usize,
 }
 
 impl Default for SchedulerOptions {
     fn default() -> SchedulerOptions {
-        SchedulerOptions { batch: 16, queue: 256, least_shared: 16 }
+        SchedulerOptions { batch: 16, queue: 256, least_shared: 16, prompt_tokens: 512 }
     }
 }
 
-grammata_base::setters!(SchedulerOptions { batch: usize, queue: usize, least_shared: usize });
+grammata_base::setters!(SchedulerOptions {
+    batch: usize,
+    queue: usize,
+    least_shared: usize,
+    prompt_tokens: usize,
+});
 
 /// A request for an output of a [`Scheduler`].
 pub struct Request<'c> {
@@ -104,6 +112,8 @@ pub struct SchedulerStatistics {
     pub sequences: usize,
     /// Prompt tokens that were not fed, because another sequence held them.
     pub shared_tokens: usize,
+    /// Feeds of a part of a prompt.
+    pub prompt_parts: usize,
     /// Batches that failed and were then fed sequence by sequence.
     pub failed_batches: usize,
 }
@@ -257,7 +267,8 @@ impl<'c> Scheduler<'c> {
                 Err(error) => ends[place] = Some(Err(error)),
             }
         }
-        for (place, error) in self.feed(model, &places) {
+        let portions = self.portions(&places);
+        for (place, error) in self.feed(model, &portions) {
             ends[place] = Some(Err(error));
         }
         let (ids, decoders) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.decoders));
@@ -291,14 +302,18 @@ impl<'c> Scheduler<'c> {
     /// without a run of the model. Returns those that cannot begin.
     fn admit(&mut self, model: &mut dyn Model) -> Vec<Ended> {
         let mut failed = Vec::new();
+        // once a request waits for the cache of a prompt, later ones wait too
+        let mut holds = false;
         for waiting in std::mem::take(&mut self.waiting) {
             let late = waiting.request.deadline.is_some_and(|limit| waiting.submitted.elapsed() >= limit);
-            if !late && self.decoders.len() >= self.options.batch.max(1) {
+            let is_full = self.decoders.len() >= self.options.batch.max(1);
+            holds = holds || is_full || !late && self.is_prefix_coming(&waiting.request.prompt);
+            if !late && holds {
                 self.waiting.push_back(waiting);
                 continue;
             }
             let id = waiting.id;
-            match self.begin(model, waiting) {
+            match self.begin(model, waiting, late) {
                 Ok(decoder) => {
                     self.ids.push(id);
                     self.decoders.push(decoder);
@@ -309,13 +324,14 @@ impl<'c> Scheduler<'c> {
         failed
     }
 
-    fn begin(&mut self, model: &mut dyn Model, waiting: Waiting<'c>) -> Result<Decoder<'c>> {
+    /// Creates the decoder of a request. A late one ends before it needs a cache.
+    fn begin(&mut self, model: &mut dyn Model, waiting: Waiting<'c>, late: bool) -> Result<Decoder<'c>> {
         let Request { prompt, constraint, mut options, deadline } = waiting.request;
         if let Some(deadline) = deadline {
             let left = deadline.saturating_sub(waiting.submitted.elapsed());
             options.timeout = Some(options.timeout.map_or(left, |timeout| timeout.min(left)));
         }
-        let shared = self.shared(model, &prompt);
+        let shared = if late { None } else { self.shared(model, &prompt) };
         let decoder = Decoder::on(model, shared, self.detokenizer, constraint, &prompt, &options)?;
         self.statistics.shared_tokens +=
             shared.map_or(0, |(_, same)| same.min(prompt.len().saturating_sub(1)));
@@ -326,42 +342,76 @@ impl<'c> Scheduler<'c> {
     /// may feed the model to complete a running sequence's cache.
     fn shared(&mut self, model: &mut dyn Model, prompt: &[u32]) -> Option<(SequenceId, usize)> {
         let least = self.options.least_shared.max(1);
-        let kept = self.kept.as_ref().map(|(sequence, tokens)| (*sequence, common(tokens, prompt)));
-        let same = |decoder: &Decoder<'_>| common(decoder.history(), prompt);
-        let running = self.decoders.iter_mut().max_by_key(|decoder| same(decoder));
-        let running = running.filter(|decoder| {
-            let same = same(decoder);
-            same >= least && kept.is_none_or(|(_, kept)| same > kept)
-        });
-        let running = running.and_then(|decoder| {
+        let running = self.likest(prompt).and_then(|place| {
+            let decoder = self.decoders.get_mut(place)?;
             // if this fails, the prompt is fed without sharing
-            if common(decoder.held(), prompt) < same(decoder) {
+            if is_incomplete(decoder, prompt) {
                 decoder.prefill(model).ok()?;
             }
             Some((decoder.sequence(), common(decoder.held(), prompt)))
         });
-        running.or(kept).filter(|(_, same)| *same >= least)
+        running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least)
     }
 
-    /// Feeds the decoders at `places` and supplies them with logits. Returns those that failed.
-    fn feed(&mut self, model: &mut dyn Model, places: &[usize]) -> Vec<(usize, Error)> {
-        if places.is_empty() {
+    /// Whether a running sequence's prompt, of which a later step feeds more, begins like `prompt`.
+    fn is_prefix_coming(&self, prompt: &[u32]) -> bool {
+        let decoder = self.likest(prompt).and_then(|place| self.decoders.get(place));
+        decoder.is_some_and(|decoder| {
+            is_incomplete(decoder, prompt) && decoder.prefill_count() > self.options.prompt_tokens
+        })
+    }
+
+    /// Returns the place of the running sequence that has the most first tokens of `prompt`; `None` if these are fewer
+    /// than `least_shared`, or not more than the kept sequence has.
+    fn likest(&self, prompt: &[u32]) -> Option<usize> {
+        let same = self.decoders.iter().map(|decoder| common(decoder.history(), prompt));
+        let (place, same) = same.enumerate().max_by_key(|&(_, same)| same)?;
+        let kept = self.kept_for(prompt).map_or(0, |(_, same)| same);
+        (same >= self.options.least_shared.max(1) && same > kept).then_some(place)
+    }
+
+    /// Returns the kept sequence, and how many first tokens of `prompt` it holds.
+    fn kept_for(&self, prompt: &[u32]) -> Option<(SequenceId, usize)> {
+        self.kept.as_ref().map(|(sequence, tokens)| (*sequence, common(tokens, prompt)))
+    }
+
+    /// Feeds portions of decoders and supplies these with logits. Returns those that failed.
+    fn feed(&mut self, model: &mut dyn Model, portions: &[(usize, Portion)]) -> Vec<(usize, Error)> {
+        if portions.is_empty() {
             return Vec::new();
         }
-        let Err(error) = self.feed_together(model, places) else { return Vec::new() };
-        if let [place] = places {
+        let Err(error) = self.feed_together(model, portions) else { return Vec::new() };
+        if let [(place, _)] = portions {
             return vec![(*place, error)];
         }
         self.statistics.failed_batches += 1;
-        let alone = places.iter().map(|&place| (place, self.feed_together(model, &[place])));
+        let alone = portions.iter().map(|&portion| (portion.0, self.feed_together(model, &[portion])));
         alone.filter_map(|(place, fed)| Some((place, fed.err()?))).collect()
     }
 
-    fn feed_together(&mut self, model: &mut dyn Model, places: &[usize]) -> Result<()> {
+    fn feed_together(&mut self, model: &mut dyn Model, portions: &[(usize, Portion)]) -> Result<()> {
         self.statistics.runs += 1;
-        self.statistics.sequences += places.len();
-        let (logits, time) = feed_together(model, &mut self.decoders, places)?;
-        supply_together(&mut self.decoders, places, &logits, time)
+        self.statistics.sequences += portions.len();
+        let is_part = |portion: &&(usize, Portion)| portion.1 != Portion::All;
+        self.statistics.prompt_parts += portions.iter().filter(is_part).count();
+        let (logits, time) = feed_together(model, &mut self.decoders, portions)?;
+        supply_together(&mut self.decoders, portions, &logits, time)
+    }
+
+    /// Divides the prompt tokens of a step among the decoders at `places`. Those that get none are left out.
+    fn portions(&self, places: &[usize]) -> Vec<(usize, Portion)> {
+        let mut left = self.options.prompt_tokens.max(1);
+        let mut portions = Vec::with_capacity(places.len());
+        for &place in places {
+            let wanted = self.decoders.get(place).map_or(0, Decoder::tokens_before_rows);
+            match wanted <= left {
+                true => portions.push((place, Portion::All)),
+                false if left > 0 => portions.push((place, Portion::First(left))),
+                false => {}
+            }
+            left = left.saturating_sub(wanted);
+        }
+        portions
     }
 
     /// Returns the output of a decoder. Its sequence is kept for later prompts, unless it holds too few tokens to be
@@ -377,6 +427,11 @@ impl<'c> Scheduler<'c> {
         }
         decoder.into_generation()
     }
+}
+
+/// Whether the model does not yet hold all first tokens that the sequence of a decoder has in common with `prompt`.
+fn is_incomplete(decoder: &Decoder<'_>, prompt: &[u32]) -> bool {
+    common(decoder.held(), prompt) < common(decoder.history(), prompt)
 }
 
 /// Returns the length of the longest common prefix of two sequences.

@@ -1,7 +1,7 @@
 //! Many decoders on one model, fed in batches.
 
 use crate::choice::Chosen;
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Portion};
 use crate::event::{Event, Poll};
 use crate::logits::Logits;
 use crate::model::Model;
@@ -35,12 +35,13 @@ pub fn run_together(
         if running.is_empty() {
             return Ok(());
         }
-        let (logits, time) = feed_together(model, decoders, &running)?;
-        supply_together(decoders, &running, &logits, time)?;
+        let portions: Vec<(usize, Portion)> = running.iter().map(|&place| (place, Portion::All)).collect();
+        let (logits, time) = feed_together(model, decoders, &portions)?;
+        supply_together(decoders, &portions, &logits, time)?;
     }
 }
 
-/// Feeds the decoders at `places`, in ascending order, in one batch, and computes their open masks meanwhile. Returns the
+/// Feeds portions of the decoders at some places, in ascending order, in one batch, and computes their open masks meanwhile. Returns the
 /// logits and the time of the run.
 ///
 /// # Errors
@@ -48,13 +49,13 @@ pub fn run_together(
 pub(super) fn feed_together<'m>(
     model: &'m mut dyn Model,
     decoders: &mut [Decoder<'_>],
-    places: &[usize],
+    portions: &[(usize, Portion)],
 ) -> Result<(Logits<'m>, Duration)> {
-    let (mut batch, mut masks) = (Vec::with_capacity(places.len()), Vec::new());
-    let mut places = places.iter().peekable();
+    let (mut batch, mut masks) = (Vec::with_capacity(portions.len()), Vec::new());
+    let mut portions = portions.iter().peekable();
     for (place, decoder) in decoders.iter_mut().enumerate() {
-        if places.next_if(|next| **next == place).is_some() {
-            let (feed, mask) = decoder.run();
+        if let Some(&(_, portion)) = portions.next_if(|(next, _)| *next == place) {
+            let (feed, mask) = decoder.run(portion);
             batch.push(feed);
             masks.extend(mask);
         }
@@ -62,23 +63,27 @@ pub(super) fn feed_together<'m>(
     feed_meanwhile(model, &batch, masks)
 }
 
-/// Supplies the decoders at `places`, in ascending order, with the rows that they requested. A device makes the first
+/// Supplies the decoders that were fed all of their tokens with the rows that they requested. A device makes the first
 /// choices of all of them together.
 ///
 /// # Errors
 /// A failure of the device. The error of a decoder is its next event instead.
 pub(super) fn supply_together(
     decoders: &mut [Decoder<'_>],
-    places: &[usize],
+    portions: &[(usize, Portion)],
     logits: &Logits<'_>,
     time: Duration,
 ) -> Result<()> {
     let mut row = 0;
     let mut firsts = vec![None; decoders.len()];
-    for &place in places {
-        if let Some((decoder, first)) = decoders.get(place).zip(firsts.get_mut(place)) {
-            *first = Some(row);
-            row += decoder.row_count();
+    for &(place, portion) in portions {
+        let Some((decoder, first)) = decoders.get_mut(place).zip(firsts.get_mut(place)) else { continue };
+        match portion {
+            Portion::First(count) => decoder.came_first(count, time),
+            Portion::All => {
+                *first = Some(row);
+                row += decoder.row_count();
+            }
         }
     }
     let mut chosen: Vec<Option<Result<Chosen>>> = decoders.iter().map(|_| None).collect();
@@ -114,7 +119,10 @@ pub(super) fn needs_logits(
 ) -> Result<bool> {
     loop {
         let event = match decoder.poll_ahead() {
-            Ok(Poll::Feed) => return Ok(true),
+            Ok(Poll::Feed) => match decoder.look_up() {
+                Ok(()) => return Ok(true),
+                Err(error) => Err(error),
+            },
             Ok(Poll::Rewind) => {
                 decoder.rewind(model)?;
                 continue;

@@ -4,8 +4,8 @@ use crate::decode_drivers::hashed;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata::{Diagnostic, Error, ErrorKind, Result};
 use grammata_decode::{
-    Constraint, Decoder, ForcedDraft, Generation, GenerationOptions, Model, NgramDraft, Request,
-    SamplingParams, Scheduler, SchedulerOptions, generate, run_together, speculative,
+    Constraint, Decoder, ForcedDraft, Generation, GenerationOptions, NgramDraft, Request, SamplingParams,
+    Scheduler, SchedulerOptions, generate, run_together, speculative,
 };
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -98,16 +98,17 @@ fn case() -> impl Strategy<Value = Case> {
     let temperature = prop_oneof![Just(0.0_f32), Just(1.0), Just(3.0)];
     let trouble = proptest::option::weighted(0.2, (0..4_usize).prop_map(|after| (Trouble::Fails, after)));
     let words = (0..LANGUAGES.len()).prop_map(|at| LANGUAGES[at]);
-    let scored = (any::<bool>(), any::<bool>());
+    let scored = (any::<bool>(), any::<bool>(), prop_oneof![Just(0_usize), 1..5_usize]);
     (any::<u64>(), words, any::<u64>(), trouble, temperature, 1..16_usize, scored).prop_map(
-        |(seed, words, work, trouble, temperature, max_tokens, (scored, refused))| {
+        |(seed, words, work, trouble, temperature, max_tokens, (scored, refused, lookup))| {
             let options = GenerationOptions::default()
                 .sampling(SamplingParams::default().temperature(temperature).seed(seed))
                 .max_tokens(max_tokens)
                 .end_tokens(vec![END])
                 .complete(false)
                 .log_probabilities(scored)
-                .refused_mass(refused);
+                .refused_mass(refused)
+                .prompt_lookup(lookup);
             Case { seed, words, work, trouble, options }
         },
     )
@@ -135,7 +136,7 @@ proptest! {
     fn one_sequence_equals_the_same_without(case in case(), failing in proptest::option::weighted(0.3, 1..6_usize)) {
         let bytes = Bytes::new();
         let (mut plain, mut over) = (model(case.seed), model(case.seed));
-        let options = case.options.clone().overlap(false);
+        let options = case.options.clone().overlap(false).prompt_lookup(0);
         let expected =
             essence(generate(&mut plain, &bytes, Some(&mut case.constraint(u64::MAX)), &[1, 2], &options));
         let outputs = [None, Some(0), Some(1)].map(|draft| {
@@ -175,7 +176,7 @@ proptest! {
         let bytes = Bytes::new();
         let seed = cases[0].seed;
         let alone = cases.iter().map(|case| {
-            let options = case.options.clone().overlap(false);
+            let options = case.options.clone().overlap(false).prompt_lookup(0);
             essence(generate(&mut model(seed), &bytes, Some(&mut case.constraint(0)), &[3], &options))
         });
         let expected: Vec<_> = alone.collect();

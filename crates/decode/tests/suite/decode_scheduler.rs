@@ -43,7 +43,8 @@ impl Spec {
     fn alone(&self) -> Generation {
         let mut words = self.words.map(Words::new);
         let constraint = words.as_mut().map(|words| words as &mut dyn Constraint);
-        generate(&mut model(), &Bytes::new(), constraint, &self.prompt, &self.options).unwrap()
+        let options = self.options.clone().prompt_lookup(0).overlap(false);
+        generate(&mut model(), &Bytes::new(), constraint, &self.prompt, &options).unwrap()
     }
 }
 
@@ -58,20 +59,23 @@ fn spec() -> impl Strategy<Value = Spec> {
     let words = proptest::option::weighted(0.8, (0..LANGUAGES.len()).prop_map(|at| LANGUAGES[at]));
     let temperature = prop_oneof![Just(0.0_f32), Just(1.0), Just(3.0)];
     let work = prop_oneof![Just(0), any::<u64>()];
-    (prompt(), words, temperature, any::<u64>(), 8..16_usize, any::<bool>(), any::<bool>(), work).prop_map(
-        |(prompt, words, temperature, seed, max_tokens, log_probabilities, exact, work)| {
-            let sampling = SamplingParams::default().temperature(temperature).seed(seed);
-            let exact = (exact && temperature > 0.0).then(|| ExactSampling::default().tries(50));
-            let options = GenerationOptions::default()
-                .sampling(sampling)
-                .exact(exact)
-                .max_tokens(max_tokens)
-                .end_tokens(vec![END])
-                .complete(false)
-                .log_probabilities(log_probabilities);
-            Spec { prompt, words, work, options }
-        },
-    )
+    let lookup = prop_oneof![Just(0), 0..5_usize];
+    (prompt(), words, temperature, any::<u64>(), 8..16_usize, any::<bool>(), any::<bool>(), (work, lookup))
+        .prop_map(
+            |(prompt, words, temperature, seed, max_tokens, log_probabilities, exact, (work, lookup))| {
+                let sampling = SamplingParams::default().temperature(temperature).seed(seed);
+                let exact = (exact && temperature > 0.0).then(|| ExactSampling::default().tries(50));
+                let options = GenerationOptions::default()
+                    .sampling(sampling)
+                    .exact(exact)
+                    .max_tokens(max_tokens)
+                    .end_tokens(vec![END])
+                    .complete(false)
+                    .prompt_lookup(lookup)
+                    .log_probabilities(log_probabilities);
+                Spec { prompt, words, work, options }
+            },
+        )
 }
 
 proptest! {
@@ -82,11 +86,15 @@ proptest! {
         specs in proptest::collection::vec((spec(), 0..4_usize, proptest::option::weighted(0.1, 0..6_usize)), 1..12),
         batch in 1..6_usize,
         least_shared in prop_oneof![Just(1_usize), Just(16), Just(1_000)],
+        prompt_tokens in prop_oneof![0..3_usize, 3..25_usize, Just(512)],
         failing in proptest::option::weighted(0.3, 1..20_usize),
     ) {
         let (bytes, mut model) = (Bytes::new(), model());
         model.failing = failing;
-        let options = SchedulerOptions::default().batch(batch).least_shared(least_shared);
+        let options = SchedulerOptions::default()
+            .batch(batch)
+            .least_shared(least_shared)
+            .prompt_tokens(prompt_tokens);
         let mut scheduler = Scheduler::new(&bytes, options);
         let mut coming = specs.iter();
         let mut next = coming.next();
@@ -246,6 +254,43 @@ fn prefixes_are_fed_once() {
     scheduler.submit(words(&["z", "w"], &turn)).unwrap();
     run(&mut scheduler, &mut model);
     assert_eq!(model.fed[0].len(), 20);
+    scheduler.close(&mut model);
+    assert!(model.sequences.is_empty());
+}
+
+/// A long prompt comes in parts; the sequence that runs gets a token in each step.
+#[test]
+fn a_long_prompt_is_fed_in_parts() {
+    let (bytes, mut model) = (Bytes::new(), model());
+    let options = SchedulerOptions::default().prompt_tokens(10);
+    let mut scheduler = Scheduler::new(&bytes, options);
+    let short = Request::new(vec![1], None, GenerationOptions::default().max_tokens(12));
+    scheduler.submit(short).unwrap();
+    scheduler.step(&mut model, &mut |_, _| {});
+    let prompt: Vec<u32> = (0..65).map(|at| at % 7).collect();
+    let long = scheduler.submit(words(&["xa", "xb"], &prompt)).unwrap();
+    // the same prompt, which waits for its cache
+    let same = scheduler.submit(words(&["ya", "yb"], &prompt)).unwrap();
+    let (mut tokens, mut began) = (BTreeMap::new(), BTreeMap::new());
+    for step in 0..12 {
+        model.fed.clear();
+        scheduler.step(&mut model, &mut |id, event| {
+            if let Event::Token(_) = event {
+                *tokens.entry(id).or_insert(0) += 1;
+                began.entry(id).or_insert(step);
+            }
+        });
+        let most = model.fed.iter().map(Vec::len).max().unwrap_or(0);
+        assert!(most <= 11, "step {step}: {most} tokens fed");
+        let running = model.fed.iter().filter(|tokens| tokens.len() == 1).count();
+        assert!(running >= 1 || step == 11, "step {step}: the short sequence is held up");
+    }
+    // 64 tokens before the last take six parts and the run of the first choice, whose token comes in the next step
+    assert_eq!(began[&long], 7);
+    assert!(began[&same] > 7, "{began:?}");
+    assert_eq!(scheduler.statistics().prompt_parts, 6);
+    assert_eq!(scheduler.statistics().shared_tokens, 64);
+    run(&mut scheduler, &mut model);
     scheduler.close(&mut model);
     assert!(model.sequences.is_empty());
 }

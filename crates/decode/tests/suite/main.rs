@@ -8,6 +8,7 @@ mod decode_exact;
 mod decode_ort;
 mod decode_overlap;
 mod decode_scheduler;
+mod decode_schemas;
 mod decode_searches;
 mod decode_special_tokens;
 mod embedder;
