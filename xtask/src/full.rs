@@ -101,8 +101,8 @@ fn tests(name: &str) -> Result {
     command::run(&mut command)
 }
 
-/// Outputs under schemas, complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL` are taken over from the environment;
-/// without a model, logits are random.
+/// Outputs under schemas, complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL` are taken over from the
+/// environment; without a model, logits are random.
 fn generations() -> Result {
     NEXTEST.install()?;
     let of_tests = ["--package", "grammata-decode", "--features", "ort,huggingface", "--test", "suite"];

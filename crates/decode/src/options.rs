@@ -38,9 +38,9 @@ pub struct GenerationOptions {
     /// Computes, for each token, the probability of the tokens that the constraint did not allow in its place; implies
     /// `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
     pub refused_mass: bool,
-    /// The most tokens that each run of the model verifies ahead: what followed the latest earlier occurrence of the last
-    /// tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, is none. The output is the same. Exact sampling takes
-    /// none.
+    /// The most tokens that each run of the model verifies ahead: what followed the latest earlier occurrence of the
+    /// last tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, is none. The output is the same. Exact sampling
+    /// takes none.
     pub prompt_lookup: usize,
     /// Computes a mask that takes work on another thread while the model runs. True by default. The output is the same.
     pub overlap: bool,

@@ -1,4 +1,4 @@
-//! Masks that are computed while the model runs.
+//! Runs of the model, and masks that are computed meanwhile.
 //!
 //! The threads are those of rayon's current pool. Handing a mask over and waiting for it costs some microseconds, so
 //! only masks that take work are handed over.
@@ -9,6 +9,14 @@ use super::output::Output;
 use grammata::error::Result;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+/// How many of its tokens a decoder is fed in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Portion {
+    All,
+    /// The first ones, fewer than come before the first row of logits.
+    First(usize),
+}
 
 /// How far the mask of the next choice is.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +59,8 @@ impl MaskTask<'_, '_> {
     }
 }
 
-/// Feeds the model and computes masks meanwhile. Returns the logits and the time of the run. All masks are computed when
-/// it returns, also if the model fails. A panic of a mask is passed on after the run.
+/// Feeds the model and computes masks meanwhile. Returns the logits and the time of the run. All masks are computed
+/// when it returns, also if the model fails. A panic of a mask is passed on after the run.
 ///
 /// # Errors
 /// Errors of [`Model::feed`].

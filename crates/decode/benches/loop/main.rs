@@ -2,8 +2,8 @@
 //!
 //! Arguments: the folder of a model; `--tokens N` (64), `--batches 1,4,16`, `--repeat N` (3), `--json FILE`.
 //!
-//! 1. The driver generates greedily under eight schemas: without a grammar, with it, with masks computed while the model
-//!    runs, and with prompt lookup. Each schema is compiled anew for each repetition, so nothing is known of it.
+//! 1. The driver generates greedily under eight schemas: without a grammar, with it, with masks computed while the
+//!    model runs, and with prompt lookup. Each schema is compiled anew for each repetition, so nothing is known of it.
 //! 2. The outputs are fed again, a token a step: without masks, with Grammata's, with Grammata's during the run, and
 //!    with llguidance's (feature `peers`). The first repetition is the first sequence of a schema, later ones find what
 //!    the first computed.

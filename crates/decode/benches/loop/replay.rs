@@ -33,8 +33,8 @@ pub(crate) struct Times {
     pub(crate) accepts: Vec<Duration>,
 }
 
-/// Feeds the scripts together, a token a step, and chooses greedily under the masks of `sessions`; without sessions, from
-/// all tokens. The choice is dropped, and the script's token is taken.
+/// Feeds the scripts together, a token a step, and chooses greedily under the masks of `sessions`; without sessions,
+/// from all tokens. The choice is dropped, and the script's token is taken.
 pub(crate) fn replay(
     model: &mut OrtModel,
     scripts: &[Script],

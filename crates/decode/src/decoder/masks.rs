@@ -6,20 +6,13 @@ use crate::event::Poll;
 use crate::finish::FinishReason;
 use crate::mask::only;
 use crate::model::{Feed, Rows};
-use crate::overlap::{MaskTask, NextMask, Overlapped};
+use crate::overlap::{MaskTask, NextMask, Overlapped, Portion};
 use grammata::error::Result;
 use std::time::Instant;
 
-/// How many of its tokens a decoder is fed in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Portion {
-    All,
-    /// The first ones, fewer than come before the first row of logits.
-    First(usize),
-}
-
 impl<'c> Decoder<'c> {
-    /// Like [`poll`](Decoder::poll), but leaves a mask that takes work open, so that [`run`](Decoder::run) hands it out.
+    /// Like [`poll`](Decoder::poll), but leaves a mask that takes work open, so that [`run`](Decoder::run) hands it
+    /// out.
     pub(crate) fn poll_ahead(&mut self) -> Result<Poll> {
         self.defers = self.options.overlap;
         let polled = self.poll_events();

@@ -9,7 +9,7 @@ use crate::logits::Logits;
 use crate::model::{Feed, Model, Rows, fork_of_beginning};
 use crate::options::{Generation, GenerationOptions};
 use crate::output::{Bounds, Detokenizer, Output, check_prompt};
-use crate::overlap::{NextMask, feed_meanwhile};
+use crate::overlap::{NextMask, Portion, feed_meanwhile};
 use crate::sampler::Sampler;
 use crate::scores::refused_mass_of_forced;
 use crate::sequences::SequenceId;
@@ -24,7 +24,6 @@ mod prefill;
 mod rows;
 
 use exact::Exact;
-pub(crate) use masks::Portion;
 
 /// The next step of a decoder.
 enum State {

@@ -2,12 +2,13 @@
 
 use super::together::{feed_together, needs_logits, supply_together};
 use crate::constraint::Constraint;
-use crate::decoder::{Decoder, Portion};
+use crate::decoder::Decoder;
 use crate::errors;
 use crate::event::Event;
 use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
+use crate::overlap::Portion;
 use crate::sequences::SequenceId;
 use grammata::error::{Error, Result};
 use std::collections::VecDeque;

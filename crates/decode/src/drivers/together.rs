@@ -1,11 +1,11 @@
 //! Many decoders on one model, fed in batches.
 
 use crate::choice::Chosen;
-use crate::decoder::{Decoder, Portion};
+use crate::decoder::Decoder;
 use crate::event::{Event, Poll};
 use crate::logits::Logits;
 use crate::model::Model;
-use crate::overlap::feed_meanwhile;
+use crate::overlap::{Portion, feed_meanwhile};
 use grammata::error::Result;
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ pub fn run_together(
     }
 }
 
-/// Feeds portions of the decoders at some places, in ascending order, in one batch, and computes their open masks meanwhile. Returns the
-/// logits and the time of the run.
+/// Feeds portions of the decoders at some places, in ascending order, in one batch, and computes their open masks
+/// meanwhile. Returns the logits and the time of the run.
 ///
 /// # Errors
 /// A failure of the model.

@@ -1,8 +1,8 @@
 //! Outputs under schemas, within random budgets, in batches and with speculation: all are complete and valid.
 //!
 //! By default some schemas of the tests and a model of random logits. `GRAMMATA_GENERATIONS` is the number of outputs.
-//! `GRAMMATA_SCHEMAS` names a file of JSON Lines with the member `schema`, or a folder of schemas, and `GRAMMATA_MODEL` a
-//! folder with an ONNX model (`cargo xtask full generations`).
+//! `GRAMMATA_SCHEMAS` names a file of JSON Lines with the member `schema`, or a folder of schemas, and `GRAMMATA_MODEL`
+//! a folder with an ONNX model (`cargo xtask full generations`).
 
 use grammata::vocabulary::{LoadOptions, TokenId};
 use grammata::{CompiledGrammar, Compiler, Vocabulary, syntax::json_schema};
