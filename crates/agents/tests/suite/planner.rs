@@ -64,6 +64,19 @@ fn what_comes_next_depends_on_what_came_back() {
 }
 
 #[test]
+fn steps_are_taken_back_with_their_observations() {
+    let mut planner = shop();
+    assert_eq!(planner.back(), None);
+    planner.observe(Step::of(0), &outcome("denied")).unwrap();
+    let taken = Step::of(0).with_outcome(Some(1));
+    assert_eq!(planner.back(), Some(taken));
+    assert!(planner.plan().steps.is_empty() && planner.observations().is_empty());
+    assert_eq!((planner.facts()["verdict"].clone(), planner.next().unwrap()), (Value::Null, Next::Forced(0)));
+    planner.observe(Step::of(0), &outcome("due")).unwrap();
+    assert_eq!(planner.next().unwrap(), Next::Forced(1));
+}
+
+#[test]
 fn what_the_spec_forbids_is_refused_and_the_plan_stays() {
     let cases = [
         (r#"{"outcome": "du"}"#, "environment/forbidden", "du", "`due`, `denied`"),

@@ -236,6 +236,14 @@ impl Planner {
         Ok(())
     }
 
+    /// Removes and returns the last step, with its observation. `None` if there are no steps.
+    pub fn back(&mut self) -> Option<Step> {
+        let step = self.partial.pop()?;
+        self.values.pop();
+        self.observations.pop();
+        Some(step)
+    }
+
     /// Executes a step in an environment, and appends it with its observation.
     ///
     /// # Errors
