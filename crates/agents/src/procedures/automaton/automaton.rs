@@ -15,6 +15,7 @@ use grammata::limits::{LimitKind, Limits};
 use grammata::transitions::{Completable, Transition, TransitionSystem};
 use grammata_base::work::Budget;
 use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// The id of a state; the start is 0.
 pub type StateId = u32;
@@ -87,7 +88,8 @@ pub struct Automaton<'p> {
     states: Vec<State>,
     ids: FxHashMap<State, StateId>,
     most: usize,
-    budget: Budget,
+    /// Locked, so that sessions of several threads share an automaton.
+    budget: Mutex<Budget>,
 }
 
 impl<'p> Automaton<'p> {
@@ -112,8 +114,12 @@ impl<'p> Automaton<'p> {
             ids: FxHashMap::from_iter([(start.clone(), 0)]),
             states: vec![start],
             most: limits.plan_states,
-            budget: Budget::of_compilation(limits, 0),
+            budget: Mutex::new(Budget::of_compilation(limits, 0)),
         }
+    }
+
+    fn spend(&self, steps: usize) -> Result<()> {
+        self.budget.lock().unwrap_or_else(PoisonError::into_inner).spend(steps)
     }
 
     /// The procedure.
@@ -133,7 +139,7 @@ impl<'p> Automaton<'p> {
     pub(in crate::procedures) fn view(&self, state: StateId) -> Result<View> {
         let procedure = self.procedure;
         let size = procedure.program.expressions.nodes.len() + procedure.guards.list.len();
-        self.budget.spend(1 + size)?;
+        self.spend(1 + size)?;
         let state = &self.states[state as usize];
         Ok(View::of(procedure, self.mode, &state.marks, &state.points))
     }
@@ -154,8 +160,8 @@ impl<'p> Automaton<'p> {
     pub(in crate::procedures) fn moves(&mut self, state: StateId) -> Result<Vec<Move>> {
         let view = self.view(state)?;
         let mut moves = Vec::new();
+        self.spend(self.procedure.nodes.len())?;
         for node in 0..self.procedure.nodes.len() {
-            self.budget.spend(1)?;
             let moves_points =
                 self.mode == Mode::Strict && self.procedure.nodes[node].kind == NodeKind::Inform;
             if (self.procedure.has_effect(node) || moves_points) && self.is_open(state, &view, node) {
@@ -242,7 +248,7 @@ impl<'p> Automaton<'p> {
 
     /// The id of a state.
     fn intern(&mut self, state: State) -> Result<StateId> {
-        self.budget.spend(self.procedure.nodes.len() + self.procedure.registers.len())?;
+        self.spend(self.procedure.nodes.len() + self.procedure.registers.len())?;
         let state = self.normal(state);
         if let Some(&id) = self.ids.get(&state) {
             return Ok(id);
