@@ -4,6 +4,8 @@ use rustc_hash::FxHashSet;
 
 /// The most words of a piece.
 const MOST_WORDS: usize = 12;
+/// Pieces with one beginning, at most: a run of characters without white space may have many words inside.
+const MOST_ENDS: usize = 64;
 
 /// A byte offset in a text, and the number of its run.
 type Boundary = (usize, usize);
@@ -52,7 +54,8 @@ pub(in crate::procedures) fn pieces(texts: &[String]) -> Vec<String> {
             while ends.get(first).is_some_and(|&(end, _)| end <= begin) {
                 first += 1;
             }
-            for &(end, _) in ends[first..].iter().take_while(|(_, last)| last - run < MOST_WORDS) {
+            let near = ends[first..].iter().take_while(|(_, last)| last - run < MOST_WORDS);
+            for &(end, _) in near.take(MOST_ENDS) {
                 if seen.insert(&text[begin..end]) {
                     pieces.push(text[begin..end].to_owned());
                 }
@@ -64,7 +67,7 @@ pub(in crate::procedures) fn pieces(texts: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::pieces;
+    use super::{MOST_ENDS, pieces};
 
     #[test]
     fn pieces_go_from_a_word_to_a_word() {
@@ -81,5 +84,6 @@ mod tests {
         let long: Vec<String> = (0..30).map(|n| n.to_string()).collect();
         assert!(of(&long.join(" ")).iter().all(|piece| piece.split(' ').count() <= 12));
         assert_eq!(pieces(&["x".to_owned(), "x".to_owned()]), ["x"]);
+        assert!(of(&"a-".repeat(5_000)).len() <= 2 * MOST_ENDS);
     }
 }
