@@ -16,8 +16,15 @@ fn no_crate_of_the_product_depends_on_the_laboratory() {
         .unwrap()
         .map(|entry| entry.unwrap().path().join("Cargo.toml"))
         .chain(
-            ["Cargo.toml", "bindings/c/Cargo.toml", "bindings/llg/Cargo.toml", "bindings/python/Cargo.toml"]
-                .map(|name| root.join(name)),
+            [
+                "Cargo.toml",
+                "bindings/agents/Cargo.toml",
+                "bindings/border/Cargo.toml",
+                "bindings/c/Cargo.toml",
+            ]
+            .into_iter()
+            .chain(["bindings/llg/Cargo.toml", "bindings/python/Cargo.toml"])
+            .map(|name| root.join(name)),
         )
         .collect();
     manifests.sort();

@@ -452,6 +452,8 @@ fn files_are_short_documented_and_finished() {
         "tests",
         "xtask",
         "benches",
+        "bindings/agents",
+        "bindings/border",
         "bindings/c",
         "bindings/llg",
         "bindings/python",

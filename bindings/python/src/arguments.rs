@@ -1,15 +1,11 @@
 //! Conversions of arguments that several functions share.
 
-use crate::ending::PythonCall;
-use crate::errors::{self, Raise};
-use grammata::limits::LimitKind;
+use crate::errors::{self, BORDER};
 use grammata::{Limits, TokenId};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyString;
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// A token id: any integer of Python or NumPy.
 #[derive(Clone, Copy)]
@@ -116,35 +112,7 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-/// Converts an object to a JSON value through `json.dumps`. `what` names the object in the error `python/not-json`.
-pub(crate) fn json(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let py = object.py();
-    let _call = PythonCall::begin(py);
-    let fail = |cause: String| errors::exception(py, &errors::not_json(what, &cause));
-    let options = [("allow_nan", false)];
-    let options = pyo3::types::IntoPyDict::into_py_dict(options, py)?;
-    let text = py.import("json")?.call_method("dumps", (object,), Some(&options));
-    let text: String = text.and_then(|text| text.extract()).map_err(|error| fail(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| fail(error.to_string()))
-}
-
-/// Converts a JSON value to a Python object through `json.loads`.
-pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    let _call = PythonCall::begin(py);
-    py.import("json")?.call_method1("loads", (value.to_string(),))
-}
-
 /// Limits from a dict; limits that it does not name keep their default.
 pub(crate) fn limits(object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
-    let Some(object) = object else { return Ok(Limits::default()) };
-    let py = object.py();
-    let given: BTreeMap<String, usize> =
-        object.extract().map_err(|error: PyErr| errors::limits(&error)).raise(py)?;
-    let mut limits = Limits::default();
-    for (name, limit) in given {
-        let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
-        let kind = kind.ok_or_else(|| errors::limits(&format!("unknown limit `{name}`"))).raise(py)?;
-        limits = limits.with(*kind, limit);
-    }
-    Ok(limits)
+    BORDER.limits(object)
 }

@@ -2,11 +2,12 @@
 
 use crate::arguments::{DraftToken, Token, draft_ids, ids};
 use crate::buffer::with_view;
-use crate::errors::{self, Raise};
+use crate::errors::{self, BORDER, Raise};
 use crate::matcher::Matcher;
 use crate::pool::pool;
 use grammata::TokenId;
 use grammata::serve::{self, RowRequest};
+use grammata_python_border::choice;
 use pyo3::prelude::*;
 
 /// Largest batch that the calling thread does alone: waking other threads takes longer than filling a known mask.
@@ -27,7 +28,7 @@ impl OnFailure {
         match given {
             "raise" => Ok(OnFailure::Raise),
             "return" => Ok(OnFailure::Return),
-            _ => Err(errors::choice("errors", given, "raise, return")).raise(py),
+            _ => Err(choice("errors", given, "raise, return")).raise(py),
         }
     }
 
@@ -37,7 +38,7 @@ impl OnFailure {
             return Ok(None);
         }
         let one =
-            |result: grammata::Result<()>| result.err().map(|error| errors::value(py, &error)).transpose();
+            |result: grammata::Result<()>| result.err().map(|error| BORDER.value(py, &error)).transpose();
         let found = results.into_iter().map(one).collect::<PyResult<Vec<_>>>()?;
         match self {
             OnFailure::Return => Ok(Some(found)),

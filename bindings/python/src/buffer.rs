@@ -5,8 +5,8 @@
 //! so.
 #![allow(unsafe_code)] // slices over memory lent through the buffer protocol
 
-use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
+use grammata_python_border::ending::PythonCall;
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;

@@ -1,8 +1,7 @@
 //! Compilers, and grammars compiled for a vocabulary.
 
 use crate::arguments::{Bytes, Token, ids, limits};
-use crate::ending::PythonCall;
-use crate::errors::{self, Raise};
+use crate::errors::{BORDER, Raise};
 use crate::mask_file::{Exploring, MaskFile, budget};
 use crate::matcher::Matcher;
 use crate::source::{self, RegexOptions, SchemaOptions, Source};
@@ -11,6 +10,7 @@ use crate::warm::WarmUp;
 use grammata::Diagnostic;
 use grammata::limits::LimitKind;
 use grammata::syntax::{Parsed, parse};
+use grammata_python_border::ending::PythonCall;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
@@ -291,7 +291,7 @@ impl CompiledGrammar {
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let mut all = self.warnings.clone();
         all.extend(py.detach(|| self.compiled.warnings()));
-        errors::warnings(py, &all)
+        BORDER.warnings(py, &all)
     }
 
     /// Explores the grammar ahead of time and writes the result atomically to a mask file, which `Compiler.load` reads.

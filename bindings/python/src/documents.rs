@@ -1,10 +1,9 @@
 //! External documents of a schema's references: from a dict, or from a callable.
 
-use crate::arguments::json;
-use crate::ending;
-use crate::errors::{self, Raise};
+use crate::errors::{self, BORDER};
 use grammata::Error;
 use grammata::syntax::json_schema::Documents;
+use grammata_python_border::ending;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -67,9 +66,7 @@ pub(crate) fn documents(given: Option<&Bound<'_, PyAny>>) -> PyResult<(Documents
 fn value(document: &Bound<'_, PyAny>) -> PyResult<Value> {
     const WHAT: &str = "a document of `documents`";
     match document.extract::<String>() {
-        Ok(text) => {
-            serde_json::from_str(&text).map_err(|error| errors::not_json(WHAT, &error)).raise(document.py())
-        }
-        Err(_) => json(WHAT, document),
+        Ok(text) => BORDER.parsed(document.py(), WHAT, &text),
+        Err(_) => BORDER.json(WHAT, document),
     }
 }

@@ -1,8 +1,8 @@
 //! Explanations and distances of a matcher as Python objects.
 
-use crate::ending::PythonCall;
 use grammata::mask::Distance;
 use grammata::matcher::{Expectation, Explanation};
+use grammata_python_border::ending::PythonCall;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 

@@ -13,15 +13,12 @@ mod buffer;
 mod cache;
 mod compiler;
 mod documents;
-mod ending;
 mod errors;
 mod explanation;
 mod logits;
 mod mask;
 mod mask_file;
 mod matcher;
-mod plans;
-mod policy;
 mod pool;
 mod source;
 mod tag;
@@ -43,8 +40,6 @@ mod _native {
     #[pymodule_export]
     use crate::compiler::{CompiledGrammar, Compiler};
     #[pymodule_export]
-    use crate::ending::_end;
-    #[pymodule_export]
     use crate::logits::mask_logits;
     #[pymodule_export]
     use crate::mask::TokenMask;
@@ -53,8 +48,6 @@ mod _native {
     #[pymodule_export]
     use crate::matcher::Matcher;
     #[pymodule_export]
-    use crate::plans::Plans;
-    #[pymodule_export]
     use crate::source::Source;
     #[pymodule_export]
     use crate::tag::structural_tag;
@@ -62,6 +55,8 @@ mod _native {
     use crate::vocabulary::Vocabulary;
     #[pymodule_export]
     use crate::warm::WarmUp;
+    #[pymodule_export]
+    use grammata_python_border::ending::_end;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

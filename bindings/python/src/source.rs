@@ -1,14 +1,15 @@
 //! Sources: a grammar's text with its notation and options.
 
-use crate::arguments::{json, limits};
+use crate::arguments::limits;
 use crate::documents::{Raised, documents};
-use crate::ending::PythonCall;
-use crate::errors::{self, Raise};
+use crate::errors::{BORDER, Raise};
 use grammata::Limits;
 use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Undeclared, Whitespace};
-use grammata::syntax::{automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag};
+use grammata::syntax::{gbnf, json_schema, lark, parse, regex, structural_tag};
+use grammata_python_border::choice;
+use grammata_python_border::ending::PythonCall;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
@@ -82,7 +83,7 @@ fn choose<T>(
         }
         names.push(known);
     }
-    Err(errors::choice(name, given, &names.join(", "))).raise(py)
+    Err(choice(name, given, &names.join(", "))).raise(py)
 }
 
 fn whitespace(py: Python<'_>, given: &str) -> PyResult<Whitespace> {
@@ -174,7 +175,7 @@ pub(crate) fn of_structural_tag(
     let py = tag.py();
     let text = match tag.extract::<String>() {
         Ok(text) => text,
-        Err(_) => json("the structural tag", tag)?.to_string(),
+        Err(_) => BORDER.json("the structural tag", tag)?.to_string(),
     };
     let mut named = BTreeMap::new();
     for (name, source) in grammars.unwrap_or_default() {
@@ -186,55 +187,13 @@ pub(crate) fn of_structural_tag(
     Ok(Source::new(grammata::syntax::Source::StructuralTag(text, options)))
 }
 
-/// The text of a spec, which may be given as a dict, and its options.
-pub(crate) fn spec_options(
-    spec: &Bound<'_, PyAny>,
-    parameters: Option<&Bound<'_, PyDict>>,
-    folder: Option<PathBuf>,
-    limits: Limits,
-) -> PyResult<(String, automaton_spec::Options)> {
-    let text = match spec.extract::<String>() {
-        Ok(text) => text,
-        Err(_) => json("the spec", spec)?.to_string(),
-    };
-    let format = match text.trim_start().starts_with('{') {
-        true => automaton_spec::Format::Json,
-        false => automaton_spec::Format::Toml,
-    };
-    let _call = PythonCall::begin(spec.py());
-    let mut written = BTreeMap::new();
-    if let Some(parameters) = parameters {
-        for (name, value) in parameters {
-            written.insert(name.extract()?, parameter(&value)?);
-        }
-    }
-    let options =
-        automaton_spec::Options::default().format(format).parameters(written).folder(folder).limits(limits);
-    Ok((text, options))
-}
-
-/// Writes a parameter the way specs write it: `true` or `false`, a text, a list of texts joined by commas, or what
-/// `str()` gives for any other value.
-fn parameter(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(truth) = value.cast::<PyBool>() {
-        return Ok(truth.is_true().to_string());
-    }
-    if let Ok(text) = value.extract::<String>() {
-        return Ok(text);
-    }
-    match value.extract::<Vec<String>>() {
-        Ok(texts) => Ok(texts.join(",")),
-        Err(_) => Ok(value.str()?.to_string()),
-    }
-}
-
 pub(crate) fn of_spec(
     spec: &Bound<'_, PyAny>,
     parameters: Option<&Bound<'_, PyDict>>,
     folder: Option<PathBuf>,
     limits: Limits,
 ) -> PyResult<Source> {
-    let (text, options) = spec_options(spec, parameters, folder, limits)?;
+    let (text, options) = BORDER.spec_options(spec, parameters, folder, limits)?;
     Ok(Source::new(grammata::syntax::Source::Spec(text, options)))
 }
 
@@ -355,7 +314,7 @@ impl Source {
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let parsed = py.detach(|| parse(&self.source));
         let parsed = parsed.map_err(|error| self.raised.exception(py, &error))?;
-        errors::warnings(py, &parsed.warnings)
+        BORDER.warnings(py, &parsed.warnings)
     }
 
     fn __repr__(&self) -> String {

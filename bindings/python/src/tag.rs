@@ -1,8 +1,10 @@
 //! Structural tags of requests, by families of models.
 
-use crate::arguments::{self, from_json, json};
-use crate::errors::{self, Raise};
+use crate::arguments;
+use crate::errors::{BORDER, Raise};
 use grammata_agents::tools::{ReasoningMode, TagOptions, TagPreset};
+use grammata_python_border::choice;
+use grammata_python_border::from_json;
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -34,12 +36,12 @@ pub(crate) fn structural_tag<'py>(
     max_whitespace_cnt: Option<u32>,
     limits: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let value =
-        |what, given: Option<&Bound<'py, PyAny>>| given.map_or(Ok(Value::Null), |given| json(what, given));
+    let value = |what, given: Option<&Bound<'py, PyAny>>| {
+        given.map_or(Ok(Value::Null), |given| BORDER.json(what, given))
+    };
     let caps = arguments::limits(limits)?;
     let mode = reasoning.parse::<ReasoningMode>();
-    let mode =
-        mode.map_err(|_| errors::choice("reasoning", reasoning, "enabled, disabled, auto")).raise(py)?;
+    let mode = mode.map_err(|_| choice("reasoning", reasoning, "enabled, disabled, auto")).raise(py)?;
     let options = TagOptions::default()
         .tool_choice(value("`tool_choice`", tool_choice)?)
         .reasoning(mode)

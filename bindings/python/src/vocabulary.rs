@@ -1,10 +1,10 @@
 //! Vocabularies: from files, from the tokenizers of other packages, and from tokens.
 
 use crate::arguments::{Bytes, Ids, Token, ids, limits};
-use crate::ending::PythonCall;
 use crate::errors::{self, Raise};
 use grammata::TokenId;
 use grammata::vocabulary::{AddedTokens, LoadOptions, VocabularyBuilder};
+use grammata_python_border::ending::PythonCall;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};

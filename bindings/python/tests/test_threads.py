@@ -160,17 +160,13 @@ def ask():
     compiler = grammata.Compiler(grammar.vocabulary)
     while True:
         compiler.compile_json_schema({"$ref": "urn:a"}, documents=lambda uri: {"const": 1})
-def plan():
-    plans = grammata.Plans({"kind": "cfg", "symbols": ["a", "b"], "start": "s", "rules": {"s": ["a b", "b"]}})
-    while True:
-        plans.run(lambda question: len(question.choices) - 1)
 def fail():
     while True:
         try:
             grammar.matcher().accept_bytes("c")
         except grammata.RejectedError:
             grammar.matcher().explain("c")
-for work in (forever, forever, ask, plan, fail):
+for work in (forever, forever, ask, ask, fail):
     threading.Thread(target=work, daemon=True).start()
 cache = grammata.GrammarCache(grammata.Compiler(grammar.vocabulary), folder=sys.argv[1])
 cache.get(grammata.Source.regex("([ab]{1,9} ?){1,99}"))

@@ -40,7 +40,6 @@ from grammata._native import (
     MaskBuffer,
     MaskFile,
     Matcher,
-    Plans,
     Source,
     TokenMask,
     Vocabulary,
@@ -53,17 +52,7 @@ from grammata._native import (
     structural_tag,
 )
 from grammata._schemas import json_schema_of
-from grammata._values import (
-    Choice,
-    Distance,
-    Expectation,
-    Explanation,
-    PlanOutcome,
-    Policy,
-    Question,
-    Step,
-    Verdict,
-)
+from grammata._values import Distance, Expectation, Explanation
 
 # before daemon threads lose the interpreter
 atexit.register(_end)
@@ -72,7 +61,6 @@ __all__ = [
     "Archive",
     "ArchiveBuilder",
     "BatchError",
-    "Choice",
     "CompiledGrammar",
     "Compiler",
     "Diagnostic",
@@ -88,17 +76,11 @@ __all__ = [
     "MaskFile",
     "Matcher",
     "ModelError",
-    "PlanOutcome",
-    "Plans",
-    "Policy",
-    "Question",
     "RejectedError",
     "Source",
-    "Step",
     "TokenMask",
     "TypeWarning",
     "UsageError",
-    "Verdict",
     "Vocabulary",
     "VocabularyError",
     "WarmUp",

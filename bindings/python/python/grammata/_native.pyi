@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, SupportsIndex, final, overload
 from typing_extensions import Buffer
 
 from grammata._errors import Diagnostic, GrammataError
-from grammata._values import Distance, Explanation, PlanOutcome, Policy, Step, Verdict
+from grammata._values import Distance, Explanation
 
 __all__ = [
     "Archive",
@@ -19,7 +19,6 @@ __all__ = [
     "MaskBuffer",
     "MaskFile",
     "Matcher",
-    "Plans",
     "Source",
     "TokenMask",
     "Vocabulary",
@@ -410,37 +409,6 @@ class Matcher:
     def explain_token(self, token: _Token, /) -> Explanation: ...
     def distance(self) -> Distance: ...
     def distance_in_bytes(self) -> Distance: ...
-
-@final
-class Plans:
-    def __new__(
-        cls,
-        spec: str | Mapping[str, Any],
-        *,
-        parameters: Mapping[str, Any] | None = None,
-        folder: str | PathLike[str] | None = None,
-        limits: _Limits | None = None,
-    ) -> Plans: ...
-    @property
-    def actions(self) -> list[str]: ...
-    @property
-    def warnings(self) -> list[Diagnostic]: ...
-    def count(self) -> int | float: ...
-    def enumerate(self, limit: int, /) -> list[list[Step]]: ...
-    def sample(self, count: int = 1, *, seed: int = 0, max_steps: int = 100) -> list[list[Step]]: ...
-    def verify(self, plan: str | Sequence[Any], /) -> Verdict: ...
-    def nearest(self, plan: str | Sequence[Any], /) -> tuple[list[Step], int]: ...
-    def run(
-        self,
-        policy: Policy | Any,
-        *,
-        strategy: str = "greedy",
-        width: int = 4,
-        task: str | None = None,
-        lookahead: bool = False,
-        max_questions: int = 10_000,
-        max_free_steps: int = 100,
-    ) -> PlanOutcome: ...
 
 @overload
 def fill_masks(

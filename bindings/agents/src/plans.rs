@@ -1,26 +1,27 @@
 //! Plans: words of an automaton over actions.
 
-use crate::arguments::{from_json, json, limits};
-use crate::ending::PythonCall;
-use crate::errors::{self, Raise};
+use crate::border::{BORDER, Raise, file, lock, value};
+use crate::planner::Planner;
 use crate::policy::PythonPolicy;
-use crate::source::spec_options;
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::transitions::Count;
 use grammata_agents::plan::search::{self, STRATEGIES};
 use grammata_agents::plan::{
     Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, SearchOptions, Step, Verdict,
 };
+use grammata_python_border::ending::PythonCall;
+use grammata_python_border::{choice, from_json};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyTuple};
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// The plans of a spec: words of an automaton whose letters are actions. Calls from several threads run one after the
 /// other.
 ///
-/// >>> import grammata
-/// >>> plans = grammata.Plans({"kind": "cfg", "symbols": ["walk", "bus", "rest"], "start": "s", "rules": {"s": ["walk rest", "bus"]}})
+/// >>> import grammata_agents
+/// >>> plans = grammata_agents.Plans(
+/// ...     {"kind": "cfg", "symbols": ["walk", "bus", "rest"], "start": "s", "rules": {"s": ["walk rest", "bus"]}})
 /// >>> plans.count()
 /// 2
 /// >>> [[str(step) for step in plan] for plan in plans.enumerate(10)]
@@ -30,7 +31,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// >>> outcome = plans.run(lambda question: "bus")
 /// >>> [step.action for step in outcome.plan]
 /// ['bus']
-#[pyclass(frozen, module = "grammata")]
+#[pyclass(frozen, module = "grammata_agents")]
 pub(crate) struct Plans {
     text: String,
     options: Options,
@@ -38,21 +39,17 @@ pub(crate) struct Plans {
 }
 
 impl Plans {
-    fn lock(&self) -> MutexGuard<'_, PlanAutomaton> {
-        self.automaton.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Runs `work` without the interpreter's lock.
     fn run<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut PlanAutomaton) -> grammata::Result<R> + Send,
     ) -> PyResult<R> {
-        py.detach(|| work(&mut self.lock())).raise(py)
+        py.detach(|| work(&mut lock(&self.automaton))).raise(py)
     }
 
     fn spec(&self, py: Python<'_>) -> std::sync::Arc<Spec> {
-        py.detach(|| self.lock().shared_spec())
+        py.detach(|| lock(&self.automaton).shared_spec())
     }
 
     /// Reads a plan from a list of steps or a text.
@@ -62,8 +59,8 @@ impl Plans {
             Ok(text) => text,
             Err(_) => {
                 let _call = PythonCall::begin(py);
-                let plain = py.import("grammata._values")?.call_method1("plain_plan", (plan,))?;
-                json("the plan", &plain)?.to_string()
+                let plain = py.import("grammata_agents._values")?.call_method1("plain_plan", (plan,))?;
+                BORDER.json("the plan", &plain)?.to_string()
             }
         };
         let spec = self.spec(py);
@@ -71,24 +68,35 @@ impl Plans {
     }
 }
 
-/// A `grammata.Step`.
-fn step<'py>(py: Python<'py>, spec: &Spec, step: &Step) -> PyResult<Bound<'py, PyAny>> {
-    let _call = PythonCall::begin(py);
+/// A `grammata_agents.Step`.
+pub(crate) fn step<'py>(py: Python<'py>, spec: &Spec, step: &Step) -> PyResult<Bound<'py, PyAny>> {
     let symbol = spec.symbols().get(step.action);
     let set = symbol.and_then(|symbol| symbol.set.as_ref());
     let elements = step.elements.iter().filter_map(|&place| set?.of.get(place));
-    py.import("grammata._values")?.getattr("Step")?.call1((
+    let fields = (
         symbol.map(|symbol| symbol.id.as_str()),
         step.text(spec),
         PyTuple::new(py, elements.collect::<Vec<_>>())?,
         step.outcome_name(spec),
         step.arguments.as_ref().map(|value| from_json(py, value)).transpose()?,
-    ))
+    );
+    value(py, "Step", fields)
 }
 
 /// The steps of a plan in the order of their execution.
-fn steps<'py>(py: Python<'py>, spec: &Spec, plan: &Plan) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn steps<'py>(py: Python<'py>, spec: &Spec, plan: &Plan) -> PyResult<Vec<Bound<'py, PyAny>>> {
     plan.executed(spec).map(|one| step(py, spec, one)).collect()
+}
+
+/// A count as an `int`, or infinity.
+pub(crate) fn count<'py>(py: Python<'py>, count: &Count) -> PyResult<Bound<'py, PyAny>> {
+    match count {
+        Count::Finite(count) => {
+            let bytes = PyBytes::new(py, &count.to_bytes_le());
+            py.get_type::<PyInt>().call_method1("from_bytes", (bytes, "little"))
+        }
+        Count::Infinite => Ok(PyFloat::new(py, f64::INFINITY).into_any()),
+    }
 }
 
 #[pymethods]
@@ -102,9 +110,30 @@ impl Plans {
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Plans> {
         let py = spec.py();
-        let (text, options) = spec_options(spec, parameters, folder, self::limits(limits)?)?;
+        let (text, options) = BORDER.spec_options(spec, parameters, folder, BORDER.limits(limits)?)?;
         let made = py.detach(|| PlanAutomaton::new(Spec::read(&text, &options)?));
         Ok(Plans { automaton: Mutex::new(made.raise(py)?), text, options })
+    }
+
+    /// Reads a file, or the `spec.toml` or `spec.json` of a folder. Tables that it names are read from its folder.
+    #[staticmethod]
+    #[pyo3(signature = (path, /, *, parameters=None, limits=None))]
+    fn from_file(
+        py: Python<'_>,
+        path: PathBuf,
+        parameters: Option<&Bound<'_, PyDict>>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Plans> {
+        let limits = BORDER.limits(limits)?;
+        let files = ["spec.toml", "spec.json"].map(|name| path.join(name));
+        let path = files.into_iter().find(|file| file.is_file()).unwrap_or(path);
+        let text = py.detach(|| file(&path, &limits)).raise(py)?;
+        let folder = path.parent().map(Path::to_path_buf);
+        let text = PyString::new(py, &text);
+        let (text, options) = BORDER.spec_options(text.as_any(), parameters, folder, limits)?;
+        let made = py.detach(|| PlanAutomaton::new(Spec::read(&text, &options)?));
+        let made = made.map_err(|error| error.in_file(&path.display().to_string())).raise(py)?;
+        Ok(Plans { automaton: Mutex::new(made), text, options })
     }
 
     /// The names of the actions, in the spec's order.
@@ -113,21 +142,26 @@ impl Plans {
         self.spec(py).symbols().iter().map(|symbol| symbol.id.clone()).collect()
     }
 
+    /// Builds a plan step by step. After `max_free_steps` steps only actions are open that bring the end nearer.
+    #[pyo3(signature = (*, max_free_steps=None))]
+    fn planner(&self, py: Python<'_>, max_free_steps: Option<usize>) -> PyResult<Planner> {
+        // a planner writes to its tables; it gets its own automaton
+        let made = py.detach(|| {
+            let plans = PlanAutomaton::new(Spec::read(&self.text, &self.options)?)?;
+            Planner::new(plans, max_free_steps)
+        });
+        made.raise(py)
+    }
+
     /// Warnings for the author of the spec.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        errors::warnings(py, self.spec(py).warnings())
+        BORDER.warnings(py, self.spec(py).warnings())
     }
 
     /// The exact number of plans; `math.inf` if plans have no maximum length.
     fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.run(py, PlanAutomaton::count)? {
-            Count::Finite(count) => {
-                let bytes = PyBytes::new(py, &count.to_bytes_le());
-                py.get_type::<PyInt>().call_method1("from_bytes", (bytes, "little"))
-            }
-            Count::Infinite => Ok(PyFloat::new(py, f64::INFINITY).into_any()),
-        }
+        count(py, &self.run(py, PlanAutomaton::count)?)
     }
 
     /// The first `limit` plans: in the order of the spec's actions if there are finitely many, otherwise by length.
@@ -163,15 +197,13 @@ impl Plans {
         let read = self.read(plan)?;
         let verdict = self.run(py, |plans| plans.verify(&read, &[]))?;
         let spec = self.spec(py);
-        let _call = PythonCall::begin(py);
-        let class = py.import("grammata._values")?.getattr("Verdict")?;
         match verdict {
-            Verdict::Valid(plan) => class.call1((true, steps(py, &spec, &plan)?)),
+            Verdict::Valid(plan) => value(py, "Verdict", (true, steps(py, &spec, &plan)?)),
             Verdict::Wrong { step, feasible, may_end } => {
                 let symbols = feasible.iter().filter_map(|&action| spec.symbols().get(action));
                 let feasible =
                     PyTuple::new(py, symbols.map(|symbol| symbol.id.as_str()).collect::<Vec<_>>())?;
-                class.call1((false, py.None(), step, feasible, may_end))
+                value(py, "Verdict", (false, py.None(), step, feasible, may_end))
             }
         }
     }
@@ -209,11 +241,7 @@ impl Plans {
         // a search writes to its tables; it gets its own automaton, as the policy may query these plans
         let find = || {
             let Some(search) = search::strategy(strategy, width) else {
-                return Err(errors::choice(
-                    "strategy",
-                    strategy,
-                    &STRATEGIES.map(|(name, ..)| name).join(", "),
-                ));
+                return Err(choice("strategy", strategy, &STRATEGIES.map(|(name, ..)| name).join(", ")));
             };
             let mut plans = PlanAutomaton::new(Spec::read(&self.text, &self.options)?)?;
             let questions = Questions::new(plans.spec(), task)?;
@@ -225,8 +253,6 @@ impl Plans {
         let outcome = found.map_err(|error| policy.failure(py, &error))?;
         let spec = self.spec(py);
         let plan = outcome.plan.as_ref().map(|plan| steps(py, &spec, plan)).transpose()?;
-        let _call = PythonCall::begin(py);
-        let class = py.import("grammata._values")?.getattr("PlanOutcome")?;
-        class.call1((plan, outcome.score, outcome.questions, outcome.backtracks))
+        value(py, "PlanOutcome", (plan, outcome.score, outcome.questions, outcome.backtracks))
     }
 }

@@ -2,7 +2,7 @@
 
 import math
 
-import grammata
+import grammata_agents
 import pytest
 
 SPEC = {
@@ -14,11 +14,11 @@ SPEC = {
 
 
 @pytest.fixture
-def plans() -> grammata.Plans:
-    return grammata.Plans(SPEC)
+def plans() -> grammata_agents.Plans:
+    return grammata_agents.Plans(SPEC)
 
 
-def names(plan: list[grammata.Step] | None) -> list[str]:
+def names(plan: list[grammata_agents.Step] | None) -> list[str]:
     return [step.action for step in plan or []]
 
 
@@ -30,11 +30,11 @@ def test_counts_and_lists(plans, root):
     assert [names(plan) for plan in plans.enumerate(1)] == listed[:1]
     assert all(names(plan) in listed for plan in plans.sample(20, seed=3))
     assert plans.sample(5, seed=1) == plans.sample(5, seed=1)
-    endless = grammata.Plans({"kind": "cfg", "symbols": ["a"], "start": "s", "rules": {"s": ["a s", "a"]}})
+    endless = grammata_agents.Plans({"kind": "cfg", "symbols": ["a"], "start": "s", "rules": {"s": ["a s", "a"]}})
     assert endless.count() == math.inf
     assert [len(plan) for plan in endless.enumerate(3)] == [1, 2, 3]
     spec = (root / "grammars/openagi/spec.toml").read_text()
-    tasks = grammata.Plans(spec, parameters={"output": "text", "inputs": ["image", "text"]})
+    tasks = grammata_agents.Plans(spec, parameters={"output": "text", "inputs": ["image", "text"]})
     assert tasks.count() == 8_543_019_637
 
 
@@ -49,9 +49,9 @@ def test_verdicts(plans):
 
 
 def test_policies(plans):
-    asked: list[grammata.Question] = []
+    asked: list[grammata_agents.Question] = []
 
-    def last(question: grammata.Question) -> int:
+    def last(question: grammata_agents.Question) -> int:
         asked.append(question)
         return len(question.choices) - 1
 
@@ -63,10 +63,10 @@ def test_policies(plans):
     class Scored:
         """Weighs choices; may be asked for one too."""
 
-        def choose(self, question: grammata.Question) -> str:
+        def choose(self, question: grammata_agents.Question) -> str:
             return question.choices[0].label
 
-        def scores(self, question: grammata.Question) -> list[float]:
+        def scores(self, question: grammata_agents.Question) -> list[float]:
             return [-float(choice.cost) - 0.1 for choice in question.choices]
 
     for strategy in ("greedy", "backtracking", "best-first", "beam", "a-star"):
@@ -76,7 +76,7 @@ def test_policies(plans):
 
 
 def test_a_policy_may_ask_the_plans(plans):
-    def choose(question: grammata.Question) -> int:
+    def choose(question: grammata_agents.Question) -> int:
         assert plans.count() == 3
         return 0
 
@@ -92,50 +92,50 @@ def test_arguments_of_actions():
         "transitions": [{"from": "0", "input": "pay", "to": "1"}],
     }
 
-    plans = grammata.Plans(spec)
+    plans = grammata_agents.Plans(spec)
     verdict = plans.verify([{"action": "pay", "arguments": {"cents": 5}}])
     assert verdict.is_valid and [step.arguments for step in verdict.plan] == [{"cents": 5}]
     assert plans.verify(verdict.plan) == verdict
-    assert not plans.verify([grammata.Step("pay", arguments={"cents": "x"})]).is_valid
+    assert not plans.verify([grammata_agents.Step("pay", arguments={"cents": "x"})]).is_valid
 
 
 def test_policies_that_fail(plans):
     class Broken(Exception):
         pass
 
-    def broken(question: grammata.Question) -> int:
+    def broken(question: grammata_agents.Question) -> int:
         raise Broken("no")
 
     with pytest.raises(Broken, match="no"):
         plans.run(broken)
-    def interrupted(question: grammata.Question) -> int:
+    def interrupted(question: grammata_agents.Question) -> int:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         plans.run(interrupted)
 
     class BrokenScores:
-        def choose(self, question: grammata.Question) -> int:
+        def choose(self, question: grammata_agents.Question) -> int:
             return 0
 
-        def scores(self, question: grammata.Question) -> list[float]:
+        def scores(self, question: grammata_agents.Question) -> list[float]:
             raise Broken("no scores")
 
     with pytest.raises(Broken, match="no scores"):
         plans.run(BrokenScores(), strategy="beam")
     assert plans.run(lambda question: 0).plan
     for answer in (9, -1, "fly", 1.5, None, [7]):
-        with pytest.raises(grammata.UsageError) as caught:
+        with pytest.raises(grammata_agents.UsageError) as caught:
             plans.run(lambda question, answer=answer: answer)
         assert caught.value.code == "python/answer"
-    with pytest.raises(grammata.GrammataError):
+    with pytest.raises(grammata_agents.AgentsError):
         plans.run(lambda question: [0, 1])
     with pytest.raises(AttributeError):
         plans.run(lambda question: 0, strategy="beam")
     with pytest.raises(TypeError):
         plans.run(3)
-    with pytest.raises(grammata.UsageError) as caught:
+    with pytest.raises(grammata_agents.UsageError) as caught:
         plans.run(broken, strategy="none")
     assert "greedy" in caught.value.allowed
-    with pytest.raises(grammata.GrammarError):
-        grammata.Plans({"kind": "cfg"})
+    with pytest.raises(grammata_agents.GrammarError):
+        grammata_agents.Plans({"kind": "cfg"})

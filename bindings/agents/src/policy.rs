@@ -1,10 +1,11 @@
 //! Policies of plans implemented by Python objects.
 
-use crate::ending;
+use crate::border::{exception, value};
 use crate::errors;
 use grammata::{Error, Result};
 use grammata_agents::plan::policy::{Answer, Needs, Policy};
 use grammata_agents::plan::{Completable, Question};
+use grammata_python_border::ending;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -24,7 +25,7 @@ impl PythonPolicy {
 
     /// The exception that the policy raised, or the exception of the error that ended the search.
     pub(crate) fn failure(self, py: Python<'_>, error: &Error) -> PyErr {
-        self.raised.unwrap_or_else(|| errors::exception(py, error))
+        self.raised.unwrap_or_else(|| exception(py, error))
     }
 
     /// Runs `ask` with the interpreter's lock, and keeps the exception if it raises one.
@@ -37,20 +38,24 @@ impl PythonPolicy {
     }
 }
 
-/// A `grammata.Question`.
+/// Whether a choice leads to a finished plan, if it is known.
+pub(crate) fn is_completable(completable: Option<Completable>) -> Option<bool> {
+    match completable {
+        Some(Completable::Yes) => Some(true),
+        Some(Completable::No) => Some(false),
+        Some(Completable::Unknown) | None => None,
+    }
+}
+
+/// A `grammata_agents.Question`.
 fn object<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyAny>> {
-    let values = py.import("grammata._values")?;
-    let class = values.getattr("Choice")?;
     let choices = question.choices.iter().map(|choice| {
-        let completable = match choice.completable {
-            Some(Completable::Yes) => Some(true),
-            Some(Completable::No) => Some(false),
-            Some(Completable::Unknown) | None => None,
-        };
-        class.call1((&choice.label, choice.cost, choice.successor.is_none(), completable, choice.steps_left))
+        let completable = is_completable(choice.completable);
+        let is_end = choice.successor.is_none();
+        value(py, "Choice", (&choice.label, choice.cost, is_end, completable, choice.steps_left))
     });
     let choices = PyTuple::new(py, choices.collect::<PyResult<Vec<_>>>()?)?;
-    values.getattr("Question")?.call1((&question.text, choices, question.set))
+    value(py, "Question", (&question.text, choices, question.set))
 }
 
 /// The forms of a policy's answer: a place, a label, or the places of a set.

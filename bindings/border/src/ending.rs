@@ -27,12 +27,12 @@ thread_local! {
 }
 
 /// A running call into Python code; it ends on drop.
-pub(crate) struct PythonCall(());
+pub struct PythonCall(());
 
 impl PythonCall {
     /// Starts a call. If the interpreter is about to end, this never returns, except on the thread that ends it and
     /// within another call.
-    pub(crate) fn begin(py: Python<'_>) -> PythonCall {
+    pub fn begin(py: Python<'_>) -> PythonCall {
         CALLS.fetch_add(1, Ordering::SeqCst);
         let call = PythonCall(());
         let is_inner = DEPTH.replace(DEPTH.get() + 1) > 0;
@@ -54,7 +54,7 @@ impl Drop for PythonCall {
 }
 
 /// Runs `work`, which calls Python code, on a thread that does not hold the interpreter's lock.
-pub(crate) fn attach<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
+pub fn attach<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
     let is_inner = DEPTH.get() > 0;
     if IS_ENDING.load(Ordering::SeqCst) && !is_inner && !ENDS.get() {
         park();
@@ -78,7 +78,7 @@ fn park() -> ! {
 
 /// The `atexit` hook: stops new calls on other threads, and waits for those that are running.
 #[pyfunction]
-pub(crate) fn _end(py: Python<'_>) {
+pub fn _end(py: Python<'_>) {
     ENDS.set(true);
     IS_ENDING.store(true, Ordering::SeqCst);
     let own = DEPTH.get();

@@ -1,0 +1,107 @@
+"""What an agent may do next: plans, procedures, tools and flows as automata, for any model or framework.
+
+>>> import grammata_agents
+>>> symbols, rules = ["walk", "bus", "rest"], {"s": ["walk rest", "bus"]}
+>>> spec = {"kind": "cfg", "symbols": symbols, "start": "s", "rules": rules}
+>>> plans = grammata_agents.Plans(spec)
+>>> planner = plans.planner()
+>>> [action.name for action in planner.open()]
+['walk', 'bus']
+
+No model is needed: what is open is offered to a model as a list of tools or a JSON Schema, and what the model answers is
+checked by the same automaton. What may take long gives the interpreter's lock back.
+"""
+
+import atexit
+
+from grammata_agents._errors import (
+    AgentsError,
+    Diagnostic,
+    FileError,
+    GrammarError,
+    LimitError,
+    RejectedError,
+    UsageError,
+)
+from grammata_agents._native import (
+    FlowDomain,
+    FlowWalk,
+    Planner,
+    Plans,
+    Procedure,
+    Session,
+    ToolIndex,
+    Tools,
+    Turns,
+    __version__,
+    _end,
+)
+from grammata_agents._tool_session import ToolSession
+from grammata_agents._values import (
+    Ahead,
+    Choice,
+    Flow,
+    FlowVerdict,
+    Hit,
+    Obstacle,
+    OpenAction,
+    OpenCall,
+    OpenNode,
+    PlanOutcome,
+    Policy,
+    ProcedureVerdict,
+    Question,
+    Request,
+    Scores,
+    Step,
+    Tool,
+    ToolCall,
+    Turn,
+    Verdict,
+    Violation,
+)
+
+# before daemon threads lose the interpreter
+atexit.register(_end)
+
+__all__ = [
+    "AgentsError",
+    "Ahead",
+    "Choice",
+    "Diagnostic",
+    "FileError",
+    "Flow",
+    "FlowDomain",
+    "FlowVerdict",
+    "FlowWalk",
+    "GrammarError",
+    "Hit",
+    "LimitError",
+    "Obstacle",
+    "OpenAction",
+    "OpenCall",
+    "OpenNode",
+    "PlanOutcome",
+    "Planner",
+    "Plans",
+    "Policy",
+    "Procedure",
+    "ProcedureVerdict",
+    "Question",
+    "RejectedError",
+    "Request",
+    "Scores",
+    "Session",
+    "Step",
+    "Tool",
+    "ToolCall",
+    "ToolIndex",
+    "ToolSession",
+    "Tools",
+    "Turn",
+    "Turns",
+    "UsageError",
+    "Verdict",
+    "Violation",
+    "__version__",
+]

@@ -1,0 +1,93 @@
+//! The errors of the bindings themselves.
+
+use grammata::{Diagnostic, Error, ErrorKind};
+use grammata_python_border::usage;
+
+/// A policy's answer is none of the choices.
+pub(crate) fn answer(found: &str, choices: usize) -> Error {
+    usage(
+        Diagnostic::new("python/answer", "the policy's answer is none of the choices")
+            .found(found)
+            .allowed(format!("a place from 0 to {}, or a choice's label", choices.saturating_sub(1)))
+            .help("`question.choices` has the labels; of a set the answer is a list of places"),
+    )
+}
+
+/// Error that replaces an exception of a policy until it is raised again.
+pub(crate) fn callback() -> Error {
+    usage(Diagnostic::new("python/policy", "the policy raised an exception").help("see the exception"))
+}
+
+/// A name that is none of those of the document.
+pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Error {
+    let known: Vec<&str> = known.into_iter().take(50).collect();
+    usage(
+        Diagnostic::new("python/unknown-name", format!("there is no such {what}"))
+            .found(grammata::diagnostic::excerpt(name))
+            .allowed(known.join(", "))
+            .help("names are case-sensitive"),
+    )
+}
+
+/// A step, an answer or a decision that has no place in the conversation.
+pub(crate) fn rejected(
+    code: &'static str,
+    message: &str,
+    found: &str,
+    allowed: &str,
+    help: &'static str,
+) -> Error {
+    let diagnostic = Diagnostic::new(code, message.to_owned())
+        .found(grammata::diagnostic::excerpt(found))
+        .allowed(allowed.to_owned())
+        .help(help);
+    Error::new(ErrorKind::Rejected, diagnostic)
+}
+
+/// The user said more than arguments can quote.
+pub(crate) fn heard(bytes: usize, most: usize) -> Error {
+    rejected(
+        "procedure/heard",
+        "the user's messages are too long",
+        &format!("{bytes} bytes"),
+        &format!("{most} bytes of all messages"),
+        "give the part of the message that the request is about",
+    )
+}
+
+/// A call has no result yet.
+pub(crate) fn waiting(api: &str) -> Error {
+    usage(
+        Diagnostic::new("python/call-waits", "a call waits for its result")
+            .found(api)
+            .allowed("`result` of this call")
+            .help("give results one by one: `call`, `result`, `call`, `result`; of a failed call `{\"error\": TEXT}`"),
+    )
+}
+
+/// A result without a call.
+pub(crate) fn no_call() -> Error {
+    usage(
+        Diagnostic::new("python/no-call", "no call waits for a result")
+            .allowed("`result` after a `call` that was not refused")
+            .help("`session.waiting` names the call that waits"),
+    )
+}
+
+/// A file that is not a text.
+pub(crate) fn not_utf8(path: &std::path::Path, byte: usize) -> Error {
+    let diagnostic = Diagnostic::new("python/not-utf8", "the file is not text in UTF-8")
+        .at(grammata::Place::Byte(byte))
+        .allowed("text in UTF-8")
+        .help("convert the file to UTF-8");
+    Error::new(ErrorKind::Io, diagnostic).in_file(&path.display().to_string())
+}
+
+/// Something that should be an object.
+pub(crate) fn object(what: &'static str) -> Error {
+    usage(
+        Diagnostic::new("python/not-an-object", format!("{what} must be a JSON object"))
+            .allowed("a dict with names that are str")
+            .help("parse a text with `json.loads` first"),
+    )
+}

@@ -1,0 +1,38 @@
+//! The errors of the border itself.
+
+use grammata::{Diagnostic, Error, ErrorKind};
+use std::fmt::Display;
+
+/// An error of the caller's use of the library.
+pub fn usage(diagnostic: Diagnostic) -> Error {
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// `python/option`: a keyword of a method has a value that is not one of its choices.
+pub fn choice(name: &'static str, found: &str, allowed: &str) -> Error {
+    usage(
+        Diagnostic::new("python/option", format!("`{name}` has no such value"))
+            .found(found)
+            .allowed(allowed.to_owned())
+            .help("help() of the method has the meaning of each value"),
+    )
+}
+
+pub(crate) fn limits(cause: &impl Display) -> Error {
+    usage(
+        Diagnostic::new("python/limits", "these are no limits")
+            .cause(cause)
+            .allowed("a dict from names of limits to numbers, such as {\"cache_bytes\": 1 << 28}")
+            .help("docs/security.md lists the limits"),
+    )
+}
+
+/// `python/not-json`: an object that JSON cannot write. `what` names it.
+pub(crate) fn not_json(what: &'static str, cause: &impl Display) -> Error {
+    usage(
+        Diagnostic::new("python/not-json", format!("{what} cannot be written as JSON"))
+            .cause(cause)
+            .allowed("None, bool, int, float, str, list and dict with names that are str")
+            .help("convert other values first"),
+    )
+}

@@ -1,0 +1,27 @@
+//! Limits as Python gives them.
+
+use crate::{Border, errors};
+use grammata::Limits;
+use grammata::limits::LimitKind;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+
+impl Border {
+    /// Limits from a dict; limits that it does not name keep their default.
+    ///
+    /// # Errors
+    /// `python/limits`.
+    pub fn limits(&self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
+        let Some(object) = object else { return Ok(Limits::default()) };
+        let py = object.py();
+        let given: BTreeMap<String, usize> =
+            object.extract().map_err(|error: PyErr| self.exception(py, &errors::limits(&error)))?;
+        let mut limits = Limits::default();
+        for (name, limit) in given {
+            let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
+            let unknown = || errors::limits(&format!("there is no limit `{name}`"));
+            limits = limits.with(*self.raise(py, kind.ok_or_else(unknown))?, limit);
+        }
+        Ok(limits)
+    }
+}
