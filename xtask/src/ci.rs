@@ -86,12 +86,14 @@ fn features() -> Result {
 }
 
 /// Members of the workspace that are not published.
-const UNPUBLISHED: [&str; 9] = [
+const UNPUBLISHED: [&str; 11] = [
+    "grammata-agents-python",
     "grammata-c",
     "grammata-examples",
     "grammata-labs",
     "grammata-llg",
     "grammata-python",
+    "grammata-python-border",
     "grammata-testing",
     "instructions",
     "interleavings",

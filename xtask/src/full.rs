@@ -72,6 +72,7 @@ const STEPS: [Step; 21] = [
     ("wheel", bindings::wheel),
     ("xgrammar", bindings::xgrammar),
     ("llguidance", bindings::llguidance),
+    ("agents-python", bindings::agents_python),
     ("transformers", bindings::transformers),
     ("sglang", bindings::sglang),
     ("genai", bindings::genai),

@@ -35,14 +35,14 @@ usage: cargo xtask <task>
           twin that has room for everything; fails if anything differs
   bindings [STEP...]
           check the bindings: `c` is the header, the examples and the tests under valgrind and the address sanitizer,
-          `python` the package, its tests, its types and its stubs
+          `python` and `agents-python` the packages, their tests, their types and their stubs
   header  write the header of the C library
   install-c PREFIX
           build the C library for use, and install it below a folder
   ci [STEP...]
           what continuous integration runs: format, lints, documentation, tests, bindings, dependencies, a short fuzz run
   full [STEP...]
-          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheel, XGrammar's tests, fuzzing
+          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, XGrammar's tests, fuzzing
           with address sanitizer; `mask-files` is 100,000 mask files that lie, under it
 ";
 

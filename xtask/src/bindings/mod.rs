@@ -7,7 +7,7 @@ mod python;
 mod xgrammar;
 
 pub use c::bless;
-pub use hosts::{genai, llama_cpp, llguidance, sglang, transformers, vllm};
+pub use hosts::{agents_python, genai, llama_cpp, llguidance, sglang, transformers, vllm};
 pub use install::{install, target};
 pub use python::wheel;
 pub use xgrammar::suite as xgrammar;
@@ -21,7 +21,8 @@ use crate::steps::{self, Step};
 const BUILD: [&str; 7] =
     ["build", "--workspace", "--lib", "--test", "memory", "--features", "ort,hnsw,qdrant"];
 
-const STEPS: [Step; 2] = [("c", c::check), ("python", python::check)];
+const STEPS: [Step; 3] =
+    [("c", c::check), ("python", python::check), ("agents-python", python::check_agents)];
 
 /// Checks the bindings that are named, or all.
 pub fn run(names: &[String]) -> Result {

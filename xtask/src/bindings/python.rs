@@ -1,8 +1,8 @@
-//! The Python package: assembled from build outputs of the workspace, and tested in a virtual environment.
+//! The Python packages: assembled from build outputs of the workspace, and tested in a virtual environment.
 //!
-//! Its library is built with the profile `dev` and the features of the tests, so that no dependency is built for it
-//! alone and arithmetic is checked. The wheel for users is built with the profile `wheel` (`pip install
-//! ./bindings/python`); `cargo xtask full wheel` builds and tests it.
+//! Their libraries are built with the profile `dev` and the features of the tests, so that no dependency is built for
+//! them alone and arithmetic is checked. The wheels for users are built with the profile `wheel` (`pip install
+//! ./bindings/python`); `cargo xtask full wheel` builds and tests them.
 
 use super::install::target;
 use crate::command::{self, Result, cargo, command, root, succeeds};
@@ -22,93 +22,142 @@ const PACKAGES: [&str; 9] = [
     "typing_extensions==4.16.0",
 ];
 
-const MANIFEST: &str = "bindings/python/Cargo.toml";
-
 /// The manifest of the program's package.
 const PROGRAM: &str = "crates/cli/Cargo.toml";
-
-/// The Python sources of the package.
-const SOURCES: &str = "bindings/python/python/grammata";
 
 /// The folder of the virtual environment.
 const FOLDER: &str = "target/python";
 
-/// The file name of the extension module in the build folder, and its name in the package.
-const MODULE: (&str, &str) = if cfg!(windows) {
-    ("grammata_python.dll", "_native.pyd")
-} else if cfg!(target_os = "macos") {
-    ("libgrammata_python.dylib", "_native.abi3.so")
-} else {
-    ("libgrammata_python.so", "_native.abi3.so")
-};
+/// A Python package of this repository.
+pub struct Package {
+    /// The folder of its sources.
+    folder: &'static str,
+    /// The name of its module.
+    module: &'static str,
+    /// The name of its library.
+    library: &'static str,
+}
 
-/// Assembles the package, runs its tests, and checks its types and stubs.
+/// Token masks.
+pub const GRAMMATA: Package =
+    Package { folder: "bindings/python", module: "grammata", library: "grammata_python" };
+
+/// What agents may do next.
+pub const AGENTS: Package =
+    Package { folder: "bindings/agents", module: "grammata_agents", library: "grammata_agents_python" };
+
+/// Checks the package of token masks.
 pub fn check() -> Result {
-    let (python, site) = package()?;
-    for arguments in [
-        &["-m", "pytest", "-q", "bindings/python"][..],
-        &["-m", "mypy", "--strict", "bindings/python/python/grammata"],
-        &["-m", "mypy.stubtest", "grammata._native"],
-    ] {
-        command::run(command(&python, arguments).env("PYTHONPATH", &site).env("MYPYPATH", &site))?;
-    }
-    Ok(())
+    GRAMMATA.check()
 }
 
-/// Builds the library and assembles the package. Returns the Python of the virtual environment and the folder to import
-/// from.
+/// Checks the package of agents.
+pub fn check_agents() -> Result {
+    AGENTS.check()
+}
+
+/// Builds the library of token masks and assembles its package. Returns the Python of the virtual environment and the
+/// folder to import from.
 pub fn package() -> Result<(PathBuf, PathBuf)> {
-    let python = environment()?;
-    command::run(&mut cargo(&super::BUILD))?;
-    let site = root().join(FOLDER).join("site");
-    assemble(&python, &site)?;
-    Ok((python, site))
+    GRAMMATA.built()
 }
 
-/// Creates a folder with the files that installing the wheel would create there.
-fn assemble(python: &Path, site: &Path) -> Result {
-    let text = |e: std::io::Error| format!("{}: {e}", site.display());
-    // removes packages of earlier runs
-    let _ = std::fs::remove_dir_all(site);
-    let package = site.join("grammata");
-    let mut folders = vec![(root().join(SOURCES), package.clone())];
-    while let Some((from, to)) = folders.pop() {
-        std::fs::create_dir_all(&to).map_err(text)?;
-        for entry in std::fs::read_dir(from).map_err(text)?.flatten() {
-            let (from, to) = (entry.path(), to.join(entry.file_name()));
-            if from.is_file() {
-                std::fs::copy(from, to).map_err(text)?;
-            } else if entry.file_name() != "__pycache__" {
-                folders.push((from, to));
-            }
+impl Package {
+    /// Assembles the package, runs its tests, and checks its types and stubs.
+    fn check(&self) -> Result {
+        let (python, site) = self.built()?;
+        let sources = format!("{}/python/{}", self.folder, self.module);
+        let stubs = format!("{}._native", self.module);
+        for arguments in [
+            &["-m", "pytest", "-q", self.folder][..],
+            &["-m", "mypy", "--strict", &sources],
+            &["-m", "mypy.stubtest", &stubs],
+        ] {
+            command::run(command(&python, arguments).env("PYTHONPATH", &site).env("MYPYPATH", &site))?;
+        }
+        Ok(())
+    }
+
+    /// Builds the library and assembles the package. Returns the Python of the virtual environment and the folder to
+    /// import from.
+    pub fn built(&self) -> Result<(PathBuf, PathBuf)> {
+        let python = environment()?;
+        command::run(&mut cargo(&super::BUILD))?;
+        let site = root().join(FOLDER).join("site").join(self.module);
+        self.assemble(&python, &site)?;
+        Ok((python, site))
+    }
+
+    /// The manifest of the crate.
+    fn manifest(&self) -> String {
+        format!("{}/Cargo.toml", self.folder)
+    }
+
+    /// The file name of the extension module in the build folder, and its name in the package.
+    fn files(&self) -> (String, &'static str) {
+        if cfg!(windows) {
+            (format!("{}.dll", self.library), "_native.pyd")
+        } else if cfg!(target_os = "macos") {
+            (format!("lib{}.dylib", self.library), "_native.abi3.so")
+        } else {
+            (format!("lib{}.so", self.library), "_native.abi3.so")
         }
     }
-    let built = target().join("debug").join(MODULE.0);
-    std::fs::copy(&built, package.join(MODULE.1)).map_err(|e| format!("{}: {e}", built.display()))?;
-    let metadata = ["-m", "maturin", "pep517", "write-dist-info", "--metadata-directory"];
-    command::run(
-        command(python, &metadata).arg(site).args(["--manifest-path", MANIFEST, "--interpreter"]).arg(python),
-    )
+
+    /// Creates a folder with the files that installing the wheel would create there.
+    fn assemble(&self, python: &Path, site: &Path) -> Result {
+        let text = |e: std::io::Error| format!("{}: {e}", site.display());
+        // removes packages of earlier runs
+        let _ = std::fs::remove_dir_all(site);
+        let package = site.join(self.module);
+        let sources = root().join(self.folder).join("python").join(self.module);
+        let mut folders = vec![(sources, package.clone())];
+        while let Some((from, to)) = folders.pop() {
+            std::fs::create_dir_all(&to).map_err(text)?;
+            for entry in std::fs::read_dir(from).map_err(text)?.flatten() {
+                let (from, to) = (entry.path(), to.join(entry.file_name()));
+                if from.is_file() {
+                    std::fs::copy(from, to).map_err(text)?;
+                } else if entry.file_name() != "__pycache__" {
+                    folders.push((from, to));
+                }
+            }
+        }
+        let (library, module) = self.files();
+        let built = target().join("debug").join(library);
+        std::fs::copy(&built, package.join(module)).map_err(|e| format!("{}: {e}", built.display()))?;
+        let metadata = ["-m", "maturin", "pep517", "write-dist-info", "--metadata-directory"];
+        let manifest = self.manifest();
+        command::run(
+            command(python, &metadata)
+                .arg(site)
+                .args(["--manifest-path", &manifest, "--interpreter"])
+                .arg(python),
+        )
+    }
 }
 
-/// Builds the wheels of the library and of the program, installs them, runs the tests with the first, and asks the
-/// second for its version.
+/// Builds the wheels of the packages and of the program, installs them, runs the tests with the former, and asks the
+/// latter for its version.
 pub fn wheel() -> Result {
     let python = environment()?;
     let wheels = format!("{FOLDER}/wheels");
     // removes wheels of earlier runs
     let _ = std::fs::remove_dir_all(root().join(&wheels));
-    for manifest in [MANIFEST, PROGRAM] {
+    for manifest in [GRAMMATA.manifest(), AGENTS.manifest(), PROGRAM.to_owned()] {
         let build =
-            ["-m", "maturin", "build", "--manifest-path", manifest, "--out", &wheels, "--interpreter"];
+            ["-m", "maturin", "build", "--manifest-path", &manifest, "--out", &wheels, "--interpreter"];
         command::run(command(&python, &build).arg(&python))?;
     }
     let install =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
-    let packages = ["--no-index", "--find-links", &wheels, "grammata", "grammata-cli"];
+    let packages = ["--no-index", "--find-links", &wheels, "grammata", "grammata-agents", "grammata-cli"];
     command::run(command(&python, &install).args(packages))?;
     command::run(&mut command(python.with_file_name("grammata"), &["--version"]))?;
-    command::run(&mut command(&python, &["-m", "pytest", "-q", "bindings/python"]))
+    for package in [&GRAMMATA, &AGENTS] {
+        command::run(&mut command(&python, &["-m", "pytest", "-q", package.folder]))?;
+    }
+    Ok(())
 }
 
 /// Returns the Python of the virtual environment, with all packages. Creates the environment if it is missing.

@@ -1,8 +1,10 @@
-//! Servers and libraries that run models, on Grammata's engine: `bindings/python/hosts/`.
+//! Servers and libraries that run models, on Grammata's engine: `bindings/python/hosts/`; and frameworks of agents, under
+//! the examples of `bindings/agents`.
 //!
 //! Each step sets its host up from package registries by version, below `target/hosts`, and runs the tests in the
 //! host's folder.
 
+mod agents_python;
 mod genai;
 mod llama_cpp;
 mod llguidance;
@@ -11,6 +13,7 @@ mod sglang;
 mod transformers;
 mod vllm;
 
+pub use agents_python::check as agents_python;
 pub use genai::check as genai;
 pub use llama_cpp::suite as llama_cpp;
 pub use llguidance::check as llguidance;
